@@ -1,0 +1,3 @@
+"""d9m: what to set, in this version, on this machine, so that the same run gives the same bits."""
+
+__version__ = "0.1.0"

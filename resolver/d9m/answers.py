@@ -1,0 +1,151 @@
+"""From judged sources to the entries of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from d9m import conditions
+from d9m.advice import (
+    DEFAULTS_WORST_LAST,
+    WORST_LAST,
+    LastVerified,
+    OpAnswer,
+    Possible,
+    Price,
+    Reference,
+    SourceAnswer,
+    Told,
+    Work,
+)
+from d9m.environment import DEVICES, Environment
+from d9m.judge import Finding, Verdict
+from d9m.kb.tables import KnowledgeBase, Met
+from d9m.lookup import AskedItem
+from d9m.query import Direction
+from d9m.records import Default, ErrorText, Evidence, Outcome, Source
+from d9m.versions import key
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """One source as met by one query item."""
+
+    met: Met
+    home: str
+    environment: Environment
+    """With the arguments of the call."""
+    finding: Finding
+    directions: list[Direction]
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    return max(outcomes, key=WORST_LAST.index)
+
+
+def op_answer(kb: KnowledgeBase, item: AskedItem, judged: Sequence[Judged], chosen: frozenset[str]) -> OpAnswer:
+    sources = [_source_answer(kb, each, chosen) for each in judged]
+    defaults: list[Default] = [each.default for each in sources] or ["unknown"]
+    fixed: dict[str, str | None] = {}
+    for each in sources:
+        for package, release in each.fixed_in.items():
+            fixed[package] = _later(fixed[package], release) if package in fixed else release
+    return OpAnswer(
+        query=item.text,
+        names=list(dict.fromkeys(op.name for op in item.ops)),
+        outcome=worst([each.outcome for each in sources] or ["no-known-source"]),
+        default=max(defaults, key=DEFAULTS_WORST_LAST.index),
+        solutions=list(dict.fromkeys(label for each in sources for label in each.solutions)),
+        fixed_in=fixed,
+        sources=sources,
+    )
+
+
+def _later(first: str | None, second: str | None) -> str | None:
+    if first is None or second is None:
+        return None
+    return max(first, second, key=key)
+
+
+def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) -> SourceAnswer:
+    source = judged.met.source
+    verdict = judged.finding.worst[1]
+    error = kb.get("errors", verdict.error) if verdict.error else None
+    return SourceAnswer(
+        id=judged.met.id,
+        title=source.title,
+        summary=source.summary,
+        outcome=verdict.outcome,
+        default=_worst_default(judged.finding),
+        direction=judged.directions,
+        device=_devices(source),
+        when=judged.finding.residual,
+        possible=[
+            Possible(clause, each.outcome, _pick(each, chosen), each.default, each.note)
+            for clause, each in judged.finding.possible
+        ],
+        solutions=_pick(verdict, chosen),
+        alternatives=[list(labels) for labels in verdict.alternatives],
+        raised_by=verdict.raised_by,
+        error=_text_here(judged.environment, error.texts) if error else None,
+        fixed_in={judged.home: judged.finding.fixed_in},
+        pending=verdict.pending,
+        note=verdict.note,
+        last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen)) if verdict.last_verified else None,
+        workarounds=[Work(each.text) for each in source.workarounds if judged.environment.holding(each.when)],
+        costs=[Price(each.text, each.factor) for each in source.costs if judged.environment.holding(each.when)],
+        evidence=_evidence(kb, judged, verdict),
+        references=[Reference(each, _url(kb, each)) for each in source.references],
+    )
+
+
+def _worst_default(finding: Finding) -> Default:
+    """What happens with nothing set, where the source is met at all."""
+    defaults: list[Default] = [each.default for _clause, each in finding.possible if each.outcome != "no-known-source"]
+    return max(defaults, key=DEFAULTS_WORST_LAST.index)
+
+
+def _pick(verdict: Verdict, chosen: frozenset[str]) -> list[str]:
+    """The alternative that the chosen solutions hold, else the preferred one."""
+    held = (list(labels) for labels in verdict.alternatives if chosen.issuperset(labels))
+    return next(held, list(verdict.alternatives[0]) if verdict.alternatives else [])
+
+
+def _devices(source: Source) -> list[str]:
+    clauses = conditions.parse(source.when)
+    named = [device for clause in clauses for device in (clause["device"].values if "device" in clause else DEVICES)]
+    return [device for device in DEVICES if device in named]
+
+
+def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | None:
+    fitting = [each.text for each in texts if environment.holding(each.when)]
+    return fitting[-1] if fitting else None
+
+
+def _evidence(kb: KnowledgeBase, judged: Judged, verdict: Verdict) -> list[Told]:
+    found: list[Evidence] = []
+    for basis in judged.finding.bases.get(verdict, ()):
+        step = judged.met.source.timeline[basis.track][basis.step]
+        found += step.unless[basis.exception].evidence if basis.exception is not None else []
+        found += step.evidence
+    found += judged.met.source.evidence
+    image = judged.environment.image
+    told = [told_of(kb, each) for each in found]
+    if image is not None and image.package not in judged.met.source.timeline:
+        note = f"{image.package} is taken to behave like the stock release it is built from"
+        told.append(Told("assumed", None, note, True))
+    return told
+
+
+def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
+    """Evidence with the address of its document."""
+    document = kb.get("documents", evidence.document) if evidence.document else None
+    url = document.url if document else evidence.url
+    date = evidence.date or (document.date if document else None)
+    return Told(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date)
+
+
+def _url(kb: KnowledgeBase, reference: str) -> str:
+    id_ = reference.replace("#", "/")
+    record = kb.get("pull_requests", id_) or kb.get("issues", id_)
+    return record.url if record else ""

@@ -1,0 +1,1 @@
+"""`d9m`: one module a command, each thin: parse, call, render, exit code."""

@@ -1,0 +1,134 @@
+"""`d9m advise`: the exact settings for an environment and ops."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import Annotated, get_args
+
+import typer
+
+from d9m.advice import Advice, exit_code
+from d9m.ask import advise, understand
+from d9m.cli import output, question
+from d9m.environment import Asked
+from d9m.failures import DataError, UsageError, quote
+from d9m.kb.locate import open_knowledge_base
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Scope
+
+FORMATS = ("text", "json", "env", "python", "dockerfile", "slurm", "markdown", "clara", "megatron")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("advise")(command)
+
+
+def command(
+    tf: question.Tf = None,
+    torch: question.Torch = None,
+    jax: question.Jax = None,
+    with_: question.With = None,
+    container: question.Container = None,
+    ops: question.Ops = None,
+    device: question.Device = None,
+    inference: question.Inference = False,
+    fact: question.FactOption = None,
+    scope: Annotated[str, typer.Option(help="run, batch or hardware.")] = "run",
+    env_file: Annotated[str | None, typer.Option(metavar="FILE", help="Judge the settings of this file.")] = None,
+    from_env: Annotated[bool, typer.Option("--from-env", help="Judge this process's environment.")] = False,
+    diff: Annotated[str | None, typer.Option(metavar="A..B", help="What changes between two releases.")] = None,
+    format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
+    out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every known op, not only the worst.")] = False,
+    allow_unknown: Annotated[bool, typer.Option("--allow-unknown", help="Unknown is no reason to fail.")] = False,
+    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+) -> None:
+    """The exact settings for an environment and ops. Without one: what is installed here."""
+    output.one_of("--format", format_, FORMATS)
+    output.one_of("--color", color, output.COLOURS)
+    output.one_of("--scope", scope, get_args(Scope))
+    items = question.read_ops(ops)
+    kb = open_knowledge_base()
+    asked = question.asked(tf, torch, jax, with_, container, device, inference, fact) or _detected(
+        kb, device, inference, fact
+    )
+    if diff is not None:
+        raise typer.Exit(_diff(kb, asked, items, diff, scope, format_, out, color))
+    advice = _with_existing(kb, asked, advise(kb, asked, items, scope), env_file, from_env)  # type: ignore[arg-type]
+    output.write(_rendered(kb, advice, format_, items is not None, everything, color, out), out)
+    raise typer.Exit(exit_code(advice, allow_unknown))
+
+
+def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list[str] | None) -> Asked:
+    from d9m.detect import detect
+
+    found = detect(kb, dict(os.environ))
+    if not found.packages and found.container is None:
+        raise UsageError(
+            "nothing that d9m knows is installed here", tip="name an environment: --tf 2.0, --torch 2.4, --container …"
+        )
+    given = question.asked(None, None, None, None, found.container or "-", device, inference, fact)
+    facts = given.facts if given else ()
+    return Asked(found.packages, found.container, device or found.device, facts, inference)
+
+
+def _with_existing(kb: KnowledgeBase, asked: Asked, advice: Advice, env_file: str | None, from_env: bool) -> Advice:
+    if env_file is None and not from_env:
+        return advice
+    from d9m.existing import judge_existing, read_env_file, with_existing
+
+    found = dict(os.environ) if from_env else {}
+    if env_file is not None:
+        try:
+            with open(env_file, encoding="utf-8") as file:
+                found.update(read_env_file(file.read(), env_file))
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"--env-file {quote(env_file)}: cannot be read: {error}") from None
+    return with_existing(advice, judge_existing(kb, understand(kb, asked), advice, found))
+
+
+def _rendered(
+    kb: KnowledgeBase, advice: Advice, format_: str, named_ops: bool, everything: bool, color: str, out: str | None
+) -> str:
+    if format_ == "text":
+        from d9m.render import text
+
+        return output.styled(text.render(advice, named_ops, everything), color, out)
+    if format_ == "json":
+        from d9m.render import as_json
+
+        return as_json.render(advice)
+    command = shlex.join(["d9m", *sys.argv[1:]])
+    if format_ in ("python", "markdown"):
+        from d9m.render import markdown, python
+
+        frameworks = tuple(name for each in advice.environment.packages for name in kb.package(each).imports)
+        return (python if format_ == "python" else markdown).render(advice, command, frameworks)
+    import importlib
+
+    return importlib.import_module(f"d9m.render.{format_}").render(advice, command)
+
+
+def _diff(
+    kb: KnowledgeBase,
+    asked: Asked,
+    items: list[str] | None,
+    text: str,
+    scope: str,
+    format_: str,
+    out: str | None,
+    color: str,
+) -> int:
+    from d9m import diff
+    from d9m.render import as_json
+    from d9m.render import diff as diff_text
+
+    output.one_of("--format", format_, ("text", "json"))
+    change = diff.compare(kb, asked, items, text, scope)  # type: ignore[arg-type]
+    if format_ == "json":
+        output.write(as_json.render(change), out)
+    else:
+        output.write(output.styled(diff_text.render(change), color, out), out)
+    return diff.exit_code(change)

@@ -1,0 +1,109 @@
+"""Options that describe an environment and ops, read into a question."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from d9m import query
+from d9m.environment import Asked
+from d9m.failures import DataError, UsageError, quote
+
+Tf = Annotated[str | None, typer.Option("--tf", metavar="V", help="TensorFlow version: 2.0, 2.1.0, any.")]
+Torch = Annotated[str | None, typer.Option("--torch", metavar="V", help="PyTorch version: 2.4, 2.4.1+cu121, any.")]
+Jax = Annotated[str | None, typer.Option("--jax", metavar="V", help="JAX version.")]
+With = Annotated[
+    list[str] | None,
+    typer.Option("--with", metavar="NAME[=V]", help="Any package; without version: every release."),
+]
+Container = Annotated[
+    str | None, typer.Option("--container", metavar="IMAGE:TAG", help="ngc-pytorch:23.12, or an image reference.")
+]
+Ops = Annotated[
+    list[str] | None,
+    typer.Option("--ops", metavar="LIST", help="conv,bias_add; @FILE or - reads lines. Quote items with brackets."),
+]
+Device = Annotated[str | None, typer.Option("--device", help="cuda, rocm, mps, xpu or cpu.")]
+Inference = Annotated[bool, typer.Option("--inference", help="No gradients: drops backward.")]
+FactOption = Annotated[
+    list[str] | None, typer.Option("--fact", metavar="NAME=VALUE", help="xla=true; see: d9m list facts.")
+]
+
+
+def asked(
+    tf: str | None,
+    torch: str | None,
+    jax: str | None,
+    with_: Sequence[str] | None,
+    container: str | None,
+    device: str | None,
+    inference: bool,
+    facts: Sequence[str] | None,
+) -> Asked | None:
+    """The environment as given; None where nothing names one."""
+    packages = [(name, version) for name, version in (("tensorflow", tf), ("torch", torch), ("jax", jax)) if version]
+    packages += [_package(text) for text in with_ or ()]
+    empty = [
+        name
+        for name, value in (("--tf", tf), ("--torch", torch), ("--jax", jax), ("--container", container))
+        if value == ""
+    ]
+    if empty:
+        raise UsageError(f"{empty[0]} is empty")
+    if not packages and container is None:
+        return None
+    return Asked(tuple(packages), container, device, _facts(facts), inference)
+
+
+def _package(text: str) -> tuple[str, str | None]:
+    name, equals, version = text.partition("=")
+    version = version.lstrip("=")
+    if not name.strip() or (equals and not version.strip()):
+        raise UsageError(f"--with {quote(text)}: expected NAME or NAME=VERSION")
+    return name.strip(), version.strip() if equals else None
+
+
+def _facts(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise UsageError(f"--fact {quote(text)}: expected NAME=VALUE", tip="see: d9m list facts")
+        found.append((name.strip(), value.strip()))
+    return tuple(found)
+
+
+MOST_OPS = 10_000
+"""Items of one question; a catalogue has fewer."""
+
+
+def read_ops(lists: Sequence[str] | None) -> list[str] | None:
+    """The items of every ``--ops``; None where none was given. Raises UsageError for an empty list."""
+    if lists is None:
+        return None
+    items = [item for each in lists for item in _items(each)]
+    if not items:
+        raise UsageError("--ops is empty", tip="leave it out for everything known of the environment")
+    if len(items) > MOST_OPS:
+        raise UsageError(f"--ops has {len(items)} items, {MOST_OPS} are allowed")
+    return [each.text for each in {item: query.parse(item) for item in items}.values()]
+
+
+def _items(text: str) -> list[str]:
+    if text == "-":
+        return _lines(sys.stdin.read())
+    if not text.startswith("@"):
+        return query.split(text)
+    try:
+        with open(text[1:], encoding="utf-8") as file:
+            return _lines(file.read())
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"--ops {quote(text)}: cannot be read: {error}") from None
+
+
+def _lines(text: str) -> list[str]:
+    kept = (line.partition("#")[0] for line in text.splitlines())
+    return [item for line in kept for item in query.split(line)]

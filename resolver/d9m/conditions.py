@@ -1,0 +1,182 @@
+"""The grammar of `when`, and the worlds in which conditions are decided.
+
+A condition is a disjunction of clauses; a clause restricts some *variables*
+(packages, facts, ``device``). What the user left open is not a third truth
+value but several *worlds*: each undecided variable is cut into the cells that
+no condition at hand can tell apart, and each combination of cells is a world
+in which everything is plainly true or false. Worlds with the same answer are
+joined again, and what they have in common is the answer's residual `when`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
+
+import msgspec
+
+from d9m.records import Clause, Range, When
+from d9m.versions import FIRST, Key, key
+
+Value: TypeAlias = Key | str | int | None
+"""A variable in one world: a release's key, a fact's value, or None for an absent package."""
+
+World: TypeAlias = Mapping[str, Value]
+
+
+class Restriction(msgspec.Struct, frozen=True):
+    """What one clause says of one variable."""
+
+    values: tuple[str, ...] = ()
+    """One of these; empty where ``bounded``."""
+    bounded: bool = False
+    from_: str | None = None
+    until: str | None = None
+
+    def bounds(self) -> tuple[str, ...]:
+        return tuple(bound for bound in (self.from_, self.until) if bound is not None)
+
+    def allows(self, value: Value) -> bool:
+        if not self.bounded:
+            return value in self.values or str(value) in self.values
+        if value is None:
+            return False
+        low = True if self.from_ is None else _place(self.from_, value) <= value  # type: ignore[operator]
+        return low and (self.until is None or value < _place(self.until, value))  # type: ignore[operator]
+
+
+def _place(bound: str, like: Value) -> Key | int:
+    return int(bound) if isinstance(like, int) else key(bound)
+
+
+Condition: TypeAlias = tuple[Mapping[str, Restriction], ...]
+"""Clauses of which one must hold. ``ALWAYS`` has one clause without restrictions."""
+
+ALWAYS: Condition = ({},)
+
+
+def parse(when: When) -> Condition:
+    """The typed form of a record's `when`."""
+    clauses: Sequence[Clause] = when if isinstance(when, list) else [when]
+    return tuple({name: _restriction(allowed) for name, allowed in clause.items()} for clause in clauses)
+
+
+def _restriction(allowed: str | list[str] | Range) -> Restriction:
+    if isinstance(allowed, Range):
+        return Restriction(bounded=True, from_=allowed.from_, until=allowed.until)
+    return Restriction(values=(allowed,) if isinstance(allowed, str) else tuple(allowed))
+
+
+def holds(condition: Condition, world: World) -> bool:
+    """Whether a condition holds in a world; a variable that the world lacks is an absent package."""
+    return any(all(each.allows(world[name]) for name, each in clause.items()) for clause in condition)
+
+
+def cuts(conditions: Iterable[Condition]) -> dict[str, tuple[str, ...]]:
+    """Every variable that the conditions restrict, with all bounds at which they divide it."""
+    found: dict[str, set[str]] = {}
+    for condition in conditions:
+        for clause in condition:
+            for name, restriction in clause.items():
+                found.setdefault(name, set()).update(restriction.bounds())
+    return {name: tuple(sorted(bounds)) for name, bounds in found.items()}
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """A part of a variable's domain that no condition at hand divides."""
+
+    value: Value
+    """Any member: it stands for all of them."""
+    low: str | None = None
+    high: str | None = None
+    name: str | None = None
+    """The value as written, for a variable without order."""
+
+
+Cells: TypeAlias = tuple[Cell, ...]
+
+
+@functools.cache
+def intervals(cuts: tuple[str, ...], of: Callable[[str], Key | int], first: Key | int) -> Cells:
+    """The whole of an ordered domain, cut at `cuts`."""
+    bounds = sorted(cuts, key=of)
+    bounds = [bound for place, bound in enumerate(bounds) if place == 0 or of(bound) != of(bounds[place - 1])]
+    edges = [None, *bounds, None]
+    return tuple(Cell(first if low is None else of(low), low, high) for low, high in itertools.pairwise(edges))
+
+
+@functools.cache
+def releases(cuts: tuple[str, ...], known: tuple[str, ...]) -> Cells:
+    """The intervals between `cuts` that hold one of the `known` releases."""
+    keys = [key(release) for release in known]
+    found: list[Cell] = []
+    for cell in intervals(cuts, key, FIRST):
+        inside = [each for each in keys if _within(each, cell)]
+        if inside:
+            found.append(Cell(inside[0], cell.low if found else None, cell.high))
+    return (*found[:-1], Cell(found[-1].value, found[-1].low)) if found else ()
+
+
+def _within(release: Key, cell: Cell) -> bool:
+    return (cell.low is None or key(cell.low) <= release) and (cell.high is None or release < key(cell.high))
+
+
+Answer = TypeVar("Answer", bound=Hashable)
+
+
+def by_answer(domains: Mapping[str, Cells], answer: Callable[[World], Answer]) -> list[tuple[Clause, Answer]]:
+    """Every distinct answer over all worlds, with the clause that leads to it.
+
+    An answer whose worlds are not one clause comes once for each clause. Order
+    is that of the worlds.
+    """
+    if all(len(cells) == 1 for cells in domains.values()):
+        return [({}, answer({name: cells[0].value for name, cells in domains.items()}))]
+    open_ = {name: cells for name, cells in domains.items() if len(cells) > 1}
+    decided = {name: cells[0].value for name, cells in domains.items() if len(cells) == 1}
+    boxes: dict[Answer, list[_Box]] = {}
+    for places in itertools.product(*(range(len(cells)) for cells in open_.values())):
+        world = dict(decided)
+        for (name, cells), place in zip(open_.items(), places):
+            world[name] = cells[place].value
+        boxes.setdefault(answer(world), []).append(tuple(frozenset([place]) for place in places))
+    ordered = tuple(cells[0].name is None for cells in open_.values())
+    return [(_clause(box, open_), each) for each, group in boxes.items() for box in _joined(group, ordered)]
+
+
+_Box: TypeAlias = tuple[frozenset[int], ...]
+"""Worlds side by side: for each undecided variable the cells that it may be in."""
+
+
+def _joined(boxes: list[_Box], ordered: tuple[bool, ...]) -> list[_Box]:
+    """Fewer boxes for the same worlds: two that differ in one variable become one.
+
+    Along an ordered variable only neighbours join, so that a box stays a range.
+    """
+    for first, second in itertools.combinations(boxes, 2):
+        differing = [place for place, pair in enumerate(zip(first, second)) if pair[0] != pair[1]]
+        if len(differing) != 1:
+            continue
+        place = differing[0]
+        union = first[place] | second[place]
+        if ordered[place] and max(union) - min(union) >= len(union):
+            continue
+        joined = (*first[:place], union, *first[place + 1 :])
+        return _joined([joined if box is first else box for box in boxes if box is not second], ordered)
+    return boxes
+
+
+def _clause(box: _Box, domains: Mapping[str, Cells]) -> Clause:
+    clause: Clause = {}
+    for (name, cells), places in zip(domains.items(), box):
+        if len(places) == len(cells):
+            continue
+        chosen = [cells[place] for place in sorted(places)]
+        if all(cell.name is not None for cell in chosen):
+            names = [cell.name or "" for cell in chosen]
+            clause[name] = names[0] if len(names) == 1 else names
+        else:
+            clause[name] = Range(from_=chosen[0].low, until=chosen[-1].high)
+    return clause

@@ -1,0 +1,89 @@
+"""What can go wrong, and the exit code each failure has. One table for every command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+EXIT_CODES: dict[int, str] = {
+    0: "full answer; nothing nondeterministic remains",
+    1: (
+        "findings. advise: an op is unsolved or raises, or settings conflict. check: a setting is missing, wrong, "
+        "forbidden or too late; something varies as-is or advised; a wrong value; the knowledge base is contradicted. "
+        "lint, audit: findings"
+    ),
+    2: ("usage: unknown op, version, container, package or fact; contradiction between options; text not recognised"),
+    3: "answered, but part of it is unknown (--allow-unknown turns it into 0)",
+    4: "the device asked for is absent, the framework is broken, or no probe could run",
+    5: "bad or incompatible data (knowledge base, report file)",
+}
+
+
+class D9mError(Exception):
+    """One clear error: what is wrong, where, and what would be right.
+
+    `allowed` lists what would have been accepted, `nearest` the likeliest of
+    it; both may be empty. The text never holds control characters: it may
+    quote anything a user typed.
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, nearest: Iterable[str] = (), allowed: Iterable[str] = (), tip: str = "") -> None:
+        self.what = printable(what)
+        self.nearest = [printable(each) for each in nearest]
+        self.allowed = [printable(each) for each in allowed]
+        self.tip = tip
+        super().__init__(self.text())
+
+    def text(self) -> str:
+        parts = [self.what]
+        if self.nearest:
+            parts.append("did you mean " + _either(self.nearest) + "?")
+        elif self.allowed:
+            parts.append("allowed: " + ", ".join(self.allowed))
+        if self.tip:
+            parts.append(self.tip)
+        return "\n  ".join(parts)
+
+
+class UsageError(D9mError):
+    """The question cannot be asked like this."""
+
+    exit_code = 2
+
+
+class DataError(D9mError):
+    """The knowledge base, or a file that was given, is broken or from another d9m."""
+
+    exit_code = 5
+
+
+LONGEST_QUOTE = 80
+"""Characters of a user's text that an error repeats; the rest tells a person nothing."""
+
+
+def printable(text: str) -> str:
+    """`text` without control characters."""
+    return "".join(each if each.isprintable() or each == "\n" else "?" for each in text)
+
+
+def quote(text: str) -> str:
+    """`text` as an error message shows it: in quotes, short, without line breaks."""
+    short = printable(text).replace("\n", "?")
+    return repr(short if len(short) <= LONGEST_QUOTE else short[:LONGEST_QUOTE] + "…")
+
+
+def nearest(text: str, names: Iterable[str], most: int = 3) -> list[str]:
+    """The names most like `text`, best first; none if nothing is close."""
+    import difflib
+
+    by_lower = {name.lower(): name for name in names}
+    wanted = text.lower()[:LONGEST_QUOTE]
+    inside = [lower for lower in by_lower if len(wanted) > 2 and (wanted in lower or lower in wanted)]
+    close = difflib.get_close_matches(wanted, by_lower, n=most, cutoff=0.6)
+    ranked = dict.fromkeys([*close, *sorted(inside, key=lambda each: abs(len(each) - len(wanted)))])
+    return [by_lower[each] for each in list(ranked)[:most]]
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

@@ -1,0 +1,1 @@
+"""The knowledge base: YAML records, their compiled form, and what checks them."""

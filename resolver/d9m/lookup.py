@@ -1,0 +1,163 @@
+"""From the names that a person wrote to the ops that the knowledge base knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.environment import Environment, fact, fact_value
+from d9m.failures import UsageError, nearest, quote
+from d9m.kb.tables import KnowledgeBase, OpEntry, Reached
+from d9m.query import Direction, Query, common, plain
+from d9m.records import Clause, Existence
+from d9m.versions import key
+
+
+class AskedOp(msgspec.Struct, frozen=True):
+    """One op of a query, with what the query and its own name say of the call."""
+
+    package: str
+    name: str
+    arguments: dict[str, str]
+    when: Clause
+    directions: tuple[Direction, ...]
+
+
+class AskedItem(msgspec.Struct, frozen=True):
+    """One query item and the ops that it means."""
+
+    text: str
+    ops: tuple[AskedOp, ...]
+
+
+def catalogues(kb: KnowledgeBase, environment: Environment) -> list[str]:
+    """Packages of the environment whose ops are known."""
+    return [name for name in environment.packages if name in kb.meta.prefixes]
+
+
+def brought_along(kb: KnowledgeBase, query: Query) -> str | None:
+    """The add-on package that a name belongs to (``torch_scatter.scatter``)."""
+    for prefixes in kb.meta.add_ons.values():
+        for prefix, package in prefixes.items():
+            if query.name.lower().startswith(prefix.lower()):
+                return package
+    return None
+
+
+def find(kb: KnowledgeBase, environment: Environment, query: Query) -> AskedItem:
+    """The ops that a query item means here.
+
+    Raises UsageError for a name that no framework of the environment has, and
+    for arguments that are unknown or contradict the name.
+    """
+    packages = catalogues(kb, environment)
+    entries = [entry for package in packages for entry in _entries(kb, package, query.name)]
+    if not entries:
+        raise _unknown(kb, environment, packages, query)
+    arguments = _arguments(kb, query)
+    present = [entry for entry in entries if _exists(environment, entry.package, entry.exists)]
+    reached = [(entry.package, each) for entry in present for each in entry.reaches]
+    here = [
+        (package, each)
+        for package, each in reached
+        if _exists(environment, package, kb.get("ops", f"{package}:{each.op}").exists)
+    ]
+    if not here:
+        raise _absent(kb, environment, entries, query)
+    fitting = [(package, each) for package, each in here if _fits(each, arguments)]
+    if not fitting:
+        fixed = ", ".join(f"{name}={value}" for name, value in here[0][1].arguments.items())
+        raise UsageError(f"{quote(query.text)} contradicts its own name, which means {fixed}")
+    ops = [_asked(package, each, arguments, query) for package, each in fitting]
+    return AskedItem(query.text, tuple({(each.package, each.name, str(each.arguments)): each for each in ops}.values()))
+
+
+def everything(kb: KnowledgeBase, environment: Environment) -> list[AskedItem]:
+    """Every catalogued op of the environment that meets a source."""
+    items: list[AskedItem] = []
+    for package in catalogues(kb, environment):
+        start = f"{package}:"
+        for place in kb.keys("met"):
+            entry: OpEntry | None = kb.get("ops", place) if place.startswith(start) else None
+            if entry is not None and _exists(environment, package, entry.exists):
+                op = AskedOp(package, entry.name, {}, {}, entry.reaches[0].directions)
+                items.append(AskedItem(entry.name, (op,)))
+    return items
+
+
+def _entries(kb: KnowledgeBase, package: str, name: str) -> list[OpEntry]:
+    names: tuple[str, ...] = ()
+    for spelling in _spellings(name, kb.meta.prefixes[package]):
+        names = names or kb.get("names", f"{package}:{plain(spelling)}") or ()
+    exact = [each for each in names if each == name]
+    return [kb.get("ops", f"{package}:{each}") for each in exact or names]
+
+
+def _spellings(name: str, prefixes: dict[str, str]) -> list[str]:
+    """The name as written, and with each short prefix written out."""
+    written_out = [
+        full + name[len(short) :] for short, full in prefixes.items() if name.lower().startswith(short.lower())
+    ]
+    return [name, *written_out]
+
+
+def _arguments(kb: KnowledgeBase, query: Query) -> dict[str, str]:
+    stated = {name: fact_value(name, fact(kb, name), value) for name, value in query.arguments.items()}
+    for name, value in query.pasted.items():
+        known = kb.meta.facts.get(name)
+        if known is not None and known.argument and name not in stated:
+            stated[name] = fact_value(name, known, value)
+    return stated
+
+
+def _exists(environment: Environment, package: str, exists: Existence) -> bool:
+    """Whether one of the releases in question has the name."""
+    low = () if exists.from_ is None else key(exists.from_)
+    high = None if exists.until is None else key(exists.until)
+    releases = environment.packages[package].candidates.releases
+    return any(low <= key(each) and (high is None or key(each) < high) for each in releases)
+
+
+def _fits(reached: Reached, arguments: dict[str, str]) -> bool:
+    return all(arguments.get(name, value) == value for name, value in reached.arguments.items())
+
+
+def _asked(package: str, reached: Reached, arguments: dict[str, str], query: Query) -> AskedOp:
+    directions = common(reached.directions, query.directions)
+    return AskedOp(package, reached.op, {**reached.arguments, **arguments}, reached.when, directions)
+
+
+def _unknown(kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query) -> UsageError:
+    for other in kb.meta.prefixes:
+        if other not in packages and _entries(kb, other, query.name):
+            title = kb.package(other).title
+            asked = ", ".join(environment.packages) or "no framework"
+            return UsageError(
+                f"{quote(query.name)} is an op of {title}, and the environment has {asked}",
+                tip=f"name it too: --with {other}=VERSION",
+            )
+    if not packages:
+        asked = ", ".join(environment.packages) or "nothing"
+        return UsageError(
+            f"{quote(query.name)}: no ops are known of this environment ({asked})",
+            tip="name a framework: " + ", ".join(f"--with {name}=VERSION" for name in kb.meta.prefixes),
+        )
+    starts = tuple(f"{package}:" for package in packages)
+    known = [each.partition(":")[2] for each in kb.keys("names") if each.startswith(starts)]
+    return UsageError(
+        f"unknown op {quote(query.name)} in {', '.join(packages)}",
+        nearest=nearest(plain(query.name), known),
+        tip="see: d9m list ops",
+    )
+
+
+def _absent(kb: KnowledgeBase, environment: Environment, entries: Sequence[OpEntry], query: Query) -> UsageError:
+    entry = entries[0]
+    ops: list[OpEntry] = [kb.get("ops", f"{entry.package}:{each.op}") for each in entry.reaches]
+    exists = next((each.exists for each in (entry, *ops) if each.exists != Existence()), entry.exists)
+    span = " ".join(
+        [*([f"from {exists.from_}"] if exists.from_ else []), *([f"before {exists.until}"] if exists.until else [])]
+    )
+    version = environment.packages[entry.package].version
+    return UsageError(f"{quote(query.name)} exists in {entry.package} {span}, not in {version}")

@@ -1,0 +1,446 @@
+"""The record types of the knowledge base, and nothing else.
+
+A record is one small YAML file under ``kb/``; its id is its path. YAML is read
+as strings only, so numbers and booleans below are converted by msgspec.
+
+Two ideas carry every record: ``when``, one grammar for conditions, and a
+*timeline*, a step function over the releases of one package.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of all record types: immutable, unknown keys are errors."""
+
+
+class Range(Record, frozen=True, kw_only=True):
+    """Releases (or integers) ``from <= x < until``; ``{}`` means present, in any release."""
+
+    from_: str | None = msgspec.field(name="from", default=None)
+    until: str | None = None
+
+
+Allowed: TypeAlias = str | list[str] | Range
+"""What one variable of a ``when`` may be: a value, one of several, or a range."""
+
+Clause: TypeAlias = dict[str, Allowed]
+"""Variables (package, fact, argument or ``device``) that must all be as allowed."""
+
+When: TypeAlias = Clause | list[Clause]
+"""A clause, or several of which one must hold. Empty: always."""
+
+Outcome = Literal["no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"]
+"""What an op does with the advised settings, best first."""
+
+Default = Literal["deterministic", "nondeterministic", "raises", "unknown"]
+"""What an op does when nothing is set."""
+
+Scope = Literal["run", "batch", "hardware"]
+"""Same bits from run to run; for any batch composition; on any machine."""
+
+EvidenceKind = Literal[
+    "assumed", "documented", "release-note", "tested-upstream", "source-read", "binary-read", "measured"
+]
+"""Weakest first. ``assumed``: a vendor build taken to behave like the stock release."""
+
+
+class Evidence(Record, frozen=True, kw_only=True):
+    """Who says so. Exactly one of ``document``, ``url`` and ``run`` names the place."""
+
+    kind: EvidenceKind
+    document: str | None = None
+    """Id of a record under ``documents/``."""
+    url: str | None = None
+    run: str | None = None
+    """Id of a measured run under ``evidence/``."""
+    where: str | None = None
+    """Section, table row, line or function inside the place."""
+    date: str | None = None
+    note: str | None = None
+    """What it says, in our words; required where ``follows`` is false."""
+    follows: bool = True
+    """Whether the record follows this statement; false keeps a disagreeing one in view."""
+
+
+class Caution(Record, frozen=True, kw_only=True):
+    """Something to know when ``when`` holds; ``blocks`` makes a solution unusable there."""
+
+    text: str
+    when: When = {}
+    blocks: bool = False
+    evidence: list[Evidence] = []
+
+
+class Turn(Record, frozen=True, kw_only=True):
+    """One knob turned: exactly one of ``set`` (to the first value everyone accepts) and ``unset``."""
+
+    set: str | None = None
+    unset: str | None = None
+    to: list[str] = []
+    """Accepted values, preferred first."""
+    when: When = {}
+    note: str | None = None
+    """Half a line shown beside the setting."""
+
+
+class Workaround(Record, frozen=True, kw_only=True):
+    text: str
+    when: When = {}
+    settings: list[Turn] = []
+    evidence: list[Evidence] = []
+
+
+class Cost(Record, frozen=True, kw_only=True):
+    text: str
+    when: When = {}
+    factor: str | None = None
+    """Time with the setting over time without it."""
+    evidence: list[Evidence] = []
+
+
+class Unless(Record, frozen=True, kw_only=True):
+    """An exception to a step: where ``when`` holds, this instead."""
+
+    when: When
+    outcome: Outcome | None = None
+    by: list[str] = []
+    default: Default | None = None
+    error: str | None = None
+    pending: str | None = None
+    note: str | None = None
+    evidence: list[Evidence] = []
+
+
+class Step(Record, frozen=True, kw_only=True):
+    """From this release until the next step's.
+
+    ``by`` lists alternatives, preferred first; ``"A + B"`` needs both. With
+    ``outcome: raises`` it lists the switches that make the op raise. Without an
+    outcome, ``by`` means solved.
+    """
+
+    from_: str = msgspec.field(name="from")
+    outcome: Outcome | None = None
+    by: list[str] = []
+    as_: Literal["stock"] | None = msgspec.field(name="as", default=None)
+    """On a vendor's track: behaves as the stock release it is built from."""
+    default: Default | None = None
+    error: str | None = None
+    """Id of the record under ``errors/`` that a raising step shows."""
+    pending: str | None = None
+    """Label of a placeholder solution (NS1): none yet, one is in the works."""
+    unless: list[Unless] = []
+    verified_through: str | None = None
+    """Last release that somebody looked at; required on a track's last step."""
+    note: str | None = None
+    evidence: list[Evidence] = []
+
+
+class Source(Record, frozen=True, kw_only=True):
+    """One mechanism of nondeterminism in one home package."""
+
+    title: str
+    summary: str
+    """One or two sentences: what happens, and what that means for the user."""
+    mechanism: str
+    """What kind of thing it is: atomic-float-add, algorithm-choice, uninitialised-memory, …"""
+    status: Literal["confirmed", "suspected", "historic"] = "confirmed"
+    scope: Scope = "run"
+    ops: list[str] = []
+    """Query items that meet it: ``tf.nn.bias_add:backward``, ``…interpolate[mode=bilinear]``."""
+    when: When = {}
+    """Where it applies at all."""
+    timeline: dict[str, list[Step]]
+    """Package -> steps: the home package, and its vendor builds where they differ."""
+    cautions: list[Caution] = []
+    workarounds: list[Workaround] = []
+    costs: list[Cost] = []
+    evidence: list[Evidence]
+    references: list[str] = []
+    """Pull requests and issues: ``tensorflow#31465``."""
+    moved_from: list[str] = []
+
+
+class Solution(Record, frozen=True, kw_only=True):
+    """What removes a source. It turns settings; ``placeholder`` ones (NS1) do not exist yet."""
+
+    label: str
+    title: str
+    summary: str
+    placeholder: bool = False
+    when: When = {}
+    """Where it exists."""
+    requires: list[str] = []
+    settings: list[Turn] = []
+    """What the user turns."""
+    sets: list[Turn] = []
+    """What it turns by itself once in use."""
+    notes: list[Caution] = []
+    """Good to know rather than a warning: what replaces it, what it includes."""
+    cautions: list[Caution] = []
+    costs: list[Cost] = []
+    evidence: list[Evidence]
+    references: list[str] = []
+    moved_from: list[str] = []
+
+
+class Setting(Record, frozen=True, kw_only=True):
+    """One knob: what is true of it whoever turns it."""
+
+    name: str
+    kind: Literal["env", "python", "flag", "config", "install", "code"]
+    summary: str
+    read: Literal["process-start", "import", "first-use", "per-call", "build", "install"]
+    """When the value is read; set later, it has no effect."""
+    statement: str | None = None
+    """Python to turn it, with ``{value}``; may be several lines."""
+    imports: list[str] = []
+    """Import statements that ``statement`` needs: ``import torch``, ``import numpy as np``."""
+    before_import: bool = False
+    """The statement must run before the framework's import."""
+    list_: str | None = msgspec.field(name="list", default=None)
+    """Separator of a list variable: its values are united and appended, never overwritten."""
+    value_type: Literal["string", "integer", "boolean"] = "string"
+    """Type of a config key's value."""
+    where: str | None = None
+    """For ``code``: the call or place to edit."""
+    effect: Literal["always", "never"] = "always"
+    """``never``: a name in circulation that nothing reads."""
+    instead: str | None = None
+    """The knob that was meant."""
+    accepts: list[str] = []
+    """Every value it takes, where the set is closed."""
+    when: When = {}
+    """Where something reads it."""
+    evidence: list[Evidence]
+    moved_from: list[str] = []
+
+
+class Example(Record, frozen=True, kw_only=True):
+    """Code to copy. ``python`` blocks are executed by the tests."""
+
+    language: Literal["python", "shell", "json", "text"] = "python"
+    code: str
+    when: When = {}
+    note: str | None = None
+
+
+class Ingredient(Record, frozen=True, kw_only=True):
+    """What every deterministic program needs beside op settings."""
+
+    title: str
+    summary: str
+    scope: Scope = "run"
+    when: When = {}
+    """Where it holds."""
+    optional: bool = False
+    """Needed by some programs only: its settings are shown, not merged."""
+    settings: list[Turn] = []
+    sets: list[Turn] = []
+    examples: list[Example] = []
+    cautions: list[Caution] = []
+    evidence: list[Evidence]
+    references: list[str] = []
+    order: int = 50
+    """Place in lists: lower comes first."""
+
+
+class Helper(Record, frozen=True, kw_only=True):
+    """A call that sets things on your behalf."""
+
+    title: str
+    call: str
+    summary: str
+    when: When = {}
+    sets: list[Turn]
+    evidence: list[Evidence]
+
+
+class Target(Record, frozen=True, kw_only=True):
+    """A query item that a name reaches, under a condition."""
+
+    op: str
+    when: When = {}
+
+
+class Existence(Record, frozen=True, kw_only=True):
+    """Releases of the home package that have this name; no bounds: all of the map."""
+
+    from_: str | None = msgspec.field(name="from", default=None)
+    until: str | None = None
+
+
+class OpFile(Record, frozen=True, kw_only=True):
+    """The catalogue of one package: its op names, and the names that reach them."""
+
+    package: str
+    prefixes: dict[str, str] = {}
+    """How people shorten names: ``F.`` -> ``torch.nn.functional.``."""
+    ops: dict[str, Existence]
+    reach: dict[str, list[str | Target]] = {}
+    """Alias, family, layer, wrapper, alert name -> query items."""
+    add_ons: dict[str, str] = {}
+    """Name prefix of an add-on -> package that it brings along."""
+
+
+class Release(Record, frozen=True, kw_only=True):
+    date: str | None = None
+    """Day (or month) of publication, ISO 8601."""
+    with_: dict[str, str] = msgspec.field(name="with", default={})
+    """Versions inside: hard in an image, a weak default in a wheel."""
+    note: str | None = None
+    confidence: Literal["confirmed", "weak", "unconfirmed"] = "confirmed"
+    evidence: list[Evidence] = []
+
+
+class TagForm(Record, frozen=True, kw_only=True):
+    """Image tags of some releases: ``{release}-tf2-py3``. The first form is the one to show."""
+
+    forms: list[str]
+    when: Range = Range()
+
+
+class Package(Record, frozen=True, kw_only=True):
+    """A package, image or platform component, and its releases."""
+
+    title: str
+    kind: Literal["framework", "library", "application", "image", "platform"]
+    folder: str | None = None
+    """Folder of its records under ``sources/`` and ``solutions/``."""
+    aliases: list[str] = []
+    distributions: list[str] = []
+    """Names on PyPI by which an installed copy is found."""
+    imports: list[str] = []
+    """Import names: ``tensorflow``."""
+    image: str | None = None
+    """Public name of an image family: ``ngc-tensorflow``."""
+    repository: str | None = None
+    """Path in the registry: ``nvidia/tensorflow``."""
+    tags: list[TagForm] = []
+    variable: str | None = None
+    """Environment variable inside the image that holds its release."""
+    variable_forms: list[str] = []
+    """Values of that variable: ``{release}-tf2``."""
+    stock: str | None = None
+    """For a vendor build: the package that it rebuilds."""
+    releases: dict[str, Release] = {}
+    never_released: list[str] = []
+    evidence: list[Evidence]
+    note: str | None = None
+
+
+class Fact(Record, frozen=True, kw_only=True):
+    """One word of the closed vocabulary that conditions may use beside packages."""
+
+    title: str
+    values: list[str] = []
+    type: Literal["choice", "int"] = "choice"
+    default: str | None = None
+    """Assumed, and echoed as assumed; without one the fact can be undecided."""
+    argument: bool = False
+    """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
+
+
+class Edition(Record, frozen=True, kw_only=True):
+    """What every answer says of the knowledge base it came from."""
+
+    date: str
+    """Day of the last change to any record, ISO 8601."""
+
+
+class ErrorText(Record, frozen=True, kw_only=True):
+    text: str
+    """As shipped; ``{…}`` stands for a part that varies."""
+    when: When = {}
+
+
+class ErrorRecord(Record, frozen=True, kw_only=True):
+    """An error, warning or alert about determinism, in every wording that shipped."""
+
+    title: str
+    kind: Literal["error", "warning", "symptom"] = "error"
+    exception: str | None = None
+    texts: list[ErrorText]
+    ops: list[str] = []
+    sources: list[str] = []
+    advice: str
+    evidence: list[Evidence]
+    moved_from: list[str] = []
+
+
+class PullRequest(Record, frozen=True, kw_only=True):
+    """A pull request or a stand-alone commit."""
+
+    repository: str
+    number: str
+    title: str
+    status: Literal["open", "closed", "merged", "unknown"]
+    opened: str | None = None
+    merged: str | None = None
+    version: str | None = None
+    """First release that contains it."""
+    updated: str | None = None
+    """When the list that named it was last updated, as printed there."""
+    url: str
+    notes: list[str] = []
+    corrections: list[str] = []
+    """Where an earlier list said otherwise, and what it said."""
+    records: list[str] = []
+    """Sources and solutions that cite it; both sides must agree."""
+    evidence: list[Evidence]
+
+
+class Issue(Record, frozen=True, kw_only=True):
+    repository: str
+    number: str
+    title: str
+    status: Literal["open", "closed", "unknown"]
+    opened: str | None = None
+    updated: str | None = None
+    url: str
+    notes: list[str] = []
+    corrections: list[str] = []
+    records: list[str] = []
+    evidence: list[Evidence]
+
+
+class Myth(Record, frozen=True, kw_only=True):
+    myth: str
+    fact: str
+    order: int = 50
+    evidence: list[Evidence]
+
+
+class Document(Record, frozen=True, kw_only=True):
+    """A page, talk, README or scan that evidence cites."""
+
+    title: str
+    url: str
+    date: str | None = None
+    kind: Literal["page", "talk", "slides", "poster", "plan", "repository", "package", "scan", "paper"] = "page"
+    note: str | None = None
+    seed: str | None = None
+    """Number of the project's seed document that holds a copy: ``"000"``."""
+
+
+KINDS: dict[str, type[Record]] = {
+    "sources": Source,
+    "solutions": Solution,
+    "settings": Setting,
+    "ops": OpFile,
+    "versions": Package,
+    "ingredients": Ingredient,
+    "helpers": Helper,
+    "errors": ErrorRecord,
+    "pull_requests": PullRequest,
+    "issues": Issue,
+    "myths": Myth,
+    "documents": Document,
+}
+"""Folder under ``kb/`` -> type of its records. ``kb/facts.yaml`` holds all facts in one file,
+``kb/edition.yaml`` the date of the edition."""

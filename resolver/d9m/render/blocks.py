@@ -1,0 +1,67 @@
+"""What the formats that run have in common: which steps are live, and how values are quoted."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from d9m.advice import Advice, Step
+from d9m.render import words
+
+
+def live(advice: Advice, step: Step) -> bool:
+    """Whether a step can stand in a block as it is.
+
+    A step that depends on the release of a package named without a version
+    could be wrong, so it is written as a comment; one that depends on
+    something nobody named is harmless where it is not needed.
+    """
+    open_ = {name for name, version in advice.environment.packages.items() if version == "any"}
+    return step.when is None or not any(set(clause) & open_ for clause in step.when)
+
+
+def shell(advice: Advice, prefix: str = "") -> Iterator[str]:
+    """Lines of a POSIX shell that make the process settings."""
+    for step in advice.steps:
+        line = shell_line(step)
+        if line is None:
+            continue
+        if live(advice, step):
+            yield prefix + line
+        else:
+            yield f"# only if {words.clauses(step.when or [])}: {line}"
+
+
+def shell_line(step: Step) -> str | None:
+    """One setting of the process; None for a step that lives elsewhere."""
+    if step.kind == "unset":
+        return f"unset {step.name}"
+    if step.kind == "env":
+        return f"export {step.name}={shlex.quote(step.value or '')}"
+    if step.kind == "append":
+        value = shlex.quote(step.value or "")
+        separator = step.separator or ""
+        return f'export {step.name}="${{{step.name}:+${step.name}{separator}}}"{value}'
+    return None
+
+
+def elsewhere(advice: Advice, kinds: tuple[str, ...]) -> Iterator[str]:
+    """Comment lines for what a block cannot do itself."""
+    for step in advice.steps:
+        if step.kind in kinds:
+            yield from (f"# also, {_PLACES[step.kind]}: {line}" for line in (step.text or step.name).splitlines())
+
+
+_PLACES = {
+    "install": "install",
+    "python": "in the program",
+    "flags": "on the command line",
+    "config": "in the configuration",
+    "code": "in the code",
+    "avoid": "leave out",
+}
+
+
+def conflicts(advice: Advice) -> Iterator[str]:
+    for conflict in advice.conflicts:
+        yield f"# CONFLICT {conflict.name}: {'; '.join(conflict.choices)}"

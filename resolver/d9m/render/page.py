@@ -1,0 +1,101 @@
+"""Lines for a terminal: plain or styled, at most 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+WIDTH = 80
+"""Columns. Terminals, mails and logs all show this many."""
+
+Style: TypeAlias = Literal["", "good", "bad", "doubt", "dim", "head"]
+
+_RICH: dict[Style, str] = {
+    "": "", "good": "bold green", "bad": "bold red", "doubt": "bold yellow", "dim": "dim", "head": "bold"
+}  # fmt: skip
+
+
+class Span(msgspec.Struct, frozen=True):
+    text: str
+    style: Style = ""
+
+
+Line: TypeAlias = tuple[Span, ...]
+
+
+class Page:
+    """A text under construction."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+
+    def line(self, *parts: str | Span) -> None:
+        self.lines.append(tuple(Span(part) if isinstance(part, str) else part for part in parts))
+
+    def gap(self) -> None:
+        """One empty line, never two."""
+        if self.lines and self.lines[-1]:
+            self.lines.append(())
+
+    def paragraph(self, text: str, first: str = "", rest: str | None = None, style: Style = "") -> None:
+        """Wrapped text; `first` and `rest` indent the first and the further lines."""
+        rest = " " * len(first) if rest is None else rest
+        for each in textwrap.wrap(
+            text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        ):
+            self.line(Span(each, style))
+
+    def commented(
+        self, code: str, comment: str | None, indent: str = "     ", column: int = 44, mark: str = "#"
+    ) -> None:
+        """A line to copy, with a comment beside it where there is room, else above it."""
+        lines = code.splitlines() or [""]
+        if comment is not None and len(lines) == 1:
+            side = f"{indent}{lines[0]}".ljust(column) + f"  {mark} {comment}"
+            if len(side) <= WIDTH:
+                body = side[: -len(f"{mark} {comment}")]
+                self.line(body, Span(f"{mark} {comment}", "dim"))
+                return
+        if comment is not None:
+            self.paragraph(comment, f"{indent}{mark} ", f"{indent}{mark} ", "dim")
+        for each in lines:
+            self.line(f"{indent}{each}")
+
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[str | Span]], shrink: int | None = None) -> None:
+        """Columns as wide as they need; column `shrink` wraps where the page is too narrow."""
+        cells = [[each if isinstance(each, Span) else Span(each) for each in row] for row in rows]
+        widths = [max(len(row[at].text) for row in [[Span(each) for each in head], *cells]) for at in range(len(head))]
+        spare = WIDTH - sum(widths) - 2 * (len(head) - 1)
+        if spare < 0 and shrink is not None:
+            widths[shrink] = max(12, widths[shrink] + spare)
+        self.line(Span("  ".join(each.ljust(width) for each, width in zip(head, widths)).rstrip(), "head"))
+        for row in cells:
+            self._row(row, widths)
+
+    def _row(self, row: Sequence[Span], widths: Sequence[int]) -> None:
+        wrapped = [textwrap.wrap(span.text, width, break_on_hyphens=False) or [""] for span, width in zip(row, widths)]
+        for number in range(max(len(each) for each in wrapped)):
+            spans: list[Span] = []
+            for span, lines, width in zip(row, wrapped, widths):
+                text = lines[number] if number < len(lines) else ""
+                spans += [Span(text, span.style), Span(" " * (width - len(text) + 2))]
+            while spans and not spans[-1].text.strip():
+                spans.pop()
+            self.line(*spans)
+
+    def plain(self) -> str:
+        return "".join("".join(span.text for span in line).rstrip() + "\n" for line in self.lines)
+
+    def coloured(self) -> str:
+        """The same text with terminal colours."""
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(force_terminal=True, color_system="standard", no_color=False, width=1000, highlight=False)
+        with console.capture() as capture:
+            for line in self.lines:
+                console.print(Text.assemble(*((span.text, _RICH[span.style]) for span in line)), soft_wrap=True)
+        return capture.get()

@@ -1,0 +1,294 @@
+"""The advice for a person at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from d9m.advice import Advice, OpAnswer, SourceAnswer, Step
+from d9m.render import words
+from d9m.render.page import Page, Span
+from d9m.render.program import imports, program_steps
+
+MOST_OPS = 12
+"""Rows of the table when no ops were named; `--all` shows the rest."""
+
+
+def render(advice: Advice, named_ops: bool = True, everything: bool = False) -> Page:
+    """The whole answer. Without named ops only the worst are listed, unless `everything`."""
+    page = Page()
+    _headline(page, advice)
+    _steps(page, advice)
+    _conflicts(page, advice)
+    _existing(page, advice)
+    most = len(advice.ops) if named_ops or everything else MOST_OPS
+    _table(page, advice, most)
+    _open_questions(page, advice, most)
+    _watch_out(page, advice)
+    _why(page, advice)
+    return page
+
+
+# --- the head --------------------------------------------------------------------
+
+
+def _headline(page: Page, advice: Advice) -> None:
+    style = words.STYLES[advice.outcome]
+    line = f"{words.shout(advice.outcome)}  {words.environment(advice)}"
+    first, *rest = _wrapped(line, advice)
+    page.line(Span(first[: len(words.shout(advice.outcome))], style), first[len(words.shout(advice.outcome)) :])
+    for each in rest:
+        page.line(each)
+    page.paragraph(_summary(advice))
+    for name in advice.environment.beyond:
+        version = advice.environment.packages[name]
+        newest = advice.environment.releases[name][-1]
+        page.paragraph(f"{name} {version} is newer than {newest}, the newest that anybody looked at for this answer.")
+
+
+def _wrapped(line: str, advice: Advice) -> list[str]:
+    import textwrap
+
+    indent = " " * (len(words.shout(advice.outcome)) + 2)
+    return textwrap.wrap(line, 80, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def _summary(advice: Advice) -> str:
+    ops = [op for op in advice.ops if op.query != "*"]
+    if not advice.ops:
+        return "No op was named that the knowledge base knows here."
+    good = [op for op in ops if op.outcome in ("solved", "deterministic", "no-known-source")]
+    solved = [op for op in advice.ops if op.outcome == "solved"]
+    labels = list(dict.fromkeys(label for op in solved for label in op.solutions))
+    parts = [_count(good, ops, labels)] if ops else []
+    if not ops and solved:
+        parts.append(f"Solved with {words.listed(labels)}.")
+    for solution in advice.solutions:
+        if solution.includes:
+            parts.append(f"{solution.label} alone is enough: it also sets {words.listed(solution.includes)}.")
+    raising = [op for op in ops if op.outcome == "raises"]
+    if raising:
+        switch = next((source.raised_by for op in raising for source in op.sources if source.raised_by), None)
+        what = f"{len(raising)} op{'s' * (len(raising) > 1)} stop{'s' * (len(raising) == 1)} the program"
+        parts.append(f"With {switch} on, {what}.")
+    return " ".join(parts)
+
+
+def _count(good: Sequence[OpAnswer], ops: Sequence[OpAnswer], labels: Sequence[str]) -> str:
+    by = f" with {words.listed(labels)}" if labels else ""
+    if len(good) < len(ops):
+        are = "is" if len(good) == 1 else "are"
+        return f"{len(good)} of {len(ops)} op{'s' * (len(ops) > 1)} {are} settled{by}."
+    if all(op.outcome == "no-known-source" for op in ops):
+        return "No record names a source of nondeterminism here. That is not a proof."
+    subject = {1: "The op repeats", 2: "Both ops repeat"}.get(len(ops), f"All {len(ops)} ops repeat")
+    return f"{subject} bit for bit{by or ', with nothing to set'}."
+
+
+# --- what to do ------------------------------------------------------------------
+
+_TITLES = {
+    "install": "Install, in the environment that runs the program",
+    "shell": "Shell, before Python starts",
+    "python": "Top of the program, before the first layer, graph or CUDA call",
+    "flags": "Command line",
+    "config": "Configuration",
+    "code": "In the code",
+    "avoid": "Leave out",
+}
+
+_GROUP = {"unset": "shell", "env": "shell", "append": "shell"}
+
+
+def _steps(page: Page, advice: Advice) -> None:
+    groups: dict[str, list[Step]] = {}
+    for step in advice.steps:
+        groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
+    page.gap()
+    for number, (group, steps) in enumerate(groups.items(), start=1):
+        page.line(f"{number}  {_TITLES[group]}")
+        if group == "python":
+            for line in imports(steps):
+                page.commented(line, None)
+            steps = program_steps(steps)
+        for step in steps:
+            page.commented(_line(step), _comment(step))
+    page.gap()
+
+
+def _line(step: Step) -> str:
+    if step.kind == "env":
+        return f"export {step.name}={step.value}"
+    if step.kind == "append":
+        value = step.value or ""
+        return f'export {step.name}="${{{step.name}:+${step.name}{step.separator}}}{value}"'
+    if step.kind == "unset":
+        return f"unset {step.name}"
+    if step.kind == "install":
+        return f"pip install {step.text}"
+    if step.kind == "config":
+        return f'"{step.name}": {f"{chr(34)}{step.value}{chr(34)}" if step.value_type == "string" else step.value}'
+    if step.kind == "code":
+        return f"{step.where or step.name}: {step.text or step.value}"
+    return step.text or step.name
+
+
+def _comment(step: Step) -> str | None:
+    note = step.why if step.kind == "avoid" else step.note
+    if step.when is None:
+        return note
+    condition = f"if {words.clauses(step.when)}"
+    return f"{condition}: {note}" if note else condition
+
+
+def _conflicts(page: Page, advice: Advice) -> None:
+    for conflict in advice.conflicts:
+        page.line(Span("CONFLICT", "bad"), f"  {conflict.name}: {words.listed(conflict.between)} disagree")
+        for choice in conflict.choices:
+            page.paragraph(choice, "     ")
+    page.gap()
+
+
+def _existing(page: Page, advice: Advice) -> None:
+    if advice.existing:
+        page.table(
+            ("already set", "verdict", "why"),
+            [(f"{each.name}={each.value}", each.status, each.why) for each in advice.existing],
+            shrink=2,
+        )
+        page.gap()
+
+
+# --- what comes of it ------------------------------------------------------------
+
+
+def _table(page: Page, advice: Advice, most: int) -> None:
+    ops = advice.ops
+    if not ops:
+        return
+    if most < len(ops):
+        ops = sorted(ops, key=lambda op: -list(words.STYLES).index(op.outcome))[:most]
+    rows = [
+        ("(no op)" if op.query == "*" else op.query, _outcome(op), _by(op), _directions(op), _fixed(op)) for op in ops
+    ]
+    page.table(("op", "outcome", "by", "direction", "fixed for good in"), rows, shrink=4)
+    if most < len(advice.ops):
+        page.paragraph(f"and {len(advice.ops) - most} more: --all", style="dim")
+    page.gap()
+
+
+def _outcome(op: OpAnswer) -> Span:
+    style = words.STYLES[op.outcome]
+    return Span(words.shout(op.outcome) if style == "bad" else op.outcome, style)
+
+
+def _by(op: OpAnswer) -> str:
+    if op.outcome == "raises":
+        return "-"
+    if not op.solutions:
+        pending = [source.pending for source in op.sources if source.pending]
+        return pending[0] if pending else "-"
+    chosen = " + ".join(op.solutions)
+    others = {
+        " + ".join(labels)
+        for source in op.sources
+        for labels in source.alternatives
+        if not set(labels) & set(op.solutions)
+        and all(list(labels) in other.alternatives for other in op.sources if other.alternatives)
+    }
+    return f"{chosen} (or {words.listed(sorted(others), 'or')})" if others else chosen
+
+
+def _directions(op: OpAnswer) -> str:
+    short = {"forward": "fwd", "backward": "bwd"}
+    return ", ".join(
+        short[each] for each in ("forward", "backward") if any(each in source.direction for source in op.sources)
+    ) or ("-")
+
+
+def _fixed(op: OpAnswer) -> str:
+    if not op.sources or op.query == "*":
+        return "-"
+    return ", ".join(release or "no release so far" for release in op.fixed_in.values())
+
+
+def _open_questions(page: Page, advice: Advice, most: int) -> None:
+    for op in advice.ops[:most]:
+        for source in op.sources:
+            if source.outcome in ("raises", "unsolved", "unknown"):
+                _open(page, op, source)
+    page.gap()
+
+
+def _open(page: Page, op: OpAnswer, source: SourceAnswer) -> None:
+    subject = source.id if op.query == "*" else op.query
+    where = f" where {words.clause(source.when)}" if source.when else ""
+    page.paragraph(f"{subject}: {source.title}{where}", "", "  ")
+    if source.error:
+        page.paragraph(f'with {source.raised_by} on: "{source.error}"', "  ", "  ")
+    if source.pending:
+        page.paragraph(f"{source.pending}: no solution yet, one was announced", "  ", "  ")
+    if source.note:
+        page.paragraph(source.note, "  ", "  ")
+    if source.last_verified:
+        seen = source.last_verified
+        by = f" with {words.listed(seen.solutions)}" if seen.solutions else ""
+        page.paragraph(f"{seen.release}, the last release looked at: {seen.outcome}{by}", "  ", "  ")
+    for package, release in source.fixed_in.items():
+        if release is not None and source.outcome != "unknown":
+            page.paragraph(f"upgrade  {package} >= {release}", "  ", "           ")
+    for each in source.workarounds:
+        page.paragraph(f"or       {each.text}", "  ", "           ")
+
+
+def _watch_out(page: Page, advice: Advice) -> None:
+    cautions = [each for each in advice.cautions if each.kind == "caution"]
+    if cautions:
+        page.line("Watch out")
+        for each in cautions:
+            condition = f" ({words.clause(each.when)})" if each.when else ""
+            page.paragraph(f"{each.text}{condition}", " !  ")
+    told = list(dict.fromkeys(docs for op in advice.ops for source in op.sources if (docs := _disagreement(source))))
+    for each in told:
+        page.paragraph(each, " !  ")
+    if any(each.optional or not _has_settings(advice, each.id) for each in advice.ingredients):
+        titles = [each.title for each in advice.ingredients if each.optional or not _has_settings(advice, each.id)]
+        page.paragraph(f"Still yours: {'; '.join(titles)} (d9m list ingredients)", " !  ")
+    for each in (each for each in advice.cautions if each.kind == "note"):
+        condition = f" ({words.clause(each.when)})" if each.when else ""
+        page.paragraph(f"{each.text}{condition}", "", "  ")
+
+
+def _has_settings(advice: Advice, ingredient: str) -> bool:
+    return any(ingredient in step.solutions for step in advice.steps)
+
+
+def _disagreement(source: SourceAnswer) -> str | None:
+    others = [each for each in source.evidence if not each.follows and each.note]
+    if not others:
+        return None
+    return f"{source.id}: {others[0].kind.replace('documented', 'the docs')} say otherwise: {others[0].note}"
+
+
+def _why(page: Page, advice: Advice) -> None:
+    ids = list(dict.fromkeys(source.id for op in advice.ops for source in op.sources))
+    undecided = dict.fromkeys(
+        words.clause(possible.when)
+        for op in advice.ops
+        for source in op.sources
+        if len(source.possible) > 1
+        for possible in source.possible
+        if possible.outcome != source.outcome
+    )
+    for step in advice.steps:
+        if step.when:
+            undecided[f"{words.clauses(step.when)} (for {step.name})"] = None
+    if undecided:
+        most = list(undecided)[:6]
+        page.paragraph(f"Not decided by what you gave: {'; '.join(most)}", "", "  ")
+    if ids:
+        shown = ", ".join(ids[:8]) + (f" and {len(ids) - 8} more" if len(ids) > 8 else "")
+        page.paragraph(f"Why: {shown} · kb {advice.d9m.kb_date}", "", "     ")
+        op = next((op.query for op in advice.ops if op.sources and op.query != "*"), ids[0])
+        page.line(f"     sources: d9m show {op.partition(':')[0]} · other formats: --format env|python|json")
+    else:
+        page.line(f"kb {advice.d9m.kb_date} · other formats: --format env|python|json")

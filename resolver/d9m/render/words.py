@@ -1,0 +1,82 @@
+"""How conditions, outcomes and versions read in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from d9m.advice import Advice
+from d9m.records import Allowed, Clause, Outcome, Range
+from d9m.render.page import Style
+
+STYLES: dict[Outcome, Style] = {
+    "no-known-source": "good",
+    "deterministic": "good",
+    "solved": "good",
+    "unknown": "doubt",
+    "raises": "bad",
+    "unsolved": "bad",
+}
+
+
+def shout(outcome: Outcome) -> str:
+    """An outcome as a headline, or in a table where it is bad."""
+    return outcome.upper().replace("-", " ")
+
+
+def listed(items: Sequence[str], last: str = "and") -> str:
+    """a; a and b; a, b and c."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def allowed(name: str, value: Allowed) -> str:
+    if isinstance(value, Range):
+        bounds = [*([f">= {value.from_}"] if value.from_ else []), *([f"< {value.until}"] if value.until else [])]
+        return f"{name} {', '.join(bounds)}" if bounds else name
+    values = [value] if isinstance(value, str) else list(value)
+    if values == ["true"]:
+        return name
+    if values == ["false"]:
+        return f"no {name}"
+    return f"{name} {listed(values, 'or')}"
+
+
+def clause(when: Clause) -> str:
+    """A condition as a phrase; empty for one that always holds."""
+    return " and ".join(allowed(name, value) for name, value in when.items())
+
+
+def clauses(when: Iterable[Clause]) -> str:
+    return ", or ".join(dict.fromkeys(clause(each) for each in when))
+
+
+def span(releases: Sequence[str]) -> str:
+    """2.0.0 - 2.0.4; 2.4.0, 2.4.1."""
+    if len(releases) > 2:
+        return f"{releases[0]} - {releases[-1]}"
+    return ", ".join(releases)
+
+
+def environment(advice: Advice) -> str:
+    """One line: tensorflow 2.0 (2.0.0 - 2.0.4) · cuda · training · xla off (assumed)."""
+    here = advice.environment
+    parts = [here.container] if here.container else []
+    for name, version in here.packages.items():
+        if name in here.assumed or (here.container and name not in here.releases):
+            continue
+        releases = here.releases.get(name, [])
+        exact = releases == [version] or not releases or version == "any"
+        parts.append(f"{name} {version}" if exact else f"{name} {version} ({span(releases)})")
+    parts.append(here.device)
+    facts = {name: value for name, value in here.facts.items() if name != "training"}
+    parts.append("inference" if here.facts.get("training") == "false" else "training")
+    for name, value in facts.items():
+        word = {"true": f"{name} on", "false": f"{name} off"}.get(value, f"{name} {value}")
+        parts.append(f"{word} (assumed)" if name in here.assumed else word)
+    return " · ".join(parts)
+
+
+def stamp(advice: Advice, command: str) -> str:
+    """The comment line that every block carries."""
+    return f"d9m {advice.d9m.version}, knowledge base {advice.d9m.kb_date}: {command}"

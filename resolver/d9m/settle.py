@@ -1,0 +1,185 @@
+"""Merge what several solutions turn into one list of settings without contradictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from d9m.advice import Avoided, Conflict, Edit, Kind, Settings, Step
+from d9m.environment import Environment
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Clause, Setting, Turn
+
+
+class Demand(msgspec.Struct, frozen=True):
+    """One solution (or ingredient) wants one knob turned."""
+
+    by: str
+    """Label, or id of an ingredient."""
+    setting: Setting
+    turn: Turn
+    when: tuple[Clause, ...] = ()
+    """Where it is needed; none: everywhere."""
+    of_itself: bool = False
+    """The solution does it: nothing is left for the user, but nothing may contradict it."""
+
+    @property
+    def accepted(self) -> tuple[str, ...] | None:
+        """Values that would do; None where the knob must be absent."""
+        return None if self.turn.set is None else tuple(self.turn.to)
+
+
+class Settled(msgspec.Struct, frozen=True):
+    steps: tuple[Step, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+def demands(
+    kb: KnowledgeBase,
+    environment: Environment,
+    by: str,
+    turns: Iterable[Turn],
+    when: Sequence[Clause] = (),
+    of_itself: bool = False,
+) -> list[Demand]:
+    """The turns that are needed here, each with what would still have to hold for it."""
+    found: list[Demand] = []
+    for turn in turns:
+        holding = environment.holding(turn.when)
+        if holding:
+            setting = kb.setting(turn.set or turn.unset or "")
+            found.append(Demand(by, setting, turn, _both(when, holding), of_itself))
+    return found
+
+
+def _both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...]:
+    """Where one of `first` and one of `second` hold; none: everywhere."""
+    united = [{**one, **other} for one in first or [{}] for other in second]
+    return () if {} in united else tuple(united)
+
+
+def settle(wanted: Sequence[Demand]) -> Settled:
+    """One step for every knob, in the order of a person's work; contested knobs become conflicts."""
+    steps: list[Step] = []
+    conflicts: list[Conflict] = []
+    for name in dict.fromkeys(each.setting.name for each in wanted):
+        group = [each for each in wanted if each.setting.name == name]
+        values = _common(group)
+        if values is None:
+            conflicts.append(_conflict(name, group))
+        elif not all(each.of_itself for each in group):
+            steps.append(_step(group, values))
+    return Settled(tuple(sorted(steps, key=_place)), tuple(conflicts))
+
+
+_ABSENT: tuple[str, ...] = ("(unset)",)
+
+
+def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
+    """Values that everyone accepts, in the first one's order; None if there are none."""
+    first, *others = [each.accepted for each in group]
+    if any((each is None) != (first is None) for each in others):
+        return None
+    if first is None:
+        return ()
+    if group[0].setting.list_ is not None:
+        return tuple(dict.fromkeys(value for each in group for value in each.accepted or ()))
+    values = tuple(value for value in first if all(not each or value in each for each in others))
+    return values if values or not any(each.accepted for each in group) else None
+
+
+def _conflict(name: str, group: Sequence[Demand]) -> Conflict:
+    choices = dict.fromkeys(
+        f"{each.by}: {' or '.join(_ABSENT if each.accepted is None else each.accepted)}" for each in group
+    )
+    return Conflict(name, list(dict.fromkeys(each.by for each in group)), list(choices))
+
+
+_KINDS: dict[str, Kind] = {
+    "env": "env", "python": "python", "flag": "flags", "config": "config", "install": "install", "code": "code"
+}  # fmt: skip
+
+
+def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
+    users = [each for each in group if not each.of_itself]
+    setting = users[0].setting
+    kind = _KINDS[setting.kind]
+    if users[0].turn.set is None:
+        kind = "unset" if setting.kind == "env" else "avoid"
+    elif setting.list_ is not None:
+        kind = "append"
+    value = (setting.list_.join(values) if setting.list_ is not None else values[0]) if values else None
+    notes = dict.fromkeys(each.turn.note for each in users if each.turn.note)
+    everywhere = any(not each.when for each in users)
+    return Step(
+        kind=kind,
+        name=setting.name,
+        value=value,
+        read_at=setting.read,
+        when=None if everywhere else list({str(clause): clause for each in users for clause in each.when}.values()),
+        why="; ".join(notes) or setting.summary,
+        solutions=list(dict.fromkeys(each.by for each in users)),
+        accepts=list(values),
+        imports=list(setting.imports),
+        before_import=setting.before_import,
+        separator=setting.list_,
+        text=_text(setting, value),
+        where=setting.where,
+        value_type=setting.value_type,
+        setting_kind=setting.kind,
+        note="; ".join(notes) or None,
+    )
+
+
+def _text(setting: Setting, value: str | None) -> str | None:
+    """The line to write, where it is not plain from name and value."""
+    if setting.statement is not None:
+        return setting.statement.replace("{value}", value or "")
+    if setting.kind == "install":
+        return f"{setting.name}=={value}"
+    if setting.kind == "flag":
+        return setting.name if value is None else f"{setting.name} {value}"
+    return None
+
+
+_ORDER: tuple[Kind, ...] = ("install", "unset", "env", "append", "python", "flags", "config", "code", "avoid")
+"""A person installs, sets the shell, then edits the program and its command line."""
+
+
+def _place(step: Step) -> tuple[int, bool]:
+    return _ORDER.index(step.kind), not step.before_import
+
+
+def total(steps: Iterable[Step]) -> Settings:
+    """The steps as one object, by kind."""
+    found: dict[str, Any] = {
+        "env": {}, "append": {}, "unset": [], "python": [], "flags": [], "config": {}, "install": [], "code": [],
+        "avoid": [],
+    }  # fmt: skip
+    for step in steps:
+        part = found[step.kind]
+        if step.kind == "env":
+            part[step.name] = step.value
+        elif step.kind == "append":
+            part[step.name] = step.accepts
+        elif step.kind == "unset":
+            part.append(step.name)
+        elif step.kind == "config":
+            part[step.name] = typed(step)
+        elif step.kind == "code":
+            part.append(Edit(step.where or step.name, step.text or step.value or step.why))
+        elif step.kind == "avoid":
+            part.append(Avoided(step.setting_kind, step.name, step.why))
+        else:
+            part.append(step.text or step.name)
+    return Settings(**found)
+
+
+def typed(step: Step) -> str | int | bool:
+    """The value of a config key in its type."""
+    value = step.value or ""
+    if step.value_type == "integer":
+        return int(value)
+    return value == "true" if step.value_type == "boolean" else value
