@@ -1,0 +1,75 @@
+"""What people write for an op."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d9m import query
+from d9m.failures import UsageError
+
+EQUAL = [
+    ["interpolate:mode=bilinear:backward", "interpolate[mode=bilinear]:backward", "interpolate(x, mode='bilinear'):bwd"],
+    ["scatter[reduce=sum,ndim=2]", "scatter:reduce=sum:ndim=2", "scatter:ndim=2:reduce=sum", "scatter(x, reduce='SUM', ndim=2)"],
+    ["conv", " conv ", "conv:forward:backward"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spellings", EQUAL)
+def test_equal_spellings_mean_the_same(spellings: list[str]) -> None:
+    read = [query.parse(each) for each in spellings]
+    assert len({(each.name, str(sorted({**each.arguments, **each.pasted}.items())), each.directions) for each in read}) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("conv,bias_add", ["conv", "bias_add"]),
+        ("a[x=1,y=2],b", ["a[x=1,y=2]", "b"]),
+        ("F.pad(x, (1, 2)), b", ["F.pad(x, (1, 2))", "b"]),
+        (" , ,", []),
+    ],
+)
+def test_commas_inside_brackets_do_not_split(text: str, items: list[str]) -> None:
+    assert query.split(text) == items
+
+
+def test_a_double_colon_belongs_to_the_name() -> None:
+    assert query.parse("aten::index_put_:backward") == query.Query(
+        "aten::index_put_:backward", "aten::index_put_", {}, {}, ("backward",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "name is missing"),
+        ("[x=1]", "name is missing"),
+        ("conv[", "never closed"),
+        ("conv:sideways", "expected forward, backward or name=value"),
+        ("conv[x]", "expected name=value"),
+        ("conv:mode=a:mode=b", "given twice"),
+        ("conv]x[", "never closed"),
+        ("conv(x)y", "expected ':'"),
+        ("x" * 501, "501 characters"),
+        ("con\x1bv", "control characters"),
+    ],
+)
+def test_a_fault_is_told_with_its_place(text: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        query.parse(text)
+
+
+def test_the_caret_stands_under_the_fault() -> None:
+    with pytest.raises(UsageError) as caught:
+        query.parse("conv:sideways")
+    _what, text, caret = caught.value.what.split("\n")
+    assert text[caret.index("^")] == "s"
+
+
+@given(st.text(max_size=600))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for item in query.split(text):
+        try:
+            query.parse(item)
+        except UsageError as error:
+            assert "\x1b" not in error.text()
