@@ -158,7 +158,8 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     alternatives: list[list[str]]
     raised_by: str | None
     error: str | None
-    fixed_in: dict[str, str | None]
+    fixed_in: dict[str, str] | None
+    """Home package -> first release from which every later known one is settled; null: none."""
     pending: str | None
     note: str | None
     last_verified: LastVerified | None
@@ -174,7 +175,7 @@ class OpAnswer(msgspec.Struct, frozen=True):
     outcome: Outcome
     default: Default
     solutions: list[str]
-    fixed_in: dict[str, str | None]
+    fixed_in: dict[str, str] | None
     sources: list[SourceAnswer]
 
 
@@ -189,12 +190,21 @@ class SolutionAnswer(msgspec.Struct, frozen=True):
     evidence: list[Told] = []
 
 
+class Example(msgspec.Struct, frozen=True):
+    """Code to copy."""
+
+    language: str
+    code: str
+    note: str | None = None
+
+
 class IngredientAnswer(msgspec.Struct, frozen=True):
     id: str
     title: str
     summary: str
     optional: bool
     settings: Settings
+    examples: list[Example] = []
 
 
 class CautionAnswer(msgspec.Struct, frozen=True):

@@ -46,25 +46,26 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 def op_answer(kb: KnowledgeBase, item: AskedItem, judged: Sequence[Judged], chosen: frozenset[str]) -> OpAnswer:
     sources = [_source_answer(kb, each, chosen) for each in judged]
     defaults: list[Default] = [each.default for each in sources] or ["unknown"]
-    fixed: dict[str, str | None] = {}
-    for each in sources:
-        for package, release in each.fixed_in.items():
-            fixed[package] = _later(fixed[package], release) if package in fixed else release
     return OpAnswer(
         query=item.text,
         names=list(dict.fromkeys(op.name for op in item.ops)),
         outcome=worst([each.outcome for each in sources] or ["no-known-source"]),
         default=max(defaults, key=DEFAULTS_WORST_LAST.index),
         solutions=list(dict.fromkeys(label for each in sources for label in each.solutions)),
-        fixed_in=fixed,
+        fixed_in=_fixed(sources),
         sources=sources,
     )
 
 
-def _later(first: str | None, second: str | None) -> str | None:
-    if first is None or second is None:
-        return None
-    return max(first, second, key=key)
+def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
+    """The latest release that any source needs; None where one is never settled."""
+    fixed: dict[str, str] = {}
+    for each in sources:
+        if each.fixed_in is None:
+            return None
+        for package, release in each.fixed_in.items():
+            fixed[package] = max(fixed.get(package, release), release, key=key)
+    return fixed
 
 
 def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) -> SourceAnswer:
@@ -88,7 +89,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         alternatives=[list(labels) for labels in verdict.alternatives],
         raised_by=verdict.raised_by,
         error=_text_here(judged.environment, error.texts) if error else None,
-        fixed_in={judged.home: judged.finding.fixed_in},
+        fixed_in={judged.home: judged.finding.fixed_in} if judged.finding.fixed_in else None,
         pending=verdict.pending,
         note=verdict.note,
         last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen)) if verdict.last_verified else None,
@@ -113,13 +114,14 @@ def _pick(verdict: Verdict, chosen: frozenset[str]) -> list[str]:
 
 def _devices(source: Source) -> list[str]:
     clauses = conditions.parse(source.when)
-    named = [device for clause in clauses for device in (clause["device"].values if "device" in clause else DEVICES)]
-    return [device for device in DEVICES if device in named]
+    if any("device" not in clause for clause in clauses):
+        return list(DEVICES)
+    return [device for device in DEVICES if any(device in clause["device"].values for clause in clauses)]
 
 
 def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | None:
     fitting = [each.text for each in texts if environment.holding(each.when)]
-    return fitting[-1] if fitting else None
+    return fitting[0] if fitting else None
 
 
 def _evidence(kb: KnowledgeBase, judged: Judged, verdict: Verdict) -> list[Told]:

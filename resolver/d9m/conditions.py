@@ -36,7 +36,9 @@ class Restriction(msgspec.Struct, frozen=True):
     until: str | None = None
 
     def bounds(self) -> tuple[str, ...]:
-        return tuple(bound for bound in (self.from_, self.until) if bound is not None)
+        """Where it divides an ordered domain; a single number is an interval of its own."""
+        around = [edge for value in self.values if value.isdigit() for edge in (value, str(int(value) + 1))]
+        return (*around, *(bound for bound in (self.from_, self.until) if bound is not None))
 
     def allows(self, value: Value) -> bool:
         if not self.bounded:

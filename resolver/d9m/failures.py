@@ -58,6 +58,12 @@ class DataError(D9mError):
     exit_code = 5
 
 
+class AbsentError(D9mError):
+    """What was asked for is not on this machine."""
+
+    exit_code = 4
+
+
 LONGEST_QUOTE = 80
 """Characters of a user's text that an error repeats; the rest tells a person nothing."""
 

@@ -14,6 +14,7 @@ from d9m.advice import (
     WORST_LAST,
     Advice,
     CautionAnswer,
+    Example,
     IngredientAnswer,
     OpAnswer,
     SolutionAnswer,
@@ -218,7 +219,12 @@ def _ingredient_answer(
     kb: KnowledgeBase, environment: Environment, id_: str, ingredient: Ingredient
 ) -> IngredientAnswer:
     settled = settle(demands(kb, environment, id_, ingredient.settings))
-    return IngredientAnswer(id_, ingredient.title, ingredient.summary, ingredient.optional, total(settled.steps))
+    examples = [
+        Example(each.language, each.code, each.note) for each in ingredient.examples if environment.holding(each.when)
+    ]
+    return IngredientAnswer(
+        id_, ingredient.title, ingredient.summary, ingredient.optional, total(settled.steps), examples
+    )
 
 
 def _cautions(
@@ -230,11 +236,11 @@ def _cautions(
 ) -> list[CautionAnswer]:
     """What to know here, whatever the defaults: assumed facts count as undecided."""
     told: list[tuple[str, Environment, Caution, bool]] = []
+    for each in judged:
+        told += [(each.met.id, each.environment, caution, False) for caution in each.met.source.cautions]
     for _label, id_, solution in _closure(kb, chosen):
         told += [(id_, environment, each, False) for each in solution.cautions]
         told += [(id_, environment, each, True) for each in solution.notes]
-    for each in judged:
-        told += [(each.met.id, each.environment, caution, False) for caution in each.met.source.cautions]
     for id_, ingredient in ingredients:
         told += [(id_, environment, each, False) for each in ingredient.cautions]
     found: dict[tuple[str, str], CautionAnswer] = {}

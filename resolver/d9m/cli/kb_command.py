@@ -1,5 +1,103 @@
+"""`d9m kb`: for people who write records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
 import typer
+
+from d9m.cli import output
+from d9m.failures import DataError, UsageError, quote
+from d9m.kb import locate
+
+Format = Annotated[str, typer.Option("--format", help="text or json.")]
+Out = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there.")]
 
 
 def register(app: typer.Typer) -> None:
-    pass
+    group = typer.Typer(help="For people who write records.", no_args_is_help=True, rich_markup_mode=None)
+    group.command("lint")(lint)
+    group.command("audit")(audit)
+    group.command("build")(build)
+    group.command("stats")(stats)
+    group.command("mutate")(mutate)
+    app.add_typer(group, name="kb")
+
+
+def lint(
+    folder: Annotated[str | None, typer.Argument(help="A kb/ folder; default: the checkout's.")] = None,
+    explain: Annotated[str | None, typer.Option("--explain", metavar="RULE", help="Why a rule exists.")] = None,
+    format_: Format = "text",
+    out: Out = None,
+) -> None:
+    """Every fault of every record, each with file, line, field, value and what is allowed."""
+    from d9m.kb.lint import RULES, as_json, as_text, lint, rule_called
+
+    output.one_of("--format", format_, ("text", "json"))
+    if explain is not None:
+        rule = rule_called(explain)
+        output.write(f"{rule.code}: {rule.title}\n\n{rule.why}\n", out)
+        return
+    faults = lint(_folder(folder))
+    output.write(as_json(faults) if format_ == "json" else as_text(faults, len(RULES)), out)
+    raise typer.Exit(1 if faults else 0)
+
+
+def audit(folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = None, format_: Format = "text") -> None:
+    """Compare the records with facts extracted from wheels."""
+    from d9m.kb.audit import audit
+    from d9m.render import as_json
+
+    output.one_of("--format", format_, ("text", "json"))
+    found = audit(_folder(folder))
+    output.write(as_json.render(found) if format_ == "json" else found.text(), None)
+    raise typer.Exit(found.exit_code())
+
+
+def build(out: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Compiled file to write.")]) -> None:
+    """Compile the records into one file, as the wheel carries it (D9M_KB=FILE uses it)."""
+    from d9m.kb import compiled
+
+    kb = locate.from_yaml(locate.folder())
+    try:
+        size = compiled.write(kb, Path(out))
+    except OSError as error:
+        raise UsageError(f"cannot write {quote(out)}: {error.strerror}") from None
+    typer.echo(f"{out}: {size} bytes, {sum(kb.meta.counts.values())} records, edition {kb.meta.date}")
+
+
+def stats(format_: Format = "text") -> None:
+    """How much is known, and what is not."""
+    from d9m.kb.stats import stats
+    from d9m.render import as_json
+
+    output.one_of("--format", format_, ("text", "json"))
+    found = stats(locate.open_knowledge_base())
+    output.write(as_json.render(found) if format_ == "json" else found.text(), None)
+
+
+def mutate(
+    cases: Annotated[str, typer.Option(help="Folder of golden cases.")] = "tests/cases",
+    sample: Annotated[int | None, typer.Option(help="Only so many mutants, chosen by --seed.")] = None,
+    seed: Annotated[int, typer.Option()] = 0,
+    format_: Format = "text",
+) -> None:
+    """Break each boundary, solution and outcome in turn: does a golden case notice?"""
+    from d9m.kb.mutate import run
+    from d9m.render import as_json
+
+    output.one_of("--format", format_, ("text", "json"))
+    if not Path(cases).is_dir():
+        raise DataError(f"{quote(cases)} is not a folder of golden cases")
+    report = run(locate.folder(), Path(cases), sample, seed)
+    output.write(as_json.render(report) if format_ == "json" else report.text(), None)
+    raise typer.Exit(1 if report.survivors else 0)
+
+
+def _folder(given: str | None) -> Path:
+    if given is None:
+        return locate.folder()
+    if not Path(given).is_dir():
+        raise DataError(f"{quote(given)} is not a folder")
+    return Path(given)

@@ -1,5 +1,45 @@
+"""`d9m list`: filterable lists of what is known."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
 import typer
+
+from d9m.cli import output
+from d9m.kb.locate import open_knowledge_base
 
 
 def register(app: typer.Typer) -> None:
-    pass
+    app.command("list")(command)
+
+
+def command(
+    kind: Annotated[str | None, typer.Argument(help="sources, solutions, settings, ops, versions, …")] = None,
+    package: Annotated[str | None, typer.Option("--package", help="Only of this package.")] = None,
+    text: Annotated[str | None, typer.Option("--grep", help="Only with this text, whatever its case.")] = None,
+    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
+    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+) -> None:
+    """What is known, a line each. Without a kind: which lists there are."""
+    from d9m.listing import KINDS, listing
+    from d9m.render import as_json
+    from d9m.render.page import Page, Span
+
+    output.one_of("--format", format_, ("text", "json"))
+    output.one_of("--color", color, output.COLOURS)
+    kb = open_knowledge_base()
+    found = [listing(kb, each, package, text) for each in ([kind] if kind else KINDS)]
+    if format_ == "json":
+        output.write(as_json.render(found[0] if kind else found), out)
+        return
+    page = Page()
+    if kind is None:
+        page.table(("list", "rows"), [(each.kind, str(len(each.rows))) for each in found])
+        page.line(Span("see one: d9m list sources --package torch --grep scatter", "dim"))
+    elif found[0].rows:
+        page.table((kind, "", ""), [(row.id, row.status, row.text) for row in found[0].rows], shrink=2)
+    else:
+        page.line(f"no {kind} match")
+    output.write(output.styled(page, color, out), out)

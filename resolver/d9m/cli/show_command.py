@@ -1,5 +1,36 @@
+"""`d9m show`: one record or op across all versions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
 import typer
+
+from d9m.cli import output
+from d9m.kb.locate import open_knowledge_base
+
+FORMATS = ("text", "json")
 
 
 def register(app: typer.Typer) -> None:
-    pass
+    app.command("show")(command)
+
+
+def command(
+    names: Annotated[list[str], typer.Argument(help="An op, label, setting, source, package, pull request, …")],
+    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
+    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+) -> None:
+    """One record or op across all versions; labels and aliases work: d9m show TDO."""
+    from d9m.render import as_json
+    from d9m.render import show as rendered
+    from d9m.show import show
+
+    output.one_of("--format", format_, FORMATS)
+    output.one_of("--color", color, output.COLOURS)
+    showing = show(open_knowledge_base(), names)
+    if format_ == "json":
+        output.write(as_json.render(showing), out)
+    else:
+        output.write(output.styled(rendered.render(showing), color, out), out)

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.advice import Advice, OpAnswer, SourceAnswer, Step
+from d9m.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer, Step
 from d9m.render import words
 from d9m.render.page import Page, Span
 from d9m.render.program import imports, program_steps
+
+MOST_CAUTIONS = 5
+"""Warnings, and notes, before a reader stops reading; `--all` shows the rest."""
+
+MOST_ERROR = 110
+"""Characters of an error text: enough to recognise it by."""
 
 MOST_OPS = 12
 """Rows of the table when no ops were named; `--all` shows the rest."""
@@ -23,7 +29,7 @@ def render(advice: Advice, named_ops: bool = True, everything: bool = False) -> 
     most = len(advice.ops) if named_ops or everything else MOST_OPS
     _table(page, advice, most)
     _open_questions(page, advice, most)
-    _watch_out(page, advice)
+    _watch_out(page, advice, everything)
     _why(page, advice)
     return page
 
@@ -208,7 +214,7 @@ def _directions(op: OpAnswer) -> str:
 def _fixed(op: OpAnswer) -> str:
     if not op.sources or op.query == "*":
         return "-"
-    return ", ".join(release or "no release so far" for release in op.fixed_in.values())
+    return "no release so far" if op.fixed_in is None else ", ".join(op.fixed_in.values())
 
 
 def _open_questions(page: Page, advice: Advice, most: int) -> None:
@@ -224,7 +230,8 @@ def _open(page: Page, op: OpAnswer, source: SourceAnswer) -> None:
     where = f" where {words.clause(source.when)}" if source.when else ""
     page.paragraph(f"{subject}: {source.title}{where}", "", "  ")
     if source.error:
-        page.paragraph(f'with {source.raised_by} on: "{source.error}"', "  ", "  ")
+        short = source.error if len(source.error) <= MOST_ERROR else f"{source.error[:MOST_ERROR]}…"
+        page.paragraph(f'with {source.raised_by} on: "{short}"', "  ", "  ")
     if source.pending:
         page.paragraph(f"{source.pending}: no solution yet, one was announced", "  ", "  ")
     if source.note:
@@ -233,29 +240,34 @@ def _open(page: Page, op: OpAnswer, source: SourceAnswer) -> None:
         seen = source.last_verified
         by = f" with {words.listed(seen.solutions)}" if seen.solutions else ""
         page.paragraph(f"{seen.release}, the last release looked at: {seen.outcome}{by}", "  ", "  ")
-    for package, release in source.fixed_in.items():
-        if release is not None and source.outcome != "unknown":
+    for package, release in (source.fixed_in or {}).items():
+        if source.outcome != "unknown":
             page.paragraph(f"upgrade  {package} >= {release}", "  ", "           ")
     for each in source.workarounds:
         page.paragraph(f"or       {each.text}", "  ", "           ")
 
 
-def _watch_out(page: Page, advice: Advice) -> None:
-    cautions = [each for each in advice.cautions if each.kind == "caution"]
-    if cautions:
-        page.line("Watch out")
-        for each in cautions:
-            condition = f" ({words.clause(each.when)})" if each.when else ""
-            page.paragraph(f"{each.text}{condition}", " !  ")
-    told = list(dict.fromkeys(docs for op in advice.ops for source in op.sources if (docs := _disagreement(source))))
-    for each in told:
+def _watch_out(page: Page, advice: Advice, everything: bool) -> None:
+    cautions = [_told(each) for each in advice.cautions if each.kind == "caution"]
+    disagreements = [docs for op in advice.ops for source in op.sources if (docs := _disagreement(source))]
+    told = list(dict.fromkeys([*disagreements, *cautions]))
+    most = len(told) if everything else MOST_CAUTIONS
+    if told:
+        page.line(Span("Watch out", "head"))
+    for each in told[:most]:
         page.paragraph(each, " !  ")
-    if any(each.optional or not _has_settings(advice, each.id) for each in advice.ingredients):
-        titles = [each.title for each in advice.ingredients if each.optional or not _has_settings(advice, each.id)]
-        page.paragraph(f"Still yours: {'; '.join(titles)} (d9m list ingredients)", " !  ")
-    for each in (each for each in advice.cautions if each.kind == "note"):
-        condition = f" ({words.clause(each.when)})" if each.when else ""
-        page.paragraph(f"{each.text}{condition}", "", "  ")
+    if len(told) > most:
+        page.paragraph(f"{len(told) - most} more: --all", " !  ")
+    left = [each.title for each in advice.ingredients if each.optional or not _has_settings(advice, each.id)]
+    if left:
+        page.paragraph(f"Still yours: {'; '.join(left)} (d9m list ingredients)", " !  ")
+    notes = [_told(each) for each in advice.cautions if each.kind == "note"]
+    for each in notes if everything else notes[:2]:
+        page.paragraph(each, "", "  ")
+
+
+def _told(caution: CautionAnswer) -> str:
+    return f"{caution.text} ({words.clause(caution.when)})" if caution.when else caution.text
 
 
 def _has_settings(advice: Advice, ingredient: str) -> bool:

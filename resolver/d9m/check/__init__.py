@@ -1,0 +1,1 @@
+"""What this machine really does: host, settings, and (in a later release) probes."""

@@ -1,0 +1,53 @@
+"""The advice for this environment against the settings of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from d9m.advice import Advice, Existing, Step
+
+Status = Literal["ok", "missing", "wrong", "forbidden", "too-late", "no-effect", "unseen"]
+
+
+class Setting(msgspec.Struct, frozen=True):
+    name: str
+    expected: str | None
+    found: str | None
+    status: Status
+    next: str
+    """What to do about it."""
+
+
+FINDINGS: tuple[Status, ...] = ("missing", "wrong", "forbidden", "too-late")
+"""Statuses that make the exit code 1."""
+
+
+def compare(advice: Advice, existing: list[Existing], variables: Mapping[str, str]) -> list[Setting]:
+    """A line for each advised setting, and for each found one that does nothing or must go."""
+    lines = [_line(step, variables.get(step.name)) for step in advice.steps]
+    advised = {step.name for step in advice.steps}
+    for each in existing:
+        if each.name not in advised and each.status == "no-effect":
+            lines.append(Setting(each.name, None, each.value, "no-effect", f"{each.why}; drop it"))
+        elif each.name not in advised and each.status == "invalid":
+            lines.append(Setting(each.name, None, each.value, "wrong", each.why))
+    return lines
+
+
+def _line(step: Step, found: str | None) -> Setting:
+    if step.kind == "unset":
+        if found is None:
+            return Setting(step.name, None, None, "ok", "")
+        return Setting(step.name, None, found, "forbidden", f"unset {step.name}")
+    if step.kind not in ("env", "append"):
+        return Setting(step.text or step.name, step.value, None, "unseen", "lives in your program or its launch line")
+    if found is None:
+        return Setting(step.name, step.value, None, "missing", f"export {step.name}={step.value}")
+    parts = found.split(step.separator) if step.separator else [found]
+    right = all(each in parts for each in step.accepts) if step.kind == "append" else found in step.accepts
+    if right:
+        return Setting(step.name, step.value, found, "ok", "")
+    return Setting(step.name, step.value, found, "wrong", f"export {step.name}={step.value}")
