@@ -36,6 +36,8 @@ class Surroundings(msgspec.Struct, frozen=True):
     assumed: list[str]
     beyond: list[str] = []
     """Packages newer than every release known."""
+    between: list[str] = []
+    """Packages in a build that lies between two releases."""
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -79,6 +81,9 @@ class Step(msgspec.Struct, frozen=True):
     """Labels of the solutions (or ids of the ingredients) that ask for it."""
     accepts: list[str] = []
     """Every value that would do, the chosen one included."""
+    free: bool = False
+    """`value` is a suggestion: any other fixed one does as well, but for those that it refuses."""
+    refuses: list[str] = []
     imports: list[str] = []
     before_import: bool = False
     separator: str | None = None
@@ -90,6 +95,14 @@ class Step(msgspec.Struct, frozen=True):
     setting_kind: str = "env"
     note: str | None = None
     """Half a line for the reader; `why` always says something."""
+
+    def satisfied_by(self, value: str) -> bool:
+        """Whether a value that is already set would do."""
+        if self.kind == "append":
+            return set(self.accepts) <= set(value.split(self.separator))
+        if self.free:
+            return bool(value) and value not in self.refuses
+        return not self.accepts or value in self.accepts
 
 
 class Conflict(msgspec.Struct, frozen=True):

@@ -86,6 +86,30 @@ def cuts(conditions: Iterable[Condition]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(sorted(bounds)) for name, bounds in found.items()}
 
 
+def united(clauses: Iterable[Clause]) -> list[Clause]:
+    """Fewer clauses that say the same: equal ones once, ranges that touch as one range."""
+    found: list[Clause] = []
+    for clause in clauses:
+        if clause not in found:
+            found.append(clause)
+    for first, second in itertools.permutations(found, 2):
+        joined = _touching(first, second)
+        if joined is not None:
+            return united([joined if each is first else each for each in found if each is not second])
+    return found
+
+
+def _touching(first: Clause, second: Clause) -> Clause | None:
+    """The one clause for two that differ only in ranges of which one ends where the other starts."""
+    differing = [name for name in {**first, **second} if first.get(name) != second.get(name)]
+    if len(differing) != 1:
+        return None
+    low, high = first.get(differing[0]), second.get(differing[0])
+    if not (isinstance(low, Range) and isinstance(high, Range) and low.until and low.until == high.from_):
+        return None
+    return {**first, differing[0]: Range(from_=low.from_, until=high.until)}
+
+
 class Cell(msgspec.Struct, frozen=True):
     """A part of a variable's domain that no condition at hand divides."""
 

@@ -68,14 +68,10 @@ def _judge(kb: KnowledgeBase, environment: Environment, setting: Setting, value:
 
 
 def _against(step: Step, value: str) -> Existing:
-    if step.kind == "append":
-        parts = value.split(step.separator)
-        missing = [each for each in step.accepts if each not in parts]
-        if missing:
-            return Existing(step.name, value, "contradictory", f"lacks {' '.join(missing)}")
-    elif step.accepts and value not in step.accepts:
-        return Existing(step.name, value, "contradictory", f"needed: {' or '.join(step.accepts)}")
-    return Existing(step.name, value, "needed", step.why)
+    if step.satisfied_by(value):
+        return Existing(step.name, value, "needed", step.why)
+    needed = " ".join(step.accepts) if step.kind == "append" else " or ".join(step.accepts)
+    return Existing(step.name, value, "contradictory", f"needed: {needed}")
 
 
 def with_existing(advice: Advice, existing: Iterable[Existing]) -> Advice:

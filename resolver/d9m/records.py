@@ -7,8 +7,6 @@ Two ideas carry every record: ``when``, one grammar for conditions, and a
 *timeline*, a step function over the releases of one package.
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -84,6 +82,8 @@ class Turn(Record, frozen=True, kw_only=True):
     to: list[str] = []
     """Accepted values, preferred first."""
     when: When = {}
+    free: bool = False
+    """`to` is a suggestion: any fixed value does as well (a seed)."""
     note: str | None = None
     """Half a line shown beside the setting."""
 
@@ -215,6 +215,8 @@ class Setting(Record, frozen=True, kw_only=True):
     """The knob that was meant."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
+    refuses: list[str] = []
+    """Values that undo what it is set for: ``PYTHONHASHSEED=random``."""
     when: When = {}
     """Where something reads it."""
     evidence: list[Evidence]

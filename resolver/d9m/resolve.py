@@ -173,6 +173,7 @@ def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroun
         facts={**defaults, **environment.facts},
         assumed=[*assumed, *shipped],
         beyond=[name for name, each in environment.packages.items() if each.candidates.how == "newer"],
+        between=[name for name, each in environment.packages.items() if each.candidates.how == "between"],
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from d9m import conditions
 from d9m.advice import Avoided, Conflict, Edit, Kind, Settings, Step
 from d9m.environment import Environment
 from d9m.kb.tables import KnowledgeBase
@@ -86,8 +87,9 @@ def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
         return ()
     if group[0].setting.list_ is not None:
         return tuple(dict.fromkeys(value for each in group for value in each.accepted or ()))
-    values = tuple(value for value in first if all(not each or value in each for each in others))
-    return values if values or not any(each.accepted for each in group) else None
+    strict = [each.accepted or () for each in group if not each.turn.free] or [first]
+    values = tuple(value for value in strict[0] if all(not each or value in each for each in strict))
+    return values if values or not any(strict) else None
 
 
 def _conflict(name: str, group: Sequence[Demand]) -> Conflict:
@@ -118,10 +120,12 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         name=setting.name,
         value=value,
         read_at=setting.read,
-        when=None if everywhere else list({str(clause): clause for each in users for clause in each.when}.values()),
+        when=None if everywhere else conditions.united(clause for each in users for clause in each.when),
         why="; ".join(notes) or setting.summary,
         solutions=list(dict.fromkeys(each.by for each in users)),
         accepts=list(values),
+        free=all(each.turn.free for each in users),
+        refuses=list(setting.refuses),
         imports=list(setting.imports),
         before_import=setting.before_import,
         separator=setting.list_,

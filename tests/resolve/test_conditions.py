@@ -30,7 +30,9 @@ def test_an_empty_range_means_present() -> None:
 
 def test_until_is_exclusive() -> None:
     condition = conditions.parse({"torch": Range(from_="1.7", until="2.10")})
-    answers = {text: conditions.holds(condition, {"torch": key(text)}) for text in ("1.6.0", "1.7.0", "2.9.1", "2.10.0")}
+    answers = {
+        text: conditions.holds(condition, {"torch": key(text)}) for text in ("1.6.0", "1.7.0", "2.9.1", "2.10.0")
+    }
     assert answers == {"1.6.0": False, "1.7.0": True, "2.9.1": True, "2.10.0": False}
 
 

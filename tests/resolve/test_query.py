@@ -17,7 +17,10 @@ EQUAL = [
 @pytest.mark.parametrize("spellings", EQUAL)
 def test_equal_spellings_mean_the_same(spellings: list[str]) -> None:
     read = [query.parse(each) for each in spellings]
-    assert len({(each.name, str(sorted({**each.arguments, **each.pasted}.items())), each.directions) for each in read}) == 1
+    assert (
+        len({(each.name, str(sorted({**each.arguments, **each.pasted}.items())), each.directions) for each in read})
+        == 1
+    )
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,6 @@ def _line(step: Step, found: str | None) -> Setting:
         return Setting(step.text or step.name, step.value, None, "unseen", "lives in your program or its launch line")
     if found is None:
         return Setting(step.name, step.value, None, "missing", f"export {step.name}={step.value}")
-    parts = found.split(step.separator) if step.separator else [found]
-    right = all(each in parts for each in step.accepts) if step.kind == "append" else found in step.accepts
-    if right:
+    if step.satisfied_by(found):
         return Setting(step.name, step.value, found, "ok", "")
     return Setting(step.name, step.value, found, "wrong", f"export {step.name}={step.value}")

@@ -1,9 +1,6 @@
 """`d9m advise`: the exact settings for an environment and ops."""
 
-from __future__ import annotations
-
 import os
-import shlex
 import sys
 from typing import Annotated, get_args
 
@@ -13,7 +10,7 @@ from d9m.advice import Advice, exit_code
 from d9m.ask import advise, understand
 from d9m.cli import output, question
 from d9m.environment import Asked
-from d9m.failures import DataError, UsageError, quote
+from d9m.failures import DataError, UsageError, printable, quote
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Scope
@@ -100,14 +97,15 @@ def _rendered(
         from d9m.render import as_json
 
         return as_json.render(advice)
-    command = shlex.join(["d9m", *sys.argv[1:]])
+    import importlib
+    import shlex
+
+    command = printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?")
     if format_ in ("python", "markdown"):
         from d9m.render import markdown, python
 
         frameworks = tuple(name for each in advice.environment.packages for name in kb.package(each).imports)
         return (python if format_ == "python" else markdown).render(advice, command, frameworks)
-    import importlib
-
     return importlib.import_module(f"d9m.render.{format_}").render(advice, command)
 
 

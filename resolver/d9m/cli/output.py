@@ -17,20 +17,37 @@ COLOURS = ("auto", "always", "never")
 
 def write(text: str, file: str | None) -> None:
     """Write to `file`, whole or not at all, or to stdout. Raises UsageError if that cannot be."""
-    if file is None or file == "-":
+    try:
+        if file is None or file == "-":
+            _to_stdout(text)
+        else:
+            _to_file(text, Path(os.path.realpath(file)))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not the name of a file"
+        raise UsageError(f"cannot write {'the answer' if file is None else quote(file)}: {reason}") from None
+
+
+def _to_stdout(text: str) -> None:
+    """A reader that has seen enough (`| head`) is no error: the exit code stays the answer's."""
+    try:
         sys.stdout.write(text)
         sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left in the buffer
+        if not isinstance(error, BrokenPipeError):
+            raise
+
+
+def _to_file(text: str, path: Path) -> None:
+    if path.exists() and not path.is_file():  # a device or a pipe is written to, not replaced
+        path.write_text(text, encoding="utf-8")
         return
-    path = Path(file)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        try:
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot write {quote(file)}: {error.strerror}") from None
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def styled(page: Page, colour: str, file: str | None) -> str:

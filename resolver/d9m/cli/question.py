@@ -1,10 +1,8 @@
 """Options that describe an environment and ops, read into a question."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -43,16 +41,16 @@ def asked(
     inference: bool,
     facts: Sequence[str] | None,
 ) -> Asked | None:
-    """The environment as given; None where nothing names one."""
+    """The environment as given; None where nothing names one. Raises UsageError."""
+    named = (("--tf", tf), ("--torch", torch), ("--jax", jax), ("--container", container), ("--device", device))
+    several = [*(("--with", each) for each in with_ or ()), *(("--fact", each) for each in facts or ())]
+    for option, value in (*named, *several):
+        if value == "":
+            raise UsageError(f"{option} is empty")
+        if value is not None and not value.isprintable():
+            raise UsageError(f"{option} holds control characters: {quote(value)}")
     packages = [(name, version) for name, version in (("tensorflow", tf), ("torch", torch), ("jax", jax)) if version]
     packages += [_package(text) for text in with_ or ()]
-    empty = [
-        name
-        for name, value in (("--tf", tf), ("--torch", torch), ("--jax", jax), ("--container", container))
-        if value == ""
-    ]
-    if empty:
-        raise UsageError(f"{empty[0]} is empty")
     if not packages and container is None:
         return None
     return Asked(tuple(packages), container, device, _facts(facts), inference)
@@ -94,16 +92,19 @@ def read_ops(lists: Sequence[str] | None) -> list[str] | None:
 
 def _items(text: str) -> list[str]:
     if text == "-":
-        return _lines(sys.stdin.read())
+        return _lines(sys.stdin, "standard input")
     if not text.startswith("@"):
         return query.split(text)
     try:
         with open(text[1:], encoding="utf-8") as file:
-            return _lines(file.read())
+            return _lines(file, quote(text[1:]))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"--ops {quote(text)}: cannot be read: {error}") from None
 
 
-def _lines(text: str) -> list[str]:
+def _lines(file: TextIO, name: str) -> list[str]:
+    text = file.read(MOST_OPS * query.LONGEST)
+    if file.read(1):
+        raise UsageError(f"{name} is too long for a list of ops")
     kept = (line.partition("#")[0] for line in text.splitlines())
     return [item for line in kept for item in query.split(line)]

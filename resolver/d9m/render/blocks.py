@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from d9m.advice import Advice, Step
 from d9m.render import words
+from d9m.render.step import line as line_of
+from d9m.render.step import shell as shell_step
 
 
 def live(advice: Advice, step: Step) -> bool:
@@ -20,36 +21,24 @@ def live(advice: Advice, step: Step) -> bool:
     return step.when is None or not any(set(clause) & open_ for clause in step.when)
 
 
-def shell(advice: Advice, prefix: str = "") -> Iterator[str]:
+def shell(advice: Advice) -> Iterator[str]:
     """Lines of a POSIX shell that make the process settings."""
     for step in advice.steps:
-        line = shell_line(step)
+        line = shell_step(step)
         if line is None:
             continue
         if live(advice, step):
-            yield prefix + line
+            yield line
         else:
             yield f"# only if {words.clauses(step.when or [])}: {line}"
-
-
-def shell_line(step: Step) -> str | None:
-    """One setting of the process; None for a step that lives elsewhere."""
-    if step.kind == "unset":
-        return f"unset {step.name}"
-    if step.kind == "env":
-        return f"export {step.name}={shlex.quote(step.value or '')}"
-    if step.kind == "append":
-        value = shlex.quote(step.value or "")
-        separator = step.separator or ""
-        return f'export {step.name}="${{{step.name}:+${step.name}{separator}}}"{value}'
-    return None
 
 
 def elsewhere(advice: Advice, kinds: tuple[str, ...]) -> Iterator[str]:
     """Comment lines for what a block cannot do itself."""
     for step in advice.steps:
         if step.kind in kinds:
-            yield from (f"# also, {_PLACES[step.kind]}: {line}" for line in (step.text or step.name).splitlines())
+            text = step.text or step.name if step.kind == "install" else line_of(step)
+            yield from (f"# also, {_PLACES[step.kind]}: {line}" for line in text.splitlines())
 
 
 _PLACES = {

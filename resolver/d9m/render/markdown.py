@@ -12,7 +12,7 @@ def render(advice: Advice, command: str, frameworks: tuple[str, ...]) -> str:
         lines += ["| op | outcome | with | fixed for good in |", "|---|---|---|---|"]
         lines += [
             f"| `{escape(op.query)}` | {op.outcome} | {' + '.join(op.solutions) or '-'} | "
-            f"{', '.join(op.fixed_in.values()) or '-' if op.fixed_in is not None else 'no release so far'} |"
+            f"{', '.join(op.fixed_in.values()) or '-' if op.fixed_in is not None else 'none yet'} |"
             for op in advice.ops
         ]
         lines.append("")

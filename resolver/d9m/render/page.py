@@ -54,10 +54,10 @@ class Page:
         """A line to copy, with a comment beside it where there is room, else above it."""
         lines = code.splitlines() or [""]
         if comment is not None and len(lines) == 1:
-            side = f"{indent}{lines[0]}".ljust(column) + f"  {mark} {comment}"
-            if len(side) <= WIDTH:
-                body = side[: -len(f"{mark} {comment}")]
-                self.line(body, Span(f"{mark} {comment}", "dim"))
+            body = f"{indent}{lines[0]}"
+            room = WIDTH - len(f"  {mark} {comment}")
+            if len(body) <= room:
+                self.line(f"{body.ljust(min(column, room))}  ", Span(f"{mark} {comment}", "dim"))
                 return
         if comment is not None:
             self.paragraph(comment, f"{indent}{mark} ", f"{indent}{mark} ", "dim")

@@ -43,6 +43,8 @@ def _required(advice: Advice, steps: list[Step]) -> Iterator[str]:
     for step in steps:
         value = step.value or ""
         wrong = f"os.environ.get({step.name!r}) != {value!r}"
+        if step.free:
+            wrong = f"os.environ.get({step.name!r}) in {('', *step.refuses, None)!r}"
         told = f"set {step.name}={value} before Python starts: inside the process it is too late"
         if step.kind == "unset":
             wrong, told = f"{step.name!r} in os.environ", f"unset {step.name} before Python starts"

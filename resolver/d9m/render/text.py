@@ -8,6 +8,7 @@ from d9m.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer, Step
 from d9m.render import words
 from d9m.render.page import Page, Span
 from d9m.render.program import imports, program_steps
+from d9m.render.step import line
 
 MOST_CAUTIONS = 5
 """Warnings, and notes, before a reader stops reading; `--all` shows the rest."""
@@ -73,14 +74,23 @@ def _summary(advice: Advice) -> str:
             parts.append(f"{solution.label} alone is enough: it also sets {words.listed(solution.includes)}.")
     raising = [op for op in ops if op.outcome == "raises"]
     if raising:
-        switch = next((source.raised_by for op in raising for source in op.sources if source.raised_by), None)
-        what = f"{len(raising)} op{'s' * (len(raising) > 1)} stop{'s' * (len(raising) == 1)} the program"
-        parts.append(f"With {switch} on, {what}.")
+        parts.append(_raising(advice, raising))
     return " ".join(parts)
+
+
+def _raising(advice: Advice, raising: Sequence[OpAnswer]) -> str:
+    switches = dict.fromkeys(source.raised_by for op in raising for source in op.sources if source.raised_by)
+    switch = words.listed([each for each in switches if each], "or")
+    count = f"{len(raising)} op{'s' * (len(raising) > 1)}"
+    if any(solution.label in switches for solution in advice.solutions):
+        return f"With {switch} on, {count} stop{'s' * (len(raising) == 1)} the program."
+    return f"{count.capitalize()} {'has' if len(raising) == 1 else 'have'} no cure here: with {switch} on, the program stops."
 
 
 def _count(good: Sequence[OpAnswer], ops: Sequence[OpAnswer], labels: Sequence[str]) -> str:
     by = f" with {words.listed(labels)}" if labels else ""
+    if not good:
+        return "The op is not settled." if len(ops) == 1 else f"None of the {len(ops)} ops is settled."
     if len(good) < len(ops):
         are = "is" if len(good) == 1 else "are"
         return f"{len(good)} of {len(ops)} op{'s' * (len(ops) > 1)} {are} settled{by}."
@@ -113,29 +123,15 @@ def _steps(page: Page, advice: Advice) -> None:
     for number, (group, steps) in enumerate(groups.items(), start=1):
         page.line(f"{number}  {_TITLES[group]}")
         if group == "python":
-            for line in imports(steps):
-                page.commented(line, None)
+            for each in imports(steps):
+                page.commented(each, None)
             steps = program_steps(steps)
+        said: str | None = None
         for step in steps:
-            page.commented(_line(step), _comment(step))
+            comment = _comment(step)
+            page.commented(line(step), comment if comment != said else None)
+            said = comment
     page.gap()
-
-
-def _line(step: Step) -> str:
-    if step.kind == "env":
-        return f"export {step.name}={step.value}"
-    if step.kind == "append":
-        value = step.value or ""
-        return f'export {step.name}="${{{step.name}:+${step.name}{step.separator}}}{value}"'
-    if step.kind == "unset":
-        return f"unset {step.name}"
-    if step.kind == "install":
-        return f"pip install {step.text}"
-    if step.kind == "config":
-        return f'"{step.name}": {f"{chr(34)}{step.value}{chr(34)}" if step.value_type == "string" else step.value}'
-    if step.kind == "code":
-        return f"{step.where or step.name}: {step.text or step.value}"
-    return step.text or step.name
 
 
 def _comment(step: Step) -> str | None:
@@ -214,19 +210,23 @@ def _directions(op: OpAnswer) -> str:
 def _fixed(op: OpAnswer) -> str:
     if not op.sources or op.query == "*":
         return "-"
-    return "no release so far" if op.fixed_in is None else ", ".join(op.fixed_in.values())
+    return "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values())
 
 
 def _open_questions(page: Page, advice: Advice, most: int) -> None:
+    """Each source that is not settled, once, with all the ops that meet it."""
+    open_: dict[str, tuple[list[str], SourceAnswer]] = {}
     for op in advice.ops[:most]:
         for source in op.sources:
             if source.outcome in ("raises", "unsolved", "unknown"):
-                _open(page, op, source)
+                subject = source.id if op.query == "*" else op.query
+                open_.setdefault(source.id + str(source.when), ([], source))[0].append(subject)
+    for subjects, source in open_.values():
+        _open(page, ", ".join(subjects), source)
     page.gap()
 
 
-def _open(page: Page, op: OpAnswer, source: SourceAnswer) -> None:
-    subject = source.id if op.query == "*" else op.query
+def _open(page: Page, subject: str, source: SourceAnswer) -> None:
     where = f" where {words.clause(source.when)}" if source.when else ""
     page.paragraph(f"{subject}: {source.title}{where}", "", "  ")
     if source.error:
@@ -283,20 +283,9 @@ def _disagreement(source: SourceAnswer) -> str | None:
 
 def _why(page: Page, advice: Advice) -> None:
     ids = list(dict.fromkeys(source.id for op in advice.ops for source in op.sources))
-    undecided = dict.fromkeys(
-        words.clause(possible.when)
-        for op in advice.ops
-        for source in op.sources
-        if len(source.possible) > 1
-        for possible in source.possible
-        if possible.outcome != source.outcome
-    )
-    for step in advice.steps:
-        if step.when:
-            undecided[f"{words.clauses(step.when)} (for {step.name})"] = None
+    undecided = _undecided(advice)
     if undecided:
-        most = list(undecided)[:6]
-        page.paragraph(f"Not decided by what you gave: {'; '.join(most)}", "", "  ")
+        page.paragraph(f"Not decided by what you gave: {'; '.join(undecided[:6])}", "", "  ")
     if ids:
         shown = ", ".join(ids[:8]) + (f" and {len(ids) - 8} more" if len(ids) > 8 else "")
         page.paragraph(f"Why: {shown} · kb {advice.d9m.kb_date}", "", "     ")
@@ -304,3 +293,16 @@ def _why(page: Page, advice: Advice) -> None:
         page.line(f"     sources: d9m show {op.partition(':')[0]} · other formats: --format env|python|json")
     else:
         page.line(f"kb {advice.d9m.kb_date} · other formats: --format env|python|json")
+
+
+def _undecided(advice: Advice) -> list[str]:
+    """Conditions that would change the answer, each once."""
+    of_ops = dict.fromkeys(
+        words.clause(possible.when)
+        for op in advice.ops
+        for source in op.sources
+        for possible in source.possible
+        if possible.outcome != source.outcome
+    )
+    of_steps = dict.fromkeys(words.clauses(step.when) for step in advice.steps if step.when)
+    return [*of_ops, *(each for each in of_steps if each not in of_ops)]

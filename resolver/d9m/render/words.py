@@ -51,8 +51,10 @@ def clauses(when: Iterable[Clause]) -> str:
     return ", or ".join(dict.fromkeys(clause(each) for each in when))
 
 
-def span(releases: Sequence[str]) -> str:
-    """2.0.0 - 2.0.4; 2.4.0, 2.4.1."""
+def span(releases: Sequence[str], word: str = "") -> str:
+    """2.0.0 - 2.0.4; 2.4.0, 2.4.1; between 2.1.2 and 2.2.0."""
+    if word:
+        return f"{word} {releases[0]} and {releases[-1]}"
     if len(releases) > 2:
         return f"{releases[0]} - {releases[-1]}"
     return ", ".join(releases)
@@ -63,11 +65,11 @@ def environment(advice: Advice) -> str:
     here = advice.environment
     parts = [here.container] if here.container else []
     for name, version in here.packages.items():
-        if name in here.assumed or (here.container and name not in here.releases):
+        if name in here.assumed or (here.container and here.container.endswith(version)):
             continue
         releases = here.releases.get(name, [])
-        exact = releases == [version] or not releases or version == "any"
-        parts.append(f"{name} {version}" if exact else f"{name} {version} ({span(releases)})")
+        told = span(releases, "between" if name in here.between else "")
+        parts.append(f"{name} {version}" + (f" ({told})" if len(releases) > 1 and version != "any" else ""))
     parts.append(here.device)
     facts = {name: value for name, value in here.facts.items() if name != "training"}
     parts.append("inference" if here.facts.get("training") == "false" else "training")

@@ -1,0 +1,68 @@
+"""The commands, of which only the one that was asked for is imported.
+
+Modules of the path from question to answer hold their annotations as they are, not as
+strings (no ``from __future__ import annotations``): typer and msgspec read them, and
+evaluating strings takes a tenth of a cold start.
+"""
+
+import importlib
+from typing import Annotated
+
+import typer
+
+import d9m
+from d9m.failures import EXIT_CODES
+
+COMMANDS = {
+    "advise": "The exact settings for an environment and ops.",
+    "check": "Compare this machine with the advice, then probe it.",
+    "explain": "Recognise an error or warning text, and answer it.",
+    "show": "One record or op across all versions.",
+    "list": "Filterable lists of what is known.",
+    "kb": "For people who write records.",
+}
+"""Command -> its line in the overview. Each is a module of this package with a ``register(app)``."""
+
+
+def application(arguments: list[str]) -> typer.Typer:
+    """The commands that `arguments` could mean: one, or all where help is wanted."""
+    app = typer.Typer(
+        name="d9m",
+        help=d9m.__doc__,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    first = next((each for each in arguments if not each.startswith("-")), None)
+    for name in [first] if first in COMMANDS else COMMANDS:
+        importlib.import_module(f"d9m.cli.{name}_command").register(app)
+    for each in app.registered_commands:
+        each.short_help = COMMANDS[each.name or ""]
+    return app
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(d9m.__version__)
+        raise typer.Exit
+
+
+def _explain_exit(wanted: bool) -> None:
+    if wanted:
+        import textwrap
+
+        for code, meaning in EXIT_CODES.items():
+            typer.echo(textwrap.fill(meaning, 80, initial_indent=f"{code}  ", subsequent_indent="   "))
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+    explain_exit: Annotated[
+        bool, typer.Option("--explain-exit", callback=_explain_exit, is_eager=True, help="The table of exit codes.")
+    ] = False,
+) -> None:
+    """What to set, in this version, on this machine, so that the same run gives the same bits."""

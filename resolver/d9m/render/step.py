@@ -1,0 +1,31 @@
+"""One step as a line to copy."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+from d9m.advice import Step
+from d9m.settle import typed
+
+
+def line(step: Step) -> str:
+    """What a person types for it, in the place that it belongs to."""
+    if step.kind == "install":
+        return f"pip install {step.text}"
+    if step.kind == "config":
+        return f"{json.dumps(step.name)}: {json.dumps(typed(step))}"
+    if step.kind == "code":
+        return f"{step.where or step.name}: {step.text or step.value}"
+    return shell(step) or step.text or step.name
+
+
+def shell(step: Step) -> str | None:
+    """A setting of the process for a POSIX shell; None for a step that lives elsewhere."""
+    if step.kind == "unset":
+        return f"unset {step.name}"
+    if step.kind == "env":
+        return f"export {step.name}={shlex.quote(step.value or '')}"
+    if step.kind == "append":
+        return f'export {step.name}="${{{step.name}:+${step.name}{step.separator}}}"{shlex.quote(step.value or "")}'
+    return None

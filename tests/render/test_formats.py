@@ -1,0 +1,118 @@
+"""Every format, on a small knowledge base of an invented framework: the whole text is the promise."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+QUESTIONS = {
+    "solved": ["advise", "--with", "frame=1.1", "--ops", "add,fold,sort"],
+    "raises": ["advise", "--with", "frame=2.0", "--ops", "sums,scan", "--fact", "xla=true"],
+    "unknown": ["advise", "--with", "frame=3.0", "--ops", "add", "--allow-unknown"],
+    "open": ["advise", "--with", "frame=2.0", "--ops", "copy"],
+    "launch": ["advise", "--with", "launch", "--with", "frame=2.1", "--ops", "add"],
+    "any": ["advise", "--with", "frame", "--ops", "add"],
+    "everything": ["advise", "--with", "frame=2.1"],
+    "diff": ["advise", "--with", "frame=2.0", "--diff", "1.1..2.1"],
+    "env-file": ["advise", "--with", "frame=2.1", "--ops", "add", "--env-file", "settings.env"],
+    "show-op": ["show", "add"],
+    "show-label": ["show", "ENV"],
+    "show-package": ["show", "frame"],
+    "list": ["list"],
+    "list-sources": ["list", "sources"],
+    "explain": ["explain", "RuntimeError: frame.scan has no ordered kernel, but FRAME_ORDERED is on."],
+    "env": ["advise", "--with", "launch", "--with", "frame=1.1", "--ops", "add,copy", "--format", "env"],
+    "env-any": ["advise", "--with", "frame", "--ops", "add", "--format", "env"],
+    "python": ["advise", "--with", "frame=2.0", "--ops", "add,copy", "--format", "python"],
+    "dockerfile": ["advise", "--with", "frame=1.1", "--ops", "add,fold,copy", "--format", "dockerfile"],
+    "slurm": ["advise", "--with", "launch", "--with", "frame=2.1", "--ops", "add", "--format", "slurm"],
+    "markdown": ["advise", "--with", "frame=2.0", "--ops", "add", "--format", "markdown"],
+    "clara": ["advise", "--with", "launch", "--format", "clara"],
+    "megatron": ["advise", "--with", "launch", "--format", "megatron"],
+}
+
+
+def ask(arguments: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "D9M_KB": str(HERE / "kb"), "NO_COLOR": "1", **variables}
+    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'd9m'; from d9m.cli.main import main; main()"]
+    return subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, check=False, env=environment, cwd=HERE, timeout=60
+    )
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_whole_output_is_as_reviewed(name: str) -> None:
+    """Set D9M_REVIEW=1 to write the files anew, then read every word of the difference."""
+    answer = ask(QUESTIONS[name])
+    found = f"exit {answer.returncode}\n{answer.stdout}{answer.stderr}"
+    expected = HERE / "expected" / f"{name}.txt"
+    if os.environ.get("D9M_REVIEW"):
+        expected.write_text(found, encoding="utf-8")
+    assert found == expected.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (HERE / "expected").glob("*.txt")))
+def test_text_fits_eighty_columns(name: str) -> None:
+    if name in ("env", "env-any", "python", "dockerfile", "slurm", "markdown", "megatron"):
+        pytest.skip("blocks to paste are as wide as their settings")
+    lines = (HERE / "expected" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+
+
+def test_the_shell_block_can_be_evaluated_and_appends_to_list_variables() -> None:
+    block = ask(["advise", "--with", "frame=2.0", "--ops", "add,copy", "--format", "env"]).stdout
+    shown = subprocess.run(
+        ["sh", "-c", f'FRAME_FLAGS=--mine; FRAME_TUNE=1; {block}\nenv | grep FRAME | sort; echo "tune=$FRAME_TUNE"'],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": os.environ["PATH"]},
+    ).stdout.splitlines()
+    assert "FRAME_ORDERED=1" in shown
+    assert "tune=" in shown
+    exported = f"export FRAME_FLAGS=--mine\n{block}\nenv"
+    appended = subprocess.run(["sh", "-c", exported], capture_output=True, text=True, check=True).stdout
+    assert "FRAME_FLAGS=--mine --clear --order" in appended.splitlines()
+
+
+def test_the_python_block_is_python_of_the_time() -> None:
+    import ast
+
+    block = ask(["advise", "--with", "frame=2.0", "--ops", "add,copy", "--format", "python"]).stdout
+    ast.parse(block, feature_version=(3, 6))
+
+
+def test_colour_is_only_for_terminals_or_on_request(tmp_path: Path) -> None:
+    question = QUESTIONS["solved"]
+    plain = ask(question).stdout
+    assert "\x1b" not in plain
+    coloured = ask([*question, "--color", "always"]).stdout
+    assert "\x1b[" in coloured
+    import re
+
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    ask([*question, "--color", "always", "-o", str(tmp_path / "answer.txt")])
+    assert (tmp_path / "answer.txt").read_text(encoding="utf-8") == plain
+
+
+def test_json_keeps_the_keys_of_version_1() -> None:
+    answer = json.loads(ask([*QUESTIONS["launch"], "--format", "json"]).stdout)
+    assert set(answer) >= {
+        "schema_version", "d9m", "environment", "outcome", "settings", "steps", "conflicts", "solutions", "ops",
+        "ingredients", "cautions", "unknowns",
+    }  # fmt: skip
+    assert answer["settings"]["config"] == {"order.seed": 7, "order.name": "007"}
+    assert answer["settings"]["flags"] == ["--ordered"]
+    assert answer["settings"]["avoid"] == [{"kind": "flag", "name": "--fast", "why": "starts workers in any order"}]
+    assert answer["settings"]["code"] == [{"where": "launch()", "change": "ordered=True"}]
+    assert set(answer["ops"][0]["sources"][0]) >= {
+        "id", "title", "outcome", "default", "direction", "device", "when", "possible", "solutions", "alternatives",
+        "raised_by", "error", "fixed_in", "workarounds", "costs", "evidence", "references",
+    }  # fmt: skip
