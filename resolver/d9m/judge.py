@@ -72,7 +72,7 @@ class Finding(msgspec.Struct, frozen=True):
         return {} if all(each.outcome == verdict.outcome for _clause, each in self.possible) else clause
 
 
-class _Case:
+class Rules:
     """One source as met in one way, with its conditions parsed."""
 
     def __init__(self, kb: KnowledgeBase, met: Met, when: Clause, home: str) -> None:
@@ -218,7 +218,7 @@ def judge(
     condition under which the asked name reaches this op.
     """
     home = kb.meta.folders[met.id.partition("/")[0]]
-    case = kb.once(("case", met.id, op, str(when)), lambda: _Case(kb, met, when, home))
+    case = kb.once(("case", met.id, op, str(when)), lambda: Rules(kb, met, when, home))
     here = directions_here(environment, wanted)
     image = environment.image.package if environment.image else None
     domains = environment.domains(case.cuts)
@@ -229,7 +229,7 @@ def judge(
 
 
 def _find(
-    case: _Case, environment: Environment, domains: dict[str, Cells], image: str | None, here: list[Direction]
+    case: Rules, environment: Environment, domains: dict[str, Cells], image: str | None, here: list[Direction]
 ) -> Finding:
     bases: dict[Verdict, dict[Basis, None]] = {}
 
@@ -283,7 +283,7 @@ def _assumed(environment: Environment, domains: dict[str, Cells]) -> tuple[str, 
     )
 
 
-def _fixed_in(case: _Case, environment: Environment, here: list[Direction]) -> str | None:
+def _fixed_in(case: Rules, environment: Environment, here: list[Direction]) -> str | None:
     """First release from which every later known one is solved or deterministic."""
     released = case.kb.releases(case.home)
     everywhere = Installed(None, Candidates(released, "any"), "given")

@@ -66,9 +66,7 @@ def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list
         raise UsageError(
             "nothing that d9m knows is installed here", tip="name an environment: --tf 2.0, --torch 2.4, --container …"
         )
-    given = question.asked(None, None, None, None, found.container or "-", device, inference, fact)
-    facts = given.facts if given else ()
-    return Asked(found.packages, found.container, device or found.device, facts, inference)
+    return Asked(found.packages, found.container, device or found.device, question.read_facts(fact), inference)
 
 
 def _with_existing(kb: KnowledgeBase, asked: Asked, advice: Advice, env_file: str | None, from_env: bool) -> Advice:

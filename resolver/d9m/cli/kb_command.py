@@ -32,15 +32,15 @@ def lint(
     out: Out = None,
 ) -> None:
     """Every fault of every record, each with file, line, field, value and what is allowed."""
-    from d9m.kb.lint import RULES, as_json, as_text, lint, rule_called
+    from d9m.kb import lint as linting
 
     output.one_of("--format", format_, ("text", "json"))
     if explain is not None:
-        rule = rule_called(explain)
+        rule = linting.find(explain)
         output.write(f"{rule.code}: {rule.title}\n\n{rule.why}\n", out)
         return
-    faults = lint(_folder(folder))
-    output.write(as_json(faults) if format_ == "json" else as_text(faults, len(RULES)), out)
+    faults = linting.lint(_folder(folder))
+    output.write((linting.as_json(faults) if format_ == "json" else linting.as_text(faults)) + "\n", out)
     raise typer.Exit(1 if faults else 0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import sys
 
 from d9m.failures import D9mError
@@ -19,7 +20,7 @@ def main() -> None:
     """Run the command line. An error goes to stderr as one clear text, and leaves stdout empty."""
     gc.set_threshold(GARBAGE)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if stream is not None:  # closed by the caller
+        if isinstance(stream, io.TextIOWrapper):  # None where the caller closed it
             stream.reconfigure(errors="replace")  # a log or terminal without UTF-8 gets a ?, not a traceback
     try:
         from d9m.cli.application import application

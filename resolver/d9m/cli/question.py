@@ -53,7 +53,7 @@ def asked(
     packages += [_package(text) for text in with_ or ()]
     if not packages and container is None:
         return None
-    return Asked(tuple(packages), container, device, _facts(facts), inference)
+    return Asked(tuple(packages), container, device, read_facts(facts), inference)
 
 
 def _package(text: str) -> tuple[str, str | None]:
@@ -64,7 +64,8 @@ def _package(text: str) -> tuple[str, str | None]:
     return name.strip(), version.strip() if equals else None
 
 
-def _facts(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
+def read_facts(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
+    """The ``NAME=VALUE`` of every ``--fact``. Raises UsageError."""
     found: list[tuple[str, str]] = []
     for text in texts or ():
         name, equals, value = text.partition("=")

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from d9m import query, records
-from d9m.failures import D9mError, DataError
+from d9m.failures import D9mError, DataError, UsageError
 from d9m.kb.load import Records
-from d9m.kb.tables import FORMAT, KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached
+from d9m.kb.tables import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached
 
 
 class Memory:
@@ -60,6 +60,7 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "solutions": solutions,
         "labels": {solution.label.lower(): id_ for id_, solution in solutions.items()},
         "settings": {setting.name: setting for setting in loaded.of("settings").values()},
+        "setting_ids": {setting.name: id_ for id_, setting in loaded.of("settings").items()},
         "packages": loaded.of("versions"),
         **{
             kind: loaded.of(kind)
@@ -88,7 +89,6 @@ def _meta(loaded: Records) -> Meta:
         if package.image:
             images[package.image] = (*images.get(package.image, ()), name)
     return Meta(
-        format=FORMAT,
         date=loaded.date,
         digest=digest(loaded),
         facts=loaded.facts,
@@ -137,11 +137,11 @@ def _closure(
     above: tuple[str, ...],
 ) -> Iterator[Reached]:
     if name in above:
-        raise query.UsageError(f"{name} reaches itself: {' -> '.join([*above, name])}")
+        raise UsageError(f"{name} reaches itself: {' -> '.join([*above, name])}")
     if name in names:
         yield Reached(name)
     elif name not in paths:
-        raise query.UsageError(f"{above[-1]} reaches {name}, which no catalogue has")
+        raise UsageError(f"{above[-1]} reaches {name}, which no catalogue has")
     for target in paths.get(name, []):
         item = query.parse(target if isinstance(target, str) else target.op)
         when = {} if isinstance(target, str) else _one_clause(target.when)
@@ -152,7 +152,7 @@ def _closure(
 
 def _one_clause(when: records.When) -> records.Clause:
     if isinstance(when, list):
-        raise query.UsageError("a name's `when` must be one clause")
+        raise UsageError("a name's `when` must be one clause")
     return when
 
 

@@ -100,7 +100,8 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
         type_ = records.KINDS[kind]
     else:
         kinds = ", ".join(f"{each}/" for each in records.KINDS)
-        yield Fault(file, 1, "file-place", "not a record's place", allowed=f"{', '.join(_SINGLE)}, *.yaml under {kinds}")
+        allowed = f"{', '.join(_SINGLE)}, *.yaml under {kinds}"
+        yield Fault(file, 1, "file-place", "not a record's place", allowed=allowed)
         return
     try:
         text = path.read_text(encoding="utf-8")
@@ -201,9 +202,11 @@ def _forbidden(text: str, file: str) -> Iterator[Fault]:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
             raise ValueError(f"nested deeper than {_DEEPEST} levels")
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        anchor: str | None = getattr(event, "anchor", None)
+        tag: str | None = getattr(event, "tag", None)
         tip = "write the value out: a record says all of itself"
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            yield Fault(file, line, "yaml-feature", "anchors and aliases are not allowed", value=event.anchor, tip=tip)
-        elif getattr(event, "tag", None):
-            yield Fault(file, line, "yaml-feature", "tags are not allowed", value=str(event.tag), tip=tip)
+        if anchor is not None:
+            yield Fault(file, line, "yaml-feature", "anchors and aliases are not allowed", value=anchor, tip=tip)
+        elif tag is not None:
+            yield Fault(file, line, "yaml-feature", "tags are not allowed", value=tag, tip=tip)

@@ -32,7 +32,9 @@ def open_knowledge_base() -> KnowledgeBase:
 
 def _default() -> str:
     checkout = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "kb")
-    return checkout if os.path.isfile(os.path.join(checkout, "facts.yaml")) else os.path.join(_PACKAGE, "_kb", "knowledge.d9m")
+    if os.path.isfile(os.path.join(checkout, "facts.yaml")):
+        return checkout
+    return os.path.join(_PACKAGE, "_kb", "knowledge.d9m")
 
 
 def folder() -> Path:

@@ -5,8 +5,6 @@ from YAML (`kb.index`) or read from a compiled file (`kb.compiled`); the answer
 is the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Protocol, TypeVar
 
@@ -16,9 +14,6 @@ from d9m import records
 from d9m.failures import UsageError, nearest, quote
 from d9m.query import BOTH, Direction
 from d9m.versions import in_order
-
-FORMAT = 1
-"""Of the compiled form. A file of another format is refused, not guessed at."""
 
 
 class Reached(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -60,7 +55,6 @@ class Met(msgspec.Struct, frozen=True, omit_defaults=True):
 class Meta(msgspec.Struct, frozen=True):
     """What is needed to answer anything at all."""
 
-    format: int
     date: str
     """Day of the newest change of a record, ISO 8601."""
     digest: str
@@ -91,6 +85,7 @@ TABLES: dict[str, Any] = {
     "solutions": records.Solution,
     "labels": str,
     "settings": records.Setting,
+    "setting_ids": str,
     "packages": records.Package,
     "ingredients": records.Ingredient,
     "helpers": records.Helper,
@@ -101,7 +96,8 @@ TABLES: dict[str, Any] = {
     "documents": records.Document,
 }
 """Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``opless``
-the home package; ``settings`` the knob's name; ``labels`` a lower-case label; else the record's id."""
+the home package; ``settings`` and ``setting_ids`` (the id of a setting) the knob's name; ``labels`` a lower-case label;
+else the record's id."""
 
 
 Derived = TypeVar("Derived")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
+
+import msgspec
 
 from d9m.advice import Step
 from d9m.settle import typed
@@ -14,7 +15,7 @@ def line(step: Step) -> str:
     if step.kind == "install":
         return f"pip install {step.text}"
     if step.kind == "config":
-        return f"{json.dumps(step.name)}: {json.dumps(typed(step))}"
+        return ": ".join(msgspec.json.encode(each).decode() for each in (step.name, typed(step)))
     if step.kind == "code":
         return f"{step.where or step.name}: {step.text or step.value}"
     return shell(step) or step.text or step.name

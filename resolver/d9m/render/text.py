@@ -84,7 +84,8 @@ def _raising(advice: Advice, raising: Sequence[OpAnswer]) -> str:
     count = f"{len(raising)} op{'s' * (len(raising) > 1)}"
     if any(solution.label in switches for solution in advice.solutions):
         return f"With {switch} on, {count} stop{'s' * (len(raising) == 1)} the program."
-    return f"{count.capitalize()} {'has' if len(raising) == 1 else 'have'} no cure here: with {switch} on, the program stops."
+    has = "has" if len(raising) == 1 else "have"
+    return f"{count.capitalize()} {has} no cure here: with {switch} on, the program stops."
 
 
 def _count(good: Sequence[OpAnswer], ops: Sequence[OpAnswer], labels: Sequence[str]) -> str:

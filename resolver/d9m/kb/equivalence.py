@@ -1,0 +1,106 @@
+"""Whether a changed record still says the same: a mutant that changes no answer can be noticed by nobody."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from d9m.conditions import World
+from d9m.environment import DEVICES, Environment, Image, Installed
+from d9m.judge import Rules, Verdict
+from d9m.kb.mutants import Mutant
+from d9m.kb.tables import KnowledgeBase, Met
+from d9m.query import BOTH
+from d9m.records import Source, Turn
+from d9m.versions import Candidates
+
+
+def same(before: KnowledgeBase, after: KnowledgeBase, mutant: Mutant) -> bool:
+    """Whether no source gets another verdict anywhere, and no setting is asked for elsewhere."""
+    if mutant.kind == "ingredients":
+        return False
+    pairs = zip(_rules(before), _rules(after))
+    touched = [(old, new) for (id_, old), (_id, new) in pairs if _concerns(mutant, before, id_, old.source)]
+    if mutant.path[0] == "sets" and not _contested(before, mutant):
+        return True
+    if mutant.path[0] in ("settings", "sets"):
+        only = {mutant.package: (mutant.release,)}
+        return not any(_offers(before, mutant.record.label, old, only) for old, _new in touched)
+    return all(first == second for old, new in touched for first, second in _verdicts(before, old, new, {}))
+
+
+def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
+    """Whether somebody else wants a knob otherwise than the solution turns it by itself: else it does not show."""
+    own: Turn = kb.get(mutant.kind, mutant.id).sets[mutant.path[1]]
+    records = [kb.get(table, id_) for table in ("solutions", "ingredients") for id_ in kb.keys(table)]
+    turns: list[Turn] = [turn for record in records for turn in (*record.settings, *record.sets)]
+    rivals = [each for each in turns if (each.set or each.unset) == own.set and each != own]
+    return any(each.unset or set(each.to) - set(own.to) for each in rivals)
+
+
+def _rules(kb: KnowledgeBase) -> Iterator[tuple[str, Rules]]:
+    """Every source as met by each op, and the sources of no op."""
+    for table in ("met", "opless"):
+        for met in (each for place in kb.keys(table) for each in kb.get(table, place)):
+            yield met.id, _rules_of(kb, met)
+
+
+def _rules_of(kb: KnowledgeBase, met: Met) -> Rules:
+    return Rules(kb, met, {}, kb.meta.folders[met.id.partition("/")[0]])
+
+
+def _concerns(mutant: Mutant, kb: KnowledgeBase, id_: str, source: Source) -> bool:
+    return id_ == mutant.id if mutant.kind == "sources" else mutant.record.label in _labels(kb, source)
+
+
+def _labels(kb: KnowledgeBase, source: Source) -> set[str]:
+    steps = [step for track in source.timeline.values() for step in track]
+    rules = [*steps, *(each for step in steps for each in step.unless)]
+    return _with_required(kb, {label for rule in rules for labels in rule.by for label in labels.split(" + ")})
+
+
+def _with_required(kb: KnowledgeBase, labels: set[str]) -> set[str]:
+    required = {each for label in labels for each in kb.solution(label)[1].requires}
+    return labels if required <= labels else _with_required(kb, labels | required)
+
+
+def _offers(kb: KnowledgeBase, label: str, rules: Rules, only: dict[str, tuple[str, ...]]) -> bool:
+    """Whether a solution is proposed there, so that its settings are asked for."""
+    every = {labels for verdict, _same in _verdicts(kb, rules, rules, only) for labels in verdict.alternatives}
+    return any(label in _with_required(kb, set(labels)) for labels in every)
+
+
+def _verdicts(
+    kb: KnowledgeBase, old: Rules, new: Rules, only: dict[str, tuple[str, ...]]
+) -> Iterator[tuple[Verdict, Verdict]]:
+    """What two sets of rules say in every world; `only` holds a package to some releases."""
+    for image, world in _worlds(kb, old, new, only):
+        yield old.verdict(world, image, BOTH)[0], new.verdict(world, image, BOTH)[0]
+
+
+def _worlds(
+    kb: KnowledgeBase, old: Rules, new: Rules, only: dict[str, tuple[str, ...]]
+) -> Iterator[tuple[str | None, World]]:
+    """Every world that one of the two tells apart, and the image that it is in."""
+    cuts = {name: (*old.cuts.get(name, ()), *new.cuts.get(name, ())) for name in {**old.cuts, **new.cuts}}
+    for environment in _everywhere(kb, old.home, only):
+        domains = environment.domains(cuts, assume=False)
+        for cells in itertools.product(*domains.values()):
+            world = {name: cell.value for name, cell in zip(domains, cells)}
+            yield environment.image.package if environment.image else None, world
+
+
+def _everywhere(kb: KnowledgeBase, home: str, only: dict[str, tuple[str, ...]]) -> Iterator[Environment]:
+    """Few environments that together leave everything open: with nothing else, with everything, in each image."""
+    undecided = frozenset(kb.meta.platforms) - only.keys()
+    every = {name: only.get(name) or kb.releases(name) for name in kb.keys("packages") if name not in undecided}
+    present = {name: Installed(None, Candidates(releases, "any"), "given") for name, releases in every.items()}
+    images = [name for name in present if kb.package(name).kind == "image"]
+    alone = {name: each for name, each in present.items() if name == home or name in only}
+    crowd = {name: each for name, each in present.items() if name not in images}
+    for device in DEVICES:
+        for packages in (alone, crowd):
+            yield Environment(packages, None, device, {}, kb.meta.facts, undecided)
+        for image in images:
+            held = {**alone, image: present[image]}
+            yield Environment(held, Image(image, image, image, ""), device, {}, kb.meta.facts, undecided)
