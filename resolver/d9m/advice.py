@@ -54,7 +54,7 @@ class Avoided(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Merged and free of contradictions, by kind."""
+    """Merged and free of contradictions, by kind. Python statements follow the imports that they need."""
 
     env: dict[str, str] = {}
     append: dict[str, list[str]] = {}

@@ -113,7 +113,7 @@ def _pick(verdict: Verdict, chosen: frozenset[str]) -> list[str]:
 
 
 def _devices(source: Source) -> list[str]:
-    clauses = conditions.parse(source.when)
+    clauses, _cuts = conditions.read(source.when)
     if any("device" not in clause for clause in clauses):
         return list(DEVICES)
     return [device for device in DEVICES if any(device in clause["device"].values for clause in clauses)]

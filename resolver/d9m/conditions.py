@@ -73,7 +73,13 @@ def _restriction(allowed: str | list[str] | Range) -> Restriction:
 
 def holds(condition: Condition, world: World) -> bool:
     """Whether a condition holds in a world; a variable that the world lacks is an absent package."""
-    return any(all(each.allows(world[name]) for name, each in clause.items()) for clause in condition)
+    for clause in condition:
+        for name, restriction in clause.items():
+            if not restriction.allows(world[name]):
+                break
+        else:
+            return True
+    return False
 
 
 def cuts(conditions: Iterable[Condition]) -> dict[str, tuple[str, ...]]:
@@ -84,6 +90,28 @@ def cuts(conditions: Iterable[Condition]) -> dict[str, tuple[str, ...]]:
             for name, restriction in clause.items():
                 found.setdefault(name, set()).update(restriction.bounds())
     return {name: tuple(sorted(bounds)) for name, bounds in found.items()}
+
+
+Cuts: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Variables that a condition restricts, with the bounds at which it divides them."""
+
+_READ: dict[int, tuple[When, Condition, Cuts]] = {}
+_MOST_READ = 100_000
+
+
+def read(when: When) -> tuple[Condition, Cuts]:
+    """The typed form of a record's `when` and its cuts, remembered: a record never changes.
+
+    The memory goes by identity, since records cannot be hashed, and holds each
+    `when` so that no other object takes its identity.
+    """
+    known = _READ.get(id(when))
+    if known is None:
+        if len(_READ) == _MOST_READ:
+            _READ.clear()
+        condition = parse(when)
+        known = _READ[id(when)] = (when, condition, cuts([condition]))
+    return known[1], known[2]
 
 
 def united(clauses: Iterable[Clause]) -> list[Clause]:

@@ -78,9 +78,9 @@ class Environment(msgspec.Struct, frozen=True):
         if fact is not None:
             return self._fact_cells(name, fact, cuts, assume)
         installed = self.packages.get(name)
-        if installed is not None:
+        if installed is not None and installed.candidates.releases:
             return releases(cuts, installed.candidates.releases)
-        return intervals(cuts, key, FIRST) if name in self.undecided else (Cell(None),)
+        return intervals(cuts, key, FIRST) if installed or name in self.undecided else (Cell(None),)
 
     def _fact_cells(self, name: str, fact: Fact, cuts: tuple[str, ...], assume: bool) -> Cells:
         value = self.facts.get(name, fact.default if assume else None)
@@ -96,8 +96,10 @@ class Environment(msgspec.Struct, frozen=True):
 
     def holding(self, when: When, assume: bool = True) -> list[Clause]:
         """What would still have to hold for a condition; none: it does not hold here."""
-        condition = conditions.parse(when)
-        domains = self.domains(conditions.cuts([condition]), assume)
+        if when == {}:
+            return [{}]
+        condition, cuts = conditions.read(when)
+        domains = self.domains(cuts, assume)
         answers = conditions.by_answer(domains, functools.partial(conditions.holds, condition))
         return [clause for clause, holds in answers if holds]
 

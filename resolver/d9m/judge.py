@@ -57,8 +57,8 @@ class Finding(msgspec.Struct, frozen=True):
     possible: tuple[tuple[Clause, Verdict], ...]
     bases: dict[Verdict, tuple[Basis, ...]]
     fixed_in: str | None
-    assumed: tuple[str, ...]
-    """Facts and packages that were not given and made a difference to what is asked."""
+    asks: tuple[str, ...]
+    """Facts that a condition asks about."""
 
     @property
     def worst(self) -> tuple[Clause, Verdict]:
@@ -164,7 +164,8 @@ class Rules:
             outcome = "unsolved"
         if outcome == "raises":
             switch = " + ".join(usable[0]) if usable else None
-            return Verdict(outcome if switch else "unsolved", default, (), switch, rule.error, rule.pending, rule.note)
+            error = rule.error if switch else None
+            return Verdict(outcome if switch else "unsolved", default, (), switch, error, rule.pending, rule.note)
         alternatives = usable if outcome == "solved" else ()
         return Verdict(outcome, default, alternatives, None, None, rule.pending, rule.note)
 
@@ -244,7 +245,7 @@ def _find(
         possible=tuple(known),
         bases={verdict: tuple(group) for verdict, group in bases.items()},
         fixed_in=_fixed_in(case, environment, here),
-        assumed=_assumed(environment, domains),
+        asks=tuple(name for name in domains if name in environment.vocabulary),
     )
 
 
@@ -270,17 +271,6 @@ def _unverified(verdict: Verdict, newest: str) -> Verdict:
         return verdict
     seen = (newest, verdict.outcome)
     return msgspec.structs.replace(verdict, outcome="unknown", default="unknown", last_verified=seen)
-
-
-def _assumed(environment: Environment, domains: dict[str, Cells]) -> tuple[str, ...]:
-    """Facts that a condition asks about and that only a default decides."""
-    return tuple(
-        name
-        for name in domains
-        if name in environment.vocabulary
-        and name not in environment.facts
-        and environment.vocabulary[name].default is not None
-    )
 
 
 def _fixed_in(case: Rules, environment: Environment, here: list[Direction]) -> str | None:

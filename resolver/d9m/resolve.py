@@ -162,23 +162,20 @@ def _demands(
 
 
 def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroundings:
-    assumed = sorted({name for each in judged for name in each.finding.assumed if not _is_argument(environment, name)})
+    asks = {name for each in judged for name in each.finding.asks} - environment.facts.keys()
+    known = {name: environment.vocabulary[name] for name in sorted(asks)}
+    defaults = {name: fact.default for name, fact in known.items() if fact.default is not None and not fact.argument}
     shipped = [name for name, each in environment.packages.items() if each.origin == "wheel"]
-    defaults = {name: environment.vocabulary[name].default or "" for name in assumed}
     return Surroundings(
         packages={name: each.version or "any" for name, each in environment.packages.items()},
         releases={name: list(each.candidates.releases) for name, each in environment.packages.items()},
         container=environment.image.reference if environment.image else None,
         device=environment.device,
         facts={**defaults, **environment.facts},
-        assumed=[*assumed, *shipped],
+        assumed=[*defaults, *shipped],
         beyond=[name for name, each in environment.packages.items() if each.candidates.how == "newer"],
         between=[name for name, each in environment.packages.items() if each.candidates.how == "between"],
     )
-
-
-def _is_argument(environment: Environment, name: str) -> bool:
-    return environment.vocabulary[name].argument
 
 
 def _solutions(

@@ -177,6 +177,7 @@ def total(steps: Iterable[Step]) -> Settings:
         elif step.kind == "avoid":
             part.append(Avoided(step.setting_kind, step.name, step.why))
         else:
+            part += [each for each in step.imports if each not in part]
             part.append(step.text or step.name)
     return Settings(**found)
 

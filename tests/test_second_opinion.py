@@ -1,0 +1,157 @@
+"""The resolver and a second evaluation that shares no code with it agree on every release and every op."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from d9m import lookup, query
+from d9m.advice import SourceAnswer
+from d9m.environment import Asked, describe
+from d9m.kb import index, load
+from d9m.kb.tables import KnowledgeBase
+from d9m.resolve import resolve
+from questions import KB, knowledge_base
+from second_opinion import OPLESS, OUTCOMES, Book, Verdict, worst
+
+
+def frameworks(book: Book) -> list[str]:
+    """What has ops or sources of its own."""
+    return [name for name, record in book.packages.items() if record["kind"] != "image" and book.answerable(name)]
+
+
+def images(book: Book) -> list[str]:
+    return [name for name, record in book.packages.items() if record["kind"] == "image"]
+
+
+def differences(
+    kb: KnowledgeBase,
+    book: Book,
+    package: str,
+    release: str,
+    device: str = "cuda",
+    facts: dict[str, str] | None = None,
+    part: str = "ops",
+) -> list[str]:
+    """Where the two do not say the same of one release: of its ops, or of the names that reach them.
+
+    Names that never meet a source are asked in the newest release only.
+    """
+    given = facts or {}
+    if package in images(book):
+        place, packages, container = book.image(package, release, device, given), (), book.reference(package, release)
+    else:
+        place, packages, container = book.stock(package, release, device, given), ((package, release),), None
+    asked = Asked(packages, container, device, tuple(given.items()))
+    environment = describe(kb, asked)
+    newest = release == book.releases[package][-1]
+    homes = {
+        name: home
+        for home in place.releases
+        for name in book.names(home, place, part)
+        if newest or book.meets(home, name)
+    }
+    advice = resolve(kb, environment, [lookup.find(kb, environment, query.parse(name)) for name in homes])
+    told = {op.query: {source.id: source for source in op.sources} for op in advice.ops}
+    found: list[str] = []
+    for name in [*homes, OPLESS]:
+        asked_of = place.releases if name == OPLESS else [homes[name]]
+        expected = {id_: each for home in asked_of for id_, each in book.answers(home, name, place).items()}
+        answered = told.get(name, {})
+        where = f"{package} {release} {device} {name}"
+        found += [f"{where}: only one of the two meets {id_}" for id_ in sorted(expected.keys() ^ answered.keys())]
+        found += [
+            f"{where} {id_}: {_brief(answered[id_])}, but a second opinion has {expected[id_]}"
+            for id_ in expected.keys() & answered.keys()
+            if not any(_agree(answered[id_], verdicts) for verdicts in _worst_of(expected[id_]))
+        ]
+    return found
+
+
+def _worst_of(readings: list[set[Verdict]]) -> list[set[Verdict]]:
+    """A name that meets a source in several ways counts as the worst of them."""
+    rank = max(OUTCOMES.index(worst(each)) for each in readings)
+    return [each for each in readings if OUTCOMES.index(worst(each)) == rank]
+
+
+def _agree(answer: SourceAnswer, verdicts: set[Verdict]) -> bool:
+    alternatives = tuple(tuple(labels) for labels in answer.alternatives)
+    return (
+        answer.outcome == worst(verdicts)
+        and Verdict(answer.outcome, alternatives, answer.raised_by) in verdicts
+        and {each.outcome for each in answer.possible} == {each.outcome for each in verdicts}
+    )
+
+
+def _brief(answer: SourceAnswer) -> str:
+    return f"{answer.outcome} {answer.alternatives} {answer.raised_by} of {[each.outcome for each in answer.possible]}"
+
+
+@pytest.fixture(scope="module")
+def book() -> Book:
+    return Book(KB)
+
+
+@pytest.mark.parametrize("device", ["cuda", "cpu"])
+def test_both_say_the_same_of_every_op_in_every_release(book: Book, device: str) -> None:
+    releases = [(name, release) for name in frameworks(book) for release in book.releases[name]]
+    found = [each for place in releases for each in differences(knowledge_base(), book, *place, device)]
+    assert not found, "\n".join([f"{len(found)} differences", *found[:40]])
+
+
+def test_both_say_the_same_of_every_op_in_every_image(book: Book) -> None:
+    releases = [(name, release) for name in images(book) for release in book.releases[name]]
+    found = [each for place in releases for each in differences(knowledge_base(), book, *place)]
+    assert not found, "\n".join([f"{len(found)} differences", *found[:40]])
+
+
+@pytest.mark.parametrize(
+    ("part", "device", "facts"),
+    [
+        ("reach", "cuda", {}),
+        ("ops", "cuda", {"xla": "true"}),
+        ("ops", "cuda", {"training": "false"}),
+        ("ops", "mps", {}),
+    ],
+)
+def test_both_say_the_same_of_the_first_of_every_minor_release(
+    book: Book, part: str, device: str, facts: dict[str, str]
+) -> None:
+    firsts = [
+        (name, release)
+        for name in frameworks(book)
+        for release in {each.rpartition(".")[0]: each for each in reversed(book.releases[name])}.values()
+    ]
+    found = [
+        each
+        for name, release in firsts
+        for each in differences(knowledge_base(), book, name, release, device, facts, part)
+    ]
+    assert not found, "\n".join([f"{len(found)} differences", *found[:40]])
+
+
+PLANTED = [
+    ("sources/pytorch/index-add.yaml", 'from: "1.9"', 'from: "1.9.1"', "torch", "1.9.0"),
+    ("sources/pytorch/cumsum.yaml", 'from: "2.6"', 'from: "2.5"', "torch", "2.5.0"),
+    ("solutions/pytorch/uda.yaml", 'when: {torch: {from: "1.7"}}', 'when: {torch: {from: "1.8"}}', "torch", "1.7.1"),
+    ("sources/tensorflow/bias-add.yaml", 'from: "2.1"', 'from: "2.0"', "tensorflow", "2.0.4"),
+    ("sources/tensorflow/resize-bilinear.yaml", 'from: "20.03"', 'from: "20.02"', "ngc-tensorflow-tf1", "20.02"),
+    ("solutions/tensorflow/tdp.yaml", 'until: "2.1"', 'until: "2.0.4"', "tensorflow", "2.0.4"),
+    ("sources/pytorch/cublas-workspace.yaml", 'cuda: {from: "10.2"}', 'cuda: {from: "11.0"}', "torch", "1.8.0"),
+]
+
+
+@pytest.mark.parametrize(("file", "right", "wrong", "package", "release"), PLANTED)
+def test_a_wrong_boundary_in_either_is_a_difference(
+    book: Book, tmp_path: Path, file: str, right: str, wrong: str, package: str, release: str
+) -> None:
+    assert not differences(knowledge_base(), book, package, release)
+    bad = tmp_path / "kb"
+    shutil.copytree(KB, bad)
+    text = (bad / file).read_text(encoding="utf-8")
+    assert right in text
+    (bad / file).write_text(text.replace(right, wrong, 1), encoding="utf-8")
+    assert differences(index.build(load.load(bad)), book, package, release), "planted in the records of the resolver"
+    assert differences(knowledge_base(), Book(bad), package, release), "planted in the records of the second opinion"
