@@ -119,6 +119,7 @@ class Possible(msgspec.Struct, frozen=True):
     solutions: list[str]
     default: Default = "unknown"
     note: str | None = None
+    raised_by: str | None = None
 
 
 class Told(msgspec.Struct, frozen=True):

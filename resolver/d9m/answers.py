@@ -82,7 +82,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         device=_devices(source),
         when=judged.finding.residual,
         possible=[
-            Possible(clause, each.outcome, _pick(each, chosen), each.default, each.note)
+            Possible(clause, each.outcome, _pick(each, chosen), each.default, each.note, each.raised_by)
             for clause, each in judged.finding.possible
         ],
         solutions=_pick(verdict, chosen),

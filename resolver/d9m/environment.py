@@ -118,7 +118,7 @@ def describe(kb: KnowledgeBase, asked: Asked) -> Environment:
     image = None
     if asked.container is not None:
         image = find_image(kb, asked.container)
-        packages = _inside(kb, image)
+        packages = contents(kb, image)
     for text, version in asked.packages:
         _add(kb, packages, kb.package_named(text), version, image)
     device = asked.device or "cuda"
@@ -151,7 +151,8 @@ def _add(
         packages[name] = new
 
 
-def _inside(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
+def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
+    """What an image holds, itself included."""
     found = {image.package: installed(kb, image.package, image.release, "container")}
     package = kb.package(image.package)
     for name, version in package.releases[image.release].with_.items():

@@ -76,7 +76,14 @@ def history(kb: KnowledgeBase, met: Met) -> History:
     facts = {name: value for name, value in _required(met).items() if name in kb.meta.facts}
     finding, _directions = judge(kb, environment.given(facts), f"history of {met.id}", met, {}, BOTH)
     ranges = [
-        Possible(clause, each.outcome, [" + ".join(labels) for labels in each.alternatives], each.default, each.note)
+        Possible(
+            clause,
+            each.outcome,
+            [" + ".join(labels) for labels in each.alternatives],
+            each.default,
+            each.note,
+            each.raised_by,
+        )
         for clause, each in finding.possible
         if each.outcome != "no-known-source"
     ]

@@ -60,7 +60,7 @@ def history_table(page: Page, history: History, titled: bool) -> None:
         (
             words.clause(each.when) or f"every release of {history.home}",
             Span(each.outcome, words.STYLES[each.outcome]),
-            " or ".join(each.solutions) or "-",
+            f"{each.raised_by} raises" if each.raised_by else " or ".join(each.solutions) or "-",
             each.default,
         )
         for each in history.ranges
