@@ -312,7 +312,8 @@ class Book:
 
     def _allows(self, name: str, allowed: Any, value: Any) -> bool:
         if not isinstance(allowed, dict):
-            return str(value) in ([allowed] if isinstance(allowed, str) else allowed)
+            told = "absent" if value is None else str(value)
+            return told in ([allowed] if isinstance(allowed, str) else allowed)
         place = int if name in self.facts else functools.partial(self.at, name)
         low, high = allowed.get("from"), allowed.get("until")
         return value is not None and (low is None or place(low) <= value) and (high is None or value < place(high))

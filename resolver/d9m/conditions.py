@@ -26,6 +26,10 @@ Value: TypeAlias = Key | str | int | None
 World: TypeAlias = Mapping[str, Value]
 
 
+ABSENT = "absent"
+"""What a `when` says of a package that must not be there."""
+
+
 class Restriction(msgspec.Struct, frozen=True):
     """What one clause says of one variable."""
 
@@ -42,7 +46,7 @@ class Restriction(msgspec.Struct, frozen=True):
 
     def allows(self, value: Value) -> bool:
         if not self.bounded:
-            return value in self.values or str(value) in self.values
+            return (ABSENT if value is None else str(value)) in self.values
         if value is None:
             return False
         low = True if self.from_ is None else _place(self.from_, value) <= value  # type: ignore[operator]

@@ -19,7 +19,7 @@ from d9m.conditions import Cell, Cells, intervals, releases
 from d9m.failures import UsageError, nearest, quote
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Clause, Fact, Package, When
-from d9m.versions import FIRST, Candidates, candidates, key
+from d9m.versions import FIRST, Candidates, candidates, in_order, key, neighbours
 
 DEVICES = ("cuda", "rocm", "mps", "xpu", "cpu")
 
@@ -286,7 +286,11 @@ def _first_tag(kb: KnowledgeBase, package: str, release: str) -> str:
 
 
 def _close_tags(tag: str, tags: list[str]) -> list[str]:
-    """Tags that share the year, closest first."""
-    alike = nearest(tag, tags)
-    year = [each for each in tags if each[:2] == tag[:2]]
-    return list(dict.fromkeys([*alike, *year]))[:4]
+    """Tags of the releases before and after, of the same variant where there is one."""
+    number, _hyphen, variant = tag.partition("-")
+    try:
+        near = neighbours(key(number), in_order(dict.fromkeys(each.partition("-")[0] for each in tags)))
+    except ValueError:
+        return nearest(tag, tags)
+    close = [each for each in tags if each.partition("-")[0] in near]
+    return [each for each in close if variant and variant in each] or close

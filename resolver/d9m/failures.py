@@ -39,7 +39,7 @@ class D9mError(Exception):
         parts = [self.what]
         if self.nearest:
             parts.append("did you mean " + _either(self.nearest) + "?")
-        elif self.allowed:
+        if self.allowed and (not self.nearest or len(self.allowed) <= MOST_ALLOWED):
             parts.append("allowed: " + ", ".join(self.allowed))
         if self.tip:
             parts.append(self.tip)
@@ -63,6 +63,9 @@ class AbsentError(D9mError):
 
     exit_code = 4
 
+
+MOST_ALLOWED = 10
+"""Values that an error lists beside the nearest ones; a longer list would hide these."""
 
 LONGEST_QUOTE = 80
 """Characters of a user's text that an error repeats; the rest tells a person nothing."""

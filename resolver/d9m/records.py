@@ -24,7 +24,7 @@ class Range(Record, frozen=True, kw_only=True):
 
 
 Allowed: TypeAlias = str | list[str] | Range
-"""What one variable of a ``when`` may be: a value, one of several, or a range."""
+"""What one variable of a ``when`` may be: a value, one of several, or a range. A package: a range, or ``absent``."""
 
 Clause: TypeAlias = dict[str, Allowed]
 """Variables (package, fact, argument or ``device``) that must all be as allowed."""

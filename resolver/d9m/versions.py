@@ -86,7 +86,7 @@ def _final(package: str, text: str, released: Sequence[str]) -> Candidates:
     if wanted > key(released[-1]):
         return Candidates((released[-1],), "newer")
     raise UsageError(
-        f"{package} {quote(text)} was never released", nearest=_neighbours(wanted, released) or nearest(text, released)
+        f"{package} {quote(text)} was never released", nearest=neighbours(wanted, released) or nearest(text, released)
     )
 
 
@@ -112,7 +112,8 @@ def _unusual(package: str, text: str, released: Sequence[str]) -> Candidates:
     return Candidates((*below[-1:], above[0]), "between")
 
 
-def _neighbours(wanted: Key, released: Sequence[str]) -> list[str]:
+def neighbours(wanted: Key, released: Sequence[str]) -> list[str]:
+    """The releases (oldest first) between which a place lies."""
     place = bisect.bisect([key(release) for release in released], wanted)
     return list(dict.fromkeys(released[max(0, place - 1) : place + 1]))
 

@@ -71,3 +71,9 @@ def test_the_joined_clauses_say_in_every_world_what_was_answered(answers: dict[t
 def test_releases_are_grouped_by_what_divides_them() -> None:
     cells = conditions.releases(("2.1", "2.3"), ("2.0.0", "2.0.1", "2.1.0", "2.2.0"))
     assert [(cell.low, cell.high) for cell in cells] == [(None, "2.1"), ("2.1", None)]
+
+
+def test_a_package_can_be_required_to_be_absent() -> None:
+    condition = conditions.parse({"horovod": "absent"})
+    assert conditions.holds(condition, {"horovod": None})
+    assert not conditions.holds(condition, {"horovod": key("0.28.1")})

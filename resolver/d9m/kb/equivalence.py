@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.conditions import World
-from d9m.environment import DEVICES, Environment, Image, Installed
+from d9m.environment import DEVICES, Environment, Image, Installed, contents
 from d9m.judge import Rules, Verdict
 from d9m.kb.mutants import Mutant
 from d9m.kb.tables import KnowledgeBase, Met
@@ -73,9 +75,10 @@ def _offers(kb: KnowledgeBase, label: str, rules: Rules, only: dict[str, tuple[s
 def _verdicts(
     kb: KnowledgeBase, old: Rules, new: Rules, only: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[Verdict, Verdict]]:
-    """What two sets of rules say in every world; `only` holds a package to some releases."""
+    """What two sets of rules say in every world, but for notes; `only` holds a package to some releases."""
     for image, world in _worlds(kb, old, new, only):
-        yield old.verdict(world, image, BOTH)[0], new.verdict(world, image, BOTH)[0]
+        first, second = (each.verdict(world, image, BOTH)[0] for each in (old, new))
+        yield msgspec.structs.replace(first, note=None), msgspec.structs.replace(second, note=None)
 
 
 def _worlds(
@@ -83,24 +86,27 @@ def _worlds(
 ) -> Iterator[tuple[str | None, World]]:
     """Every world that one of the two tells apart, and the image that it is in."""
     cuts = {name: (*old.cuts.get(name, ()), *new.cuts.get(name, ())) for name in {**old.cuts, **new.cuts}}
-    for environment in _everywhere(kb, old.home, only):
-        domains = environment.domains(cuts, assume=False)
-        for cells in itertools.product(*domains.values()):
-            world = {name: cell.value for name, cell in zip(domains, cells)}
-            yield environment.image.package if environment.image else None, world
+    places = (
+        (each.image.package if each.image else None, tuple(each.domains(cuts, assume=False).items()))
+        for each in _everywhere(kb, old.home, only)
+    )
+    for image, domains in dict.fromkeys(places):
+        for cells in itertools.product(*(each for _name, each in domains)):
+            yield image, {name: cell.value for (name, _cells), cell in zip(domains, cells)}
 
 
 def _everywhere(kb: KnowledgeBase, home: str, only: dict[str, tuple[str, ...]]) -> Iterator[Environment]:
-    """Few environments that together leave everything open: with nothing else, with everything, in each image."""
+    """Environments that together leave everything open: with nothing else, with everything, in each image."""
     undecided = frozenset(kb.meta.platforms) - only.keys()
+    images = [name for name in kb.keys("packages") if kb.package(name).kind == "image"]
     every = {name: only.get(name) or kb.releases(name) for name in kb.keys("packages") if name not in undecided}
     present = {name: Installed(None, Candidates(releases, "any"), "given") for name, releases in every.items()}
-    images = [name for name in present if kb.package(name).kind == "image"]
     alone = {name: each for name, each in present.items() if name == home or name in only}
     crowd = {name: each for name, each in present.items() if name not in images}
     for device in DEVICES:
         for packages in (alone, crowd):
             yield Environment(packages, None, device, {}, kb.meta.facts, undecided)
-        for image in images:
-            held = {**alone, image: present[image]}
-            yield Environment(held, Image(image, image, image, ""), device, {}, kb.meta.facts, undecided)
+        for image in (Image(name, name, name, release) for name in images for release in every[name]):
+            held = contents(kb, image)
+            if home in held and only.keys() <= held.keys():
+                yield Environment(held, image, device, {}, kb.meta.facts, undecided - held.keys())

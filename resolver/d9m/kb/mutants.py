@@ -85,14 +85,14 @@ _Known: TypeAlias = dict[str, tuple[str, ...]]
 
 
 def _known_releases(loaded: Records) -> _Known:
-    """Package -> releases, oldest first; without a list of its own, the versions that others contain."""
+    """Package -> releases, oldest first; without a list of its own, the minor versions that others contain."""
     packages: dict[str, records.Package] = loaded.of("versions")
     found: dict[str, dict[str, None]] = {name: dict.fromkeys(each.releases) for name, each in packages.items()}
     for release in (release for each in packages.values() for release in each.releases.values()):
         for name, version in release.with_.items():
-            number = re.match(r"\d+(\.\d+)*", version)
-            if number and name in packages and not packages[name].releases:
-                found[name][number[0]] = None
+            minor = re.match(r"\d+\.\d+", version)
+            if minor and name in packages and not packages[name].releases:
+                found[name][minor[0]] = None
     return {name: in_order(releases) for name, releases in found.items()}
 
 

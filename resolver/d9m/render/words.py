@@ -37,7 +37,7 @@ def allowed(name: str, value: Allowed) -> str:
     values = [value] if isinstance(value, str) else list(value)
     if values == ["true"]:
         return name
-    if values == ["false"]:
+    if values in (["false"], ["absent"]):
         return f"no {name}"
     return f"{name} {listed(values, 'or')}"
 

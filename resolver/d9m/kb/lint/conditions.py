@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m import records
+from d9m.conditions import ABSENT
 from d9m.environment import DEVICES
 from d9m.failures import nearest
 from d9m.kb.lint.index import Index, readable
@@ -62,7 +63,9 @@ def unknown_value(index: Index) -> Iterator[Finding]:
             yield from _bad_range(index, at, path, name, allowed)
             continue
         if name in index.packages and name not in index.facts:
-            tip = 'write {from: "…", until: "…"}, or {} for any release'
+            if allowed == ABSENT:
+                continue
+            tip = f'write {{from: "…", until: "…"}}, {{}} for any release, or {ABSENT}'
             yield Finding(at, path, "a package is restricted by releases", str(allowed), tip=tip)
             continue
         for value in [allowed] if isinstance(allowed, str) else allowed:

@@ -129,6 +129,10 @@ def _same(url: str) -> str:
     return url.rstrip("/").replace("http://", "https://", 1)
 
 
+_TO_READ = ("talk", "slides", "poster", "plan")
+"""Kinds of documents that the site lists for readers, whether or not a record cites them."""
+
+
 @rule(
     "unused-document",
     "Document that nothing cites",
@@ -139,7 +143,7 @@ def unused_document(index: Index) -> Iterator[Finding]:
     used = {each.document for _at, _path, each in index.parts(records.Evidence)}
     whole = all(index.complete(kind) for kind in index.kinds)
     for id_, at in index.kinds["documents"].items():
-        if whole and id_ not in used:
+        if whole and id_ not in used and at.record.kind not in _TO_READ:
             yield Finding(at, (), "no record cites it", id_, tip="cite it as evidence, or delete it")
 
 

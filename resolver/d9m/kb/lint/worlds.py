@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from d9m import conditions
-from d9m.conditions import Cell, Cells, Condition, Restriction, Value
+from d9m.conditions import ABSENT, Cell, Cells, Condition, Restriction, Value
 from d9m.environment import DEVICES
 from d9m.kb.lint.index import Index, readable
 from d9m.records import Clause, Fact, Range, When
@@ -54,6 +54,8 @@ def _is_sound(index: Index, name: str, allowed: str | list[str] | Range) -> bool
     fact = index.facts.get(name)
     if not isinstance(allowed, Range):
         values = [allowed] if isinstance(allowed, str) else allowed
+        if name in index.packages:
+            return values == [ABSENT]
         return (name == "device" or fact is not None) and all(takes(fact, value) for value in values)
     bounds = [bound for bound in (allowed.from_, allowed.until) if bound is not None]
     if fact is not None:
