@@ -261,6 +261,8 @@ def _honest(
     answers = {(each.outcome, each.alternatives) for _clause, each in possible}
     if around.how == "between" and len(answers) > 1 and any(home in clause for clause, _verdict in possible):
         note = f"{around.releases[0]} and {around.releases[-1]} differ, and this build lies between them"
+        if environment.packages[home].version is None:
+            note = f"nobody has confirmed which {home} the image holds"
         return [({}, Verdict("unknown", "unknown", note=note))]
     return possible
 
@@ -280,6 +282,11 @@ def _fixed_in(case: Rules, environment: Environment, here: list[Direction]) -> s
     packages = {name: each for name, each in environment.packages.items() if each.origin == "given"}
     stock = msgspec.structs.replace(environment, packages={**packages, case.home: everywhere}, image=None)
     domains = stock.domains(case.cuts)
+    place = ("fixed in", case, tuple(here), tuple(domains.items()))
+    return case.kb.once(place, lambda: _first_good(case, domains, here))
+
+
+def _first_good(case: Rules, domains: dict[str, Cells], here: list[Direction]) -> str | None:
     fixed: str | None = None
     for cell in domains.get(case.home, ()):
         verdicts = conditions.by_answer(
@@ -288,7 +295,7 @@ def _fixed_in(case: Rules, environment: Environment, here: list[Direction]) -> s
         if any(verdict.outcome not in _GOOD for _clause, verdict in verdicts):
             fixed = None
         elif fixed is None:
-            fixed = cell.low or released[0]
+            fixed = cell.low or case.kb.releases(case.home)[0]
     return fixed
 
 

@@ -1,0 +1,36 @@
+"""The MkDocs hook: hand the generated pages and the style sheet to MkDocs. Everything else is in `pages`."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timezone
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure.files import File, Files, InclusionLevel
+
+from d9m.kb import locate
+from pages import pages
+
+_HERE = Path(__file__).parent
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages. Those that the navigation names get into it, all others stay out."""
+    kb = locate.from_yaml(locate.folder())
+    # MkDocs writes the day of the build into the site map; the day of the records makes two builds equal.
+    edition = datetime.fromisoformat(kb.meta.date).replace(tzinfo=timezone.utc)
+    os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(edition.timestamp())))
+    for path, text in pages(kb).items():
+        file = File.generated(config, path, content=text)
+        file.inclusion = InclusionLevel.NOT_IN_NAV
+        files.append(file)
+    for asset in sorted((_HERE / "assets").iterdir()):
+        files.append(File.generated(config, f"assets/{asset.name}", abs_src_path=str(asset)))
+    return files
+
+
+def on_serve(server: LiveReloadServer, **_: object) -> None:
+    """Build again when a record changes."""
+    server.watch(str(locate.folder()))

@@ -1,0 +1,48 @@
+"""The generated pages of the site: pure text out of records.
+
+`pages(kb)` gives every page as Markdown by its path. A module a kind of page;
+`markdown` escapes, `places` says where each record's page is, `layout` fills
+the templates. The MkDocs hook and the file writer are its two callers.
+"""
+
+from __future__ import annotations
+
+from d9m.kb.tables import KnowledgeBase
+from pages import (
+    documents,
+    errors,
+    facts,
+    helpers,
+    ingredients,
+    myths,
+    ops,
+    rules,
+    settings,
+    solutions,
+    sources,
+    start,
+    upstream,
+    versions,
+)
+
+ROOMS = (
+    start,
+    sources,
+    ops,
+    solutions,
+    settings,
+    ingredients,
+    helpers,
+    errors,
+    versions,
+    upstream,
+    documents,
+    myths,
+    facts,
+    rules,
+)
+
+
+def pages(kb: KnowledgeBase) -> dict[str, str]:
+    """Path -> Markdown of every generated page, by path. The same records give the same text."""
+    return dict(sorted(page for room in ROOMS for page in room.pages(kb)))

@@ -1,0 +1,188 @@
+"""What a source does in every release, asked of the resolver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from d9m.environment import Asked, Environment, describe
+from d9m.judge import Verdict, judge
+from d9m.kb.tables import KnowledgeBase, Met, Pattern
+from d9m.query import BOTH
+from d9m.records import Allowed, Clause, Range, Source, When
+from d9m.versions import key
+from pages import phrases
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Releases with one answer."""
+
+    releases: tuple[str, ...]
+    span: str
+    where: Clause
+    """What else must hold."""
+    verdict: Verdict
+
+    @property
+    def newest(self) -> str:
+        return self.releases[-1]
+
+
+class Track(msgspec.Struct, frozen=True):
+    """One package's releases, newest first, under one assumption."""
+
+    package: str
+    title: str
+    under: Clause
+    """What is assumed, other than the defaults; empty for the usual case."""
+    rows: tuple[Row, ...]
+
+
+class History(msgspec.Struct, frozen=True):
+    """All that is to tell about a source's answers."""
+
+    home: str
+    device: str
+    usual: Track
+    others: tuple[Track, ...]
+    """Vendor builds, then other assumptions."""
+    fixed_in: str | None
+
+    @property
+    def today(self) -> Row | None:
+        """What the newest release does, at worst; None where the source is not met there."""
+        released = self.usual.rows[0].newest if self.usual.rows else None
+        now = [row for row in self.usual.rows if row.newest == released]
+        return max(now, key=lambda row: _BADNESS.index(row.verdict.outcome)) if now else None
+
+
+_BADNESS = ("no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved")
+
+
+def of(kb: KnowledgeBase, id_: str) -> History:
+    """The history of a source, made once."""
+    return kb.once(("history", id_), lambda: _history(kb, id_))
+
+
+def _history(kb: KnowledgeBase, id_: str) -> History:
+    met = Met(id_, kb.get("sources", id_), (Pattern(),))
+    home = kb.meta.folders[id_.partition("/")[0]]
+    first, *more = _clauses(met.source.when)
+    device = _device(first)
+    usual = _stock(kb, met, home, first, {})
+    found = [_vendor(kb, met, package, device) for package in met.source.timeline if package != home]
+    for under in [*more, *_exceptions(kb, met.source, home)]:
+        other = _stock(kb, met, home, {**first, **under}, under)
+        found.append(msgspec.structs.replace(other, rows=tuple(row for row in other.rows if _differs(row, usual))))
+    finding, _directions = judge(kb, _environment(kb, home, first), f"history of {id_}", met, {}, BOTH)
+    return History(home, device, usual, tuple(each for each in found if each.rows), finding.fixed_in)
+
+
+def _differs(row: Row, usual: Track) -> bool:
+    """Whether a row says something else than the usual case of its releases."""
+    same = [each for each in usual.rows if each.verdict == row.verdict and each.where in ({}, row.where)]
+    return not all(any(release in each.releases for each in same) for release in row.releases)
+
+
+def _clauses(when: When) -> Sequence[Clause]:
+    return (when if isinstance(when, list) else [when]) or [{}]
+
+
+def _device(clause: Clause) -> str:
+    named = clause.get("device", "cuda")
+    return named if isinstance(named, str) else named[0] if isinstance(named, list) else "cuda"
+
+
+def _environment(kb: KnowledgeBase, home: str, clause: Clause) -> Environment:
+    """Any release of the home package, where a clause holds as far as facts and packages go."""
+    packages = {home, *(name for name in clause if name in kb.meta.aliases and name not in kb.meta.platforms)}
+    asked = Asked(tuple((name, None) for name in sorted(packages)), device=_device(clause))
+    facts = {name: _value(kb, name, allowed) for name, allowed in clause.items() if name in kb.meta.facts}
+    return describe(kb, asked).given({name: value for name, value in facts.items() if value is not None})
+
+
+def _value(kb: KnowledgeBase, name: str, allowed: Allowed) -> str | None:
+    """One value that a clause allows, the default if it can be; None where only a range is known."""
+    if isinstance(allowed, Range):
+        return None
+    values = [allowed] if isinstance(allowed, str) else allowed
+    default = kb.meta.facts[name].default
+    return default if default in values else values[0]
+
+
+def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause) -> Track:
+    finding, _directions = judge(kb, _environment(kb, home, clause), f"history of {met.id}", met, {}, BOTH)
+    released = kb.releases(home)
+    rows = [
+        Row(_inside(released, bounds), phrases.span(bounds, released), phrases.without(when, home), verdict)
+        for when, verdict in finding.possible
+        for bounds in [_bounds(when.get(home))]
+        if verdict.outcome != "no-known-source"
+    ]
+    return Track(home, kb.package(home).title, under, _newest_first(rows))
+
+
+def _bounds(allowed: object) -> Range:
+    return allowed if isinstance(allowed, Range) else Range()
+
+
+def _inside(released: Sequence[str], bounds: Range) -> tuple[str, ...]:
+    low = () if bounds.from_ is None else key(bounds.from_)
+    return tuple(each for each in released if low <= key(each) and (not bounds.until or key(each) < key(bounds.until)))
+
+
+def _newest_first(rows: list[Row]) -> tuple[Row, ...]:
+    return tuple(sorted(rows, key=lambda row: (key(row.newest), -len(row.where)), reverse=True))
+
+
+def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> Track:
+    """Images are asked one by one, because each holds its own stock release."""
+    released = kb.releases(package)
+    groups: list[tuple[list[str], list[tuple[Clause, Verdict]]]] = []
+    for release in released:
+        finding, _directions = judge(kb, _image(kb, package, release, device), f"history of {met.id}", met, {}, BOTH)
+        possible = list(finding.possible)
+        if groups and groups[-1][1] == possible:
+            groups[-1][0].append(release)
+        else:
+            groups.append(([release], possible))
+    rows = [
+        Row(tuple(group), phrases.run(group[0], group[-1], released), when, verdict)
+        for group, possible in groups
+        for when, verdict in possible
+        if verdict.outcome != "no-known-source"
+    ]
+    return Track(package, kb.package(package).title, {}, _newest_first(rows))
+
+
+def _image(kb: KnowledgeBase, package: str, release: str, device: str) -> Environment:
+    asked = Asked(container=f"{kb.package(package).image}:{tag(kb, package, release)}", device=device)
+    return kb.once(("image", package, release, device), lambda: describe(kb, asked))
+
+
+def tag(kb: KnowledgeBase, package: str, release: str) -> str:
+    """The image tag of a release."""
+    fitting = (form for form in kb.package(package).tags if release in _inside([release], form.when))
+    form = next(fitting, None)
+    return form.forms[0].format(release=release) if form else release
+
+
+def _exceptions(kb: KnowledgeBase, source: Source, home: str) -> Iterator[Clause]:
+    """What some step makes an exception for, and the usual case takes for granted."""
+    seen: list[Clause] = []
+    for steps in source.timeline.values():
+        for exception in (each for step in steps for each in step.unless):
+            for clause in _clauses(exception.when):
+                under = {name: under for name, allowed in clause.items() if (under := _assumption(kb, name, allowed))}
+                if under and home not in under and under not in seen:
+                    seen.append(under)
+                    yield under
+
+
+def _assumption(kb: KnowledgeBase, name: str, allowed: Allowed) -> Allowed | None:
+    """What must be said for a variable to be other than usual; None where rows tell it, because nothing decides it."""
+    fact = kb.meta.facts.get(name)
+    if fact is None:
+        return None if name in kb.meta.platforms else allowed if name == "device" else Range()
+    return None if fact.default is None or isinstance(allowed, Range) else allowed

@@ -1,0 +1,31 @@
+"""What every deterministic program needs beside op settings: a page each, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Ingredient
+from pages import layout, proof, recipes, upstream
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    rows: list[tuple[str, Ingredient]] = [(id_, kb.get("ingredients", id_)) for id_ in kb.keys("ingredients")]
+    rows.sort(key=lambda each: (each[1].order, each[0]))
+    title = "Ingredients"
+    description = "Seeds, data, threads and the rest: what a deterministic program needs beside deterministic ops."
+    yield layout.page(kb, "ingredients/index.md", "ingredients.md", title, description, ("toc",), rows=rows)
+    for id_, ingredient in rows:
+        cautions = [one for each in ingredient.cautions for one in proof.of(kb, each.evidence, "watch out")]
+        yield layout.record_page(
+            kb,
+            "ingredients",
+            id_,
+            "ingredient.md",
+            ingredient.title,
+            ingredient.summary,
+            ingredient=ingredient,
+            blocks=recipes.of_turns(kb, id_, ingredient.settings),
+            proofs=list(dict.fromkeys([*proof.of(kb, ingredient.evidence), *cautions])),
+            events=upstream.timeline(kb, ingredient.references),
+        )

@@ -1,0 +1,98 @@
+"""Fill a template. Templates hold layout; every text that they print is escaped unless it is Markdown."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from d9m.kb.tables import KnowledgeBase
+from pages import markdown, phrases
+from pages.markdown import Markdown
+from pages.places import FOLDERS, Here, edit
+
+_TEMPLATES = Path(__file__).parent.parent / "templates"
+
+
+_FILTERS: dict[str, Callable[..., str]] = {
+    "anchor": markdown.anchor,
+    "chip": phrases.chip,
+    "code": markdown.code,
+    "codes": markdown.codes,
+    "condition": phrases.condition,
+    "day": markdown.day,
+    "fence": markdown.fence,
+    "indented": markdown.indented,
+    "listed": markdown.listed,
+    "name": markdown.name,
+    "outward": markdown.link,
+    "quoted": markdown.quoted,
+    "slug": markdown.slug,
+}
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        finalize=_literal,
+        autoescape=False,  # noqa: S701 - `finalize` escapes, for Markdown and HTML both
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(_FILTERS)
+    return environment
+
+
+def _literal(value: object) -> str:
+    """What a template prints of a value."""
+    return value if isinstance(value, Markdown) else markdown.escape("" if value is None else str(value))
+
+
+def page(
+    kb: KnowledgeBase,
+    path: str,
+    template: str,
+    title: str,
+    description: str,
+    hide: tuple[str, ...] = (),
+    weight: float = 1,
+    **values: Any,
+) -> tuple[str, str]:
+    """One page: its path and its Markdown. `hide` names side bars that it does without."""
+    here = Here(kb, path)
+    text = _environment().get_template(template).render(here=here, kb=kb, title=title, **values)
+    lines = [line.rstrip() for line in text.splitlines()]
+    return path, markdown.front_matter(title, description, hide, weight) + _without_gaps(lines)
+
+
+def record_page(
+    kb: KnowledgeBase, table: str, id_: str, template: str, title: str, description: str, **values: Any
+) -> tuple[str, str]:
+    """The page of one record."""
+    path = f"{FOLDERS[table]}/{id_}.md"
+    also = {"id": id_, "edit": Markdown(edit(table, id_)), **values}
+    return page(kb, path, template, title, description, ("navigation",), _WEIGHTS.get(table, 1), **also)
+
+
+_WEIGHTS = {"errors": 8, "sources": 4, "solutions": 4, "settings": 4, "ingredients": 4, "issues": 0.5}
+"""Who searches wants an answer: a page that gives one comes before a page that lists or reports."""
+
+
+def _without_gaps(lines: list[str]) -> str:
+    """One empty line where a template left several, outside code."""
+    kept: list[str] = []
+    fenced = ""
+    for line in lines:
+        mark = line.strip()
+        if mark.startswith("```"):
+            fence = mark[: len(mark) - len(mark.lstrip("`"))]
+            fenced = "" if fenced == fence else fenced or fence
+        if fenced or line or (kept and kept[-1]):
+            kept.append(line)
+    return "\n".join(kept).strip("\n") + "\n"

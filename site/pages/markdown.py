@@ -1,0 +1,118 @@
+"""Text as Markdown. What comes from a record shows literally, whatever is in it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable
+from urllib.parse import quote
+
+
+class Markdown(str):
+    """Text that is Markdown already. Templates escape every other text that they print."""
+
+
+_BACKSLASHED = re.compile(r"[\\`*_{}\[\]|#]")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "~": "&#126;"}
+_OPENER = re.compile(r"([-+:]|\d+[.)])(\s|$)|-{3}|={3}|~{3}|!{3}|[?]{3}")
+"""What makes a list, a fence, a box or a tab of a line that starts with it."""
+
+
+def escape(text: str) -> Markdown:
+    """Text on one line that Markdown and HTML show as it is."""
+    if isinstance(text, Markdown):
+        return text
+    line = " ".join(text.split())
+    opener = f"&#{ord(line[0])};" if _OPENER.match(line) else ""
+    rest = "".join(_ENTITIES.get(letter, letter) for letter in (line[1:] if opener else line))
+    return Markdown(opener + _BACKSLASHED.sub(r"\\\g<0>", rest))
+
+
+def quoted(text: str) -> Markdown:
+    """Text between the double quotes of a tab's or a box's title."""
+    return Markdown(escape(text).replace('"', "&quot;"))
+
+
+def breakable(text: str) -> Markdown:
+    """Text whose long names and addresses may be broken after their signs, so that tables stay narrow."""
+    shown = escape(text)
+    if max(map(len, text.split()), default=0) <= _LONG:
+        return shown
+    return Markdown(re.sub(r"(\\_|[./])(?=\w)", r"\1<wbr>", shown))
+
+
+_LONG = 30
+"""Characters of a name that fit a column."""
+
+
+def code(text: str) -> Markdown:
+    """Text in the type of code."""
+    line = " ".join(text.split())
+    if not line:
+        return Markdown("")
+    return Markdown(f"<code>{escape(line)}</code>" if set(line) & set("`|<&") else f"`{line}`")
+
+
+def name(text: str) -> Markdown:
+    """A name in the type of code, which may be broken where it is long."""
+    return Markdown(f"<code>{breakable(text)}</code>") if len(text) > _LONG else code(text)
+
+
+def fence(text: str, language: str, title: str = "") -> Markdown:
+    """A block of code."""
+    lines = "\n".join(text.splitlines())
+    longest = max((len(run) for run in re.findall("`+", lines)), default=0)
+    mark = "`" * max(3, longest + 1)
+    head = f'{language} title="{title}"' if title else language
+    return Markdown(f"{mark}{head}\n{lines}\n{mark}")
+
+
+def link(text: str, address: str | None) -> Markdown:
+    """A link out of the site; only the text where the address is none that a reader should follow."""
+    if address is None or not re.match("https?://", address):
+        return escape(text)
+    return Markdown(f"[{breakable(text)}]({quote(address, safe=_ADDRESS)})")
+
+
+_ADDRESS = "/:?#@!$&'*+,;=%~"
+"""Signs that stay as they are in an address; brackets and parentheses would end the link."""
+
+
+def day(date: str | None) -> Markdown:
+    """A date, which never breaks at its hyphens."""
+    return Markdown(f"<time>{escape(date)}</time>" if date else "")
+
+
+def codes(texts: Iterable[str], between: str = ", ") -> Markdown:
+    """Several texts in the type of code."""
+    return listed(map(code, texts), between)
+
+
+def listed(items: Iterable[str], between: str = ", ") -> Markdown:
+    """Several texts in a row."""
+    return Markdown(between.join(escape(each) for each in items))
+
+
+def indented(text: str) -> Markdown:
+    """Text as the content of a tab or a box."""
+    return Markdown("".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)))
+
+
+def slug(text: str) -> str:
+    """A text as part of an address."""
+    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-") or "-"
+
+
+def anchor(name: str) -> Markdown:
+    """An op's name as an anchor: names that differ in a sign or in case only stay apart."""
+    return Markdown(re.sub(r"[^\w.-]", "-", name, flags=re.ASCII))
+
+
+def front_matter(title: str, description: str, hide: tuple[str, ...], weight: float) -> str:
+    """The head of a page; `weight` counts in searches. Themes print both texts as they are, so they must be HTML."""
+    fields = {"title": html.escape(title), "description": html.escape(" ".join(description.split()))}
+    lines = [f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in fields.items()]
+    if hide:
+        lines.append(f"hide: [{', '.join(hide)}]")
+    return "\n".join(["---", *lines, f"search: {{boost: {weight}}}", "---", "", ""])

@@ -1,0 +1,87 @@
+"""The op catalogue: a page a framework, with what each op does in the newest release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from d9m.advice import OpAnswer
+from d9m.ask import advise
+from d9m.environment import Asked
+from d9m.kb.tables import KnowledgeBase, OpEntry
+from d9m.records import Existence, Outcome
+from d9m.versions import key
+from pages import layout, phrases
+
+
+class Catalogue(msgspec.Struct, frozen=True):
+    """The ops of one package."""
+
+    package: str
+    newest: str
+    answers: list[OpAnswer]
+    """Ops that meet a source, worst first."""
+    gone: list[str]
+    """Ops that meet a source in older releases only."""
+    clean: list[tuple[str, str]]
+    """Ops that no record names, and since when they exist."""
+    names: list[tuple[str, list[str]]]
+    """Other names, and the ops that they reach."""
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(each.outcome == outcome for each in self.answers)
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    catalogues = [_catalogue(kb, package) for package in sorted(kb.meta.prefixes)]
+    title = "Ops"
+    description = "Every op of the catalogue, with what it does in the newest release."
+    outcomes = list(phrases.BOXES)[1:]
+    yield layout.page(
+        kb, "ops/index.md", "op_catalogues.md", title, description, ("toc",), catalogues=catalogues, outcomes=outcomes
+    )
+    for each in catalogues:
+        name = kb.package(each.package).title
+        yield layout.page(
+            kb,
+            f"ops/{each.package}.md",
+            "ops.md",
+            f"{name} ops",
+            f"Which ops of {name} {each.newest} are deterministic, which can be made so, and which cannot.",
+            hide=("navigation",),
+            catalogue=each,
+            package=kb.package(each.package),
+        )
+
+
+def _catalogue(kb: KnowledgeBase, package: str) -> Catalogue:
+    released = kb.releases(package)
+    newest = released[-1] if released else "any"
+    start = f"{package}:"
+    entries: list[OpEntry] = [kb.get("ops", place) for place in kb.keys("ops") if place.startswith(start)]
+    answers = [each for each in advise(kb, Asked(((package, newest),))).ops if each.query != "*" and each.sources]
+    answered = {each.query for each in answers}
+    own = [entry for entry in entries if entry.catalogued and entry.name not in answered]
+    met = {entry.name for entry in own if kb.met_by(package, entry.name)}
+    return Catalogue(
+        package=package,
+        newest=newest,
+        answers=sorted(answers, key=lambda each: (_BADNESS.index(each.outcome), each.query)),
+        gone=sorted(met),
+        clean=[(entry.name, _exists(entry.exists, newest)) for entry in own if entry.name not in met],
+        names=_names(entry for entry in entries if not entry.catalogued),
+    )
+
+
+_BADNESS: Sequence[Outcome] = ("unsolved", "raises", "unknown", "solved", "deterministic", "no-known-source")
+
+
+def _exists(exists: Existence, newest: str) -> str:
+    parts = [f"from {exists.from_}"] if exists.from_ else []
+    ended = exists.until is not None and key(exists.until) <= key(newest)
+    return " ".join([*parts, *([f"before {exists.until}"] if ended else [])])
+
+
+def _names(entries: Iterator[OpEntry]) -> list[tuple[str, list[str]]]:
+    return [(entry.name, list(dict.fromkeys(each.op for each in entry.reaches))) for entry in entries]

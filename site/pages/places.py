@@ -1,0 +1,104 @@
+"""Where the page of each record is, and links from one page to another."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from d9m.kb.tables import KnowledgeBase
+from pages.markdown import Markdown, anchor, breakable, listed, slug
+
+REPOSITORY = "https://github.com/d9m/d9m"
+"""Where records are edited; the same as in pyproject.toml."""
+
+FOLDERS = {
+    "sources": "sources",
+    "solutions": "solutions",
+    "settings": "settings",
+    "ingredients": "ingredients",
+    "helpers": "helpers",
+    "errors": "errors",
+    "pull_requests": "pull-requests",
+    "issues": "issues",
+    "packages": "versions",
+}
+"""Table -> folder of its pages: a page a record."""
+
+LISTS = {"documents": "documents.md", "myths": "myths.md"}
+"""Table -> the one page on which its records stand."""
+
+
+class Place(NamedTuple):
+    """A page, and an anchor on it or none."""
+
+    page: str
+    anchor: str = ""
+
+
+def places(kb: KnowledgeBase) -> Mapping[tuple[str, str], Place]:
+    """(table, key) -> where that record is told."""
+    return kb.once("places", lambda: _places(kb))
+
+
+def _places(kb: KnowledgeBase) -> dict[tuple[str, str], Place]:
+    own = {
+        (table, key): Place(f"{folder}/{record_id(kb, table, key)}.md")
+        for table, folder in FOLDERS.items()
+        for key in kb.keys(table)
+    }
+    listed = {(table, key): Place(page, slug(key)) for table, page in LISTS.items() for key in kb.keys(table)}
+    ops = {
+        ("ops", key): Place(f"ops/{package}.md", anchor(name))
+        for key in kb.keys("ops")
+        for package, _colon, name in [key.partition(":")]
+    }
+    return {**own, **listed, **ops}
+
+
+def record_id(kb: KnowledgeBase, table: str, key: str) -> str:
+    """Id of a record: its path without the ending."""
+    return kb.get("setting_ids", key) if table == "settings" else key
+
+
+class Here:
+    """One page: its links to others are relative, as MkDocs checks them."""
+
+    def __init__(self, kb: KnowledgeBase, path: str) -> None:
+        self.path = path
+        self._places = places(kb)
+        self._kb = kb
+
+    def link(self, table: str, key: str, text: str | None = None) -> Markdown:
+        """A link to the page of a record; only the text where there is no such record."""
+        place = self._places.get((table, key))
+        shown = breakable(key if text is None else text)
+        return shown if place is None else Markdown(f"[{shown}]({self.to(*place)})")
+
+    def to(self, page: str, anchor: str = "") -> Markdown:
+        """The address of another page."""
+        path = "" if page == self.path else posixpath.relpath(page, posixpath.dirname(self.path) or ".")
+        return Markdown(f"{path}#{anchor}" if anchor else path)
+
+    def label(self, label: str) -> Markdown:
+        """A solution by its label."""
+        return self.link("solutions", self._kb.get("labels", label.lower()) or "", label)
+
+    def both(self, labels: Iterable[str]) -> Markdown:
+        """Solutions that are needed together."""
+        return listed(map(self.label, labels), " + ")
+
+    def either(self, alternatives: Iterable[Iterable[str]]) -> Markdown:
+        """Sets of solutions of which one is enough."""
+        return listed(map(self.both, alternatives), " or ")
+
+    def records(self, paths: Iterable[str]) -> Markdown:
+        """Records by their paths under kb/: ``sources/tensorflow/bias-add``."""
+        parts = (path.partition("/") for path in paths)
+        return listed(self.link(table, id_, id_) for table, _slash, id_ in parts)
+
+
+def edit(table: str, id_: str) -> str:
+    """Where a record's text is changed."""
+    kind = "versions" if table == "packages" else table
+    return f"{REPOSITORY}/edit/main/kb/{kind}/{id_}.yaml"

@@ -1,0 +1,69 @@
+"""Evidence as rows of a table: who says so, where, and whether the record follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from d9m.answers import told_of
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Evidence, Range, Source
+from pages import markdown, phrases
+from pages.markdown import Markdown
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """One statement by somebody."""
+
+    about: str
+    """What of the record rests on it; empty for the whole."""
+    kind: str
+    place: Markdown
+    date: str
+    note: str
+    follows: bool
+
+
+def of(kb: KnowledgeBase, evidence: Iterable[Evidence], about: str = "") -> list[Proof]:
+    """Evidence of one part of a record."""
+    return [_proof(kb, each, about) for each in evidence]
+
+
+def of_source(kb: KnowledgeBase, source: Source) -> list[Proof]:
+    """All evidence of a source: what is said of the whole, of each step, and of what goes with it."""
+    found = of(kb, source.evidence)
+    for package, steps in source.timeline.items():
+        ends = [*(step.from_ for step in steps[1:]), None]
+        for step, end in zip(steps, ends):
+            span = phrases.span(Range(from_=step.from_, until=end), kb.releases(package))
+            about = f"{package} {span}"
+            found += of(kb, step.evidence, about)
+            for exception in step.unless:
+                found += of(kb, exception.evidence, f"{about}, {phrases.plain(exception.when)}")
+    for name, parts in (("caution", source.cautions), ("work-around", source.workarounds), ("cost", source.costs)):
+        found += of(kb, (each for part in parts for each in part.evidence), name)
+    return list(dict.fromkeys(found))
+
+
+def _proof(kb: KnowledgeBase, evidence: Evidence, about: str) -> Proof:
+    told = told_of(kb, evidence)
+    place = Markdown("".join(_place(kb, evidence, told.url)))
+    return Proof(about, told.kind, place, told.date or "", told.note or "", told.follows)
+
+
+def _place(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> Iterator[str]:
+    if evidence.run is not None:
+        yield markdown.code(evidence.run)
+    elif url is not None:
+        document = kb.get("documents", evidence.document) if evidence.document else None
+        yield markdown.link(document.title if document else _short(url), url)
+    else:
+        yield markdown.escape(evidence.document or "")
+    if evidence.where:
+        yield f", {markdown.escape(evidence.where)}"
+
+
+def _short(url: str) -> str:
+    """An address without what every address has."""
+    return url.partition("://")[2].rstrip("/")

@@ -1,0 +1,185 @@
+"""What to set, as blocks to copy, for each run of releases that wants the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from d9m.advice import Step
+from d9m.environment import Asked, Environment, describe
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Solution, Turn
+from d9m.render import words
+from d9m.render.program import imports, program_steps
+from d9m.render.step import line
+from d9m.settle import Demand, demands, settle, typed
+from pages import phrases
+from pages.history import History
+
+
+class Block(msgspec.Struct, frozen=True):
+    title: str
+    language: str
+    text: str
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """What some releases want."""
+
+    span: str
+    labels: tuple[str, ...]
+    """Solutions that it turns on; empty where that is said already."""
+    where: str
+    blocks: tuple[Block, ...]
+    does: tuple[str, ...]
+    """What is turned without anybody's help."""
+
+
+def for_source(kb: KnowledgeBase, history: History) -> list[Recipe]:
+    """What to set against a source, newest releases first."""
+    wanted = [
+        (release, row.verdict.alternatives[0], words.clause(row.where))
+        for row in history.usual.rows
+        if row.verdict.alternatives
+        for release in reversed(row.releases)
+    ]
+    return _grouped(kb, history.home, history.device, wanted)
+
+
+def for_solution(kb: KnowledgeBase, home: str, label: str) -> list[Recipe]:
+    """What a solution wants, newest releases first."""
+    exists = kb.solution(label)[1].when
+    wanted = [
+        (release, (label,), "")
+        for release in reversed(kb.releases(home))
+        if _release(kb, home, release, "cuda").holding(exists)
+    ]
+    return [msgspec.structs.replace(each, labels=()) for each in _grouped(kb, home, "cuda", wanted)]
+
+
+def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
+    """Blocks for settings that are told for all environments at once: each condition is a comment."""
+    steps: list[Step] = []
+    for turn in turns:
+        clauses = turn.when if isinstance(turn.when, list) else [turn.when] if turn.when else []
+        steps += settle([Demand(by, kb.setting(turn.set or turn.unset or ""), turn, tuple(clauses))]).steps
+    return list(as_blocks(steps))
+
+
+def _grouped(
+    kb: KnowledgeBase, home: str, device: str, wanted: Sequence[tuple[str, tuple[str, ...], str]]
+) -> list[Recipe]:
+    released = kb.releases(home)
+    groups: list[tuple[list[str], tuple[str, ...], str, tuple[Step, ...], tuple[str, ...]]] = []
+    for release, labels, where in wanted:
+        place = ("steps", home, release, device, labels)
+        steps, does = kb.once(place, lambda: _steps(kb, home, release, device, labels))  # noqa: B023 - called at once
+        if groups and groups[-1][1:] == (labels, where, steps, does) and _follows(released, release, groups[-1][0][-1]):
+            groups[-1][0].append(release)
+        else:
+            groups.append(([release], labels, where, steps, does))
+    return [
+        Recipe(phrases.run(group[-1], group[0], released), labels, where, tuple(as_blocks(steps)), does)
+        for group, labels, where, steps, does in groups
+    ]
+
+
+def _follows(released: Sequence[str], earlier: str, later: str) -> bool:
+    return released.index(earlier) + 1 == released.index(later)
+
+
+def _release(kb: KnowledgeBase, home: str, release: str, device: str) -> Environment:
+    return kb.once(("release", home, release, device), lambda: describe(kb, Asked(((home, release),), device=device)))
+
+
+def _steps(
+    kb: KnowledgeBase, home: str, release: str, device: str, labels: Sequence[str]
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Steps for the user, and what the solutions turn by themselves."""
+    environment = _release(kb, home, release, device)
+    wanted = [
+        demand
+        for label, solution in _with_required(kb, labels)
+        for demand in demands(kb, environment, label, solution.settings)
+    ]
+    does = [
+        f"{turn.set}={' or '.join(turn.to)}" if turn.to else turn.set or f"{turn.unset} absent"
+        for _label, solution in _with_required(kb, labels)
+        for turn in solution.sets
+        if environment.holding(turn.when)
+    ]
+    return settle(wanted).steps, tuple(dict.fromkeys(does))
+
+
+def _with_required(kb: KnowledgeBase, labels: Iterable[str]) -> Iterator[tuple[str, Solution]]:
+    """Solutions, each after all that it requires."""
+    seen: set[str] = set()
+    todo = list(labels)
+    while todo:
+        label = todo.pop(0)
+        if label not in seen:
+            seen.add(label)
+            solution = kb.solution(label)[1]
+            todo += solution.requires
+            yield label, solution
+
+
+# --- blocks ----------------------------------------------------------------------
+
+_PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("In the environment that runs the program", "sh", ("install",)),
+    ("In the shell, before Python starts", "sh", ("unset", "env", "append")),
+    ("At the top of the program", "python", ("python",)),
+    ("On the command line", "sh", ("flags",)),
+    ("In the configuration", "json", ("config",)),
+    ("In the code", "python", ("code",)),
+    ("Leave out", "text", ("avoid",)),
+)
+"""Title and language of a block, and the kinds of steps that stand in it."""
+
+
+def as_blocks(steps: Sequence[Step]) -> Iterator[Block]:
+    """Steps in the order in which a person makes them."""
+    for title, language, kinds in _PLACES:
+        here = [step for step in steps if step.kind in kinds]
+        if here:
+            yield Block(title, language, _config(here) if language == "json" else "\n".join(_lines(here)))
+
+
+def _lines(steps: Sequence[Step]) -> Iterator[str]:
+    program = program_steps(steps)
+    for step in (each for each in program if each.before_import):
+        yield from _commented(step, *step.imports, *line(step).splitlines())
+    yield from imports(steps)
+    for step in (each for each in program or steps if not each.before_import):
+        yield from _commented(step, *line(step).splitlines())
+
+
+def _config(steps: Sequence[Step]) -> str:
+    tree: dict[str, Any] = {}
+    for step in steps:
+        *above, last = step.name.split(".")
+        inner = tree
+        for part in above:
+            inner = inner.setdefault(part, {})
+        inner[last] = typed(step)
+    return json.dumps(tree, indent=2)
+
+
+def _commented(step: Step, *lines: str) -> Iterator[str]:
+    """Lines, with what there is to say of them: beside a short one, else above."""
+    condition = f"if {words.clauses(step.when)}" if step.when else ""
+    said = ": ".join(part for part in (condition, step.note or "") if part)
+    if said and len(lines) == 1 and len(lines[0]) + len(said) < _WIDTH:
+        yield f"{lines[0]}  # {said}"
+        return
+    if said:
+        yield f"# {said}"
+    yield from lines
+
+
+_WIDTH = 70
+"""Characters that a block shows without scrolling on a small desktop."""

@@ -1,0 +1,87 @@
+"""A page for each setting, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Setting, Turn
+from pages import layout, phrases, proof
+from pages.markdown import code, codes
+from pages.places import record_id
+
+
+class Use(msgspec.Struct, frozen=True):
+    """A record that turns a setting."""
+
+    table: str
+    id: str
+    name: str
+    turn: Turn
+    of_itself: bool
+
+
+_KINDS = {
+    "env": ("environment variable", "Environment variables"),
+    "python": ("Python statement", "Python statements"),
+    "flag": ("command-line flag", "Command-line flags"),
+    "config": ("configuration key", "Configuration keys"),
+    "install": ("package", "Packages"),
+    "code": ("edit in the code", "Edits in the code"),
+}
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    uses = _uses(kb)
+    groups: dict[str, list[tuple[Setting, list[Use]]]] = {}
+    for name in kb.keys("settings"):
+        setting = kb.setting(name)
+        groups.setdefault(setting.kind, []).append((setting, uses.get(name, [])))
+    title = "Settings"
+    description = "Every variable, statement, flag and key that decides about determinism, and when it is read."
+    ordered = [(many, groups[kind]) for kind, (_one, many) in _KINDS.items() if kind in groups]
+    yield layout.page(kb, "settings/index.md", "settings.md", title, description, groups=ordered)
+    for name in kb.keys("settings"):
+        setting = kb.setting(name)
+        yield layout.record_page(
+            kb,
+            "settings",
+            record_id(kb, "settings", name),
+            "setting.md",
+            name,
+            setting.summary,
+            setting=setting,
+            facts=_facts(setting),
+            uses=uses.get(name, []),
+            proofs=proof.of(kb, setting.evidence),
+        )
+
+
+def _facts(setting: Setting) -> list[tuple[str, str]]:
+    """What is true of it whoever turns it."""
+    separator = setting.list_
+    known = {
+        "Kind": _KINDS[setting.kind][0],
+        "Read at": setting.read,
+        "Accepts": codes(setting.accepts),
+        "Takes a list": "" if separator is None else code(separator) or "values with a blank between",
+        "Place": code(setting.where or ""),
+        "Read if": phrases.condition(setting.when),
+    }
+    return [(name, value) for name, value in known.items() if value]
+
+
+def _uses(kb: KnowledgeBase) -> dict[str, list[Use]]:
+    """Setting -> who turns it."""
+    found: dict[str, list[Use]] = {}
+    for table in ("solutions", "ingredients", "helpers"):
+        for id_ in kb.keys(table):
+            record = kb.get(table, id_)
+            turned = [(turn, False) for turn in getattr(record, "settings", [])]
+            for turn, of_itself in [*turned, *((turn, True) for turn in record.sets)]:
+                name = getattr(record, "label", record.title)
+                use = Use(table, id_, name, turn, of_itself)
+                found.setdefault(turn.set or turn.unset or "", []).append(use)
+    return found

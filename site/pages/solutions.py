@@ -1,0 +1,73 @@
+"""A page for each solution with all that it covers, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Solution
+from pages import history, layout, phrases, proof, recipes, upstream
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    ids = kb.keys("solutions")
+    covered = _covered(kb)
+    solutions: list[tuple[str, Solution]] = [(id_, kb.get("solutions", id_)) for id_ in ids]
+    rows = [(id_, each, _home(kb, id_), len(covered.get(each.label, []))) for id_, each in solutions]
+    title = "Solutions"
+    description = "Every switch, variable, package and patch that removes nondeterminism, and where it exists."
+    yield layout.page(kb, "solutions/index.md", "solutions.md", title, description, ("toc",), rows=rows)
+    for id_, solution in solutions:
+        yield _page(kb, id_, solution, covered.get(solution.label, []))
+
+
+def _home(kb: KnowledgeBase, id_: str) -> str:
+    return kb.meta.folders[id_.partition("/")[0]]
+
+
+def _page(kb: KnowledgeBase, id_: str, solution: Solution, covered: list[tuple[str, str]]) -> tuple[str, str]:
+    home = _home(kb, id_)
+    parts = [*solution.cautions, *solution.notes, *solution.costs]
+    more = (one for part in parts for one in proof.of(kb, part.evidence, "see above"))
+    proofs = [*proof.of(kb, solution.evidence), *more]
+    return layout.record_page(
+        kb,
+        "solutions",
+        id_,
+        "solution.md",
+        f"{solution.label}: {solution.title}",
+        solution.summary,
+        solution=solution,
+        package=kb.package(home),
+        home=home,
+        recipes=[] if solution.placeholder else recipes.for_solution(kb, home, solution.label),
+        covered=covered,
+        proofs=list(dict.fromkeys(proofs)),
+        events=upstream.timeline(kb, solution.references),
+    )
+
+
+def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
+    """Label -> the sources that it solves, each with the releases where it does."""
+    found: dict[str, dict[str, dict[tuple[str, str], list[str]]]] = {}
+    for id_ in kb.keys("sources"):
+        told = history.of(kb, id_)
+        for track in (told.usual, *told.others):
+            for row in track.rows:
+                condition = " and ".join(filter(None, (phrases.plain(track.under), phrases.plain(row.where))))
+                for label in {label for labels in row.verdict.alternatives for label in labels}:
+                    by_source = found.setdefault(label, {}).setdefault(id_, {})
+                    by_source.setdefault((track.package, condition), []).extend(row.releases)
+    return {
+        label: [(id_, "; ".join(_where(kb, where))) for id_, where in sorted(by_source.items())]
+        for label, by_source in found.items()
+    }
+
+
+def _where(kb: KnowledgeBase, releases: dict[tuple[str, str], list[str]]) -> Iterator[str]:
+    """Spans of releases; under a condition only those that it adds."""
+    for (package, condition), chosen in releases.items():
+        added = set(chosen) - set(releases.get((package, ""), []) if condition else [])
+        if added:
+            spans = ", ".join(phrases.runs(added, kb.releases(package)))
+            yield f"{package} {spans}" + (f" ({condition})" if condition else "")

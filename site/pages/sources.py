@@ -1,0 +1,62 @@
+"""A page for each source, and the table of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.kb.tables import KnowledgeBase
+from d9m.query import Direction, parse
+from d9m.records import Source
+from pages import history, layout, phrases, proof, recipes, upstream, versions
+from pages.history import History
+from pages.markdown import Markdown, code
+from pages.places import Here
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    ids = kb.keys("sources")
+    groups = [
+        (home, package, [(id_, kb.get("sources", id_), history.of(kb, id_)) for id_ in ids if _home(kb, id_) == home])
+        for home, package in versions.in_order(kb, {_home(kb, id_) for id_ in ids})
+    ]
+    title = "Sources of nondeterminism"
+    description = "Every known source of nondeterminism, with what happens in the newest release and what solves it."
+    yield layout.page(kb, "sources/index.md", "sources.md", title, description, groups=groups)
+    for id_ in ids:
+        yield _page(kb, id_, kb.get("sources", id_))
+
+
+def _home(kb: KnowledgeBase, id_: str) -> str:
+    return kb.meta.folders[id_.partition("/")[0]]
+
+
+def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:
+    told = history.of(kb, id_)
+    package = kb.package(told.home)
+    return layout.record_page(
+        kb,
+        "sources",
+        id_,
+        "source.md",
+        source.title,
+        f"{source.summary} What happens in each release of {package.title}, and what to set.",
+        source=source,
+        package=package,
+        history=told,
+        newest=kb.releases(told.home)[-1] if kb.releases(told.home) else "",
+        box=phrases.BOXES[told.today.verdict.outcome] if told.today else "info",
+        recipes=recipes.for_source(kb, told),
+        proofs=proof.of_source(kb, source),
+        events=upstream.timeline(kb, source.references),
+        met=[_met(kb, id_, told, item) for item in source.ops],
+    )
+
+
+def _met(kb: KnowledgeBase, id_: str, told: History, item: str) -> Markdown:
+    """A query item of a source as a link to its op, with arguments and direction beside it."""
+    query = parse(item)
+    here = Here(kb, f"sources/{id_}.md")
+    name = here.link("ops", f"{told.home}:{query.name}", query.name)
+    arguments = [code(f"{argument}={value}") for argument, value in query.arguments.items()]
+    ways: tuple[Direction, ...] = query.directions
+    return Markdown(" ".join([name, *arguments, *([f"({ways[0]})"] if len(ways) == 1 else [])]))

@@ -1,0 +1,38 @@
+"""The first page: what this is, what people come with, and the state of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.kb.tables import KnowledgeBase
+from pages import layout, versions
+
+_COUNTED = (
+    ("sources", "sources of nondeterminism", "sources/index.md"),
+    ("solutions", "solutions", "solutions/index.md"),
+    ("settings", "settings", "settings/index.md"),
+    ("errors", "error texts", "errors/index.md"),
+    ("pull_requests", "pull requests", "pull-requests/index.md"),
+    ("issues", "issues", "issues/index.md"),
+    ("documents", "references", "documents.md"),
+)
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    covered = [
+        (name, package, kb.releases(name))
+        for name, package in versions.in_order(kb, kb.keys("packages"))
+        if kb.releases(name) and package.kind != "platform"
+    ]
+    yield layout.page(
+        kb,
+        "index.md",
+        "start.md",
+        "Determinism in deep learning",
+        "What to set, in your version, on your machine, for your ops, so that the same run gives the same bits.",
+        hide=("navigation", "toc"),
+        counts=[(len(kb.keys(table)), name, page) for table, name, page in _COUNTED],
+        ops=sum(len(kb.get("ops", place).reaches) > 0 for place in kb.keys("ops")),
+        covered=covered,
+        date=kb.meta.date,
+    )

@@ -1,0 +1,56 @@
+"""The releases of each package: what they contain, and when they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Package
+from pages import history, layout, proof
+
+_KINDS = {
+    "framework": "Frameworks",
+    "image": "Container images",
+    "library": "Libraries",
+    "application": "Applications",
+    "platform": "Platform",
+}
+
+
+def in_order(kb: KnowledgeBase, names: Iterable[str]) -> list[tuple[str, Package]]:
+    """Packages as lists show them: what people build on first, then by title."""
+    kinds = list(_KINDS)
+    packages = [(name, kb.package(name)) for name in names]
+    return sorted(packages, key=lambda each: (kinds.index(each[1].kind), each[1].title.lower()))
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    packages = [(name, package, kb.releases(name)) for name, package in in_order(kb, kb.keys("packages"))]
+    groups = [(title, [each for each in packages if each[1].kind == kind]) for kind, title in _KINDS.items()]
+    title = "Releases"
+    description = "Releases of frameworks, images and libraries, with dates and what each contains."
+    yield layout.page(
+        kb, "versions/index.md", "versions.md", title, description, groups=[each for each in groups if each[1]]
+    )
+    for name, package, released in packages:
+        known = [(release, package.releases[release]) for release in reversed(released)]
+        yield layout.record_page(
+            kb,
+            "packages",
+            name,
+            "package.md",
+            package.title,
+            f"Every release of {package.title} that is known here, with its date and contents.",
+            name=name,
+            package=package,
+            known=known,
+            parts=list(dict.fromkeys(part for _release, each in known for part in each.with_)),
+            tags={release: history.tag(kb, name, release) for release, _each in known} if package.image else {},
+            dated=any(each.date for _release, each in known),
+            noted=any(each.note or each.confidence != "confirmed" for _release, each in known),
+            sources=[id_ for id_ in kb.keys("sources") if kb.meta.folders[id_.partition("/")[0]] == name],
+            proofs=[
+                *proof.of(kb, package.evidence),
+                *(one for release, each in known for one in proof.of(kb, each.evidence, release)),
+            ],
+        )

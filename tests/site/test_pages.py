@@ -1,0 +1,140 @@
+"""The generator: pure, and a page for everything that the knowledge base holds."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from site_build import KB, ROOT, SITE, generated, generator, need_mkdocs, real, uneven_rows, variables
+
+from d9m.kb.lint import RULES
+from d9m.records import Range
+
+PAGES_OF = {
+    "sources": "sources",
+    "solutions": "solutions",
+    "settings": "settings",
+    "ingredients": "ingredients",
+    "helpers": "helpers",
+    "errors": "errors",
+    "pull_requests": "pull-requests",
+    "issues": "issues",
+    "versions": "versions",
+}
+"""Folder of records -> folder of their pages."""
+
+
+@pytest.mark.parametrize("kind", PAGES_OF)
+def test_every_record_has_one_page_under_its_own_id(kind: str) -> None:
+    found = {
+        path.removeprefix(f"{PAGES_OF[kind]}/").removesuffix(".md")
+        for path in generated(real())
+        if path.startswith(f"{PAGES_OF[kind]}/") and path != f"{PAGES_OF[kind]}/index.md"
+    }
+    assert found == {path.relative_to(KB / kind).with_suffix("").as_posix() for path in (KB / kind).rglob("*.yaml")}
+
+
+@pytest.mark.parametrize(("kind", "page"), [("documents", "documents.md"), ("myths", "myths.md")])
+def test_every_listed_record_has_one_anchor(kind: str, page: str) -> None:
+    anchors = re.findall(r'(?:<a id="|\{: #)([a-z0-9-]+)', generated(real())[page])
+    ids = [path.relative_to(KB / kind).with_suffix("").as_posix() for path in (KB / kind).rglob("*.yaml")]
+    assert sorted(anchors) == sorted(re.sub("[^a-z0-9]+", "-", each.lower()) for each in ids)
+
+
+def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
+    kb = real()
+    records = sum(kb.meta.counts[kind] for kind in PAGES_OF)
+    lists = {
+        "index.md",
+        "documents.md",
+        "myths.md",
+        "facts.md",
+        "lint/index.md",
+        "ops/index.md",
+        *(f"{folder}/index.md" for folder in PAGES_OF.values()),
+    }
+    assert lists <= generated(kb).keys()
+    assert len(generated(kb)) == records + len(RULES) + len(kb.meta.prefixes) + len(lists)
+
+
+def test_every_rule_tells_why() -> None:
+    pages = generated(real())
+    for rule in RULES:
+        assert rule.title in pages[f"lint/{rule.code}.md"].replace("\\", "")
+
+
+def test_every_op_of_the_catalogue_stands_on_its_page_once() -> None:
+    kb = real()
+    pages = generated(kb)
+    for package in kb.meta.prefixes:
+        anchors = re.findall(r'<(?:a|span) id="([^"]*)"', pages[f"ops/{package}.md"])
+        own = [key for key in kb.keys("ops") if key.startswith(f"{package}:")]
+        assert len(anchors) == len(own)
+        assert len(set(anchors)) == len(anchors)
+
+
+def test_the_same_records_give_the_same_pages_in_any_process(tmp_path: Path) -> None:
+    need_mkdocs()
+    for seed in ("1", "2"):
+        command = [sys.executable, str(SITE / "write.py"), str(tmp_path / seed)]
+        subprocess.run(command, env=variables(KB, PYTHONHASHSEED=seed), check=True, timeout=300)
+    files = [path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.md")]
+    assert len(files) == len(generated(real()))
+    for file in files:
+        assert (tmp_path / "1" / file).read_bytes() == (tmp_path / "2" / file).read_bytes()
+
+
+def test_generating_twice_from_one_knowledge_base_changes_nothing() -> None:
+    kb = real()
+    assert generated(kb) == generated(kb)
+
+
+def test_the_writer_wants_a_folder(tmp_path: Path) -> None:
+    need_mkdocs()
+    done = subprocess.run(
+        [sys.executable, str(SITE / "write.py")], env=variables(KB), cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert b"usage:" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_row_of_a_table_has_the_columns_of_its_head() -> None:
+    for path, text in generated(real()).items():
+        assert not uneven_rows(text), path
+
+
+def test_records_are_edited_where_the_project_says() -> None:
+    generator()
+    from pages.places import REPOSITORY
+
+    assert f'Source = "{REPOSITORY}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_a_source_page_answers_first_and_shows_who_disagrees() -> None:
+    kb = real()
+    pages = generated(kb)
+    disputed = [id_ for id_ in kb.keys("sources") if any(not each.follows for each in kb.get("sources", id_).evidence)]
+    assert disputed
+    for id_ in disputed:
+        page = pages[f"sources/{id_}.md"]
+        assert "**not followed**" in page
+        assert page.index("\n!!! ") < page.index("## What happens by version") < page.index("## Evidence")
+
+
+def test_releases_read_as_people_say_them() -> None:
+    generator()
+    from pages.phrases import span
+
+    released = ("1.13.0", "1.13.1", "1.14.0", "2.0.0", "2.0.1", "2.1.0")
+    assert span(Range(), released) == "all releases"
+    assert span(Range(from_="1.14"), released) == "1.14 and later"
+    assert span(Range(until="1.14"), released) == "up to 1.13"
+    assert span(Range(from_="1.14", until="2.1"), released) == "1.14 – 2.0"
+    assert span(Range(from_="1.13.1", until="2.0.1"), released) == "1.13.1 – 2.0.0"
+    assert span(Range(from_="2.0", until="2.0.1"), released) == "2.0.0"
+    assert span(Range(from_="1.14", until="2.0"), released) == "1.14"
+    assert span(Range(from_="20.10", until="20.11"), ("20.09", "20.10", "20.11")) == "20.10"
