@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from d9m.kb import cases
 from questions import CASES, knowledge_base, unfounded
 
