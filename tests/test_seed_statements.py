@@ -12,9 +12,7 @@ import pytest
 
 from questions import TESTS, flat, records, seed
 
-ROWS: list[dict[str, str]] = [
-    row for path in sorted(TESTS.glob("seed_statements*.json")) for row in json.loads(path.read_text(encoding="utf-8"))
-]
+ROWS: list[dict[str, str]] = json.loads((TESTS / "seed_statements.json").read_text(encoding="utf-8"))
 
 
 def named(row: dict[str, str]) -> str:

@@ -68,6 +68,30 @@ def test_the_joined_clauses_say_in_every_world_what_was_answered(answers: dict[t
         assert told == {answer(world)}
 
 
+BOUNDS = st.one_of(st.none(), st.sampled_from(["10.2", "12.0"]))
+RANGES = st.builds(Range, from_=BOUNDS, until=BOUNDS)
+CLAUSES = st.fixed_dictionaries({}, optional={"xla": st.sampled_from(["a", "b", ["a", "b"]]), "cuda": RANGES})
+WORLDS = [{"xla": fact.value, "cuda": cuda.value} for fact, cuda in itertools.product(FACT, CUDA)]
+
+
+def holds(clauses: list[Clause], world: conditions.World) -> bool:
+    return conditions.holds(conditions.parse(list(clauses)), world)
+
+
+@given(CLAUSES, CLAUSES)
+def test_meeting_clauses_hold_where_both_do(first: Clause, second: Clause) -> None:
+    both = conditions.meet(first, second)
+    for world in WORLDS:
+        assert (both is not None and holds([both], world)) == (holds([first], world) and holds([second], world))
+
+
+@given(st.lists(CLAUSES, max_size=4))
+def test_fewer_clauses_hold_where_the_many_did(clauses: list[Clause]) -> None:
+    united = conditions.united(clauses)
+    assert len(united) <= len(clauses)
+    assert all(holds(united, world) == holds(clauses, world) for world in WORLDS)
+
+
 def test_releases_are_grouped_by_what_divides_them() -> None:
     cells = conditions.releases(("2.1", "2.3"), ("2.0.0", "2.0.1", "2.1.0", "2.2.0"))
     assert [(cell.low, cell.high) for cell in cells] == [(None, "2.1"), ("2.1", None)]

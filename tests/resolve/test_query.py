@@ -36,6 +36,11 @@ def test_commas_inside_brackets_do_not_split(text: str, items: list[str]) -> Non
     assert query.split(text) == items
 
 
+@pytest.mark.parametrize("text", ["x[idx]", "h[:, edges[0]]", "x[a, b]:backward"])
+def test_a_pasted_subscript_is_a_name(text: str) -> None:
+    assert query.parse(text).name == "x[idx]"
+
+
 def test_a_double_colon_belongs_to_the_name() -> None:
     assert query.parse("aten::index_put_:backward") == query.Query(
         "aten::index_put_:backward", "aten::index_put_", {}, {}, ("backward",)
@@ -49,7 +54,7 @@ def test_a_double_colon_belongs_to_the_name() -> None:
         ("[x=1]", "name is missing"),
         ("conv[", "never closed"),
         ("conv:sideways", "expected forward, backward or name=value"),
-        ("conv[x]", "expected name=value"),
+        ("conv[x=]", "expected name=value"),
         ("conv:mode=a:mode=b", "given twice"),
         ("conv]x[", "never closed"),
         ("conv(x)y", "expected ':'"),
