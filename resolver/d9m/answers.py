@@ -79,7 +79,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         outcome=verdict.outcome,
         default=_worst_default(judged.finding),
         direction=judged.directions,
-        device=_devices(source),
+        device=kb.once(("devices", judged.met.id), lambda: _devices(source)),
         when=judged.finding.residual,
         possible=[
             Possible(clause, each.outcome, _pick(each, chosen), each.default, each.note, each.raised_by)
@@ -113,15 +113,14 @@ def _pick(verdict: Verdict, chosen: frozenset[str]) -> list[str]:
 
 
 def _devices(source: Source) -> list[str]:
-    clauses, _cuts = conditions.read(source.when)
+    clauses = conditions.parse(source.when)
     if any("device" not in clause for clause in clauses):
         return list(DEVICES)
     return [device for device in DEVICES if any(device in clause["device"].values for clause in clauses)]
 
 
 def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | None:
-    fitting = [each.text for each in texts if environment.holding(each.when)]
-    return fitting[0] if fitting else None
+    return next((each.text for each in texts if environment.holding(each.when)), None)
 
 
 def _evidence(kb: KnowledgeBase, judged: Judged, verdict: Verdict) -> list[Told]:

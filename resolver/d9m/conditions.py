@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from d9m.records import Clause, Range, When
+from d9m.records import Allowed, Clause, Range, When
 from d9m.versions import FIRST, Key, key
 
 Value: TypeAlias = Key | str | int | None
@@ -118,17 +118,42 @@ def read(when: When) -> tuple[Condition, Cuts]:
     return known[1], known[2]
 
 
+def meet(first: Clause, second: Clause) -> Clause | None:
+    """The clause that says both; None if they exclude each other."""
+    both: Clause = {**first, **second}
+    for name in first.keys() & second.keys():
+        shared = _shared(first[name], second[name])
+        if shared is None:
+            return None
+        both[name] = shared
+    return both
+
+
+def _shared(first: Allowed, second: Allowed) -> Allowed | None:
+    if isinstance(first, Range) and isinstance(second, Range):
+        low = max((each.from_ for each in (first, second) if each.from_), key=key, default=None)
+        high = min((each.until for each in (first, second) if each.until), key=key, default=None)
+        return None if low and high and key(high) <= key(low) else Range(from_=low, until=high)
+    values = [value for value in _restriction(first).values if value in _restriction(second).values]
+    return (values if len(values) > 1 else values[0]) if values else None
+
+
 def united(clauses: Iterable[Clause]) -> list[Clause]:
-    """Fewer clauses that say the same: equal ones once, ranges that touch as one range."""
+    """Fewer clauses that say the same: none that another one covers, ranges that touch as one range."""
     found: list[Clause] = []
     for clause in clauses:
-        if clause not in found:
-            found.append(clause)
+        if not any(_covers(known, clause) for known in found):
+            found = [*(known for known in found if not _covers(clause, known)), clause]
     for first, second in itertools.permutations(found, 2):
         joined = _touching(first, second)
         if joined is not None:
             return united([joined if each is first else each for each in found if each is not second])
     return found
+
+
+def _covers(wide: Clause, narrow: Clause) -> bool:
+    """Whether `wide` holds wherever `narrow` does."""
+    return all(name in narrow and _shared(narrow[name], wide[name]) == narrow[name] for name in wide)
 
 
 def _touching(first: Clause, second: Clause) -> Clause | None:
@@ -139,7 +164,10 @@ def _touching(first: Clause, second: Clause) -> Clause | None:
     low, high = first.get(differing[0]), second.get(differing[0])
     if not (isinstance(low, Range) and isinstance(high, Range) and low.until and low.until == high.from_):
         return None
-    return {**first, differing[0]: Range(from_=low.from_, until=high.until)}
+    rest = {name: allowed for name, allowed in first.items() if name != differing[0]}
+    if low.from_ is None and high.until is None:
+        return rest
+    return {**rest, differing[0]: Range(from_=low.from_, until=high.until)}
 
 
 class Cell(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -87,19 +87,20 @@ def everything(kb: KnowledgeBase, environment: Environment) -> list[AskedItem]:
 
 
 def _entries(kb: KnowledgeBase, package: str, name: str) -> list[OpEntry]:
-    names: tuple[str, ...] = ()
-    for spelling in _spellings(name, kb.meta.prefixes[package]):
-        names = names or kb.get("names", f"{package}:{plain(spelling)}") or ()
+    found = (
+        kb.get("names", f"{package}:{plain(spelling)}") for spelling in _spellings(name, kb.meta.prefixes[package])
+    )
+    names: tuple[str, ...] = next(filter(None, found), ())
     exact = [each for each in names if each == name]
     return [kb.get("ops", f"{package}:{each}") for each in exact or names]
 
 
-def _spellings(name: str, prefixes: dict[str, str]) -> list[str]:
+def _spellings(name: str, prefixes: dict[str, str]) -> Iterator[str]:
     """The name as written, and with each short prefix written out."""
-    written_out = [
-        full + name[len(short) :] for short, full in prefixes.items() if name.lower().startswith(short.lower())
-    ]
-    return [name, *written_out]
+    yield name
+    for short, full in prefixes.items():
+        if name.lower().startswith(short.lower()):
+            yield full + name[len(short) :]
 
 
 def _arguments(kb: KnowledgeBase, query: Query) -> dict[str, str]:

@@ -17,6 +17,9 @@ Direction: TypeAlias = Literal["forward", "backward"]
 
 BOTH: tuple[Direction, ...] = ("forward", "backward")
 
+SUBSCRIPT = "x[idx]"
+"""The name under which any pasted subscript, such as ``h[:, edge_index[0]]``, is looked up."""
+
 LONGEST = 500
 """Characters of one item. The longest call worth pasting has fewer; a pasted log has more."""
 
@@ -67,7 +70,9 @@ def parse(text: str) -> Query:
     if end < len(item) and item[end] in "([":
         close = _closing(item, end)
         inside = item[end + 1 : close]
-        if item[end] == "[":
+        if item[end] == "[" and inside.strip() and "=" not in inside:
+            name = SUBSCRIPT
+        elif item[end] == "[":
             for part in split(inside):
                 _add(arguments, item, part)
         else:
@@ -96,15 +101,8 @@ def _suffixes(item: str, end: int, arguments: dict[str, str]) -> tuple[Direction
 
 def _end_of_name(item: str) -> int:
     """Where the name ends; ``::`` is part of it (``aten::index_put_``)."""
-    place = 0
-    while place < len(item):
-        if item.startswith("::", place):
-            place += 2
-            continue
-        if item[place] in "([:":
-            return place
-        place += 1
-    return place
+    masked = item.replace("::", "  ")
+    return min((place for place in map(masked.find, "([:") if place >= 0), default=len(item))
 
 
 def _closing(item: str, start: int) -> int:

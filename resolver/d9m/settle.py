@@ -48,17 +48,17 @@ def demands(
     """The turns that are needed here, each with what would still have to hold for it."""
     found: list[Demand] = []
     for turn in turns:
-        holding = environment.holding(turn.when)
-        if holding:
+        both = _both(when or [{}], environment.holding(turn.when))
+        if both:
             setting = kb.setting(turn.set or turn.unset or "")
-            found.append(Demand(by, setting, turn, _both(when, holding), of_itself))
+            found.append(Demand(by, setting, turn, () if {} in both else both, of_itself))
     return found
 
 
 def _both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...]:
-    """Where one of `first` and one of `second` hold; none: everywhere."""
-    united = [{**one, **other} for one in first or [{}] for other in second]
-    return () if {} in united else tuple(united)
+    """Where one of `first` and one of `second` hold; none: nowhere."""
+    met = [conditions.meet(one, other) for one in first for other in second]
+    return tuple(clause for clause in met if clause is not None)
 
 
 def settle(wanted: Sequence[Demand]) -> Settled:
@@ -114,13 +114,13 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         kind = "append"
     value = (setting.list_.join(values) if setting.list_ is not None else values[0]) if values else None
     notes = dict.fromkeys(each.turn.note for each in users if each.turn.note)
-    everywhere = any(not each.when for each in users)
+    clauses = conditions.united(clause for each in users for clause in each.when or [{}])
     return Step(
         kind=kind,
         name=setting.name,
         value=value,
         read_at=setting.read,
-        when=None if everywhere else conditions.united(clause for each in users for clause in each.when),
+        when=None if {} in clauses else clauses,
         why="; ".join(notes) or setting.summary,
         solutions=list(dict.fromkeys(each.by for each in users)),
         accepts=list(values),

@@ -79,7 +79,7 @@ def stats(format_: Format = "text") -> None:
 
 def mutate(
     cases: Annotated[str, typer.Option(help="Folder of golden cases.")] = "tests/cases",
-    sample: Annotated[int | None, typer.Option(help="Only so many mutants, chosen by --seed.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="Only so many mutants, chosen by --seed.")] = None,
     seed: Annotated[int, typer.Option()] = 0,
     format_: Format = "text",
 ) -> None:

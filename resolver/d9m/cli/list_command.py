@@ -30,9 +30,9 @@ def command(
     output.one_of("--format", format_, ("text", "json"))
     output.one_of("--color", color, output.COLOURS)
     kb = open_knowledge_base()
-    found = [listing(kb, each, package, text) for each in ([kind] if kind else KINDS)]
+    found = [listing(kb, each, package, text) for each in (KINDS if kind is None else [kind])]
     if format_ == "json":
-        output.write(as_json.render(found[0] if kind else found), out)
+        output.write(as_json.render(found if kind is None else found[0]), out)
         return
     page = Page()
     if kind is None:

@@ -10,9 +10,11 @@ from d9m import query
 from d9m.environment import Asked
 from d9m.failures import DataError, UsageError, quote
 
-Tf = Annotated[str | None, typer.Option("--tf", metavar="V", help="TensorFlow version: 2.0, 2.1.0, any.")]
-Torch = Annotated[str | None, typer.Option("--torch", metavar="V", help="PyTorch version: 2.4, 2.4.1+cu121, any.")]
-Jax = Annotated[str | None, typer.Option("--jax", metavar="V", help="JAX version.")]
+Tf = Annotated[list[str] | None, typer.Option("--tf", metavar="V", help="TensorFlow version: 2.0, 2.1.0, any.")]
+Torch = Annotated[
+    list[str] | None, typer.Option("--torch", metavar="V", help="PyTorch version: 2.4, 2.4.1+cu121, any.")
+]
+Jax = Annotated[list[str] | None, typer.Option("--jax", metavar="V", help="JAX version.")]
 With = Annotated[
     list[str] | None,
     typer.Option("--with", metavar="NAME[=V]", help="Any package; without version: every release."),
@@ -32,9 +34,9 @@ FactOption = Annotated[
 
 
 def asked(
-    tf: str | None,
-    torch: str | None,
-    jax: str | None,
+    tf: Sequence[str] | None,
+    torch: Sequence[str] | None,
+    jax: Sequence[str] | None,
     with_: Sequence[str] | None,
     container: str | None,
     device: str | None,
@@ -42,18 +44,31 @@ def asked(
     facts: Sequence[str] | None,
 ) -> Asked | None:
     """The environment as given; None where nothing names one. Raises UsageError."""
-    named = (("--tf", tf), ("--torch", torch), ("--jax", jax), ("--container", container), ("--device", device))
-    several = [*(("--with", each) for each in with_ or ()), *(("--fact", each) for each in facts or ())]
-    for option, value in (*named, *several):
-        if value == "":
-            raise UsageError(f"{option} is empty")
-        if value is not None and not value.isprintable():
-            raise UsageError(f"{option} holds control characters: {quote(value)}")
-    packages = [(name, version) for name, version in (("tensorflow", tf), ("torch", torch), ("jax", jax)) if version]
+    given = {"--tf": tf, "--torch": torch, "--jax": jax, "--with": with_, "--fact": facts}
+    given |= {"--container": _one(container), "--device": _one(device)}
+    for option, values in given.items():
+        _check(option, values or ())
+    packages: list[tuple[str, str | None]] = []
+    packages += [(name, version) for name, option in _SHORT for version in given[option] or ()]
     packages += [_package(text) for text in with_ or ()]
     if not packages and container is None:
         return None
     return Asked(tuple(packages), container, device, read_facts(facts), inference)
+
+
+_SHORT = (("tensorflow", "--tf"), ("torch", "--torch"), ("jax", "--jax"))
+
+
+def _one(value: str | None) -> Sequence[str] | None:
+    return None if value is None else [value]
+
+
+def _check(option: str, values: Sequence[str]) -> None:
+    if "" in values:
+        raise UsageError(f"{option} is empty")
+    for value in values:
+        if not value.isprintable():
+            raise UsageError(f"{option} holds control characters: {quote(value)}")
 
 
 def _package(text: str) -> tuple[str, str | None]:

@@ -21,8 +21,8 @@ def same(before: KnowledgeBase, after: KnowledgeBase, mutant: Mutant) -> bool:
     """Whether no source gets another verdict anywhere, and no setting is asked for elsewhere."""
     if mutant.kind == "ingredients":
         return False
-    pairs = zip(_rules(before), _rules(after))
-    touched = [(old, new) for (id_, old), (_id, new) in pairs if _concerns(mutant, before, id_, old.source)]
+    pairs = zip(_every_met(before), _every_met(after))
+    touched = [(_rules(before, old), _rules(after, new)) for old, new in pairs if _concerns(mutant, before, old)]
     if mutant.path[0] == "sets" and not _contested(before, mutant):
         return True
     if mutant.path[0] in ("settings", "sets"):
@@ -40,19 +40,17 @@ def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
     return any(each.unset or set(each.to) - set(own.to) for each in rivals)
 
 
-def _rules(kb: KnowledgeBase) -> Iterator[tuple[str, Rules]]:
+def _every_met(kb: KnowledgeBase) -> Iterator[Met]:
     """Every source as met by each op, and the sources of no op."""
-    for table in ("met", "opless"):
-        for met in (each for place in kb.keys(table) for each in kb.get(table, place)):
-            yield met.id, _rules_of(kb, met)
+    yield from (met for table in ("met", "opless") for place in kb.keys(table) for met in kb.get(table, place))
 
 
-def _rules_of(kb: KnowledgeBase, met: Met) -> Rules:
+def _rules(kb: KnowledgeBase, met: Met) -> Rules:
     return Rules(kb, met, {}, kb.meta.folders[met.id.partition("/")[0]])
 
 
-def _concerns(mutant: Mutant, kb: KnowledgeBase, id_: str, source: Source) -> bool:
-    return id_ == mutant.id if mutant.kind == "sources" else mutant.record.label in _labels(kb, source)
+def _concerns(mutant: Mutant, kb: KnowledgeBase, met: Met) -> bool:
+    return met.id == mutant.id if mutant.kind == "sources" else mutant.record.label in _labels(kb, met.source)
 
 
 def _labels(kb: KnowledgeBase, source: Source) -> set[str]:
@@ -107,6 +105,10 @@ def _everywhere(kb: KnowledgeBase, home: str, only: dict[str, tuple[str, ...]]) 
         for packages in (alone, crowd):
             yield Environment(packages, None, device, {}, kb.meta.facts, undecided)
         for image in (Image(name, name, name, release) for name in images for release in every[name]):
-            held = contents(kb, image)
+            held = _held(kb, image)
             if home in held and only.keys() <= held.keys():
                 yield Environment(held, image, device, {}, kb.meta.facts, undecided - held.keys())
+
+
+def _held(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
+    return kb.once(("held", image), lambda: contents(kb, image))

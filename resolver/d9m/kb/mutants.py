@@ -27,9 +27,12 @@ class Edit(msgspec.Struct, frozen=True):
     field: str
     before: str
     after: str
+    differs_in: str = ""
+    """The one release whose answer changes, where it is one."""
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.field}: {self.before} -> {self.after}"
+        where = f" (differs in {self.differs_in})" if self.differs_in else ""
+        return f"{self.file}: {self.field}: {self.before} -> {self.after}{where}"
 
 
 class Mutant(msgspec.Struct, frozen=True):
@@ -68,12 +71,10 @@ def _mutant(loaded: Loaded, change: _Change) -> Mutant:
     part = plain
     for step in change.path[:-1]:
         part = part[step]
-    if change.value is None:
-        del part[change.path[-1]]
-    else:
-        part[change.path[-1]] = change.value
+    part[change.path[-1]] = change.value
     record = msgspec.convert(plain, records.KINDS[loaded.kind])
-    edit = Edit(loaded.file, _dotted(change.path), change.before, change.after)
+    differs_in = f"{change.package} {change.release}".strip()
+    edit = Edit(loaded.file, _dotted(change.path), change.before, change.after, differs_in)
     return Mutant(edit, loaded.kind, loaded.id, record, change.path, change.package, change.release)
 
 

@@ -14,10 +14,15 @@ def live(advice: Advice, step: Step) -> bool:
     """Whether a step can stand in a block as it is.
 
     A step that depends on the release of a package named without a version
-    could be wrong, so it is written as a comment; one that depends on
-    something nobody named is harmless where it is not needed.
+    could be wrong, so it is written as a comment. Where a package is named so
+    that several releases are meant, that goes for statements and packages,
+    which need not exist in all of them; a variable is harmless where nothing
+    reads it. So is what depends on something nobody named.
     """
-    open_ = {name for name, version in advice.environment.packages.items() if version == "any"}
+    here = advice.environment
+    open_ = {name for name, version in here.packages.items() if version == "any"}
+    if step.kind not in ("env", "append", "unset"):
+        open_ |= here.packages.keys() - set(here.assumed)
     return step.when is None or not any(set(clause) & open_ for clause in step.when)
 
 
@@ -38,7 +43,8 @@ def elsewhere(advice: Advice, kinds: tuple[str, ...]) -> Iterator[str]:
     for step in advice.steps:
         if step.kind in kinds:
             text = step.text or step.name if step.kind == "install" else line_of(step)
-            yield from (f"# also, {_PLACES[step.kind]}: {line}" for line in text.splitlines())
+            only = "" if live(advice, step) else f", only if {words.clauses(step.when or [])}"
+            yield from (f"# also, {_PLACES[step.kind]}{only}: {line}" for line in text.splitlines())
 
 
 _PLACES = {

@@ -21,20 +21,22 @@ def render(advice: Advice, command: str, frameworks: tuple[str, ...]) -> str:
         *blocks.conflicts(advice),
         *blocks.elsewhere(advice, ("install", "flags", "config", "code", "avoid")),
     ]
-    if before_start or settable:
+    if before_start or settable or first:
         lines += ["import os", "import sys", ""]
     lines += _required(advice, before_start)
-    if settable:
+    if settable or first:
         lines += _guard(frameworks)
-        for step in settable:
-            lines += _commented(advice, step, _assignment(step))
+    for step in settable:
+        lines += _commented(advice, step, _assignment(step))
+    if settable:
         lines.append("")
     for step in first:
         lines += _commented(advice, step, [*step.imports, *_statement(step)])
     lines += imports([step for step in program if blocks.live(advice, step)])
     for step in program:
         if step not in first:
-            lines += _commented(advice, step, _statement(step))
+            needed = [] if blocks.live(advice, step) else step.imports
+            lines += _commented(advice, step, [*needed, *_statement(step)])
     return "\n".join(lines) + "\n"
 
 
