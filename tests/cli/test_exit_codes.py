@@ -1,0 +1,155 @@
+"""Every command line of the contract, and the exit code that it ends with."""
+
+from __future__ import annotations
+
+import pytest
+from process import d9m
+
+from d9m.failures import EXIT_CODES
+
+ANSWERED = [
+    ("advise --tf 2.0 --ops conv,bias_add", 0),
+    ("advise --tf 2.0 --ops conv --ops bias_add", 0),
+    ("advise --torch 2.4 --ops interpolate:mode=bilinear,index_add,cumsum", 1),
+    ("advise --torch 2.4 --ops interpolate:mode=bilinear,index_add", 0),
+    ("advise --container nvcr.io/nvidia/tensorflow:20.03-tf2-py3 --ops conv", 0),
+    ("advise --container ngc-tensorflow:20.03-tf2 --ops conv", 0),
+    ("advise --container my.registry:5000/mirror/nvidia/tensorflow:20.03-tf2-py3 --ops conv", 0),
+    ("advise --container ngc-pytorch:23.12 --ops conv", 0),
+    ("advise --container ngc-pytorch:23.12 --with megatron-core=0.8 --with transformer-engine", 1),
+    ("advise --tf 2.0 --with horovod --fact xla=true", 1),
+    ("advise --with tensorflow=2.0 --ops conv", 0),
+    ("advise --with tensorflow --ops conv", 1),
+    ("advise --tf any --ops conv", 1),
+    ("advise --jax any", 3),
+    ("advise --tf 2.2.0-dev20200428 --ops conv", 0),
+    ("advise --torch v2.4 --ops index_add", 0),
+    ("advise --torch 2.4.1+cu121 --ops index_add", 0),
+    ("advise --torch 2.1.0a0+32f93b1 --ops index_add", 0),
+    ("advise --torch 99.0 --ops index_add", 3),
+    ("advise --torch 99.0 --ops index_add --allow-unknown", 0),
+    ("advise --torch 2.4 --ops cumsum --allow-unknown", 1),
+    ("advise --torch 2.4 --ops cumsum --device cpu", 0),
+    ("advise --torch 2.4 --ops grid_sample --inference", 0),
+    ("advise --torch 2.4 --ops grid_sample", 1),
+    ("advise --torch 2.4 --ops torch_scatter.scatter", 0),
+    ("advise --torch 2.4 --ops conv --scope batch", 0),
+    ("advise --torch 2.4 --diff 2.4..2.6 --ops cumsum", 0),
+    ("advise --torch 2.6 --diff 2.6..2.4 --ops cumsum", 1),
+    ("advise --torch 2.4 --ops index_add --from-env", 0),
+    ("explain cumsum_cuda_kernel does not have a deterministic implementation", 0),
+    ("show TDO", 0),
+    ("show bias_add torch CUBLAS_WORKSPACE_CONFIG", 0),
+    ("list", 0),
+    ("kb stats", 0),
+    ("--version", 0),
+    ("--explain-exit", 0),
+]
+
+REFUSED = [
+    ("", 2),
+    ("frobnicate", 2),
+    ("advise --frobnicate", 2),
+    ("advise extra", 2),
+    ("advise --torch", 2),
+    ("advise", 2),
+    ("advise --tf 2.0 --ops no_such_op", 2),
+    ("advise --tf 2.0.9", 2),
+    ("advise --tf twothree", 2),
+    ("advise --with no_such_package", 2),
+    ("advise --with torch=", 2),
+    ("advise --container no-such-image:1.0", 2),
+    ("advise --container ngc-pytorch", 2),
+    ("advise --container ngc-pytorch:18.00", 2),
+    ("advise --container ngc-tensorflow:20.03", 2),
+    ("advise --torch 2.4 --fact no_such_fact=true", 2),
+    ("advise --torch 2.4 --fact amp=perhaps", 2),
+    ("advise --torch 2.4 --fact amp", 2),
+    ("advise --torch 2.4 --device abacus", 2),
+    ("advise --torch 2.4 --scope galaxy", 2),
+    ("advise --torch 2.4 --format yaml", 2),
+    ("advise --torch 2.4 --color purple", 2),
+    ("advise --torch 2.4 --diff 2.4", 2),
+    ("advise --torch 2.4 --diff 2.4..2.5.9", 2),
+    ("advise --torch 2.4 --diff 2.4..2.6 --format env", 2),
+    ("advise --torch 2.4 --ops tf.nn.bias_add", 2),
+    ("advise --torch 2.4 --ops interpolate[mode=bilinear", 2),
+    ("advise --torch 2.4 --ops interpolate[mode=bilinear, antialias=true]", 2),
+    ("advise --torch 2.4 --ops interpolate[mode=cubist]", 2),
+    ("advise --torch 2.4 --ops interpolate:sideways", 2),
+    ("advise --torch 2.4 --ops @no-such-file", 5),
+    ("advise --torch 2.4 --env-file no-such-file", 5),
+    ("advise --torch 2.4 --ops conv -o no-such-folder/answer", 2),
+    ("explain zzzzzz", 2),
+    ("show no_such_thing", 2),
+    ("show", 2),
+    ("list no_such_list", 2),
+    ("list sources --package no_such_package", 2),
+    ("list sources --format yaml", 2),
+    ("kb frobnicate", 2),
+    ("kb lint no-such-folder", 5),
+    ("kb lint", 5),
+    ("kb mutate --sample 0", 2),
+    ("check --device abacus", 2),
+    ("check", 4),
+]
+
+CONTRADICTIONS = [
+    "advise --tf 2.0 --tf 2.1",
+    "advise --tf 2.0 --with tensorflow=2.1",
+    "advise --with torch=2.4 --with pytorch=2.5",
+    "advise --container ngc-pytorch:23.12 --torch 2.4",
+    "advise --container ngc-pytorch:23.12 --ops tf.nn.conv2d",
+    "advise --torch 2.4 --fact amp=true --fact amp=false",
+    "advise --torch 2.4 --inference --fact training=true",
+    "advise --torch 2.4 --ops interpolate[mode=bilinear]:mode=nearest",
+]
+
+EMPTY = [
+    ["advise", "--torch", ""],
+    ["advise", "--container", ""],
+    ["advise", "--with", ""],
+    ["advise", "--torch", "2.4", "--ops", ""],
+    ["advise", "--torch", "2.4", "--ops", " , ,"],
+    ["advise", "--torch", "2.4", "--ops", "-"],
+    ["advise", "--torch", "2.4", "--fact", ""],
+    ["advise", "--torch", "2.4", "--device", ""],
+    ["advise", "--torch", "2.4", "--diff", ""],
+    ["show", ""],
+    ["explain", ""],
+    ["list", ""],
+]
+
+
+@pytest.mark.parametrize(("command", "code"), ANSWERED)
+def test_an_answer_is_on_stdout_alone(command: str, code: int) -> None:
+    done = d9m(*command.split(" ", 1 if command.startswith("explain") else -1))
+    assert (done.returncode, done.stderr) == (code, "")
+    assert done.stdout
+
+
+@pytest.mark.parametrize(("command", "code"), REFUSED)
+def test_an_error_leaves_stdout_empty(command: str, code: int) -> None:
+    _is_refused(command.split(), code)
+
+
+@pytest.mark.parametrize("command", CONTRADICTIONS)
+def test_things_given_that_contradict_each_other_are_refused(command: str) -> None:
+    _is_refused(command.split(), 2)
+
+
+@pytest.mark.parametrize("arguments", EMPTY, ids=" ".join)
+def test_an_empty_value_is_refused(arguments: list[str]) -> None:
+    _is_refused(arguments, 2)
+
+
+def _is_refused(arguments: list[str], code: int) -> None:
+    done = d9m(*arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(("d9m: ", "Usage: ", "Error: "))
+    assert "Traceback" not in done.stderr
+
+
+def test_the_table_of_exit_codes_is_printed_whole() -> None:
+    printed = " ".join(d9m("--explain-exit").stdout.split())
+    assert all(f"{code} {meaning}" in printed for code, meaning in EXIT_CODES.items())

@@ -1,0 +1,59 @@
+"""Help names every option of the contract, and fits a terminal of eighty columns."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from process import d9m
+
+from d9m.cli.application import COMMANDS
+
+OPTIONS = {
+    "advise": (
+        "--tf --torch --jax --with --container --ops --device --inference --fact --scope --env-file --from-env --diff "
+        "--format --output --all --allow-unknown --color --help"
+    ),
+    "check": "--ops --device --format --output --color --help",
+    "explain": "--tf --torch --format --output --color --help",
+    "show": "--format --output --color --help",
+    "list": "--package --grep --format --output --color --help",
+    "kb lint": "--explain --format --output --help",
+    "kb audit": "--format --help",
+    "kb build": "--output --help",
+    "kb stats": "--format --help",
+    "kb mutate": "--cases --sample --seed --format --help",
+}
+
+PAGES = ["--help", "--explain-exit", "kb --help", *(f"{command} --help" for command in OPTIONS)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("columns", ["80", "300"])
+def test_help_fits_eighty_columns_on_any_terminal(page: str, columns: str) -> None:
+    done = d9m(*page.split(), COLUMNS=columns)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line for line in done.stdout.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_help_names_every_option_of_the_contract(command: str) -> None:
+    shown = set(re.findall(r"--[a-z-]+", d9m(*command.split(), "--help").stdout))
+    assert set(OPTIONS[command].split()) <= shown
+
+
+def test_the_overview_has_a_whole_sentence_for_every_command() -> None:
+    shown = " ".join(d9m("--help").stdout.split())
+    assert [name for name, does in COMMANDS.items() if f"{name} {does}" not in shown] == []
+
+
+def test_without_arguments_the_overview_is_shown_as_an_error() -> None:
+    done = d9m()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == d9m("--help").stdout
+
+
+@pytest.mark.parametrize("short", ["-h"])
+def test_short_options_work(short: str) -> None:
+    assert d9m(short).stdout == d9m("--help").stdout
+    assert d9m("advise", short).stdout == d9m("advise", "--help").stdout

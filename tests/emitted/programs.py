@@ -1,0 +1,199 @@
+"""All Python that d9m tells people to run: ``--format python``, examples of ingredients, statements of settings.
+
+Many releases share a text; each text is here once, with all the releases that it is told for.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import environments
+
+from d9m import lookup
+from d9m.advice import Advice
+from d9m.ask import advise, understand
+from d9m.environment import Asked, Environment
+from d9m.failures import UsageError
+from d9m.kb.tables import KnowledgeBase
+from d9m.render import python
+from d9m.render.blocks import live
+from d9m.versions import key
+from questions import knowledge_base
+
+FRAMEWORKS = ("tensorflow", "torch")
+
+OLDEST_PYTHON = (3, 6)
+"""The Python of TensorFlow 2.0 images."""
+
+
+@dataclass
+class Program:
+    """One text, who says it, and what it needs."""
+
+    text: str
+    origin: str
+    """The command that prints a block; the record of an example or a statement."""
+    releases: dict[str, list[str]] = field(default_factory=dict)
+    """Framework -> its releases that get this text."""
+    installs: tuple[str, ...] = ()
+    required: dict[str, str] = field(default_factory=dict)
+    """Variables that only the shell can set."""
+    forbidden: tuple[str, ...] = ()
+    """Variables that only the shell can unset."""
+    sets: dict[str, str] = field(default_factory=dict)
+    """Variables that the program sets, before any framework is imported."""
+    above_import: bool = False
+    """Whether it is too late for this program once a framework is imported."""
+
+    @property
+    def name(self) -> str:
+        packages = "+".join(f"{package}-{releases[0]}" for package, releases in self.releases.items())
+        return f"{packages}-{hashlib.sha256(self.text.encode()).hexdigest()[:6]}"
+
+    @functools.cached_property
+    def tree(self) -> ast.Module:
+        """Raises SyntaxError where the oldest Python would."""
+        return ast.parse(self.text, feature_version=OLDEST_PYTHON)
+
+    def told_for(self, environment: Environment) -> None:
+        for package in FRAMEWORKS:
+            candidates = environment.packages[package].candidates if package in environment.packages else None
+            if candidates is None or (candidates.how == "between" and len(candidates.releases) > 2):
+                continue  # nobody knows which release such an image holds
+            known = self.releases.setdefault(package, [])
+            known.extend(release for release in candidates.releases if release not in known)
+
+
+@functools.cache
+def blocks() -> tuple[Program, ...]:
+    """Every distinct block for the top of a program."""
+    kb = knowledge_base()
+    found: dict[str, Program] = {}
+    for asked, ops in _questions(kb):
+        environment, advice, command = understand(kb, asked), advise(kb, asked, ops), _command(asked, ops)
+        imports = tuple(name for package in environment.packages for name in kb.package(package).imports)
+        _stamp, text = python.render(advice, command, imports).split("\n", 1)
+        if text not in found:
+            found[text] = _block(text, command, advice)
+        found[text].told_for(environment)
+    return tuple(found.values())
+
+
+@functools.cache
+def examples() -> tuple[Program, ...]:
+    """Every distinct Python example of an ingredient."""
+    kb = knowledge_base()
+    found: dict[str, Program] = {}
+    for asked in _releases(kb):
+        environment = understand(kb, asked)
+        for ingredient in advise(kb, asked, []).ingredients:
+            for code in (each.code for each in ingredient.examples if each.language == "python"):
+                found.setdefault(code, Program(code, f"ingredients/{ingredient.id}")).told_for(environment)
+    return tuple(found.values())
+
+
+@functools.cache
+def statements() -> tuple[Program, ...]:
+    """Every Python setting, turned to each value that it takes."""
+    kb = knowledge_base()
+    settings = [setting for name in kb.keys("settings") if (setting := kb.setting(name)).kind == "python"]
+    found: dict[str, Program] = {}
+    for asked in _releases(kb):
+        environment = understand(kb, asked)
+        for setting in settings:
+            for value in setting.accepts or ["1"] if environment.holding(setting.when) else []:
+                lines = [*setting.imports, (setting.statement or setting.name).replace("{value}", value)]
+                text = "\n".join(lines) + "\n"
+                found.setdefault(text, Program(text, f"setting {setting.name}")).told_for(environment)
+    return tuple(found.values())
+
+
+def uncommented(program: Program) -> str:
+    """The text with its conditional lines taken in, as a reader does for whom the condition holds."""
+    lines: list[str] = []
+    inside = False
+    for line in program.text.splitlines():
+        start = line.startswith("# only if ") and line.endswith(":")
+        inside = start or (inside and line.startswith("# "))
+        lines.append(line[2:] if inside and not start else line)
+    return "\n".join(lines) + "\n"
+
+
+def _releases(kb: KnowledgeBase) -> Iterator[Asked]:
+    for package in FRAMEWORKS:
+        for release in kb.releases(package):
+            yield from (Asked(((package, release),), None, device) for device in ("cuda", "cpu"))
+
+
+def _questions(kb: KnowledgeBase) -> Iterator[tuple[Asked, list[str] | None]]:
+    for asked in _releases(kb):
+        yield asked, None
+        yield asked, []
+        yield from ((asked, [op]) for op in _representatives(kb, understand(kb, asked)))
+    yield from ((asked, None) for asked in _variations(kb))
+
+
+def _representatives(kb: KnowledgeBase, environment: Environment) -> list[str]:
+    """One op for each set of sources: ops that meet the same ones get the same block."""
+    found: dict[tuple[str, ...], str] = {}
+    for item in lookup.everything(kb, environment):
+        found.setdefault(tuple(met.id for op in item.ops for met in kb.met_by(op.package, op.name)), item.text)
+    return list(found.values())
+
+
+def _variations(kb: KnowledgeBase) -> Iterator[Asked]:
+    """What else can change a block: facts and companions, several releases at once, and all images."""
+    switches = [name for name, fact in kb.meta.facts.items() if "true" in fact.values and not fact.argument]
+    companions = [name for name in kb.keys("packages") if name not in FRAMEWORKS and kb.package(name).kind != "image"]
+    for package in FRAMEWORKS:
+        new = (package, max((each.release for each in environments.FRAMEWORKS if each.package == package), key=key))
+        majors = dict.fromkeys(release.split(".")[0] for release in kb.releases(package))
+        yield from (Asked(((package, version),)) for version in (None, *majors))
+        yield Asked((new,), inference=True)
+        yield from (Asked((new,), facts=((name, "true"),)) for name in switches)
+        yield from (asked for name in companions if _is_understood(kb, asked := Asked((new, (name, None)))))
+    for family, packages in kb.meta.images.items():
+        for package in packages:
+            for release in kb.releases(package):
+                forms = [form for each in kb.package(package).tags for form in each.forms] or ["{release}"]
+                named = [Asked((), f"{family}:{form.format(release=release)}") for form in forms]
+                yield next(asked for asked in named if _is_understood(kb, asked))
+
+
+def _is_understood(kb: KnowledgeBase, asked: Asked) -> bool:
+    try:
+        understand(kb, asked)
+    except UsageError:
+        return False
+    return True
+
+
+def _command(asked: Asked, ops: Sequence[str] | None) -> str:
+    words = ["d9m advise"]
+    words += [f"--with {name}={version}" if version else f"--with {name}" for name, version in asked.packages]
+    words += [f"--container {asked.container}"] if asked.container else []
+    words += [f"--device {asked.device}"] if asked.device else []
+    words += [f"--fact {name}={value}" for name, value in asked.facts]
+    words += ["--inference"] if asked.inference else []
+    words += [f"--ops {op}" for op in ops or ()]
+    return " ".join([*words, "--format python"])
+
+
+def _block(text: str, command: str, advice: Advice) -> Program:
+    made = [step for step in advice.steps if live(advice, step)]
+    shell = [step for step in made if step.kind in ("env", "append", "unset")]
+    at_start = [step for step in shell if step.read_at == "process-start"]
+    later = [step for step in shell if step not in at_start]
+    return Program(
+        text=text,
+        origin=command,
+        installs=tuple(advice.settings.install),
+        required={step.name: step.value or "" for step in at_start if step.kind != "unset"},
+        forbidden=tuple(step.name for step in at_start if step.kind == "unset"),
+        sets={step.name: step.value or "" for step in later if step.kind == "env"},
+        above_import=bool(later) or any(step.before_import for step in made),
+    )

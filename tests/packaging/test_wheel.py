@@ -1,0 +1,79 @@
+"""What the wheel and the sdist hold."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from email.message import Message
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+from installations import ROOT, sdist_from_tree, wheel_from_sdist, wheel_from_tree
+
+import d9m
+
+LARGEST_WHEEL = 2_000_000
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_from_tree(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sdist_from_tree(tmp_path_factory.mktemp("sdist"))
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        return Parser().parsestr(archive.read(name).decode())
+
+
+def test_a_wheel_is_small(wheel: Path) -> None:
+    assert wheel.stat().st_size <= LARGEST_WHEEL
+
+
+def test_a_wheel_holds_the_compiled_knowledge_base_and_no_yaml(names: set[str]) -> None:
+    assert "d9m/_kb/knowledge.d9m" in names
+    assert not [each for each in names if each.endswith((".yaml", ".yml"))]
+
+
+def test_a_wheel_holds_every_module_and_nothing_beside_the_package(names: set[str]) -> None:
+    modules = {path.relative_to(ROOT / "resolver").as_posix() for path in (ROOT / "resolver" / "d9m").rglob("*.py")}
+    assert modules <= names
+    assert {each.split("/")[0] for each in names} == {"d9m", f"d9m-{d9m.__version__}.dist-info"}
+    assert "d9m/py.typed" in names
+
+
+def test_a_wheel_says_who_it_is(wheel: Path) -> None:
+    said = metadata(wheel)
+    assert (said["Name"], said["Version"], said["Requires-Python"]) == ("d9m", d9m.__version__, ">=3.10")
+    assert said["License-Expression"] == "Apache-2.0"
+    assert "d9m advise" in str(said.get_payload())
+
+
+def test_no_framework_is_a_dependency(wheel: Path) -> None:
+    needed = " ".join(metadata(wheel).get_all("Requires-Dist") or [])
+    assert "msgspec" in needed
+    assert not [each for each in ("torch", "tensorflow", "jax", "numpy") if each in needed]
+
+
+def test_the_sdist_gives_the_same_wheel_byte_for_byte(wheel: Path, sdist: Path, tmp_path: Path) -> None:
+    assert wheel_from_sdist(sdist, tmp_path).read_bytes() == wheel.read_bytes()
+
+
+def test_an_sdist_holds_all_that_its_tests_and_site_need(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        held = {each.name.partition("/")[2] for each in archive.getmembers()}
+    needed = ["kb/facts.yaml", "tests/conftest.py", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+    assert set(needed) <= held
+    assert not [each for each in held if "__pycache__" in each or each.startswith(("build/", "dist/"))]
