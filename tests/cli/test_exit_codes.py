@@ -91,7 +91,7 @@ REFUSED = [
     ("kb lint", 5),
     ("kb mutate --sample 0", 2),
     ("check --device abacus", 2),
-    ("check", 4),
+    ("check --device rocm", 4),
 ]
 
 CONTRADICTIONS = [

@@ -32,7 +32,7 @@ def test_a_common_question_imports_nothing_heavy() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["advise", "advise --torch 2.4", "check", "explain x", "show TDO", "list", "kb stats", "--help"],
+    ["advise", "advise --torch 2.4", "check --list", "explain x", "show TDO", "list", "kb stats", "--help"],
 )
 def test_no_command_imports_a_framework(command: str) -> None:
     names = imported(*command.split())

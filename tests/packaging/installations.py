@@ -66,6 +66,11 @@ def editable_wheel(folder: Path) -> Path:
     return wheel
 
 
+def is_installed(name: str) -> bool:
+    """Whether the distribution is there, from which an environment's dependencies are known."""
+    return any(importlib.metadata.distributions(name=name))
+
+
 def installed(wheel: Path, folder: Path) -> Installation:
     """`wheel`, installed by pip in a new environment."""
     python = _environment(folder)

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import needs
 from installations import (
+    Installation,
+    checkout,
+    editable_wheel,
+    installed,
+    is_installed,
+    sdist_from_tree,
+    wheel_from_sdist,
+    wheel_from_tree,
+)
     Installation,
     checkout,
     editable_wheel,
@@ -23,6 +33,7 @@ WAYS = ("wheel", "wheel from sdist", "editable", "checkout")
 
 @pytest.fixture(scope="module")
 def installations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Installation]:
+    needs(is_installed("d9m"), "d9m", "python -m pip install -e '.[dev]'")
     folder = tmp_path_factory.mktemp("installations")
     sdist = sdist_from_tree(folder / "sdist")
     return {
