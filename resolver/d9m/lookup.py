@@ -87,12 +87,18 @@ def everything(kb: KnowledgeBase, environment: Environment) -> list[AskedItem]:
 
 
 def _entries(kb: KnowledgeBase, package: str, name: str) -> list[OpEntry]:
-    found = (
-        kb.get("names", f"{package}:{plain(spelling)}") for spelling in _spellings(name, kb.meta.prefixes[package])
-    )
-    names: tuple[str, ...] = next(filter(None, found), ())
+    names = _meant(kb, package, name)
     exact = [each for each in names if each == name]
     return [kb.get("ops", f"{package}:{each}") for each in exact or names]
+
+
+def _meant(kb: KnowledgeBase, package: str, name: str) -> tuple[str, ...]:
+    """Names of the catalogue that a written name may mean: those of its first known spelling."""
+    for spelling in _spellings(name, kb.meta.prefixes[package]):
+        found: tuple[str, ...] | None = kb.get("names", f"{package}:{plain(spelling)}")
+        if found:
+            return found
+    return ()
 
 
 def _spellings(name: str, prefixes: dict[str, str]) -> Iterator[str]:
