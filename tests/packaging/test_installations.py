@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import needs
 from installations import (
     Installation,
     checkout,
@@ -18,14 +17,8 @@ from installations import (
     wheel_from_sdist,
     wheel_from_tree,
 )
-    Installation,
-    checkout,
-    editable_wheel,
-    installed,
-    sdist_from_tree,
-    wheel_from_sdist,
-    wheel_from_tree,
-)
+
+from conftest import needs
 
 QUESTION = ("advise", "--tf", "2.0", "--ops", "conv,bias_add")
 WAYS = ("wheel", "wheel from sdist", "editable", "checkout")

@@ -1,0 +1,127 @@
+"""README, CONTRIBUTING and CHANGELOG say what is so: their commands and code run, their example lints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+import d9m
+from d9m.cli.advise_command import FORMATS
+from d9m.failures import EXIT_CODES
+from d9m.kb.lint import as_text, lint
+from questions import KB, TESTS
+
+ROOT = TESTS.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```", text, re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(block) for _indent, block in found]
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The arguments of every `d9m` command that stands on a line of its own."""
+    for line in "\n".join(blocks(text, "sh")).splitlines():
+        command = line.partition("  #")[0].partition(" <")[0].strip()
+        if command.startswith('eval "$('):
+            command = command.removeprefix('eval "$(').removesuffix(')"')
+        if command.startswith("d9m "):
+            yield shlex.split(command)[1:]
+
+
+def ask(arguments: list[str], folder: Path, kb: Path = KB) -> subprocess.CompletedProcess[str]:
+    variables = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "D9M_KB": str(kb)}
+    return subprocess.run(
+        [sys.executable, "-m", "d9m", *arguments],
+        capture_output=True, text=True, check=False, cwd=folder, env=variables, timeout=60,
+        input="index_add_cuda_ does not have a deterministic implementation",
+    )  # fmt: skip
+
+
+EVERYWHERE_ALIKE = [each for each in commands(README) if each not in (["advise"], ["check"])]
+
+
+@pytest.mark.parametrize("arguments", EVERYWHERE_ALIKE, ids=" ".join)
+def test_every_command_of_the_readme_answers(arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "job.env").write_text("CUBLAS_WORKSPACE_CONFIG=:4096:8\n")
+    done = ask(arguments, tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    assert done.stderr == ""
+
+
+def test_the_readme_shows_commands_of_every_kind() -> None:
+    assert {each[0] for each in commands(README)} == {"advise", "explain", "show", "list", "check"}
+
+
+def test_the_answer_that_the_readme_shows_is_the_answer(tmp_path: Path) -> None:
+    (shown,) = blocks(README, "text")
+    answer = ask(["advise", "--tf", "2.0", "--ops", "conv,bias_add"], tmp_path).stdout
+    for part in shown.split("...\n"):
+        assert part in answer
+
+
+@pytest.mark.parametrize("code", blocks(README, "python"))
+def test_the_code_of_the_readme_runs(code: str, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_readme_has_every_exit_code() -> None:
+    assert re.findall(r"^\| (\d) \|", README, re.MULTILINE) == [str(code) for code in EXIT_CODES]
+
+
+def test_the_readme_names_every_format() -> None:
+    assert [each for each in FORMATS if each not in re.findall(r"\w+", README)] == []
+
+
+@pytest.fixture
+def with_example(tmp_path: Path) -> Path:
+    """The knowledge base, with the example of CONTRIBUTING in its place."""
+    op, source = blocks(CONTRIBUTING, "yaml")
+    place = re.search(r"^\d\. Write `kb/(\S+)`\.$", CONTRIBUTING, re.MULTILINE)
+    assert place is not None
+    kb = tmp_path / "kb"
+    shutil.copytree(KB, kb)
+    (kb / place[1]).write_text(source, encoding="utf-8")
+    catalogue = (kb / "ops" / "tensorflow.yaml").read_text(encoding="utf-8")
+    (kb / "ops" / "tensorflow.yaml").write_text(catalogue.replace("\nops:\n", f"\nops:\n  {op}", 1), encoding="utf-8")
+    return kb
+
+
+def test_the_example_of_a_record_has_no_fault(with_example: Path) -> None:
+    faults = lint(with_example)
+    assert not faults, as_text(faults)
+
+
+@pytest.mark.parametrize(("release", "outcome"), [("2.9", "UNSOLVED"), ("2.10", "SOLVED")])
+def test_the_example_of_a_record_answers_as_told(
+    with_example: Path, tmp_path: Path, release: str, outcome: str
+) -> None:
+    (name,) = yaml.safe_load(blocks(CONTRIBUTING, "yaml")[0])
+    assert ask(["advise", "--tf", release, "--ops", name], tmp_path, with_example).stdout.startswith(f"{outcome}  ")
+    assert name in ask(["show", name], tmp_path, with_example).stdout
+
+
+@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_every_place_that_is_named_exists(text: str) -> None:
+    named = re.findall(r"`((?:kb|tests|resolver|site|\.ci)/[\w./-]*)`", text)
+    linked = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
+    places = {each for each in (*named, *linked) if "RULE" not in each and "example" not in each}
+    assert [each for each in places if not (ROOT / each).exists()] == []
+    assert places
+
+
+def test_the_changelog_speaks_of_this_version() -> None:
+    assert f"## [{d9m.__version__}]" in CHANGELOG
