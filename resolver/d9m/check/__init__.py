@@ -1,1 +1,1 @@
-"""What this machine really does: host, settings, and (in a later release) probes."""
+"""What this machine really does: its settings against the advice, its ops run with and without them."""

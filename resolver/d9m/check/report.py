@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 import d9m
-from d9m.advice import SCHEMA_VERSION, Advice, Tool
+from d9m.advice import Tool
+from d9m.check.arms import Arm
+from d9m.check.catalogue import Selected
+from d9m.check.expect import Agreement, Expected, agreement
 from d9m.check.host import Host
+from d9m.check.observe import ArmResult, Bounds, Found, bounds, united
+from d9m.check.run import Told
 from d9m.check.settings import FINDINGS, Setting
+from d9m.check.verdict import Name, Proofs, judge
+from d9m.query import Direction
+
+
+class Proven(msgspec.Struct, frozen=True):
+    """What a probe showed of itself; null: it has no such proof."""
+
+    control: bool | None
+    """Inputs that cannot meet gave one result."""
+    order: bool | None
+    """Another order of the same terms changed the bits."""
+    planted: bool | None
+    """A change of one unit in the last place was seen."""
+    value: float | None
+    """Error of the advised result against double precision, over the largest true value."""
+
+
+class ProbeResult(msgspec.Struct, frozen=True):
+    id: str
+    source: str | None
+    op: str
+    device: str
+    dtype: str
+    direction: Direction
+    case: dict[str, int]
+    """Rung of the ladder on which the arms were compared."""
+    arms: dict[str, ArmResult]
+    bounds: Bounds
+    verdict: Name
+    reason: str
+    expected: str | None
+    agrees_with_kb: bool | None
+    kb: Agreement
+    cost: float | None
+    """Time of a call with the advised settings over the default one."""
+    proofs: Proven
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -27,15 +69,130 @@ class Report(msgspec.Struct, frozen=True):
     d9m: Tool
     host: Host
     settings: list[Setting]
-    probes: list[dict[str, Any]]
-    """None yet: this release compares settings and does not run ops."""
+    probes: list[ProbeResult]
     summary: Summary
+    device: str = "cpu"
+    frameworks: dict[str, dict[str, Any]] = {}
+    """What each framework said of itself and its device."""
+    amplified: list[str] = []
+    """What was done to make differences likelier."""
+    left_out: list[str] = []
+    """Advised settings that no bare process can make."""
+    notes: list[str] = []
+    interrupted: bool = False
+    seconds: float = 0.0
+    worker_seconds: dict[str, float] = {}
+    """Spent by all workers together in ``imports`` and in ``probes``."""
 
 
-def report(advice: Advice, host: Host, settings: list[Setting]) -> Report:
-    return Report(SCHEMA_VERSION, Tool(d9m.__version__, advice.d9m.kb_date), host, settings, [], Summary())
+def tool(kb_date: str) -> Tool:
+    return Tool(d9m.__version__, kb_date)
+
+
+def results(
+    selected: Sequence[Selected], arms: Sequence[Arm], told: Told, device: str, expected: Mapping[str, Expected]
+) -> list[ProbeResult]:
+    """One result for each probe that was begun."""
+    return [
+        _result(each, arms, told, device, expected.get(each.probe.id))
+        for each in selected
+        if told.found.get("default", {}).get(each.key)
+    ]
+
+
+def _result(selected: Selected, arms: Sequence[Arm], told: Told, device: str, expected: Expected | None) -> ProbeResult:
+    probe, key = selected.probe, selected.key
+    found = {arm: each[key] for arm, each in told.found.items() if key in each}
+    seen = {arm.name: united(found[arm.name]) for arm in arms if arm.name in found}
+    for arm in arms:
+        if arm.same_as in seen:
+            seen[arm.name] = msgspec.structs.replace(seen[arm.same_as], same_as=arm.same_as)
+        elif arm.name in told.broken and arm.name not in seen:
+            seen[arm.name] = msgspec.structs.replace(united([]), failed=told.broken[arm.name])
+    proofs = _proofs(found)
+    verdict = judge(seen, proofs, selected.dtype, probe.tolerance)
+    kb = agreement(expected, seen, verdict)
+    ran = [seen[name] for name in ("default", "advised") if name in seen and seen[name].repeats]
+    weakest = min(ran, key=lambda each: each.repeats, default=united([]))
+    return ProbeResult(
+        id=probe.id,
+        source=probe.source,
+        op=probe.op,
+        device=device,
+        dtype=selected.dtype,
+        direction=probe.direction,
+        case=_case(found["default"]),
+        arms={arm.name: seen[arm.name] for arm in arms if arm.name in seen},
+        bounds=bounds(weakest.repeats, weakest.processes),
+        verdict=verdict.name,
+        reason=verdict.reason,
+        expected=expected.outcome if expected else None,
+        agrees_with_kb={"agrees": True, "contradicts": False, "fills": None, "silent": None}[kb],
+        kb=kb,
+        cost=_cost(seen),
+        proofs=Proven(
+            proofs.stable, proofs.sighted, all(proofs.planted) if proofs.planted else None, proofs.error("advised")
+        ),
+    )
+
+
+def _case(told: Sequence[Found]) -> dict[str, int]:
+    for each in told:
+        if "rung" in each:
+            return each["rung"]
+    return {}
+
+
+def _proofs(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Proofs:
+    def told(name: str) -> list[Any]:
+        several = (each.get(name) for arm in ("default", "advised") for each in found.get(arm, ()))
+        return [each for each in several if each is not None]
+
+    references = {
+        arm: each["reference"]
+        for arm in ("default", "advised")
+        for each in found.get(arm, ())
+        if each.get("reference") is not None
+    }
+    return Proofs(tuple(told("control")), tuple(told("planted")), tuple(told("moved")), references)
+
+
+def _cost(seen: Mapping[str, ArmResult]) -> float | None:
+    before, after = seen.get("default"), seen.get("advised")
+    if before is None or after is None or not before.seconds or after.seconds is None:
+        return None
+    return round(after.seconds / before.seconds, 2)
+
+
+def summary(probes: Sequence[ProbeResult]) -> Summary:
+    def count(*names: Name) -> int:
+        return sum(each.verdict in names for each in probes)
+
+    return Summary(
+        probed=len(probes) - count("inconclusive"),
+        nondeterministic=sum(each.arms["default"].varies for each in probes if "default" in each.arms),
+        fixed=count("fixed-by-advice"),
+        not_fixed=count("not-fixed"),
+        raised=count("raises"),
+        contradictions=sum(each.kb == "contradicts" for each in probes),
+        could_not_run=count("inconclusive"),
+    )
+
+
+def finding(probe: ProbeResult) -> bool:
+    """Whether a person has to act: not where a default varies and the advice fixes it, or stops it with an error."""
+    asis = probe.arms.get("as-is")
+    return (
+        probe.verdict in ("not-fixed", "value-mismatch")
+        or probe.kb == "contradicts"
+        or (asis is not None and asis.same_as is None and asis.varies)
+    )
 
 
 def exit_code(report: Report) -> int:
-    """1 for a finding; else 4, because no probe could run."""
-    return 1 if any(each.status in FINDINGS for each in report.settings) else 4
+    """1 for a finding; else 4 where no probe could run, 3 where a part is not known, 0."""
+    if any(each.status in FINDINGS for each in report.settings) or any(finding(each) for each in report.probes):
+        return 1
+    if not report.summary.probed:
+        return 4
+    return 3 if report.summary.could_not_run or report.interrupted else 0

@@ -1,14 +1,20 @@
-"""`d9m check`: this machine's settings against the advice."""
+"""`d9m check`: this machine's settings against the advice, then its ops, run and compared bit for bit."""
 
 from __future__ import annotations
 
-import os
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from d9m.cli import output, question
 from d9m.kb.locate import open_knowledge_base
+
+if TYPE_CHECKING:
+    from d9m.check.launch import Launcher
+    from d9m.check.report import Report
+
+FORMATS = ("text", "json", "markdown", "junit")
 
 
 def register(app: typer.Typer) -> None:
@@ -16,39 +22,134 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    ops: question.Ops = None,
+    ops: Annotated[
+        list[str] | None,
+        typer.Option("--ops", metavar="LIST", help="Ops, probes or records: index_add,torch/conv2d. @FILE or - reads."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A minute: one size of the likeliest ops.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Every type and size, many more repeats and processes.")] = False,
     device: question.Device = None,
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    framework: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this one; may repeat.")] = None,
+    python: Annotated[str | None, typer.Option(metavar="PATH", help="Probe the Python there.")] = None,
+    runner: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="Probe where this leads: 'docker run --rm -i IMAGE python'.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="The probes there are; nothing is run.")] = False,
+    selftest: Annotated[bool, typer.Option("--selftest", help="Prove the prober with facts of any CPU.")] = False,
+    compare: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="A.json B.json", help="Two reports of machines that are alike.")
+    ] = None,
+    evidence: Annotated[str | None, typer.Option(metavar="FILE", help="Write the run as a record, too.")] = None,
+    limit: Annotated[float, typer.Option(metavar="SECONDS", help="A probe that takes longer is given up.")] = 60.0,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every probe, not only what stands out.")] = False,
+    format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
     out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
-    """Compare the settings of this process with the advice for what is installed here."""
-    from d9m.ask import advise, understand
-    from d9m.check import host, report, settings
-    from d9m.detect import detect
-    from d9m.environment import Asked
-    from d9m.existing import judge_existing
-    from d9m.failures import AbsentError
-    from d9m.render import as_json
-    from d9m.render import check as rendered
+    """Compare the settings of this process with the advice, then run ops with and without it."""
+    output.one_of("--format", format_, FORMATS)
+    output.one_of("--color", color, output.COLOURS)
+    if device is not None:
+        output.one_of("--device", device, DEVICES)
+    if compare is not None:
+        raise typer.Exit(_compare(compare, format_, out, color))
+    if list_:
+        raise typer.Exit(_list(framework, device, format_, out, color))
+    launcher = _launcher(python, runner)
+    if selftest:
+        raise typer.Exit(_selftest(launcher, format_, out, color))
+    from d9m.check import report as reports
+    from d9m.check.examine import Question, examine
+    from d9m.check.progress import Progress
+    from d9m.check.run import FULL, NORMAL, QUICK
+    from d9m.failures import UsageError
+
+    if quick and full:
+        raise UsageError("--quick and --full exclude each other")
+    if limit <= 0:
+        raise UsageError(f"--limit must be more than 0, not {limit:g}")
+    effort = QUICK if quick else FULL if full else NORMAL
+    asked = Question(launcher, device, framework or [], question.read_ops(ops), effort, quick, full, limit)
+    progress = Progress()
+    try:
+        found = examine(open_knowledge_base(), asked, progress)
+    finally:
+        progress.end()
+    if evidence is not None:
+        from d9m.check.evidence import record
+        from d9m.render import as_json
+
+        output.write(as_json.render(record(found)), evidence)
+    output.write(_rendered(found, format_, verbose, color, out), out)
+    raise typer.Exit(reports.exit_code(found))
+
+
+def _launcher(python: str | None, runner: str | None) -> Launcher:
+    from d9m.check import launch
+    from d9m.failures import UsageError
+
+    if python is not None and runner is not None:
+        raise UsageError("--python and --runner exclude each other")
+    if runner is not None:
+        return launch.runner(runner)
+    return launch.interpreter(python or sys.executable)
+
+
+def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str | None) -> str:
+    if format_ == "json":
+        from d9m.render import as_json
+
+        return as_json.render(found)
+    if format_ == "junit":
+        from d9m.render import junit
+
+        return junit.render(found)
+    from d9m.render import check, check_markdown
+
+    if format_ == "markdown":
+        return check_markdown.render(found)
+    return output.styled(check.render(found, verbose), color, out)
+
+
+def _list(framework: list[str] | None, device: str | None, format_: str, out: str | None, color: str) -> int:
+    from d9m.check import catalogue
+    from d9m.environment import DEVICES
+    from d9m.render import as_json, check
 
     output.one_of("--format", format_, ("text", "json"))
-    output.one_of("--color", color, output.COLOURS)
-    kb = open_knowledge_base()
-    variables = dict(os.environ)
-    found = detect(kb, variables)
-    if device is not None and device != found.device and device != "cpu":
-        raise AbsentError(f"no {device} device here: this machine has {found.device}")
-    if not found.packages and found.container is None:
-        raise AbsentError("no framework that d9m knows is installed here", tip="ask about another: d9m advise")
-    asked = Asked(found.packages, found.container, device or found.device)
-    environment = understand(kb, asked)
-    advice = advise(kb, asked, question.read_ops(ops))
-    lines = settings.compare(advice, judge_existing(kb, environment, advice, variables), variables)
-    packages = {name: each.version or "?" for name, each in environment.packages.items() if each.origin != "wheel"}
-    result = report.report(advice, host.look(packages, found.container), lines)
-    if format_ == "json":
-        output.write(as_json.render(result), out)
-    else:
-        output.write(output.styled(rendered.render(result), color, out), out)
-    raise typer.Exit(report.exit_code(result))
+    names = framework or list(catalogue.FRAMEWORKS)
+    for each in names:
+        output.one_of("--framework", each, catalogue.FRAMEWORKS)
+    if device is not None:
+        output.one_of("--device", device, DEVICES)
+    found = [each for name in names for each in catalogue.probes(name) if device is None or device in each.devices]
+    text = as_json.render(found) if format_ == "json" else output.styled(check.catalogue(found), color, out)
+    output.write(text, out)
+    return 0
+
+
+def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> int:
+    from d9m.check.progress import Progress
+    from d9m.check.selftest import selftest
+    from d9m.render import as_json, check
+
+    output.one_of("--format", format_, ("text", "json"))
+    progress = Progress()
+    try:
+        facts = selftest(open_knowledge_base(), launcher, progress)
+    finally:
+        progress.end()
+    text = as_json.render(facts) if format_ == "json" else output.styled(check.selftest(facts), color, out)
+    output.write(text, out)
+    return 0 if all(each.holds for each in facts) else 4
+
+
+def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> int:
+    from d9m.check import twins
+    from d9m.render import as_json, check
+
+    output.one_of("--format", format_, ("text", "json"))
+    found = twins.compare(twins.read(files[0]), twins.read(files[1]), files)
+    text = as_json.render(found) if format_ == "json" else output.styled(check.comparison(found), color, out)
+    output.write(text, out)
+    return twins.exit_code(found)

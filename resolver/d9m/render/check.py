@@ -2,29 +2,81 @@
 
 from __future__ import annotations
 
-from d9m.check.report import Report
-from d9m.check.settings import FINDINGS
+from collections.abc import Sequence
+
+from d9m.check.catalogue import Probe
+from d9m.check.observe import ArmResult
+from d9m.check.report import ProbeResult, Report, exit_code
+from d9m.check.selftest import Fact
+from d9m.check.settings import FINDINGS, Setting
+from d9m.check.twins import Comparison
 from d9m.render.page import Page, Span, Style
 
+SHOWN = 8
+"""Lines of one kind before the rest is only counted."""
 
-def render(report: Report) -> Page:
+MARKS: dict[str, tuple[str, Style]] = {
+    "value-mismatch": ("[WRONG]", "bad"),
+    "not-fixed": ("[no cure]", "bad"),
+    "raises": ("[raises]", "bad"),
+    "nondeterministic": ("[varies]", "bad"),
+    "uninitialised-read": ("[unset mem]", "doubt"),
+    "config-dependent": ("[config]", "doubt"),
+    "fixed-by-advice": ("[fixed]", "good"),
+}
+"""Verdict -> word, worst first. Silence and what could not run are counted below."""
+
+SHORT = {"forward": "fwd", "backward": "bwd"}
+
+
+def name(probe: ProbeResult) -> str:
+    """index-add fwd; with its type where that is not the usual one."""
+    short = probe.id.partition("/")[2].removesuffix("-backward")
+    return f"{short} {SHORT[probe.direction]}" + ("" if probe.dtype == "float32" else f" {probe.dtype}")
+
+
+def counted(arm: ArmResult | None) -> str:
+    if arm is None:
+        return "-"
+    if arm.failed:
+        return "failed"
+    return "raised" if arm.raised else f"{arm.differing} of {max(0, arm.repeats - 1)}"
+
+
+def record_says(probe: ProbeResult) -> str:
+    told = {"agrees": "agrees", "contradicts": f"says: {probe.expected}", "fills": "none yet", "silent": "-"}
+    return told[probe.kb]
+
+
+def render(report: Report, verbose: bool = False) -> Page:
     page = Page()
-    findings = [each for each in report.settings if each.status in FINDINGS]
-    if findings:
-        count = f"{len(findings)} setting{'s' * (len(findings) > 1)} to change"
-        page.line(Span("FINDINGS", "bad"), f"  {count}")
-    else:
-        page.line(Span("SETTINGS AGREE", "good"), "  with the advice, as far as they can be seen from outside")
+    _headline(page, report)
     _host(page, report)
     page.gap()
-    rows = [
-        (f"[{each.status}]", each.name, each.expected or "-", each.found or "-", each.next) for each in report.settings
-    ]
-    if rows:
-        page.table(("settings", "", "needed", "found", "next step"), rows, shrink=4)
-        page.gap()
-    page.paragraph("No op was run: this release of d9m compares settings and has no probes yet. (exit code 4 or 1)")
+    _settings(page, report)
+    _probes(page, report, verbose)
+    _trust(page, report)
     return page
+
+
+def _headline(page: Page, report: Report) -> None:
+    settings = sum(each.status in FINDINGS for each in report.settings)
+    counts = [
+        (settings, "setting to change", "settings to change"),
+        (sum(each.verdict == "value-mismatch" for each in report.probes), "wrong value", "wrong values"),
+        (report.summary.not_fixed, "op without a cure", "ops without a cure"),
+        (report.summary.contradictions, "contradicts our records", "contradict our records"),
+    ]
+    text = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
+    code = exit_code(report)
+    if code == 1:
+        page.line(Span("FINDINGS", "bad"), f"  {text or 'something varies in your environment'}")
+    elif code == 4:
+        page.line(Span("NOTHING RUN", "bad"), "  no probe could run here")
+    else:
+        fixed = f"{report.summary.fixed} of {report.summary.nondeterministic} that vary are fixed by the advice"
+        head = Span("SETTINGS HOLD", "good") if code == 0 else Span("MOSTLY", "doubt")
+        page.line(head, f"  {fixed}" if report.summary.nondeterministic else "  nothing varied")
 
 
 def _host(page: Page, report: Report) -> None:
@@ -32,9 +84,155 @@ def _host(page: Page, report: Report) -> None:
     for gpu in host.gpus:
         mig = "on" if gpu.mig else "off"
         page.line(f"{gpu.name} (sm_{gpu.compute_capability.replace('.', '')}, driver {gpu.driver}) · MIG {mig}")
-    if host.gpu_note:
-        style: Style = "dim"
-        page.paragraph(host.gpu_note, style=style)
+    if host.gpu_note and report.device != "cpu":
+        page.paragraph(host.gpu_note, style="dim")
+    if not host.gpus and report.device == "cpu":
+        page.line("No GPU here: CPU probes only")
+    threads = {each["threads"] for each in report.frameworks.values() if each.get("threads")}
+    used = f", {max(threads)} threads for {host.threads} cores" if threads and report.device == "cpu" else ""
     packages = " · ".join(f"{name} {version}" for name, version in host.packages.items())
-    page.paragraph(f"{host.cpu}, {host.threads} threads" + (f" · {packages}" if packages else ""))
-    page.line(f"kb {report.d9m.kb_date}")
+    page.paragraph(f"{host.cpu}{used}" + (f" · {packages}" if packages else ""))
+    arms = [each.arms["default"] for each in report.probes if "default" in each.arms]
+    size = f"{len(report.probes)} probes"
+    if arms:
+        most = max(arms, key=lambda each: each.repeats)
+        size += f" x {most.repeats // max(1, most.processes)} repeats x {most.processes} processes"
+    page.line(f"kb {report.d9m.kb_date} · {report.device} · {size} · {_time(report.seconds)}")
+    for note in report.notes:
+        page.paragraph(note, " !  ", style="doubt")
+    if report.interrupted:
+        page.line(Span("Interrupted: what follows is what was known by then", "doubt"))
+
+
+def _time(seconds: float) -> str:
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s" if seconds >= 60 else f"{seconds:.0f} s"
+
+
+def _settings(page: Page, report: Report) -> None:
+    seen = [each for each in report.settings if each.status != "unseen"]
+    rows = [(_status(each), each.name, each.expected or "-", each.found or "-", each.next or "-") for each in seen]
+    if rows:
+        page.table(("Settings", "", "needed", "found", "next step"), rows, shrink=4)
+    unseen = [each.name for each in report.settings if each.status == "unseen"]
+    if unseen:
+        page.paragraph(f"{'; '.join(unseen)}: live in your program, where no check can look", "[unseen]   ", " " * 11)
+    page.gap()
+
+
+def _status(setting: Setting) -> Span:
+    return Span(f"[{setting.status.replace('-', ' ')}]", "bad" if setting.status in FINDINGS else "")
+
+
+def _probes(page: Page, report: Report, verbose: bool) -> None:
+    told = sorted((each for each in report.probes if each.verdict in MARKS or each.kb == "contradicts"), key=_place)
+    rows: list[tuple[Span, str, str, str, str, str]] = []
+    more: dict[str, int] = {}
+    for verdict in dict.fromkeys(_mark(each) for each in told):
+        own = [each for each in told if _mark(each) == verdict]
+        kept = own if verbose or verdict[1] == "bad" else own[:SHOWN]
+        rows += [(Span(*verdict), *_row(each)) for each in kept]
+        more[verdict[0]] = len(own) - len(kept)
+    if rows:
+        page.table(("Probes", "op and direction", "default", "advised", "cost", "our record"), rows, shrink=1)
+        for mark, count in more.items():
+            if count:
+                page.line(f"            {count} more {mark.strip('[]')}: --verbose")
+    for each in report.probes:
+        if each.kb == "contradicts":
+            page.paragraph(
+                f"please send it: d9m check --ops {each.id} --evidence {each.id.partition('/')[2]}.json", "  "
+            )
+    _silent(page, report, verbose)
+    page.gap()
+
+
+def _mark(probe: ProbeResult) -> tuple[str, Style]:
+    return ("[REPORT]", "bad") if probe.kb == "contradicts" else MARKS[probe.verdict]
+
+
+def _place(probe: ProbeResult) -> tuple[bool, int]:
+    return probe.kb != "contradicts", list(MARKS).index(probe.verdict) if probe.verdict in MARKS else -1
+
+
+def _row(probe: ProbeResult) -> tuple[str, str, str, str, str]:
+    cost = f"{probe.cost:.1f}x" if probe.cost is not None and not probe.arms["advised"].raised else "-"
+    arms = (counted(probe.arms.get("default")), counted(probe.arms.get("advised")))
+    return name(probe), *arms, cost, record_says(probe)
+
+
+def _silent(page: Page, report: Report, verbose: bool) -> None:
+    same = [each for each in report.probes if each.verdict == "no-difference-seen"]
+    if same:
+        worst = max(same, key=lambda each: each.bounds.repeat)
+        page.paragraph(
+            f"{len(same)} probe{'s' * (len(same) > 1)}: no difference "
+            f"(under {worst.bounds.repeat:.1%} of calls at 95 %; "
+            f"{worst.arms['default'].processes} process starts bound start-up effects only at "
+            f"{worst.bounds.start:.0%}" + ("" if worst.arms["default"].processes > 3 else ": --full") + ")",
+            "[same]      ", " " * 12,
+        )  # fmt: skip
+        if verbose:
+            page.paragraph(", ".join(name(each) for each in same), " " * 12)
+    for each in report.probes:
+        if each.verdict == "inconclusive":
+            page.paragraph(f"{name(each)}  {each.reason}", "[failed]    ", " " * 12, "doubt")
+
+
+def _trust(page: Page, report: Report) -> None:
+    values = [each for each in report.probes if each.proofs.value is not None]
+    wrong = [each for each in values if each.verdict == "value-mismatch"]
+    controls = [each.proofs.control for each in report.probes if each.proofs.control is not None]
+    orders = [each.proofs.order for each in report.probes if each.proofs.order is not None]
+    if values:
+        page.line(f"Values      advised results agree with float64: {len(values) - len(wrong)} of {len(values)}")
+        for each in wrong:
+            page.paragraph(f"{name(each)}: {each.reason}", " " * 12, style="bad")
+    if controls:
+        page.line(
+            f"Controls    {sum(controls)} of {len(controls)} stable: the differences are the ops', not the prober's"
+        )
+    if orders:
+        page.line(f"Power       {sum(orders)} of {len(orders)} would have seen another order of the same terms")
+    if report.left_out:
+        page.paragraph(f"not made by the probes: {', '.join(report.left_out)}", "Left out    ", " " * 12)
+    if report.probes:
+        page.line('A difference is proof. "same" is not: it is what these repeats can show.')
+
+
+def catalogue(probes: Sequence[Probe]) -> Page:
+    """`--list`."""
+    page = Page()
+    rows = [(each.id, SHORT[each.direction], each.op.removeprefix("torch.nn."), each.source or "-") for each in probes]
+    page.table(("probe", "", "op", "record"), rows, shrink=2)
+    pairs = {(each.source or each.id, each.direction) for each in probes}
+    page.gap()
+    page.line(f"{len(probes)} probes of {len(pairs)} sources and directions")
+    return page
+
+
+def selftest(facts: Sequence[Fact]) -> Page:
+    page = Page()
+    for each in facts:
+        page.line(
+            Span("[ok]    " if each.holds else "[FAILED]", "good" if each.holds else "bad"),
+            f" {each.text}: {each.seen}",
+        )
+    holds = all(each.holds for each in facts)
+    page.line("The prober sees what is there." if holds else "Do not trust this installation's verdicts.")
+    return page
+
+
+def comparison(found: Comparison) -> Page:
+    page = Page()
+    head = Span("DIFFERENT", "bad") if found.count("differs") else Span("ALIKE", "good")
+    page.line(head, f"  {found.count('same')} results the same, {found.count('differs')} different, "
+              f"{found.count('not comparable')} not comparable")  # fmt: skip
+    rows = [(key, left, right) for key, (left, right) in found.differences.items()]
+    if rows:
+        page.gap()
+        page.table(("machines", *found.files), rows, shrink=2)
+    if found.count("differs"):
+        page.gap()
+        rows = [(each.id, each.dtype, each.arm) for each in found.pairs if each.result == "differs"]
+        page.table(("differs", "type", "arm"), rows)
+    return page

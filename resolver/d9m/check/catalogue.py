@@ -1,0 +1,170 @@
+"""The probes: data, one family a file under ``probes/<framework>/``, run by the worker."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from importlib import resources
+from importlib.abc import Traversable
+from typing import Any
+
+import msgspec
+import yaml
+
+from d9m import query
+from d9m.environment import DEVICES
+from d9m.failures import UsageError, nearest, quote
+from d9m.query import Direction
+
+FRAMEWORKS = ("torch", "tensorflow", "jax")
+"""Packages of the knowledge base whose ops can be run."""
+
+
+ABOUT = "about.yaml"
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One op, one way to call it. Expressions are Python 3.6; the worker evaluates them."""
+
+    id: str = ""
+    """``torch/index-add``: framework and the name in its file."""
+    family: str = ""
+    source: str | None = None
+    """The record it exercises; none: an op that no record names."""
+    op: str
+    ask: str | None = None
+    """The query item for the knowledge base, where `op` does not say all of the call."""
+    direction: Direction = "forward"
+    gradient: list[str] = []
+    """Inputs whose gradients are compared."""
+    devices: tuple[str, ...] = DEVICES
+    dtypes: tuple[str, ...] = ("float32",)
+    """All but the first only with ``--full``."""
+    requires: str = ""
+    """An expression that fails or is false in builds that lack the op."""
+    inputs: dict[str, str]
+    ladder: list[dict[str, int]]
+    """Sizes, climbed until something varies; ``--quick`` stays on the first."""
+    setup: str = ""
+    call: str
+    permute: dict[str, int] = {}
+    """Input (``g``: upstream gradient, ``out``: result) -> axis shuffled: the same terms in another order."""
+    reverse: dict[str, list[int]] = {}
+    """As `permute`, turned round instead of shuffled."""
+    control: dict[str, str] = {}
+    """Inputs with which nothing can meet: whatever varies then is the prober's fault."""
+    reference: bool = True
+    """Whether double precision on the CPU gives the true value."""
+    tolerance: float | None = None
+    reseed: bool = False
+    """Each repeat begins as a run does, with the settings made anew."""
+    quick: bool = True
+
+    @property
+    def framework(self) -> str:
+        return self.id.partition("/")[0]
+
+    @property
+    def item(self) -> str:
+        """What to ask the knowledge base."""
+        return f"{self.ask or self.op}:{self.direction}"
+
+
+class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What else there is to say of a framework, in its ``about.yaml``."""
+
+    fill: str | None = None
+    """The setting that fills new memory with a known value; its statement takes True or False."""
+
+
+class Selected(msgspec.Struct, frozen=True):
+    """A probe in one element type."""
+
+    probe: Probe
+    dtype: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.probe.id} {self.dtype}"
+
+    def job(self, rungs: list[dict[str, int]]) -> dict[str, Any]:
+        """What the worker is told."""
+        sent = ("id", "direction", "gradient", "requires", "inputs", "setup", "call", "permute", "reverse", "control",
+                "reference", "reseed")  # fmt: skip
+        return {
+            "key": self.key,
+            "dtype": self.dtype,
+            "rungs": rungs,
+            **{each: getattr(self.probe, each) for each in sent},
+        }
+
+
+@functools.cache
+def probes(framework: str) -> tuple[Probe, ...]:
+    """All probes of a framework, a family after the other."""
+    files = sorted(_folder(framework).iterdir(), key=lambda each: each.name)
+    families = {each.name[:-5]: each for each in files if each.name.endswith(".yaml") and each.name != ABOUT}
+    return tuple(probe for name, file in families.items() for probe in family(framework, name, file.read_text("utf-8")))
+
+
+def _folder(framework: str) -> Traversable:
+    return resources.files("d9m.check") / "probes" / framework
+
+
+def about(framework: str) -> About:
+    file = _folder(framework) / ABOUT
+    return msgspec.convert(_loaded(file.read_text("utf-8")), About) if file.is_file() else About()
+
+
+def family(framework: str, name: str, text: str) -> list[Probe]:
+    """The probes of one file. Raises msgspec.ValidationError for one that is no probe."""
+    return [
+        msgspec.convert({**fields, "id": f"{framework}/{probe}", "family": name}, Probe, strict=False)
+        for probe, fields in _loaded(text).items()
+    ]
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    """YAML as strings: a loader that makes nothing else."""
+    return yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)) or {}  # noqa: S506
+
+
+def adapter(framework: str) -> str:
+    """The text that tells the worker how to meet a framework."""
+    return (_folder(framework) / "adapter.py").read_text("utf-8")
+
+
+def select(every: Iterable[Probe], device: str, ops: list[str] | None, quick: bool, full: bool) -> list[Selected]:
+    """The probes to run. Items of `ops` are names of probes, of sources or of ops. Raises UsageError."""
+    here = [each for each in every if device in each.devices]
+    if ops is not None:
+        here = list({each.id: each for item in ops for each in _named(here, item)}.values())
+    elif quick:
+        here = [each for each in here if each.quick]
+    return [Selected(each, dtype) for each in here for dtype in (each.dtypes if full else each.dtypes[:1])]
+
+
+def _named(every: list[Probe], item: str) -> list[Probe]:
+    asked = query.parse(item)
+    wanted = query.plain(asked.name)
+    found = [
+        each
+        for each in every
+        if wanted in _names(each)
+        and each.direction in asked.directions
+        and all(query.parse(each.item).arguments.get(name, value) == value for name, value in asked.arguments.items())
+    ]
+    if not found:
+        known = sorted({name for each in every for name in _names(each)})
+        raise UsageError(
+            f"no probe here for {quote(item)}", nearest=nearest(wanted, known), tip="see: d9m check --list"
+        )
+    return found
+
+
+def _names(probe: Probe) -> set[str]:
+    """Ways to ask for a probe: its id, its record, its op with and without the path."""
+    names = {probe.id, probe.id.partition("/")[2], probe.op, probe.op.rpartition(".")[2]}
+    if probe.source:
+        names |= {probe.source, probe.source.partition("/")[2]}
+    return {query.plain(each) for each in names}

@@ -1,0 +1,155 @@
+"""The whole check: look at the machine, compare its settings, run the probes, judge what they showed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.advice import SCHEMA_VERSION, Advice
+from d9m.ask import advise, understand
+from d9m.check import arms, catalogue, host, report, settings
+from d9m.check.catalogue import Selected
+from d9m.check.expect import expectations
+from d9m.check.launch import Launcher
+from d9m.check.look import Seen, look
+from d9m.check.report import Report
+from d9m.check.run import Effort, Plan, Told, Watch, run
+from d9m.environment import Asked, Environment
+from d9m.existing import judge_existing
+from d9m.failures import AbsentError, UsageError
+from d9m.kb.tables import KnowledgeBase
+
+
+class Question(msgspec.Struct, frozen=True):
+    launcher: Launcher
+    device: str | None
+    frameworks: Sequence[str]
+    """Empty: all that are installed there."""
+    ops: list[str] | None
+    effort: Effort
+    quick: bool
+    full: bool
+    limit: float = 60.0
+    memory: int | None = None
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """One framework, as far as it was run."""
+
+    framework: str
+    selected: Sequence[Selected]
+    arms: Sequence[arms.Arm]
+    told: Told
+
+
+def frameworks(kb: KnowledgeBase, seen: Seen, wanted: Sequence[str]) -> list[str]:
+    """The installed frameworks that have probes. Raises AbsentError for one that is asked for and absent."""
+    here = understand(kb, seen.asked).packages
+    found = [each for each in catalogue.FRAMEWORKS if each in here]
+    if not found:
+        raise AbsentError("no framework that d9m can probe is installed here", tip="try --python PATH or --runner")
+    for each in wanted:
+        if kb.package_named(each) not in found:
+            raise AbsentError(f"{each} is not installed here; found: {', '.join(found)}")
+    return [each for each in found if not wanted or each in {kb.package_named(name) for name in wanted}]
+
+
+def examine(kb: KnowledgeBase, question: Question, watch: Watch) -> Report:
+    """Raises AbsentError where nothing can be run, UsageError for an op that has no probe here."""
+    began = time.monotonic()
+    seen = look(kb, question.launcher)
+    device = question.device or seen.asked.device or "cpu"
+    if device not in ("cpu", seen.asked.device):
+        raise AbsentError(f"no {device} device here: this machine has {seen.asked.device}")
+    wanted = frameworks(kb, seen, question.frameworks)
+    try:
+        found, notes = _on(kb, question, seen, wanted, device, watch), list[str]()
+    except AbsentError as error:
+        if question.device is not None or device == "cpu":
+            raise
+        notes = [f"{error.what}; the CPU was probed instead"]
+        found = _on(kb, question, seen, wanted, "cpu", watch)
+    return msgspec.structs.replace(found, notes=[*notes, *found.notes], seconds=round(time.monotonic() - began, 1))
+
+
+def _on(kb: KnowledgeBase, question: Question, seen: Seen, wanted: Sequence[str], device: str, watch: Watch) -> Report:
+    asked = msgspec.structs.replace(seen.asked, device=device)
+    environment = understand(kb, asked)
+    every = [each for name in wanted for each in catalogue.probes(name)]
+    selected = catalogue.select(every, device, question.ops, question.quick, question.full)
+    if not selected:
+        raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}")
+    advice = advise(kb, asked, _items(kb, asked, selected) if question.ops is not None else None)
+    tried: list[Tried] = []
+    for name in wanted:
+        own = [each for each in selected if each.probe.framework == name]
+        if own and not any(each.told.interrupted for each in tried):
+            tried.append(_tell(kb, question, environment, advice, seen, own, watch))
+    broken = [f"{each.framework}: {each.told.broken['default']}" for each in tried if "default" in each.told.broken]
+    if len(broken) == len(tried):
+        raise AbsentError(f"nothing can be probed here. {'; '.join(broken)}")
+    return _report(kb, environment, advice, seen, tried)
+
+
+def _report(kb: KnowledgeBase, environment: Environment, advice: Advice, seen: Seen, tried: Sequence[Tried]) -> Report:
+    device, asked = environment.device, msgspec.structs.replace(seen.asked, device=environment.device)
+    expected = expectations(kb, asked, [each.probe for one in tried for each in one.selected])
+    results = [each for one in tried for each in report.results(one.selected, one.arms, one.told, device, expected)]
+    here = {name: each.version or "?" for name, each in environment.packages.items() if each.origin != "wheel"}
+    existing = judge_existing(kb, environment, advice, seen.variables)
+    return Report(
+        schema_version=SCHEMA_VERSION,
+        d9m=report.tool(advice.d9m.kb_date),
+        host=host.look(here, asked.container),
+        settings=settings.compare(advice, existing, seen.variables),
+        probes=results,
+        summary=report.summary(results),
+        device=device,
+        frameworks={each.framework: each.told.facts for each in tried},
+        amplified=["leftovers in freed memory", *(["more threads than cores"] if device == "cpu" else [])],
+        left_out=list(dict.fromkeys(text for each in tried for arm in each.arms for text in arm.left_out)),
+        notes=[f"{one.framework}, {arm}: {why}" for one in tried for arm, why in one.told.broken.items()],
+        interrupted=any(each.told.interrupted for each in tried),
+        worker_seconds={
+            name: round(sum(each.told.seconds[name] for each in tried), 1) for name in ("imports", "probes")
+        },
+    )
+
+
+def _items(kb: KnowledgeBase, asked: Asked, selected: Sequence[Selected]) -> list[str]:
+    """What `d9m advise --ops` would be asked for these probes: ops that this release knows."""
+    kept: list[str] = []
+    for item in dict.fromkeys(each.probe.item for each in selected):
+        try:
+            advise(kb, asked, [item])
+        except UsageError:
+            continue
+        kept.append(item)
+    return kept
+
+
+def _tell(
+    kb: KnowledgeBase,
+    question: Question,
+    environment: Environment,
+    advice: Advice,
+    seen: Seen,
+    own: Sequence[Selected],
+    watch: Watch,
+) -> Tried:
+    framework = own[0].probe.framework
+    several = arms.arms(kb, environment, advice, framework, seen.variables, question.full)
+    plan = Plan(
+        launcher=question.launcher,
+        framework=framework,
+        device=environment.device,
+        selected=own,
+        arms=several,
+        effort=question.effort,
+        cores=seen.cores,
+        limit=question.limit,
+        memory=question.memory,
+    )
+    return Tried(framework, own, several, run(plan, watch))

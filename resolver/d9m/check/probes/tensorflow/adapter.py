@@ -1,0 +1,125 @@
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
+# ruff: noqa: UP032
+"""How the worker meets TensorFlow. Sent as text: standard library, numpy and tensorflow only, Python 3.6."""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import numpy as np
+import tensorflow as tf
+
+
+class Framework:
+    def __init__(self, device, threads):
+        if not hasattr(tf, "GradientTape"):
+            raise RuntimeError("tensorflow {} is too old to be probed: no eager mode".format(tf.__version__))
+        if not tf.executing_eagerly():
+            tf.compat.v1.enable_eager_execution()
+        self.device = device
+        self.spot = "/CPU:0" if device == "cpu" else "/GPU:0"
+        if device != "cpu":
+            seen = tf.config.experimental.list_physical_devices("GPU")
+            if not seen:
+                raise RuntimeError("tensorflow {} sees no {} device".format(tf.__version__, device))
+            for each in seen:
+                tf.config.experimental.set_memory_growth(each, True)
+        self.threads = threads
+        if threads and hasattr(tf.config, "threading"):
+            tf.config.threading.set_intra_op_parallelism_threads(threads)
+        self.names = {"tf": tf, "np": np}
+
+    def facts(self):
+        """What this build is and where it runs, as far as it says."""
+        found = {"framework": "tensorflow", "version": str(tf.__version__), "threads": self.threads}
+        build = getattr(getattr(tf, "sysconfig", None), "get_build_info", dict)()
+        found.update({name: str(build[key]) for name, key in (("cuda", "cuda_version"), ("cudnn", "cudnn_version"))
+                      if key in build})  # fmt: skip
+        if self.device != "cpu":
+            details = tf.config.experimental.get_device_details(tf.config.experimental.list_physical_devices("GPU")[0])
+            found["device"] = details.get("device_name")
+            found["compute_capability"] = ".".join(map(str, details.get("compute_capability") or ()))
+        return found
+
+    def counters(self, count):
+        return np.arange(count, dtype=np.int64)
+
+    def real(self, values):
+        return np.asarray(values).astype(np.float64)
+
+    def table(self, values):
+        return np.array(values, dtype=np.float64)
+
+    def order(self, values):
+        return np.argsort(values, kind="stable")
+
+    def placed(self, value, dtype):
+        return self._made(value, dtype, self.spot)
+
+    def exactly(self, value, dtype):
+        """The same value, computed with at double precision on the CPU."""
+        value = self._made(value, dtype, "/CPU:0")
+        return tf.cast(value, tf.float64) if value.dtype.is_floating else value
+
+    def _made(self, value, dtype, spot):
+        with tf.device(spot):
+            if isinstance(value, np.ndarray) and value.dtype == np.float64:
+                return tf.cast(tf.constant(value), getattr(tf, dtype))
+            return tf.constant(value) if isinstance(value, np.ndarray) else tf.cast(value, getattr(tf, dtype))
+
+    def take(self, value, order, dim):
+        return tf.gather(value, tf.constant(np.ascontiguousarray(order)), axis=dim)
+
+    def parts(self, value):
+        if value is None:
+            return []
+        if isinstance(value, (tuple, list)):
+            return [part for each in value for part in self.parts(each)]
+        return [tf.convert_to_tensor(value)]
+
+    def shapes(self, value):
+        return [tuple(each.shape.as_list()) for each in self.parts(value) if each.dtype.is_floating]
+
+    def _spot(self, values):
+        exact = any(each.dtype == tf.float64 for each in values.values() if tf.is_tensor(each))
+        return tf.device("/CPU:0" if exact else self.spot)
+
+    def untracked(self, call, values):
+        with self._spot(values):
+            return call(values)
+
+    def gradients(self, call, values, names, upstream):
+        leaves = [values[name] for name in names]
+        with self._spot(values), tf.GradientTape() as tape:
+            tape.watch(leaves)
+            found = [each for each in self.parts(call(values)) if each.dtype.is_floating]
+        with self._spot(values):
+            return self.parts(tape.gradient(found, leaves, output_gradients=upstream))
+
+    def wait(self, value):
+        for each in self.parts(value):
+            each.numpy()
+
+    def raw(self, value):
+        """Type and bytes of every tensor in the result."""
+        return [(each.dtype.name, each.numpy().tobytes()) for each in self.parts(value)]
+
+    def stir(self, turn):
+        """Leave other leftovers in freed memory: who reads what was never written reads something else."""
+        with tf.device(self.spot):
+            held = [tf.fill([1 << size], turn + 1.5) for size in (8, 10, 12, 14) for _ in range(4)]
+        del held
+
+    def distance(self, value, exact):
+        """Largest error over the largest true value, and a fingerprint of the truth."""
+        error, largest, total = 0.0, 0.0, 0.0
+        for one, true in zip(self.parts(value), self.parts(exact)):
+            one, true = (np.asarray(tf.cast(each, tf.float64)).reshape(-1) for each in (one, true))
+            if one.shape != true.shape or not np.array_equal(np.isfinite(one), np.isfinite(true)):
+                return {"error": 1e300, "norm": 0.0}
+            both = np.isfinite(true)
+            if both.any():
+                largest = max(largest, float(np.abs(true[both]).max()))
+                error = max(error, float(np.abs(one[both] - true[both]).max()))
+                total += float((true[both] ** 2).sum())
+        return {"error": error / largest if largest else error, "norm": total**0.5}

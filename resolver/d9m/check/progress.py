@@ -1,0 +1,40 @@
+"""What a person sees on stderr while probes run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+EVERY = 10.0
+"""Seconds between lines where stderr is no terminal: a log must not fill up."""
+
+
+class Progress:
+    """Called with each thing that happened; one line that renews itself, or a line now and then."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = sys.stderr if stream is None else stream
+        self.live = self.stream.isatty()
+        self.count = 0
+        self.last = time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        self.count += 1
+        now = time.monotonic()
+        if self.live:
+            self._write(f"\r\x1b[K{self.count} runs · {text[:60]}")
+        elif now - self.last >= EVERY:
+            self.last = now
+            self._write(f"d9m check: {self.count} runs · {text}\n")
+
+    def end(self) -> None:
+        if self.live:
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except OSError:
+            self.live = False  # nobody is looking; the answer goes on

@@ -1,0 +1,424 @@
+# pyright: basic, reportArgumentType=false, reportAssignmentType=false
+# ruff: noqa: RUF005, S102, S307, S606, SIM115
+"""The worker: runs probes in a process of its own and tells what it saw, one line of JSON each.
+
+One file, standard library only, Python 3.6: it is sent as text, together with the job, to whatever interpreter has
+the framework (see `launch.program`). The framework is met only through the adapter that the job brings along.
+"""
+
+import array
+import faulthandler
+import hashlib
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+
+CODES = {"float16": "h", "bfloat16": "h", "float32": "i", "complex64": "i", "float64": "q", "complex128": "q"}
+"""Float type -> an integer type of the same width, in which neighbours differ by one."""
+INFINITE = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF << 52}
+INFINITE.update({"complex64": INFINITE["float32"], "complex128": INFINITE["float64"]})
+COMPARED = 3
+"""Different results that are compared value by value in one process; further ones are only counted."""
+CONTROLS = 8
+ORDERS = 6
+"""Shuffles that are tried until one changes the bits: a single number often rounds to the same."""
+LEAST = 4
+"""Repeats even where the time for a probe is used up."""
+
+
+class Inputs:
+    """Values that are the same bits everywhere: a counter, mixed by splitmix64 in integer arithmetic."""
+
+    def __init__(self, framework, spread):
+        self.framework = framework
+        self.spread = spread
+        self.made = 0
+
+    def _bits(self, count):
+        """64 mixed bits for each of `count` counters; every call gives others."""
+        self.made += 1
+        mixed = self.framework.counters(count) + _signed(self.made * 0x9E3779B97F4A7C15 << 20)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ ((mixed >> shift) & ((1 << (64 - shift)) - 1))) * _signed(factor)
+        return mixed ^ ((mixed >> 31) & ((1 << 33) - 1))
+
+    def _below(self, count, limit):
+        return ((self._bits(count) >> 11) & ((1 << 52) - 1)) % limit
+
+    def _floats(self, shape, spread):
+        bits = self._bits(_product(shape))
+        powers = self.framework.table([2.0**each for each in range(-spread, spread + 1)])
+        size = powers[((bits >> 40) & 0xFFFF) % (2 * spread + 1)]
+        real = self.framework.real
+        value = (1.0 + real((bits >> 8) & ((1 << 52) - 1)) / 2.0**52) * size * (1.0 - 2.0 * real((bits >> 3) & 1))
+        return value.reshape(shape)
+
+    def wide(self, *shape):
+        """Floats of many magnitudes, so that every other order of a sum rounds to other bits."""
+        return self._floats(shape, self.spread)
+
+    def mild(self, *shape):
+        """Floats near one, for what wide values would overflow or saturate."""
+        return self._floats(shape, 1)
+
+    def positive(self, *shape):
+        return abs(self._floats(shape, 1))
+
+    def zeros(self, *shape):
+        return (self.framework.real(self.framework.counters(_product(shape))) * 0.0).reshape(shape)
+
+    def hot(self, count, targets):
+        """Indices of which sixteen do all the work."""
+        return self._below(count, min(16, targets)) * (targets // min(16, targets))
+
+    def dense(self, count, targets):
+        """Indices that meet by chance, as birthdays do."""
+        return self._below(count, targets)
+
+    def unique(self, count, targets):
+        """Indices that never meet: what uses them must not vary."""
+        return self.framework.order(self._bits(targets))[:count]
+
+    def ties(self, count, kinds):
+        """Floats of which many are equal."""
+        return self.framework.real(self._below(count, kinds))
+
+
+def _product(shape):
+    count = 1
+    for each in shape:
+        count *= each
+    return count
+
+
+def _signed(number):
+    number &= (1 << 64) - 1
+    return number - (1 << 64) if number >> 63 else number
+
+
+class Case:
+    """One probe on one rung of its ladder: inputs made, call compiled."""
+
+    def __init__(self, framework, probe, rung, overrides=None, exact=False):
+        self.framework = framework
+        self.backward = probe["direction"] == "backward"
+        self.gradient = probe["gradient"]
+        place = framework.exactly if exact else framework.placed
+        make = Inputs(framework, 4 if probe["dtype"] == "float16" else 12)
+        self.scope = dict(framework.names, **rung)
+        self.scope["device"] = "cpu" if exact else framework.device
+        for name in ("wide", "mild", "positive", "zeros", "hot", "dense", "unique", "ties"):
+            self.scope[name] = getattr(make, name)
+        self.place = lambda value: place(value, probe["dtype"])
+        self.scope["place"] = self.place
+        texts = dict(probe["inputs"], **(overrides or {}))
+        self.values = {name: self.place(eval(text, self.scope)) for name, text in texts.items()}
+        if probe["setup"]:
+            exec(probe["setup"], self.scope)
+        self.code = compile(probe["call"], probe["id"], "eval")
+        if self.backward:
+            shapes = framework.shapes(self.call(self.values))
+            self.values["g"] = [self.place(make.mild(*shape)) for shape in shapes]
+
+    def call(self, values):
+        return eval(self.code, dict(self.scope, **values))
+
+    def run(self, values=None):
+        """The result: of the call, or of its gradients for an upstream gradient that is no plain sum."""
+        values = self.values if values is None else values
+        if not self.backward:
+            return self.framework.untracked(self.call, values)
+        return self.framework.gradients(self.call, values, self.gradient, values["g"])
+
+    def raw(self, values=None):
+        return self.framework.raw(self.run(values))
+
+    def moved(self, permute, reverse, turn):
+        """The result with the same terms in another order, brought back to the old order of elements."""
+        values = dict(self.values)
+        spots = [(name, dim, self._shuffle(turn)) for name, dim in permute.items()]
+        spots += [(name, dim, self._turned) for name, dims in reverse.items() for dim in dims]
+        for name, dim, order in spots:
+            if name == "g":
+                values[name] = self._taken(values[name], dim, order)
+            elif name != "out":
+                values[name] = self._taken([values[name]], dim, order)[0]
+        found = self.framework.parts(self.run(values))
+        for name, dim, order in spots:
+            if name == "out":
+                found = self._taken(found, dim, lambda count, order=order: self.framework.order(order(count)))
+        return self.framework.raw(found)
+
+    def _taken(self, several, dim, order):
+        return [self.framework.take(each, order(int(each.shape[dim])), dim) for each in several]
+
+    def _turned(self, count):
+        return self.framework.counters(count) * -1 + (count - 1)
+
+    def _shuffle(self, turn):
+        """One order for all inputs that are shuffled together; they are equally long there."""
+        make = Inputs(self.framework, 1)
+
+        def order(count):
+            make.made = 1000 + turn
+            return make.unique(count, count)
+
+        return order
+
+
+def compare(first, other):
+    """Elements that differ, all elements, the largest distance in units in the last place, any not finite."""
+    changed = total = 0
+    furthest, unfinite = None, False
+    for (kind, one), (_kind, two) in zip(first, other):
+        code = CODES.get(kind, "b")
+        ones, twos = array.array(code, one), array.array(code, two)
+        total += len(ones)
+        if len(ones) != len(twos):
+            changed += len(ones)
+            continue
+        places = [place for place, (left, right) in enumerate(zip(ones, twos)) if left != right]
+        changed += len(places)
+        for place in places if kind in CODES else ():
+            left, right = ones[place], twos[place]
+            if left & INFINITE[kind] == INFINITE[kind] or right & INFINITE[kind] == INFINITE[kind]:
+                unfinite = True
+            else:
+                furthest = max(furthest or 0, abs(_ordinal(left, code) - _ordinal(right, code)))
+    return changed, total, furthest, unfinite
+
+
+def _ordinal(bits, code):
+    """Place of a float among all floats of its type."""
+    return bits if bits >= 0 else -(bits & ((1 << (8 * array.array(code).itemsize - 1)) - 1))
+
+
+def digest(leaves):
+    found = hashlib.sha256()
+    for kind, data in leaves:
+        found.update(kind.encode())
+        found.update(data)
+    return found.hexdigest()[:24]
+
+
+def repeated(case, wanted, budget, before):
+    """The same call again and again: what varied, by how much, how long one takes."""
+    first, digests, times, seen = None, [], [], []
+    stop = time.perf_counter() + budget
+    while len(digests) < wanted and (len(digests) < LEAST or time.perf_counter() < stop):
+        leaves = None  # or the next result finds its own bytes again in freed memory
+        before(len(digests))
+        began = time.perf_counter()
+        found = case.run()
+        case.framework.wait(found)
+        times.append(time.perf_counter() - began)
+        leaves = case.framework.raw(found)
+        del found
+        if first is None:
+            first = leaves
+        if leaves == first:
+            digests.append(digests[0] if digests else digest(leaves))
+            continue
+        digests.append(digest(leaves))
+        if len(seen) < COMPARED:
+            seen.append(compare(first, leaves))
+    return {
+        "repeats": len(digests),
+        "digests": {each: digests.count(each) for each in dict.fromkeys(digests)},
+        "changed": max([each[0] / max(1, each[1]) for each in seen], default=0.0),
+        "max_ulp": max([each[2] for each in seen if each[2] is not None], default=None),
+        "not_finite": any(each[3] for each in seen),
+        "seconds": statistics.median(times[1:] or times),
+        "_first": first,
+    }
+
+
+def planted(first):
+    """Whether a change of one unit in the last place is seen, and as one: the comparison proves itself."""
+    for place, (kind, data) in enumerate(first):
+        if kind in CODES and data:
+            changed = bytes([data[0] ^ 1]) + data[1:]
+            other = first[:place] + [(kind, changed)] + first[place + 1 :]
+            seen = compare(first, other)
+            return digest(first) != digest(other) and seen[0] == 1 and seen[2] in (1, None)
+    return True
+
+
+class Prober:
+    """Runs the probes of one job."""
+
+    def __init__(self, job, tell):
+        self.job, self.tell = job, tell
+        self.scope, self.statements = {}, []
+        self._make(early=True)
+        exec(compile(job["adapter"], "adapter", "exec"), self.scope)
+        self.framework = self.scope["Framework"](job["device"], job["threads"])
+        self._make(early=False)
+
+    def _make(self, early):
+        """Make the settings that belong before the framework's import, or after."""
+        for imports, text, before_import in self.job["statements"]:
+            if before_import != early:
+                continue
+            try:
+                for each in imports:
+                    exec(each, self.scope)
+            except ImportError:
+                continue  # a seed of a library that is not here
+            exec(text, self.scope)
+            self.statements.append(compile(text, "setting", "exec"))
+
+    def probe(self, probe):
+        """What one probe showed: its ladder, up to the first rung that varies."""
+        found = {}
+        for rung in probe["rungs"]:
+            found = self._rung(probe, rung)
+            if len(found.get("digests", ())) > 1:
+                break
+        return found
+
+    def _rung(self, probe, rung):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found = self._observed(probe, rung)
+            except Exception as error:
+                found = {"raised": type(error).__name__ + ": " + " ".join(str(error).split())[:600]}
+        found["rung"] = rung
+        said = [" ".join(str(each.message).split())[:300] for each in caught]
+        found["warned"] = [each for each in dict.fromkeys(said) if "determinis" in each.lower()][:3]
+        return found
+
+    def _observed(self, probe, rung):
+        if probe["requires"]:
+            try:
+                there = eval(probe["requires"], dict(self.framework.names))
+            except Exception:
+                there = False
+            if not there:
+                return {"absent": "this build has not: " + probe["requires"]}
+        case = Case(self.framework, probe, rung)
+
+        def before(turn):
+            if probe["reseed"]:
+                for each in self.statements:
+                    exec(each, self.scope)
+            self.framework.stir(turn)
+
+        found = repeated(case, self.job["repeats"], self.job["budget"], before)
+        first = found.pop("_first")
+        if self.job["proofs"]:
+            found["planted"] = planted(first)
+            found["moved"] = self._moved(case, probe, first)
+            found["control"] = self._control(probe, rung, before)
+            found["reference"] = self._reference(case, probe, rung)
+        return found
+
+    def _moved(self, case, probe, first):
+        if not probe["permute"] and not probe["reverse"]:
+            return None
+        turns = range(ORDERS if probe["permute"] else 1)
+        return any(case.moved(probe["permute"], probe["reverse"], turn) != first for turn in turns)
+
+    def _control(self, probe, rung, before):
+        if not probe["control"]:
+            return None
+        case = Case(self.framework, probe, rung, probe["control"])
+        return len(repeated(case, CONTROLS, self.job["budget"], before)["digests"])
+
+    def _reference(self, case, probe, rung):
+        if not probe["reference"]:
+            return None
+        try:
+            exact = Case(self.framework, probe, rung, exact=True).run()
+        except Exception:
+            return None  # no double precision in this release
+        return self.framework.distance(case.run(), exact)
+
+
+def limit_memory(spare):
+    """Ask for no more than `spare` bytes beyond what is mapped now; a probe that wants more gets an error."""
+    if spare and os.path.exists("/proc/self/statm"):
+        import resource
+
+        with open("/proc/self/statm") as file:
+            mapped = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + spare, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def look(job, tell):
+    """What is installed and set here, from metadata: no framework is imported."""
+    try:
+        from importlib.metadata import PackageNotFoundError, version
+    except ImportError:  # Python 3.6, 3.7
+        from pkg_resources import DistributionNotFound as PackageNotFoundError
+        from pkg_resources import get_distribution
+
+        def version(name):
+            return get_distribution(name).version
+
+    versions = {}
+    for name in job["distributions"]:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    variables = {name: os.environ[name] for name in job["variables"] if name in os.environ}
+    drivers = [each for each in job["drivers"] if os.path.exists(each)]
+    tell({"event": "look", "versions": versions, "variables": variables, "drivers": drivers,
+          "python": ".".join(map(str, sys.version_info[:3])), "cores": os.cpu_count() or 1})  # fmt: skip
+
+
+def work(job, tell):
+    began = time.perf_counter()
+    try:
+        prober = Prober(job, tell)
+    except Exception as error:
+        tell({"event": "broken", "why": type(error).__name__ + ": " + " ".join(str(error).split())[:600]})
+        return
+    facts = prober.framework.facts()
+    tell({"event": "ready", "facts": facts, "seconds": time.perf_counter() - began})
+    limit_memory(job["memory"])
+    for probe in job["probes"]:
+        tell({"event": "start", "key": probe["key"]})
+        faulthandler.dump_traceback_later(job["limit"], exit=True)  # also where C code holds the interpreter's lock
+        began = time.perf_counter()
+        found = prober.probe(probe)
+        found["took"] = time.perf_counter() - began
+        faulthandler.cancel_dump_traceback_later()
+        tell({"event": "result", "key": probe["key"], "found": found})
+    tell({"event": "end"})
+
+
+def start_again(worker, job, variables):
+    """This program from its beginning, with other variables: some are read before the first line runs."""
+    file = tempfile.TemporaryFile()
+    text = "import json\nWORKER = {}\nJOB = {}\nscope = {{'__name__': 'worker'}}\n"
+    text += "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
+    file.write(text.format(json.dumps(worker), json.dumps(job)).encode())
+    file.seek(0)
+    os.dup2(file.fileno(), 0)
+    os.execve(sys.executable, [sys.executable, "-"], variables)
+
+
+def start(worker, job_text):
+    """The way in: `worker` is this file, `job_text` the job."""
+    job = json.loads(job_text)
+    variables = {name: value for name, value in os.environ.items() if name not in job["unset"]}
+    variables.update(job["env"])
+    if variables != dict(os.environ):
+        start_again(worker, job_text, variables)
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a framework prints is no answer
+
+    def tell(event):
+        answers.write(json.dumps(event) + "\n")
+        answers.flush()
+
+    faulthandler.enable()
+    {"look": look, "probe": work}[job["kind"]](job, tell)
+    os._exit(0)  # a framework's own end may hang or crash, and says nothing of the ops

@@ -1,0 +1,52 @@
+"""The report of `d9m check` as JUnit XML, which every CI server reads."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from d9m.check.report import ProbeResult, Report, finding
+from d9m.check.settings import FINDINGS, Setting
+
+
+def render(report: Report) -> str:
+    """A case for each setting and probe: failed where there is a finding, skipped where nothing is known."""
+    suite = ElementTree.Element("testsuite", name="d9m check", time=f"{report.seconds:g}")
+    for setting in report.settings:
+        _setting(suite, setting)
+    for probe in report.probes:
+        _probe(suite, probe)
+    cases = list(suite)
+    suite.set("tests", str(len(cases)))
+    suite.set("failures", str(sum(case.find("failure") is not None for case in cases)))
+    suite.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))
+    suite.set("errors", "0")
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
+
+
+def _setting(suite: ElementTree.Element, setting: Setting) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname="settings", name=setting.name)
+    text = f"{setting.status}: needed {setting.expected or '-'}, found {setting.found or '-'}"
+    if setting.status in FINDINGS:
+        ElementTree.SubElement(case, "failure", message=_safe(text)).text = _safe(setting.next)
+    elif setting.status == "unseen":
+        ElementTree.SubElement(case, "skipped", message=_safe(setting.next))
+
+
+def _probe(suite: ElementTree.Element, probe: ProbeResult) -> None:
+    label = f"{probe.id} {probe.direction} {probe.dtype} {probe.device}"
+    seconds = sum((arm.seconds or 0.0) * arm.repeats for arm in probe.arms.values() if arm.same_as is None)
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=f"probes.{probe.id.partition('/')[0]}", name=label, time=f"{seconds:.3f}"
+    )
+    said = f"{probe.verdict}; record {probe.kb} (expected: {probe.expected or '-'})"
+    if finding(probe):
+        ElementTree.SubElement(case, "failure", message=_safe(said)).text = _safe(probe.reason)
+    elif probe.verdict == "inconclusive":
+        ElementTree.SubElement(case, "skipped", message=_safe(probe.reason))
+    ElementTree.SubElement(case, "system-out").text = _safe(said)
+
+
+def _safe(text: str) -> str:
+    """Without the control characters that XML forbids."""
+    return "".join(each if each.isprintable() or each in "\n\t" else "?" for each in text)

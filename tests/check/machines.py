@@ -1,0 +1,52 @@
+"""Interpreters with a framework, and jobs for workers in them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from conftest import needs
+from d9m.check import catalogue, launch
+
+sys.path.append(str(Path(__file__).parents[1] / "emitted"))
+
+import environments
+
+UDA = [[["import torch"], "torch.use_deterministic_algorithms(True)", False]]
+
+
+def python_with(name: str) -> str:
+    """The interpreter that has this release: ``torch-2.13.0``."""
+    package, _hyphen, release = name.partition("-")
+    known = {each.name: each for each in environments.FRAMEWORKS}
+    each = known.get(name) or environments.Framework(package, release, (f"{package}=={release}",))
+    needs(each.stands, each.name, each.how)
+    return str(each.interpreter)
+
+
+def probe(name: str, call: str, **fields: Any) -> dict[str, Any]:
+    """A probe as the worker is told it, made for one test."""
+    fields = {"inputs": {}, "ladder": [{"n": 64}], **fields}
+    made = catalogue.Probe(id=f"torch/{name}", op=name, call=call, **fields)
+    return catalogue.Selected(made, "float32").job(made.ladder)
+
+
+def job(probes: list[dict[str, Any]], framework: str = "torch", **changes: Any) -> dict[str, Any]:
+    return {
+        "kind": "probe", "adapter": catalogue.adapter(framework), "device": "cpu", "threads": 8, "memory": None,
+        "env": {"OMP_WAIT_POLICY": "passive"}, "unset": [], "statements": [], "repeats": 8, "budget": 2.0,
+        "limit": 30.0, "proofs": True, "probes": probes, **changes,
+    }  # fmt: skip
+
+
+def told(launcher: launch.Launcher, asked: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Key of a probe -> what became of it."""
+    found: dict[str, dict[str, Any]] = {}
+    for event in launch.events(launcher, asked, threading.Event()):
+        if event["event"] == "result":
+            found[event["key"].split("/")[1].split()[0]] = event["found"]
+        elif event["event"] in ("dead", "broken"):
+            found[event.get("key", "/worker ").split("/")[1].split()[0]] = {"failed": event["why"]}
+    return found

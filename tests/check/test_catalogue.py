@@ -1,0 +1,142 @@
+"""The probes as data."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from importlib import resources
+
+import msgspec
+import pytest
+
+from d9m.check import catalogue
+from d9m.check.expect import expectations
+from d9m.environment import Asked
+from d9m.failures import UsageError
+from questions import knowledge_base
+
+EVERY = [probe for framework in catalogue.FRAMEWORKS for probe in catalogue.probes(framework)]
+TORCH = catalogue.probes("torch")
+
+NO_PROBE = {
+    "pytorch/inductor-autotune": "is met by torch.compile alone, which needs a compiler",
+    "pytorch/mps-backward": "needs macOS",
+    "pytorch/mps-indexing": "needs macOS",
+    "pytorch/mps-kthvalue": "needs macOS",
+}
+
+
+def snippets(probe: catalogue.Probe) -> list[str]:
+    inputs = [*probe.inputs.values(), *probe.control.values()]
+    return [text for text in (*inputs, probe.call, probe.setup, probe.requires) if text]
+
+
+@pytest.mark.parametrize("probe", EVERY, ids=lambda each: each.id)
+def test_every_snippet_is_python_3_6(probe: catalogue.Probe) -> None:
+    for text in snippets(probe):
+        ast.parse(text, feature_version=(3, 6))
+
+
+def _texts() -> dict[str, str]:
+    worker = (resources.files("d9m.check") / "worker.py").read_text("utf-8")
+    return {
+        "worker": worker,
+        **{each: catalogue.adapter(each) for each in catalogue.FRAMEWORKS if catalogue.probes(each)},
+    }
+
+
+def test_the_worker_and_its_adapters_need_python_3_6_and_nothing_else() -> None:
+    for name, text in _texts().items():
+        tree = ast.parse(text, feature_version=(3, 6))
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        allowed = {
+            *sys.stdlib_module_names,
+            "pkg_resources",
+            name,
+            *({"numpy"} if name in ("tensorflow", "jax") else ()),
+        }
+        assert {each.partition(".")[0] for each in imported} <= allowed
+
+
+def test_every_probe_has_a_name_of_its_own() -> None:
+    assert len({each.id for each in EVERY}) == len(EVERY)
+
+
+def test_pytorch_has_at_least_60_sources_and_directions() -> None:
+    assert len({(each.source or each.id, each.direction) for each in TORCH}) >= 60
+
+
+@pytest.mark.parametrize(("framework", "least"), [("tensorflow", 40), ("jax", 20)])
+def test_the_others_have_their_share(framework: str, least: int) -> None:
+    assert len({(each.source or each.id, each.direction) for each in catalogue.probes(framework)}) >= least
+
+
+def test_quick_runs_at_least_40_probes_on_a_cpu() -> None:
+    assert len(catalogue.select(TORCH, "cpu", None, quick=True, full=False)) >= 40
+
+
+def test_every_record_of_an_op_of_pytorch_has_a_probe_or_a_reason() -> None:
+    records = {id_ for id_ in knowledge_base().keys("sources") if id_.startswith("pytorch/")}
+    assert records - {each.source for each in TORCH} == NO_PROBE.keys()
+
+
+@pytest.mark.parametrize("probe", EVERY, ids=lambda each: each.id)
+def test_every_probe_names_a_record_that_exists(probe: catalogue.Probe) -> None:
+    assert probe.source is None or knowledge_base().get("sources", probe.source) is not None
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_the_knowledge_base_meets_the_record_of_every_probe_in_its_op(device: str) -> None:
+    """Where the record applies on this device: a wrong `op` or `ask` would compare a probe with another claim."""
+    kb, asked = knowledge_base(), Asked((("torch", "2.13.0"),), device=device)
+    here = [each for each in TORCH if device in each.devices]
+    claims = expectations(kb, asked, here)
+    for each in here:
+        if each.source is None or each.id not in claims:
+            continue
+        when = kb.get("sources", each.source).when
+        if isinstance(when, dict) and device in when.get("device", ()):
+            assert claims[each.id].outcome != "no-known-source", each.id
+
+
+@pytest.mark.parametrize("probe", EVERY, ids=lambda each: each.id)
+def test_a_probe_that_shuffles_names_its_own_inputs(probe: catalogue.Probe) -> None:
+    assert {*probe.permute, *probe.reverse} <= {*probe.inputs, "g", "out"}
+    assert probe.control.keys() <= probe.inputs.keys()
+    assert set(probe.gradient) <= probe.inputs.keys()
+    assert bool(probe.gradient) == (probe.direction == "backward")
+
+
+def selected(*items: str, device: str = "cpu") -> set[str]:
+    return {each.probe.id for each in catalogue.select(TORCH, device, list(items), quick=False, full=False)}
+
+
+def test_an_op_a_record_or_a_probe_can_be_asked_for() -> None:
+    assert selected("index_add") == {"torch/index-add", "torch/index-add-rows"}
+    assert selected("torch.Tensor.take:backward".replace("Tensor.", "")) == {"torch/take-backward"}
+    assert selected("pytorch/lstsq") == selected("lstsq") == selected("torch/lstsq") == {"torch/lstsq"}
+
+
+def test_arguments_narrow_what_is_asked_for() -> None:
+    assert selected("index_put[accumulate=true]") == {"torch/index-put-accumulate"}
+
+
+def test_a_probe_of_another_device_is_not_found() -> None:
+    assert "torch/sdpa-flash-backward" in selected("scaled_dot_product_attention", device="cuda")
+    assert "torch/sdpa-flash-backward" not in selected("scaled_dot_product_attention")
+
+
+def test_an_unknown_op_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean"):
+        selected("index_ad")
+
+
+def test_full_runs_every_element_type() -> None:
+    one = catalogue.select(TORCH, "cpu", ["torch/index-add"], quick=False, full=True)
+    assert [each.dtype for each in one] == ["float32", "float16", "bfloat16", "float64"]
+
+
+def test_a_family_with_an_unknown_field_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        catalogue.family("torch", "x", "a: {op: torch.sum, inputs: {}, ladder: [{n: 1}], call: x, sise: 3}")

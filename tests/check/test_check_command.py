@@ -1,0 +1,286 @@
+"""`d9m check` from the command line, with real PyTorch."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from machines import python_with
+
+from d9m.check import selftest, twins
+from d9m.check.evidence import Run
+from d9m.check.report import Report
+from questions import KB
+
+OPS = (
+    "index-put-accumulate,torch/index-put,torch/put,put-accumulate,torch/index-copy,getitem-backward,take-backward,"
+    "torch/empty,torch/lstsq,index-add,scatter-add,cumsum,max-unpool2d"
+)
+
+
+def d9m(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    known = ("PATH", "HOME", "PYTHONPATH", "SYSTEMROOT", "TMPDIR")
+    variables = {name: os.environ[name] for name in known if name in os.environ}
+    variables |= {"PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB), **more.pop("env", {})}
+    return subprocess.run(
+        [sys.executable, "-m", "d9m", "check", *arguments], capture_output=True, text=True, env=variables, **more
+    )
+
+
+@pytest.fixture(scope="module")
+def torch() -> str:
+    return python_with("torch-2.13.0")
+
+
+@pytest.fixture(scope="module")
+def files(torch: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
+    folder = tmp_path_factory.mktemp("check")
+    out, evidence = folder / "report.json", folder / "evidence.json"
+    options = [
+        "--python",
+        torch,
+        "--quick",
+        "--ops",
+        OPS,
+        "--format",
+        "json",
+        "-o",
+        str(out),
+        "--evidence",
+        str(evidence),
+    ]
+    run = d9m(*options, env={"PYTHONHASHSEED": "0"})
+    assert run.stdout == ""
+    return out, evidence, run.returncode
+
+
+@pytest.fixture(scope="module")
+def report(files: tuple[Path, Path, int]) -> Report:
+    return msgspec.json.decode(files[0].read_bytes(), type=Report)
+
+
+def verdicts(report: Report) -> dict[str, str]:
+    return {each.id.partition("/")[2]: each.verdict for each in report.probes}
+
+
+def test_the_facts_of_a_cpu_are_found(report: Report) -> None:
+    found = verdicts(report)
+    for name in (
+        "index-put-accumulate",
+        "index-put",
+        "put-accumulate",
+        "index-copy",
+        "getitem-backward",
+        "take-backward",
+    ):
+        assert found[name] == "fixed-by-advice", name
+    assert found["lstsq"] == "uninitialised-read"
+    assert found["empty"] == "uninitialised-read"
+    assert found["put"] == found["max-unpool2d"] == "raises"
+    for name in ("index-add", "scatter-add", "cumsum"):
+        assert found[name] == "no-difference-seen", name
+
+
+def test_the_knowledge_base_is_not_contradicted(report: Report) -> None:
+    assert report.summary.contradictions == 0
+    assert all(each.agrees_with_kb is not False for each in report.probes)
+
+
+def test_every_proof_holds(report: Report) -> None:
+    assert all(each.proofs.planted is not False for each in report.probes)
+    assert all(each.proofs.control is not False for each in report.probes)
+    assert all(each.proofs.order is not False for each in report.probes)
+    assert all(each.proofs.value < 1e-4 for each in report.probes if each.proofs.value is not None)
+
+
+def test_every_arm_is_told_with_its_bounds(report: Report) -> None:
+    for each in report.probes:
+        assert list(each.arms) == ["default", "as-is", "advised", "default-again", "advised-no-fill"]
+        assert each.arms["as-is"].same_as == "default"
+        assert each.arms["default"].processes == 3
+        assert 0 < each.bounds.repeat < 1
+
+
+def test_a_default_that_varies_and_is_fixed_is_no_finding(files: tuple[Path, Path, int], report: Report) -> None:
+    assert report.summary.nondeterministic >= 8
+    assert files[2] == 0
+
+
+def test_the_json_has_the_keys_of_the_contract(files: tuple[Path, Path, int]) -> None:
+    found = json.loads(files[0].read_text())
+    assert found.keys() >= {"schema_version", "d9m", "host", "settings", "probes", "summary"}
+    keys = {
+        "id",
+        "source",
+        "op",
+        "device",
+        "dtype",
+        "direction",
+        "arms",
+        "bounds",
+        "verdict",
+        "expected",
+        "agrees_with_kb",
+    }
+    for each in found["probes"]:
+        assert each.keys() >= keys
+        arm = {"repeats", "processes", "distinct", "differing", "changed", "max_ulp", "raised", "seconds"}
+        assert each["arms"]["default"].keys() >= arm
+        assert each["bounds"].keys() == {"repeat", "start"}
+
+
+def test_the_evidence_is_a_record_without_paths(files: tuple[Path, Path, int], torch: str) -> None:
+    text = files[1].read_text()
+    run = msgspec.json.decode(text, type=Run)
+    assert {each.source for each in run.observations} >= {"pytorch/index-put-accumulate", "pytorch/lstsq"}
+    assert run.packages["torch"].startswith("2.13.0")
+    assert torch not in text
+    assert str(Path.home()) not in text
+
+
+def test_a_report_is_like_itself(files: tuple[Path, Path, int]) -> None:
+    run = d9m("--compare", str(files[0]), str(files[0]))
+    assert run.returncode == 0
+    assert run.stdout.startswith("ALIKE")
+
+
+def test_a_machine_that_differs_is_named(files: tuple[Path, Path, int], tmp_path: Path) -> None:
+    found = json.loads(files[0].read_text())
+    probe = next(each for each in found["probes"] if each["id"] == "torch/cumsum")
+    probe["arms"]["advised"]["digest"] = "0" * 24
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(found))
+    run = d9m("--compare", str(files[0]), str(other))
+    assert run.returncode == 1
+    assert "torch/cumsum" in run.stdout
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"schema_version": 2}', "\0"])
+def test_a_file_that_is_no_report_is_refused_with_exit_5(tmp_path: Path, text: str) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text(text)
+    run = d9m("--compare", str(broken), str(broken))
+    assert (run.returncode, run.stdout) == (5, "")
+    assert "no report" in run.stderr
+
+
+def test_only_probes_on_the_same_sizes_are_compared(report: Report) -> None:
+    other = msgspec.structs.replace(
+        report, probes=[msgspec.structs.replace(each, case={"n": 1}) for each in report.probes]
+    )
+    assert twins.compare(report, other, ("a", "b")).count("same") == 0
+
+
+def test_every_format_tells_the_same_report(report: Report) -> None:
+    from d9m.render import check, check_markdown, junit
+
+    plain, page = check.render(report).plain(), check_markdown.render(report)
+    tree = ElementTree.fromstring(junit.render(report))
+    assert len(tree.findall("testcase")) == len(report.probes) + len(report.settings) == int(tree.get("tests", ""))
+    for name in ("index-put-accumulate fwd", "lstsq fwd", "take bwd", "max-unpool2d fwd"):
+        assert name in plain
+        assert name in page
+    assert max(len(line) for line in plain.splitlines()) <= 80
+
+
+def test_the_self_test_holds_through_a_command_that_leads_to_a_python(torch: str) -> None:
+    run = d9m("--runner", f"env {torch}", "--selftest", "--format", "json")
+    facts = json.loads(run.stdout)
+    assert [each["text"] for each in facts if not each["holds"]] == []
+    assert len(facts) == 5
+    assert run.returncode == 0
+
+
+def test_the_self_test_fails_where_nothing_varies(report: Report) -> None:
+    probe = next(each for each in report.probes if each.id == selftest.VARIES)
+    blind = {**probe.arms, "default": probe.arms["advised"]}
+    facts = selftest.facts(msgspec.structs.replace(report, probes=[msgspec.structs.replace(probe, arms=blind)]))
+    assert [each.holds for each in facts] == [False, True, True, True, True]
+
+
+def test_a_probe_that_hangs_is_one_line(torch: str) -> None:
+    run = d9m(
+        "--python", torch, "--quick", "--ops", "torch/index-add,torch/sum", "--limit", "0.001", "--format", "json"
+    )
+    found = json.loads(run.stdout)
+    assert {each["verdict"] for each in found["probes"]} == {"inconclusive"}
+    assert all(each["reason"].startswith("hung") for each in found["probes"])
+    assert run.returncode in (1, 4)
+
+
+def test_ctrl_c_ends_the_children_and_tells_what_is_known(torch: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "D9M_TEST_MARK": str(tmp_path)}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "d9m", "check", "--python", torch, "--format", "json", "-o", str(out)],
+        env=variables, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stderr is not None
+    child.stderr.readline()  # the first progress: something is known by now
+    child.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    child.communicate(timeout=30)
+    assert time.monotonic() - began < 15
+    found = json.loads(out.read_text())
+    assert found["interrupted"] is True
+    assert found["probes"]
+    assert _marked(str(tmp_path)) == []
+
+
+def _marked(mark: str) -> list[str]:
+    """Processes that were started by this test."""
+    found: list[str] = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if f"D9M_TEST_MARK={mark}".encode() in Path(f"/proc/{process}/environ").read_bytes():
+                found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--device", "cuda"], 4, "no cuda device"),
+        (["--framework", "jax"], 4, "not installed"),
+        (["--ops", "no_such_op"], 2, "no probe here"),
+        (["--quick", "--full"], 2, "exclude"),
+        (["--limit", "0"], 2, "--limit"),
+        (["--format", "html"], 2, "html"),
+    ],
+)
+def test_a_question_that_has_no_answer_here(torch: str, arguments: list[str], code: int, said: str) -> None:
+    run = d9m("--python", torch, *arguments)
+    assert (run.returncode, run.stdout) == (code, "")
+    assert said in run.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--python", "/no/such/python"], ["--runner", "false"], ["--python", "/bin/true"]]
+)
+def test_an_interpreter_that_does_not_answer_is_exit_4(arguments: list[str]) -> None:
+    run = d9m(*arguments)
+    assert (run.returncode, run.stdout) == (4, "")
+    assert run.stderr
+
+
+def test_an_interpreter_without_a_framework_is_exit_4() -> None:
+    run = d9m("--python", sys.executable)
+    assert (run.returncode, run.stdout) == (4, "")
+    assert "no framework" in run.stderr
+
+
+def test_list_runs_nothing() -> None:
+    run = d9m("--list", "--device", "cuda", "--framework", "torch")
+    assert run.returncode == 0
+    assert "torch/sdpa-flash-backward" in run.stdout

@@ -1,0 +1,91 @@
+"""How the worker compares results, and what can be concluded from how many."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from d9m.check import worker
+from d9m.check.observe import bounds, united
+
+FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
+
+
+def leaf(kind: str, *values: float) -> list[tuple[str, bytes]]:
+    return [(kind, struct.pack(f"{len(values)}{FORMATS[kind]}", *values))]
+
+
+def test_equal_bits_do_not_differ() -> None:
+    assert worker.compare(leaf("float32", 1.0, 2.0), leaf("float32", 1.0, 2.0)) == (0, 2, None, False)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_distance_is_counted_in_neighbouring_floats_across_zero(kind: str) -> None:
+    size = struct.calcsize(FORMATS[kind])
+    smallest = [(kind, (1).to_bytes(size, "little"))]
+    below = [(kind, ((1 << (8 * size - 1)) + 2).to_bytes(size, "little"))]
+    assert worker.compare(smallest, below)[2] == 3
+
+
+def test_both_zeros_differ_in_bits_and_lie_no_step_apart() -> None:
+    assert worker.compare(leaf("float32", 0.0), leaf("float32", -0.0)) == (1, 1, 0, False)
+
+
+def test_what_is_not_finite_is_told_apart() -> None:
+    assert worker.compare(leaf("float32", 1.0, 5.0), leaf("float32", float("nan"), 5.0)) == (1, 2, None, True)
+
+
+def test_another_number_of_elements_differs_everywhere() -> None:
+    assert worker.compare([("int64", b"\0" * 8)], [("int64", b"\0" * 16)])[0] > 0
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_planted_change_of_one_ulp_is_seen(kind: str) -> None:
+    assert worker.planted(leaf(kind, 1.0, 3.0))
+
+
+def test_digests_tell_types_apart() -> None:
+    assert worker.digest([("int32", b"\0\0\0\0")]) != worker.digest([("float32", b"\0\0\0\0")])
+
+
+def test_95_repeats_bound_a_call_at_3_percent_and_3_starts_a_start_at_78() -> None:
+    found = bounds(96, 3)
+    assert found.repeat == pytest.approx(0.031, abs=5e-4)
+    assert found.start == pytest.approx(0.776, abs=1e-3)
+
+
+def test_one_observation_bounds_nothing() -> None:
+    assert bounds(1, 1).repeat == bounds(0, 0).start == 1.0
+
+
+def test_more_observations_bound_more_tightly() -> None:
+    series = [bounds(number, 2).repeat for number in (2, 8, 32, 96, 300)]
+    assert series == sorted(series, reverse=True)
+
+
+def run(digests: dict[str, int], **more: object) -> dict[str, object]:
+    return {"digests": digests, "changed": 0.0, "max_ulp": None, "seconds": 1.0, **more}
+
+
+def test_repeats_are_held_to_the_first_of_the_first_process() -> None:
+    arm = united([run({"a": 30, "b": 2}), run({"b": 32})])
+    assert (arm.repeats, arm.processes, arm.distinct, arm.differing) == (64, 2, 2, 34)
+    assert arm.varies
+    assert arm.digest is None
+
+
+def test_a_difference_between_starts_alone_is_told() -> None:
+    assert united([run({"a": 32}), run({"b": 32})]).only_between_starts
+    assert not united([run({"a": 31, "b": 1}), run({"b": 32})]).only_between_starts
+
+
+def test_an_arm_that_is_quiet_gives_its_digest() -> None:
+    arm = united([run({"a": 32}), run({"a": 32})])
+    assert arm.quiet
+    assert arm.digest == "a"
+
+
+def test_a_process_that_died_is_told_beside_what_the_others_saw() -> None:
+    arm = united([run({"a": 32}), {"failed": "hung"}])
+    assert (arm.processes, arm.failed) == (1, "hung")

@@ -1,0 +1,194 @@
+"""Workers in real interpreters with real PyTorch, and everything a probe can do to its process."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+import pytest
+from machines import UDA, job, probe, python_with, told
+
+from d9m.check import catalogue, launch
+from d9m.failures import AbsentError
+
+GOOD = probe("good", "torch.cumsum(x, 0)", inputs={"x": "wide(4096)"}, permute={"x": 0})
+
+
+@pytest.fixture(scope="module")
+def torch() -> launch.Launcher:
+    return launch.interpreter(python_with("torch-2.13.0"))
+
+
+def test_a_probe_that_takes_its_process_down_costs_one_line(torch: launch.Launcher) -> None:
+    faults = [
+        probe("crash", "__import__('ctypes').string_at(0)"),
+        probe("hang", "__import__('time').sleep(300)"),
+        probe("killed", "__import__('os').kill(__import__('os').getpid(), 9)"),
+        probe("exit", "__import__('os')._exit(7)"),
+        probe("memory", "torch.ones(1 << 33)"),
+        probe("error", "torch.no_such_op(1)"),
+        probe("absent", "torch.ones(1)", requires="torch.no_such_op"),
+        probe("chatter", 'print(\'{"event": "end"}\') or torch.ones(n)'),
+        GOOD,
+    ]
+    found = told(torch, job(faults, limit=4.0, memory=4 << 30))
+    assert found["crash"]["failed"] == "its process crashed (SIGSEGV)"
+    assert found["hang"]["failed"] == "hung: no answer within 4 s"
+    assert "killed" in found["killed"]["failed"]
+    assert "code 7" in found["exit"]["failed"]
+    assert "can't allocate memory" in found["memory"]["raised"]
+    assert "no_such_op" in found["error"]["raised"]
+    assert "no_such_op" in found["absent"]["absent"]
+    assert found["chatter"]["repeats"] == 8
+    assert found["good"]["repeats"] == 8
+    assert found["good"]["moved"] is True
+
+
+def test_a_statement_that_fails_breaks_the_arm_and_says_why(torch: launch.Launcher) -> None:
+    found = told(torch, job([GOOD], statements=[[["import torch"], "torch.no_such_switch(True)", False]]))
+    assert "no_such_switch" in found["worker"]["failed"]
+
+
+def test_a_seed_of_a_library_that_is_absent_is_passed_over(torch: launch.Launcher) -> None:
+    found = told(torch, job([GOOD], statements=[[["import no_such_library"], "no_such_library.seed(0)", False]]))
+    assert found["good"]["repeats"] == 8
+
+
+def test_a_device_that_the_framework_does_not_see_is_said_so(torch: launch.Launcher) -> None:
+    assert "sees no cuda device" in told(torch, job([GOOD], device="cuda"))["worker"]["failed"]
+
+
+def test_an_interpreter_without_the_framework_is_said_so() -> None:
+    found = told(launch.interpreter(sys.executable), job([GOOD], adapter="import no_such_framework"))
+    assert "no_such_framework" in found["worker"]["failed"]
+
+
+def test_an_interpreter_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(AbsentError, match="cannot be run"):
+        told(launch.interpreter("/no/such/python"), job([GOOD]))
+
+
+HASH = "class Framework:\n def __init__(self, *_): raise OSError(hash('a'), __import__('os').environ.get('D9M_GONE'))"
+
+
+@pytest.mark.parametrize("how", ["interpreter", "runner"])
+def test_variables_stand_before_the_process_starts(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("D9M_GONE", "still here")
+    launcher = launch.interpreter(sys.executable) if how == "interpreter" else launch.runner(f"env {sys.executable}")
+    seen = [
+        told(launcher, job([GOOD], adapter=HASH, env={"PYTHONHASHSEED": seed}, unset=["D9M_GONE"]))["worker"]["failed"]
+        for seed in "334"
+    ]
+    assert seen[0] == seen[1]  # the seed of hash() is read when the interpreter starts
+    assert seen[0] != seen[2]
+    assert "still here" not in seen[0]
+
+
+def test_the_inputs_are_the_same_bits_in_every_process(torch: launch.Launcher) -> None:
+    every = probe("inputs", "(a, b, c, d, e, f)", reference=False, inputs={
+        "a": "wide(1000)", "b": "mild(1000)", "c": "hot(1000, 64)", "d": "dense(1000, 64)", "e": "unique(1000, 1000)",
+        "f": "ties(1000, 9)",
+    })  # fmt: skip
+    runs = [told(torch, job([every], repeats=1, proofs=False))["inputs"]["digests"] for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_the_inputs_do_not_depend_on_the_release() -> None:
+    every = probe(
+        "inputs",
+        "(a, c, e)",
+        reference=False,
+        inputs={"a": "wide(1000)", "c": "hot(1000, 64)", "e": "unique(1000, 1000)"},
+    )
+    runs = [
+        told(launch.interpreter(python_with(name)), job([every], repeats=1))["inputs"]["digests"]
+        for name in ("torch-2.13.0", "torch-1.0.0")
+    ]
+    assert runs[0] == runs[1]
+
+
+def test_what_varies_is_seen_and_a_control_is_not(torch: launch.Launcher) -> None:
+    names = ["index-put-accumulate", "getitem-backward", "scatter-add"]
+    chosen = catalogue.select(catalogue.probes("torch"), "cpu", [f"torch/{each}" for each in names], False, False)
+    probes = [each.job(each.probe.ladder[:1]) for each in chosen]
+    default = told(torch, job(probes, repeats=32))
+    advised = told(torch, job(probes, repeats=32, statements=UDA))
+    for name in names[:2]:
+        assert len(default[name]["digests"]) > 1
+        assert default[name]["changed"] > 0
+        assert default[name]["max_ulp"] > 0
+        assert default[name]["control"] == 1
+    assert len(default["scatter-add"]["digests"]) == 1
+    for name in names:
+        assert len(advised[name]["digests"]) == 1
+        assert advised[name]["planted"] is True
+        assert advised[name]["moved"] is True
+        assert advised[name]["reference"]["error"] < 1e-4
+
+
+def test_a_wrong_value_is_seen(torch: launch.Launcher) -> None:
+    wrong = probe("wrong", "torch.cumsum(x, 0) if x.dtype == torch.float64 else x", inputs={"x": "wide(4096)"})
+    assert told(torch, job([wrong]))["wrong"]["reference"]["error"] > 0.1
+
+
+def test_a_ladder_is_left_at_the_first_rung_that_varies(torch: launch.Launcher) -> None:
+    climbing = probe("climbing", "torch.rand(1) if n == 2 else torch.ones(1)", reference=False)
+    climbing["rungs"] = [{"n": 1}, {"n": 2}, {"n": 3}]
+    found = told(torch, job([climbing]))["climbing"]
+    assert found["rung"] == {"n": 2}
+    assert len(found["digests"]) > 1
+
+
+def test_a_slow_op_gets_fewer_repeats(torch: launch.Launcher) -> None:
+    slow = probe("slow", "__import__('time').sleep(0.2) or torch.ones(1)", reference=False)
+    assert told(torch, job([slow], repeats=100, budget=0.5, proofs=False))["slow"]["repeats"] == 4
+
+
+def test_stopping_ends_the_process_at_once(torch: launch.Launcher) -> None:
+    stopped = threading.Event()
+    events = launch.events(torch, job([probe("hang", "__import__('time').sleep(300)")]), stopped)
+    children: list[int] = []
+    for event in events:
+        if event["event"] == "start":
+            children = [int(each) for each in os.listdir("/proc") if each.isdigit() and _parent(each) == os.getpid()]
+            break
+    assert children
+    stopped.set()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        next(events)
+    assert time.monotonic() - began < 5
+    assert not any(os.path.exists(f"/proc/{each}") for each in children)
+
+
+def _parent(process: str) -> int:
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return -1
+
+
+@pytest.mark.parametrize("name", ["tensorflow-2.21.0", "jax-0.10.2"])
+def test_tensorflow_and_jax_are_probed_as_well(name: str) -> None:
+    framework = name.partition("-")[0]
+    launcher = launch.interpreter(python_with(name))
+    chosen = catalogue.select(catalogue.probes(framework), "cpu", None, quick=False, full=False)
+    found = told(launcher, job([each.job(each.probe.ladder[:1]) for each in chosen], framework, repeats=4, budget=0.05))
+    assert {key for key, each in found.items() if not each.get("repeats")} == set()
+    assert {key for key, each in found.items() if each["moved"] is False or each["control"] not in (None, 1)} == set()
+    errors = [each["reference"]["error"] for each in found.values() if each["reference"]]
+    assert len(errors) >= 15
+    assert max(errors) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["torch-1.0.0", "torch-1.7.1", "torch-1.12.1"])
+def test_old_releases_are_probed_as_well(name: str) -> None:
+    launcher = launch.interpreter(python_with(name))
+    chosen = catalogue.select(catalogue.probes("torch"), "cpu", None, quick=True, full=False)
+    found = told(launcher, job([each.job(each.probe.ladder[:1]) for each in chosen], repeats=4, budget=0.05))
+    ran = [each for each in found.values() if each.get("repeats")]
+    assert len(ran) >= 40
+    assert not [each["failed"] for each in found.values() if "failed" in each]
