@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="For people who write records.", no_args_is_help=True, rich_markup_mode=None)
     group.command("lint")(lint)
     group.command("audit")(audit)
+    group.command("collect")(collect)
     group.command("build")(build)
     group.command("stats")(stats)
     group.command("mutate")(mutate)
@@ -45,7 +46,7 @@ def lint(
 
 
 def audit(folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = None, format_: Format = "text") -> None:
-    """Compare the records with facts extracted from wheels."""
+    """Compare the records with facts extracted from wheels, both ways."""
     from d9m.kb.audit import audit
     from d9m.render import as_json
 
@@ -53,6 +54,40 @@ def audit(folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = 
     found = audit(_folder(folder))
     output.write(as_json.render(found) if format_ == "json" else found.text(), None)
     raise typer.Exit(found.exit_code())
+
+
+def collect(
+    wheel: Annotated[str, typer.Argument(metavar="WHEEL", help="A .whl file; or torch, tensorflow, tensorflow-gpu.")],
+    version: Annotated[
+        str | None, typer.Argument(help="Release whose wheel pip fetches; without: list all releases.")
+    ] = None,
+    platform: Annotated[str, typer.Option(help="linux or macos: which wheel of the release.")] = "linux",
+    catalogue: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Catalogue of public names to add the release to.")
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Extract what a framework's wheel says about determinism, for kb/evidence/."""
+    import datetime
+    import tempfile
+
+    from d9m.kb import collect as collecting
+    from d9m.kb.collect import download
+
+    output.one_of("--platform", platform, tuple(download.PLATFORMS))
+    if version is None and wheel in collecting.FRAMEWORKS:
+        day = datetime.date.today().isoformat()
+        output.write(collecting.published(wheel, day).encoded().decode(), out)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(wheel)
+        if version is not None:
+            output.one_of("WHEEL", wheel, tuple(collecting.FRAMEWORKS))
+            path = download.download(wheel, version, platform, Path(folder))
+        found = collecting.collect(path)
+    if catalogue is not None:
+        output.write(collecting.catalogued(Path(catalogue), found).encoded().decode(), catalogue)
+    output.write(found.facts.encoded().decode(), out)
 
 
 def build(out: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Compiled file to write.")]) -> None:

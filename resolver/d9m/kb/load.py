@@ -15,8 +15,8 @@ import msgspec
 import yaml
 
 from d9m import records
-from d9m.failures import printable
-from d9m.kb import schema
+from d9m.failures import DataError, printable
+from d9m.kb import schema, wheels
 
 Place = tuple[int, int]
 """Line and column, from 1."""
@@ -58,6 +58,8 @@ class Records(msgspec.Struct, frozen=True):
     facts: dict[str, records.Fact]
     loaded: list[Loaded]
     faults: list[Fault]
+    explained: dict[str, str] = {}
+    """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
 
     def of(self, kind: str) -> dict[str, Any]:
         """Records of one kind by id."""
@@ -70,6 +72,7 @@ def load(root: Path) -> Records:
     facts: dict[str, records.Fact] = {}
     loaded: list[Loaded] = []
     faults: list[Fault] = []
+    explained: dict[str, str] = {}
     for path in sorted(root.rglob("*")):
         if path.is_dir() or path.name.startswith("."):
             continue
@@ -80,13 +83,19 @@ def load(root: Path) -> Records:
                 facts.update(each.record)
             elif each.kind == "edition":
                 date = each.record.date
+            elif each.kind == "explained":
+                explained.update(each.record)
             else:
                 loaded.append(each)
-    return Records(root, date, facts, loaded, sorted(faults))
+    return Records(root, date, facts, loaded, sorted(faults), explained)
 
 
-_SINGLE: dict[str, Any] = {"edition.yaml": records.Edition, "facts.yaml": dict[str, records.Fact]}
-"""Files at the top of ``kb/``."""
+_SINGLE: dict[str, Any] = {
+    "edition.yaml": records.Edition,
+    "facts.yaml": dict[str, records.Fact],
+    "evidence/explained.yaml": dict[str, str],
+}
+"""Files that hold more than one record, or none."""
 
 
 def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
@@ -94,6 +103,9 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
     relative = path.relative_to(root)
     file = relative.as_posix()
     kind = relative.parts[0]
+    if kind == "evidence" and path.suffix == ".json":
+        yield from _fact_file(path, file)
+        return
     if file in _SINGLE:
         kind, type_ = path.stem, _SINGLE[file]
     elif kind in records.KINDS and path.suffix == ".yaml" and len(relative.parts) > 1:
@@ -109,6 +121,18 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
         yield Fault(file, 1, "yaml-syntax", f"cannot be read as UTF-8: {error}")
         return
     yield from parse(text, file, kind, relative.with_suffix("").as_posix().partition("/")[2], type_)
+
+
+def _fact_file(path: Path, file: str) -> Iterator[Fault]:
+    """Faults of a file that the audit reads; it is no record."""
+    type_ = wheels.fact_type(file)
+    if type_ is None:
+        yield Fault(file, 1, "file-place", "not a fact file's place", allowed=", ".join(wheels.TYPES))
+        return
+    try:
+        wheels.read(path, type_)
+    except DataError as error:
+        yield Fault(file, 1, "schema", error.what)
 
 
 def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loaded | Fault]:

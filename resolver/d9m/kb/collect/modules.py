@@ -1,0 +1,111 @@
+"""Public names of Python modules, read from their source and stubs; nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from d9m.kb.collect.wheel import Wheel
+from d9m.kb.collect.words import parsed
+
+
+def defined(source: str) -> set[str]:
+    """Functions, classes and lower-case values that a module defines itself."""
+    found: set[str] = set()
+    for node in _statements(parsed(source)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found.update(each.id for each in node.targets if isinstance(each, ast.Name) and each.id.islower())
+    return {name for name in found if not name.startswith("_")}
+
+
+def imported(source: str, of: str = "") -> set[str]:
+    """Names that a module takes from others to offer them; `of`: start of the modules taken from."""
+    return {
+        alias.asname or alias.name
+        for node in _statements(parsed(source))
+        if isinstance(node, ast.ImportFrom) and ("." * node.level + (node.module or "")).startswith(of)
+        for alias in node.names
+        if not (alias.asname or alias.name).startswith("_") and alias.name != "*"
+    }
+
+
+def listed(source: str) -> set[str]:
+    """Names of ``__all__``, where it is written out."""
+    found: set[str] = set()
+    for node in _statements(parsed(source)):
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(value, (ast.List, ast.Tuple)):
+            found.update(str(each.value) for each in value.elts if isinstance(each, ast.Constant))
+    return found
+
+
+def methods(source: str, of: str) -> set[str]:
+    """Public methods of the classes whose name matches."""
+    return {
+        each.name
+        for node in _statements(parsed(source))
+        if isinstance(node, ast.ClassDef) and re.fullmatch(of, node.name)
+        for each in node.body
+        if isinstance(each, ast.FunctionDef) and (not each.name.startswith("_") or each.name.endswith("__"))
+    }
+
+
+def _statements(module: ast.Module | None) -> Iterator[ast.stmt]:
+    """Statements of a module, those under a top-level ``if`` and ``try`` included."""
+    waiting: list[ast.stmt] = list(module.body) if module else []
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if isinstance(node, (ast.If, ast.Try)):
+            waiting.extend([*node.body, *node.orelse])
+
+
+TORCH_SPACES = ("fft", "linalg", "sparse", "special")
+
+
+def torch_names(wheel: Wheel) -> set[str]:
+    """Functions, layers and tensor methods of torch."""
+    tensor = wheel.text("torch/_tensor.py") or wheel.text("torch/tensor.py")
+    stub = wheel.text("torch/_C/__init__.pyi") or wheel.text("torch/__init__.pyi")
+    spaces = {
+        "torch": {
+            *defined(wheel.text("torch/_C/_VariableFunctions.pyi")),
+            *(defined(stub) if wheel.text("torch/__init__.pyi") else ()),
+            *listed(wheel.text("torch/functional.py")),
+            *(each for each in defined(wheel.text("torch/__init__.py")) if each.islower()),
+            *re.findall(r"add_docstr\(\s*torch\.(\w+),", wheel.text("torch/_torch_docs.py")),
+        },
+        "torch.nn": imported(wheel.text("torch/nn/modules/__init__.py")),
+        "torch.nn.functional": defined(wheel.text("torch/nn/functional.py")),
+        "torch.Tensor": {
+            *methods(stub, "_?TensorBase|Tensor"),
+            *methods(tensor, "Tensor"),
+            *re.findall(r"add_docstr_all\(\s*[\"'](\w+)[\"']", wheel.text("torch/_tensor_docs.py")),
+        },
+    }
+    for space in TORCH_SPACES:
+        spaces[f"torch.{space}"] = defined(wheel.text(f"torch/{space}/__init__.py"))
+    return {f"{space}.{name}" for space, names in spaces.items() for name in names}
+
+
+_TENSORFLOW_API = re.compile(r"tensorflow(?:_core)?/_api/v[12]/(.+/)?__init__\.py")
+_TENSORFLOW_TWICE = re.compile(r"compat/(v2/|v1/(compat|raw_ops)/)")
+"""Views of the same names."""
+
+
+def tensorflow_names(wheel: Wheel) -> set[str]:
+    """Names of the generated modules under ``tensorflow/_api``; there are none before 1.13."""
+    root = wheel.text("tensorflow_core/__init__.py") or wheel.text("tensorflow/__init__.py")
+    found: set[str] = set()
+    for member in wheel.members():
+        place = _TENSORFLOW_API.fullmatch(member)
+        if place is not None and not _TENSORFLOW_TWICE.match(place[1] or ""):
+            space = "tf." + (place[1] or "").replace("/", ".")
+            source = wheel.text(member) if place[1] else root
+            names = imported(source) - imported(source, "tensorflow._api") - imported(source, "tensorflow_core._api")
+            found.update(space + name for name in names)
+    return found
