@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from d9m.cli import output, question
+from d9m.environment import DEVICES
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
