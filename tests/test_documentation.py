@@ -50,7 +50,7 @@ def ask(arguments: list[str], folder: Path, kb: Path = KB) -> subprocess.Complet
     )  # fmt: skip
 
 
-EVERYWHERE_ALIKE = [each for each in commands(README) if each not in (["advise"], ["check"])]
+EVERYWHERE_ALIKE = [each for each in commands(README) if each not in (["advise"], ["check", "--quick"])]
 
 
 @pytest.mark.parametrize("arguments", EVERYWHERE_ALIKE, ids=" ".join)
