@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -21,7 +20,7 @@ from d9m.advice import (
     Work,
 )
 from d9m.environment import DEVICES, Environment
-from d9m.judge import Basis, Finding, Verdict
+from d9m.judge import Finding, Verdict
 from d9m.kb.tables import KnowledgeBase, Met
 from d9m.lookup import AskedItem
 from d9m.query import Direction
@@ -97,7 +96,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         workarounds=[Work(each.text) for each in source.workarounds if judged.environment.holding(each.when)],
         costs=[Price(each.text, each.factor) for each in source.costs if judged.environment.holding(each.when)],
         evidence=_evidence(kb, judged, verdict),
-        references=kb.once(("references", judged.met.id), lambda: _references(kb, source)),
+        references=[Reference(each, _url(kb, each)) for each in source.references],
     )
 
 
@@ -125,23 +124,18 @@ def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | No
 
 
 def _evidence(kb: KnowledgeBase, judged: Judged, verdict: Verdict) -> list[Told]:
-    met = judged.met
-    told: list[Told] = []
+    found: list[Evidence] = []
     for basis in judged.finding.bases.get(verdict, ()):
-        told += kb.once(("told", met.id, basis), functools.partial(_told_by, kb, met.source, basis))
-    told += kb.once(("told", met.id), lambda: [told_of(kb, each) for each in met.source.evidence])
+        step = judged.met.source.timeline[basis.track][basis.step]
+        found += step.unless[basis.exception].evidence if basis.exception is not None else []
+        found += step.evidence
+    found += judged.met.source.evidence
     image = judged.environment.image
-    if image is not None and image.package not in met.source.timeline:
+    told = [told_of(kb, each) for each in found]
+    if image is not None and image.package not in judged.met.source.timeline:
         note = f"{image.package} is taken to behave like the stock release it is built from"
         told.append(Told("assumed", None, note, True))
     return told
-
-
-def _told_by(kb: KnowledgeBase, source: Source, basis: Basis) -> list[Told]:
-    """The evidence of a step, that of the exception first."""
-    step = source.timeline[basis.track][basis.step]
-    exception = step.unless[basis.exception].evidence if basis.exception is not None else []
-    return [told_of(kb, each) for each in (*exception, *step.evidence)]
 
 
 def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
@@ -150,10 +144,6 @@ def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
     url = document.url if document else evidence.url
     date = evidence.date or (document.date if document else None)
     return Told(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date)
-
-
-def _references(kb: KnowledgeBase, source: Source) -> list[Reference]:
-    return [Reference(each, _url(kb, each)) for each in source.references]
 
 
 def _url(kb: KnowledgeBase, reference: str) -> str:
