@@ -128,12 +128,16 @@ FRAMEWORKS = (
 )
 
 
+PROBED = (Framework("jax", "0.10.2", ("jax==0.10.2",)),)
+"""Frameworks that only the prober's tests run: no code is emitted for them."""
+
+
 def wanted(names: list[str], everything: bool) -> Iterator[Framework]:
     """Those of these names; without names the ordinary ones, or all."""
-    known = {each.name: each for each in FRAMEWORKS}
+    known = {each.name: each for each in (*FRAMEWORKS, *PROBED)}
     if unknown := [name for name in names if name not in known]:
         raise SystemExit(f"unknown: {', '.join(unknown)}; known: {', '.join(known)}")
-    yield from (each for each in FRAMEWORKS if each.name in names or (not names and (everything or not each.extra)))
+    yield from (each for each in known.values() if each.name in names or (not names and (everything or not each.extra)))
 
 
 def main() -> int:
