@@ -53,7 +53,12 @@ def interpolate(input, mode):
     if input.dim() == 4 and mode == 'bilinear':
         if not torch.jit.is_scripting():
             if torch.are_deterministic_algorithms_enabled() and input.is_cuda:
-                return torch._decomp.upsample(input)
+                if torch.compiler.is_compiling():
+                    return torch._dynamo.upsample(input)
+                else:
+                    return torch._decomp.upsample(input)
+            else:
+                return torch._C._nn.upsample(input)
         return torch._C._nn.upsample(input)
 def relu(input): return input
 conv1d = torch.conv1d
@@ -169,7 +174,10 @@ def test_routes_carry_every_condition_around_them(torch: Path) -> None:
         "input.dim() == 4 and mode == 'bilinear' and not torch.jit.is_scripting() and "
         "torch.are_deterministic_algorithms_enabled() and input.is_cuda"
     )
-    assert collect(torch).facts.routes == [Route("interpolate", condition, "torch._decomp.upsample")]
+    assert collect(torch).facts.routes == [
+        Route("interpolate", f"{condition} and not torch.compiler.is_compiling()", "torch._decomp.upsample"),
+        Route("interpolate", f"{condition} and torch.compiler.is_compiling()", "torch._dynamo.upsample"),
+    ]
 
 
 def test_public_names_of_torch_are_read_without_importing_it(torch: Path) -> None:

@@ -66,28 +66,21 @@ def routes(source: str) -> list[Route]:
     found: list[Route] = []
     for function in tree.body if tree else []:
         if isinstance(function, ast.FunctionDef):
-            found.extend(_detours(function, function.body, ()))
+            found.extend(_detours(function.name, function.body, (), False))
     return sorted(set(found))
 
 
-def _detours(function: ast.FunctionDef, body: list[ast.stmt], above: tuple[str, ...]) -> Iterator[Route]:
-    """Branches taken under the switch, with every condition around them."""
+def _detours(function: str, body: list[ast.stmt], above: tuple[str, ...], asked: bool) -> Iterator[Route]:
+    """What is returned under the switch, with every condition around it."""
     for statement in body:
-        if not isinstance(statement, ast.If):
-            continue
-        conditions = (*above, ast.unparse(statement.test))
-        inner = list(_detours(function, statement.body, conditions))
-        if inner:
-            yield from inner
-        elif _ASKED in " ".join(conditions):
-            yield Route(function.name, " and ".join(conditions), _called(statement.body))
-        yield from _detours(function, statement.orelse, above)
+        if isinstance(statement, ast.Return) and asked:
+            yield Route(function, " and ".join(above), _called(statement))
+        elif isinstance(statement, ast.If):
+            test = ast.unparse(statement.test)
+            otherwise = (*above, f"not {test}") if asked else above
+            yield from _detours(function, statement.body, (*above, test), asked or _ASKED in test)
+            yield from _detours(function, statement.orelse, otherwise, asked)
 
 
-def _called(body: list[ast.stmt]) -> str:
-    """What the branch returns."""
-    for each in body:
-        for node in ast.walk(each):
-            if isinstance(node, ast.Return) and isinstance(node.value, ast.Call):
-                return ast.unparse(node.value.func)
-    return ""
+def _called(statement: ast.Return) -> str:
+    return ast.unparse(statement.value.func) if isinstance(statement.value, ast.Call) else ""
