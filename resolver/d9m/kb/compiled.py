@@ -2,7 +2,7 @@
 
 Layout: a line with the format, the length and checksum of the index and the length
 of the rest; the index (JSON); the values (JSON each). Where the values of a table
-stand is said by shards of some dozens of keys, which are values too, and where the
+stand is said by shards of a few keys, which are values too, and where the
 shards stand by a list of fixed width. So a question reads as much of 30 000 records
 as it reads of 300.
 """
@@ -31,7 +31,7 @@ _MAGIC = b"d9m-kb"
 Span: TypeAlias = tuple[int, int, int]
 """Offset after the index, length, CRC-32 of the bytes."""
 
-KEYS_A_SHARD = 32
+KEYS_A_SHARD = 8
 """On average. A shard takes less time to decode than one record does."""
 
 _WIDTH = 8
