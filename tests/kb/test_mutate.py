@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from d9m.failures import UsageError
 from d9m.kb import cases, load, mutate
 from d9m.kb.mutants import mutants
 
@@ -114,6 +115,17 @@ def test_a_sample_is_the_same_for_the_same_seed(records: load.Records) -> None:
     first, second = (mutate.try_all(records, [], sample=4, seed=7).survivors for _ in range(2))
     assert first == second
     assert len(first) <= 4
+
+
+def test_only_the_records_asked_for_are_broken(records: load.Records) -> None:
+    report = mutate.try_all(records, [], only=["sources/tool/"])
+    assert {each.file for each in report.survivors} == {"sources/tool/sum.yaml"}
+    assert len(report.survivors) < 8
+
+
+def test_records_without_a_mutant_are_a_mistake_in_the_question(records: load.Records) -> None:
+    with pytest.raises(UsageError, match="sources/tol"):
+        mutate.try_all(records, [], only=["sources/tol"])
 
 
 def test_the_golden_cases_notice_at_least_95_of_100_mutants() -> None:

@@ -113,6 +113,7 @@ def stats(format_: Format = "text") -> None:
 
 
 def mutate(
+    records: Annotated[list[str] | None, typer.Argument(help="Records whose path starts so: sources/nccl.")] = None,
     cases: Annotated[str, typer.Option(help="Folder of golden cases.")] = "tests/cases",
     sample: Annotated[int | None, typer.Option(min=1, help="Only so many mutants, chosen by --seed.")] = None,
     seed: Annotated[int, typer.Option()] = 0,
@@ -125,7 +126,7 @@ def mutate(
     output.one_of("--format", format_, ("text", "json"))
     if not Path(cases).is_dir():
         raise DataError(f"{quote(cases)} is not a folder of golden cases")
-    report = run(locate.folder(), Path(cases), sample, seed)
+    report = run(locate.folder(), Path(cases), sample, seed, records or ())
     output.write(as_json.render(report) if format_ == "json" else report.text(), None)
     raise typer.Exit(1 if report.survivors else 0)
 

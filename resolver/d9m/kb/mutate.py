@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from d9m.failures import D9mError
+from d9m.failures import D9mError, UsageError, quote
 from d9m.kb import cases, equivalence, index, load
 from d9m.kb.cases import Case
 from d9m.kb.index import Memory
@@ -45,17 +45,24 @@ class Report(msgspec.Struct, frozen=True):
         return "\n".join(lines) + "\n"
 
 
-def run(root: Path, folder: Path, sample: int | None = None, seed: int = 0) -> Report:
-    """Try every mutant of the records under `root`, or a sample, on the cases in `folder`."""
-    return try_all(load.load(root), cases.load(folder), sample, seed)
+def run(root: Path, folder: Path, sample: int | None = None, seed: int = 0, only: Sequence[str] = ()) -> Report:
+    """Try every mutant of the records under `root`, or a sample, on the cases in `folder`.
+
+    `only`: of records whose path starts so: ``sources/nccl``.
+    """
+    return try_all(load.load(root), cases.load(folder), sample, seed, only)
 
 
-def try_all(loaded: load.Records, asked: Iterable[Case], sample: int | None = None, seed: int = 0) -> Report:
+def try_all(
+    loaded: load.Records, asked: Iterable[Case], sample: int | None = None, seed: int = 0, only: Sequence[str] = ()
+) -> Report:
     """Try every mutant of these records, or a sample, on these cases."""
     kb = index.build(loaded)
     herd = Herd(kb, index.tables(loaded))
     watched = [herd.watch(case) for case in asked]
-    every = list(mutants(loaded))
+    every = [each for each in mutants(loaded) if not only or f"{each.kind}/{each.id}".startswith(tuple(only))]
+    if only and not every:
+        raise UsageError(f"nothing to break in records that start with {quote(' or '.join(only))}")
     if sample is not None and sample < len(every):
         every = random.Random(seed).sample(every, sample)  # noqa: S311 - a sample, not a secret
     killed, equivalent, survivors = 0, 0, list[Edit]()
