@@ -257,9 +257,15 @@ class Helper(Record, frozen=True, kw_only=True):
 
     title: str
     call: str
+    """As a person writes it: ``lightning.seed_everything(workers=True)``."""
+    aliases: list[str] = []
+    """Other spellings of the call: ``pl.seed_everything``."""
     summary: str
     when: When = {}
+    """Releases that have it."""
     sets: list[Turn]
+    overwrites: list[str] = []
+    """Names of settings that it replaces even where the user has set another value."""
     evidence: list[Evidence]
 
 

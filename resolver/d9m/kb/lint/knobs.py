@@ -169,4 +169,19 @@ def _installed(code: str) -> Iterator[str]:
                 yield bare
 
 
-RULES = (turn_form, turn_value, value_not_accepted, setting_form, no_effect, unpinned_install)
+@rule(
+    "overwrites-unset",
+    "Helper overwrites what it does not set",
+    """`overwrites` lists those settings of a helper that replace what the user has set; a setting that the helper never
+    turns cannot be among them. Such a name is a slip of the pen, and the answer would warn of the wrong setting.""",
+)
+def overwrites_unset(index: Index) -> Iterator[Finding]:
+    for at, path, helper in index.parts(records.Helper):
+        turned = [turn.set or turn.unset or "" for turn in helper.sets]
+        for place, name in enumerate(helper.overwrites):
+            if name not in turned:
+                tip = did_you_mean(name, turned)
+                yield Finding(at, (*path, "overwrites", place), "not among `sets`", name, ", ".join(turned), tip)
+
+
+RULES = (turn_form, turn_value, value_not_accepted, setting_form, no_effect, unpinned_install, overwrites_unset)
