@@ -190,9 +190,21 @@ class Book:
             place.releases[name], place.standing[name] = self._candidates(name, version)
         stock = self.packages[package].get("stock")
         if stock and stock not in place.releases:
-            place.releases[stock] = tuple(self.at(stock, each) for each in self.releases[stock])
-            place.standing[stock] = "between"
+            place.releases[stock], place.standing[stock] = self._unseen(package, release, stock), "between"
         return place
+
+    def _unseen(self, package: str, release: str, stock: str) -> tuple[int, ...]:
+        """What may be inside an image that nobody looked into: the confirmed images around it are the bounds."""
+        known = [self.at(stock, each) for each in self.releases[stock]]
+        images, low, high = self.packages[package]["releases"], known[0], known[-1]
+        for each in self.releases[package]:
+            if stock in self._contents(package, each) and "confidence" not in images[each]:
+                inside = self._candidates(stock, self._contents(package, each)[stock])[0]
+                if self.at(package, each) > self.at(package, release):
+                    high = inside[-1]
+                    break
+                low = inside[0]
+        return tuple(each for each in known if low <= each <= high)
 
     def _candidates(self, package: str, version: str) -> tuple[tuple[int, ...], str]:
         """Releases that a version may stand for, and how it stands to them."""

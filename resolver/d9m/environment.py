@@ -158,8 +158,20 @@ def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
     for name, version in package.releases[image.release].with_.items():
         found[name] = Installed(version, _loose(kb, name, version), "container")
     if package.stock is not None and package.stock not in found:
-        found[package.stock] = Installed(None, Candidates(kb.releases(package.stock), "between"), "container")
+        found[package.stock] = Installed(None, _between_neighbours(kb, package, package.stock, image.release), "container")
     return found
+
+
+def _between_neighbours(kb: KnowledgeBase, package: Package, stock: str, release: str) -> Candidates:
+    """What an image may hold that nobody looked into: from what the confirmed one before it holds to the one after."""
+    order, released = in_order(package.releases), kb.releases(stock)
+    confirmed = [each for each in order if package.releases[each].confidence == "confirmed"]
+    holding = {each: package.releases[each].with_[stock] for each in confirmed if stock in package.releases[each].with_}
+    before = [version for each, version in holding.items() if key(each) < key(release)]
+    after = [version for each, version in holding.items() if key(each) > key(release)]
+    low = candidates(stock, before[-1], released).releases[0] if before else released[0]
+    high = candidates(stock, after[0], released).releases[-1] if after else released[-1]
+    return Candidates(released[released.index(low) : released.index(high) + 1], "between")
 
 
 def _loose(kb: KnowledgeBase, package: str, version: str) -> Candidates:

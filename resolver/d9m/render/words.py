@@ -69,7 +69,10 @@ def environment(advice: Advice) -> str:
             continue
         releases = here.releases.get(name, [])
         told = span(releases, "between" if name in here.between else "")
-        parts.append(f"{name} {version}" + (f" ({told})" if len(releases) > 1 and version != "any" else ""))
+        if version == "any" and name in here.between:
+            parts.append(f"{name} {told}")
+        else:
+            parts.append(f"{name} {version}" + (f" ({told})" if len(releases) > 1 and version != "any" else ""))
     parts.append(here.device)
     facts = {name: value for name, value in here.facts.items() if name != "training"}
     parts.append("inference" if here.facts.get("training") == "false" else "training")
