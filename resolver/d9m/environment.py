@@ -158,11 +158,11 @@ def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
     for name, version in package.releases[image.release].with_.items():
         found[name] = Installed(version, _loose(kb, name, version), "container")
     if package.stock is not None and package.stock not in found:
-        found[package.stock] = Installed(None, _between_neighbours(kb, package, package.stock, image.release), "container")
+        found[package.stock] = Installed(None, _unseen(kb, package, package.stock, image.release), "container")
     return found
 
 
-def _between_neighbours(kb: KnowledgeBase, package: Package, stock: str, release: str) -> Candidates:
+def _unseen(kb: KnowledgeBase, package: Package, stock: str, release: str) -> Candidates:
     """What an image may hold that nobody looked into: from what the confirmed one before it holds to the one after."""
     order, released = in_order(package.releases), kb.releases(stock)
     confirmed = [each for each in order if package.releases[each].confidence == "confirmed"]
