@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+import d9m
 from d9m import conditions
 from d9m.advice import (
     DEFAULTS_WORST_LAST,
@@ -139,10 +140,13 @@ def _evidence(kb: KnowledgeBase, judged: Judged, verdict: Verdict) -> list[Told]
 
 
 def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
-    """Evidence with the address of its document."""
+    """Evidence with the address of its document, or of the run in our repository."""
     document = kb.get("documents", evidence.document) if evidence.document else None
     url = document.url if document else evidence.url
     date = evidence.date or (document.date if document else None)
+    if evidence.run is not None:
+        url = f"{d9m.REPOSITORY}/blob/main/kb/evidence/runs/{evidence.run}.json"
+        date = date or kb.get("run_days", evidence.run)
     return Told(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date)
 
 

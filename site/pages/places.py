@@ -6,11 +6,9 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from d9m import REPOSITORY
 from d9m.kb.tables import KnowledgeBase
 from pages.markdown import Markdown, anchor, breakable, listed, slug
-
-REPOSITORY = "https://github.com/d9m/d9m"
-"""Where records are edited; the same as in pyproject.toml."""
 
 FOLDERS = {
     "sources": "sources",

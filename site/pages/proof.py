@@ -53,8 +53,8 @@ def _proof(kb: KnowledgeBase, evidence: Evidence, about: str) -> Proof:
 
 
 def _place(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> Iterator[str]:
-    if evidence.run is not None:
-        yield markdown.code(evidence.run)
+    if evidence.run is not None and url is not None:
+        yield markdown.link(f"run {evidence.run}", url)
     elif url is not None:
         document = kb.get("documents", evidence.document) if evidence.document else None
         yield markdown.link(document.title if document else _short(url), url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +18,9 @@ import pytest
 from machines import python_with
 
 from d9m.check import selftest, twins
-from d9m.check.evidence import Run
 from d9m.check.report import Report
+from d9m.kb.lint import lint
+from d9m.kb.runs import Run
 from questions import KB
 
 OPS = (
@@ -145,6 +147,14 @@ def test_the_evidence_is_a_record_without_paths(files: tuple[Path, Path, int], t
     assert run.packages["torch"].startswith("2.13.0")
     assert torch not in text
     assert str(Path.home()) not in text
+
+
+def test_the_evidence_is_accepted_by_lint(files: tuple[Path, Path, int], tmp_path: Path) -> None:
+    shutil.copytree(KB, tmp_path / "kb")
+    runs = tmp_path / "kb" / "evidence" / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    shutil.copy(files[1], runs / "torch-2.13.0-cpu-of-a-test.json")
+    assert [each for each in lint(tmp_path / "kb") if each.file.startswith("evidence/runs/")] == []
 
 
 def test_a_report_is_like_itself(files: tuple[Path, Path, int]) -> None:

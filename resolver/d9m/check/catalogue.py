@@ -107,6 +107,11 @@ def probes(framework: str) -> tuple[Probe, ...]:
     return tuple(probe for name, file in families.items() for probe in family(framework, name, file.read_text("utf-8")))
 
 
+def exercised() -> set[str]:
+    """Ids of the records that some probe exercises."""
+    return {each.source for name in FRAMEWORKS for each in probes(name) if each.source is not None}
+
+
 def _folder(framework: str) -> Traversable:
     return resources.files("d9m.check") / "probes" / framework
 

@@ -1,67 +1,13 @@
-"""A run as a record: what one machine did, on one day, for records to cite as `measured`."""
+"""From the report of a run to the record that `kb/` keeps of it."""
 
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import Any
 
-from d9m.check.host import Gpu
-from d9m.check.observe import Bounds
 from d9m.check.report import ProbeResult, Report
-from d9m.records import Record
+from d9m.kb.runs import Observation, Run, Seen
 
 SHOWN = ("default", "advised", "advised-no-fill")
-
-
-class Seen(Record, frozen=True, kw_only=True):
-    """One arm: `differing` of `repeats` were other bits than the first."""
-
-    repeats: int
-    processes: int
-    distinct: int
-    differing: int
-    changed: float = 0.0
-    max_ulp: int | None = None
-    raised: str | None = None
-    failed: str | None = None
-
-
-class Observation(Record, frozen=True, kw_only=True):
-    """One probe of a run."""
-
-    probe: str
-    source: str | None
-    op: str
-    direction: str
-    dtype: str
-    case: dict[str, int]
-    verdict: str
-    reason: str = ""
-    expected: str | None = None
-    kb: str = "silent"
-    bounds: Bounds
-    arms: dict[str, Seen]
-    cost: float | None = None
-
-
-class Run(Record, frozen=True, kw_only=True):
-    """``kb/evidence/runs/<name>.json``: one run of `d9m check` on named hardware."""
-
-    schema_version: int
-    tool: str
-    kb_date: str
-    date: str
-    """Day, ISO 8601."""
-    device: str
-    cpu: str
-    threads: int
-    gpus: list[Gpu]
-    container: str | None
-    packages: dict[str, str]
-    frameworks: dict[str, dict[str, Any]]
-    settings: dict[str, str]
-    """What the advised arm set."""
-    observations: list[Observation]
 
 
 def record(report: Report, today: datetime | None = None) -> Run:
@@ -101,6 +47,6 @@ def _observation(probe: ProbeResult) -> Observation:
     }
     return Observation(
         probe=probe.id, source=probe.source, op=probe.op, direction=probe.direction, dtype=probe.dtype,
-        case=probe.case, verdict=probe.verdict, reason=probe.reason, expected=probe.expected, kb=probe.kb,
+        case=probe.case, verdict=probe.verdict, reason=probe.reason or None, expected=probe.expected, kb=probe.kb,
         bounds=probe.bounds, arms=arms, cost=probe.cost,
     )  # fmt: skip

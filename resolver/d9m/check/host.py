@@ -8,15 +8,7 @@ from typing import Any
 
 import msgspec
 
-
-class Gpu(msgspec.Struct, frozen=True):
-    name: str
-    driver: str
-    compute_capability: str
-    sm_count: int | None
-    memory: int
-    """Bytes."""
-    mig: bool
+from d9m.kb.runs import Gpu
 
 
 class Host(msgspec.Struct, frozen=True):

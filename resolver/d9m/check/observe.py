@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from d9m.kb.runs import Bounds
+
 Found: TypeAlias = dict[str, Any]
 """What one process told of one probe."""
 
@@ -44,13 +46,6 @@ class ArmResult(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def quiet(self) -> bool:
         return self.distinct == 1 and self.raised is None
-
-
-class Bounds(msgspec.Struct, frozen=True):
-    """How often a difference may still occur, unseen: one-sided, 95 %."""
-
-    repeat: float
-    start: float
 
 
 def bounds(repeats: int, processes: int) -> Bounds:

@@ -13,10 +13,11 @@ from d9m.check.arms import Arm
 from d9m.check.catalogue import Selected
 from d9m.check.expect import Agreement, Expected, agreement
 from d9m.check.host import Host
-from d9m.check.observe import ArmResult, Bounds, Found, bounds, united
+from d9m.check.observe import ArmResult, Found, bounds, united
 from d9m.check.run import Told
 from d9m.check.settings import FINDINGS, Setting
 from d9m.check.verdict import Name, Proofs, judge
+from d9m.kb.runs import Bounds
 from d9m.query import Direction
 
 

@@ -104,11 +104,12 @@ def build(out: Annotated[str, typer.Option("--output", "-o", metavar="FILE", hel
 
 def stats(format_: Format = "text") -> None:
     """How much is known, and what is not."""
+    from d9m.check import catalogue
     from d9m.kb.stats import stats
     from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
-    found = stats(locate.open_knowledge_base())
+    found = stats(locate.open_knowledge_base(), catalogue.exercised())
     output.write(as_json.render(found) if format_ == "json" else found.text(), None)
 
 

@@ -62,9 +62,10 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "settings": {setting.name: setting for setting in loaded.of("settings").values()},
         "setting_ids": {setting.name: id_ for id_, setting in loaded.of("settings").items()},
         "packages": loaded.of("versions"),
+        "run_days": {id_: run.date for id_, run in loaded.of("runs").items()},
         **{
             kind: loaded.of(kind)
-            for kind in ("ingredients", "helpers", "errors", "pull_requests", "issues", "myths", "documents")
+            for kind in ("ingredients", "helpers", "errors", "pull_requests", "issues", "myths", "documents", "runs")
         },
     }
 
@@ -102,7 +103,7 @@ def _meta(loaded: Records) -> Meta:
         folders=home_packages(loaded),
         add_ons=_by_package(op_files.values(), "add_ons"),
         prefixes=_by_package(op_files.values(), "prefixes"),
-        counts={kind: len(loaded.of(kind)) for kind in records.KINDS},
+        counts={kind: len(loaded.of(kind)) for kind in (*records.KINDS, "runs")},
     )
 
 

@@ -16,7 +16,7 @@ import yaml
 
 from d9m import records
 from d9m.failures import DataError, printable
-from d9m.kb import schema, wheels
+from d9m.kb import runs, schema, wheels
 
 Place = tuple[int, int]
 """Line and column, from 1."""
@@ -103,6 +103,9 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
     relative = path.relative_to(root)
     file = relative.as_posix()
     kind = relative.parts[0]
+    if relative.parts[:2] == ("evidence", "runs") and path.suffix == ".json":
+        yield _run(path, file)
+        return
     if kind == "evidence" and path.suffix == ".json":
         yield from _fact_file(path, file)
         return
@@ -121,6 +124,14 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
         yield Fault(file, 1, "yaml-syntax", f"cannot be read as UTF-8: {error}")
         return
     yield from parse(text, file, kind, relative.with_suffix("").as_posix().partition("/")[2], type_)
+
+
+def _run(path: Path, file: str) -> Loaded | Fault:
+    """A measured run. It is JSON, as `d9m check --evidence` wrote it."""
+    try:
+        return Loaded("runs", path.stem, file, msgspec.json.decode(path.read_bytes(), type=runs.Run), {})
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
 
 
 def _fact_file(path: Path, file: str) -> Iterator[Fault]:

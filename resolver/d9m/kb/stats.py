@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 import msgspec
 
@@ -31,12 +32,12 @@ class Stats(msgspec.Struct, frozen=True):
         lines += [f"ops of {package:20}{number:6}" for package, number in self.ops.items()]
         lines += [f"releases of {package:20}{number:6}" for package, number in self.releases.items() if number]
         lines += [f"ranges {outcome:16}{number:6}" for outcome, number in self.outcomes.items()]
-        lines.append(f"sources without a probe: {len(self.unprobed)}")
+        lines += [f"sources without a probe: {len(self.unprobed)}", *(f"  {id_}" for id_ in self.unprobed)]
         return "\n".join(lines) + "\n"
 
 
-def stats(kb: KnowledgeBase) -> Stats:
-    """Counts over the whole knowledge base."""
+def stats(kb: KnowledgeBase, probed: Collection[str]) -> Stats:
+    """Counts over the whole knowledge base. `probed`: sources that a probe exercises."""
     found = Counter(each.outcome for id_ in kb.keys("sources") for each in source_history(kb, id_).ranges)
     return Stats(
         date=kb.meta.date,
@@ -45,5 +46,5 @@ def stats(kb: KnowledgeBase) -> Stats:
         ops=dict(Counter(place.partition(":")[0] for place in kb.keys("ops") if kb.get("ops", place).catalogued)),
         releases={name: len(kb.releases(name)) for name in kb.keys("packages")},
         outcomes={outcome: found[outcome] for outcome in WORST_LAST if found[outcome]},
-        unprobed=kb.keys("sources"),
+        unprobed=[id_ for id_ in kb.keys("sources") if id_ not in probed],
     )

@@ -12,6 +12,7 @@ import msgspec
 
 from d9m import records
 from d9m.failures import UsageError, nearest, quote
+from d9m.kb import runs
 from d9m.query import BOTH, Direction
 from d9m.versions import in_order
 
@@ -94,9 +95,11 @@ TABLES: dict[str, Any] = {
     "issues": records.Issue,
     "myths": records.Myth,
     "documents": records.Document,
+    "runs": runs.Run,
+    "run_days": str,
 }
 """Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``opless``
-the home package; ``settings`` and ``setting_ids`` (the id of a setting) the knob's name; ``labels`` a lower-case label;
+the home package; ``run_days`` (when a run was made) the run's id; ``settings`` and ``setting_ids`` (the id of a setting) the knob's name; ``labels`` a lower-case label;
 else the record's id."""
 
 

@@ -20,6 +20,7 @@ from d9m.kb.lint import (
     identity,
     knobs,
     loading,
+    measured,
     references,
     releases,
     solving,
@@ -44,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     *knobs.RULES,
     *catalogue.RULES,
     *evidence.RULES,
+    *measured.RULES,
     *dates.RULES,
     *text.RULES,
 )

@@ -12,6 +12,7 @@ from d9m.kb.lint.conditions import did_you_mean
 from d9m.kb.lint.index import Index
 from d9m.kb.lint.rule import Finding, rule
 from d9m.kb.load import Loaded
+from d9m.kb.runs import Observation
 from d9m.kb.schema import Path
 
 
@@ -136,12 +137,22 @@ def _record_links(index: Index) -> Iterator[Link]:
     for at, path, error in index.parts(records.ErrorRecord):
         for place, id_ in enumerate(error.sources):
             yield link(at, (*path, "sources", place), "source", "sources", id_)
+    known = _sources(index)
+    for at, path, observation in index.parts(Observation):
+        if observation.source is not None:
+            yield Link(at, (*path, "source"), "source", "sources", observation.source, known)
     for at, path, evidence in index.parts(records.Evidence):
         if evidence.document is not None:
             yield link(at, (*path, "document"), "document", "documents", evidence.document)
         if evidence.run is not None:
-            yield link(at, (*path, "run"), "measured run", "evidence", evidence.run)
+            yield link(at, (*path, "run"), "measured run", "runs", evidence.run)
     yield from _citations(index)
+
+
+def _sources(index: Index) -> set[str]:
+    """Ids of sources, former ones included: a run keeps the names of its day."""
+    found = index.kinds["sources"]
+    return {*found, *(old for each in found.values() for old in each.record.moved_from)}
 
 
 CITED = ("pull_requests", "issues")
