@@ -237,21 +237,33 @@ _Box: TypeAlias = tuple[frozenset[int], ...]
 
 
 def _joined(boxes: list[_Box], ordered: tuple[bool, ...]) -> list[_Box]:
-    """Fewer boxes for the same worlds: two that differ in one variable become one.
+    """Fewer boxes for the same worlds: those that differ in one variable only become one, variable by variable.
 
     Along an ordered variable only neighbours join, so that a box stays a range.
     """
-    for first, second in itertools.combinations(boxes, 2):
-        differing = [place for place, pair in enumerate(zip(first, second)) if pair[0] != pair[1]]
-        if len(differing) != 1:
-            continue
-        place = differing[0]
-        union = first[place] | second[place]
-        if ordered[place] and max(union) - min(union) >= len(union):
-            continue
-        joined = (*first[:place], union, *first[place + 1 :])
-        return _joined([joined if box is first else box for box in boxes if box is not second], ordered)
-    return boxes
+    known = len(boxes)
+    for place in range(len(ordered)):
+        lines: dict[_Box, list[frozenset[int]]] = {}
+        for box in boxes:
+            lines.setdefault((*box[:place], *box[place + 1 :]), []).append(box[place])
+        unite = _runs if ordered[place] else _whole
+        boxes = [(*rest[:place], cells, *rest[place:]) for rest, line in lines.items() for cells in unite(line)]
+    return boxes if len(boxes) in (known, 1) else _joined(boxes, ordered)
+
+
+def _whole(line: list[frozenset[int]]) -> list[frozenset[int]]:
+    return [frozenset().union(*line)]
+
+
+def _runs(line: list[frozenset[int]]) -> list[frozenset[int]]:
+    """Ranges, those that touch as one; in their order."""
+    found: list[frozenset[int]] = []
+    for cells in sorted(line, key=min):
+        if found and max(found[-1]) + 1 == min(cells):
+            found[-1] |= cells
+        else:
+            found.append(cells)
+    return found
 
 
 def _clause(box: _Box, domains: Mapping[str, Cells]) -> Clause:
