@@ -59,7 +59,7 @@ def explain(kb: KnowledgeBase, text: str, environment: Environment | None = None
     matches = [
         _Match(id_, error, wording, match)
         for id_, error, wording in _wordings(kb, environment)
-        if (match := _pattern(wording.text).search(text)) is not None
+        if (match := pattern(wording.text).search(text)) is not None
     ]
     if not matches:
         known = [each.text for _id, _error, each in _wordings(kb, None)]
@@ -105,7 +105,7 @@ LEAST_WORDS = 5
 """Words of a wording that must stand in the text; people cut the rest off."""
 
 
-def _pattern(text: str) -> re.Pattern[str]:
+def pattern(text: str) -> re.Pattern[str]:
     """A wording as a pattern, of which everything after the first words may be missing.
 
     ``{name}`` stands for one word, ``…`` for anything; any white space matches any.
@@ -133,7 +133,7 @@ def _part(part: str) -> str:
 
 
 def _explained(kb: KnowledgeBase, found: _Match, line: int) -> Explanation:
-    wordings = [each for each in found.error.texts if _pattern(each.text).search(found.match[0])]
+    wordings = [each for each in found.error.texts if pattern(each.text).search(found.match[0])]
     whens = [each.when if isinstance(each.when, list) else [each.when] for each in wordings]
     return Explanation(
         id=found.id,
