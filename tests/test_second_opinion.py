@@ -15,7 +15,7 @@ from d9m.kb.tables import KnowledgeBase
 from d9m.resolve import resolve
 from questions import KB, knowledge_base
 from second_opinion import OUTCOMES, Opinion, Verdict, worst
-from second_reading import OPLESS, Book
+from second_reading import OPLESS, Book, Place
 
 
 def frameworks(book: Book) -> list[str]:
@@ -58,7 +58,7 @@ def differences(
     told = {op.query: {source.id: source for source in op.sources} for op in advice.ops}
     found: list[str] = []
     for name in [*homes, OPLESS]:
-        asked_of = place.releases if name == OPLESS else [homes[name]]
+        asked_of = _named(book, package, place) if name == OPLESS else [homes[name]]
         expected = {id_: each for home in asked_of for id_, each in opinion.answers(home, name, place).items()}
         answered = told.get(name, {})
         where = f"{package} {release} {device} {name}"
@@ -69,6 +69,11 @@ def differences(
             if not any(_agree(answered[id_], verdicts) for verdicts in _worst_of(expected[id_]))
         ]
     return found
+
+
+def _named(book: Book, package: str, place: Place) -> list[str]:
+    """CUDA, cuDNN and NCCL that a wheel or an image ships are not asked about."""
+    return [each for each in place.releases if each == package or book.packages[each]["kind"] != "platform"]
 
 
 def _worst_of(readings: list[set[Verdict]]) -> list[set[Verdict]]:

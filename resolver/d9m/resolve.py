@@ -96,7 +96,9 @@ def _judge_item(kb: KnowledgeBase, environment: Environment, item: AskedItem, sc
 
 def _judge_opless(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[Judged]:
     found: list[Judged] = []
-    for package in environment.packages:
+    for package, installed in environment.packages.items():
+        if package in kb.meta.platforms and installed.origin != "given":
+            continue  # every wheel and image ships CUDA, cuDNN and NCCL: only who names one asks about it
         for met in kb.opless(package):
             if met.source.scope == scope:
                 finding, directions = judge(kb, environment, "", met, {}, BOTH)
