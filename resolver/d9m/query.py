@@ -6,6 +6,7 @@ Equal spellings: ``interpolate:mode=bilinear:backward``,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
@@ -20,12 +21,16 @@ BOTH: tuple[Direction, ...] = ("forward", "backward")
 SUBSCRIPT = "x[idx]"
 """The name under which any pasted subscript, such as ``h[:, edge_index[0]]``, is looked up."""
 
+ASSIGNMENTS = {"": "x[idx] = v", "+": "x[idx] += v"}
+"""The same for assignments to a subscript, plain and augmented."""
+
 LONGEST = 500
 """Characters of one item. The longest call worth pasting has fewer; a pasted log has more."""
 
 _OPEN = "([{"
 _CLOSE = ")]}"
 _DIRECTIONS: dict[str, Direction] = {"forward": "forward", "fwd": "forward", "backward": "backward", "bwd": "backward"}
+_ASSIGNED = re.compile(r"\s*([-+*/]?)=(?!=)")
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -78,6 +83,8 @@ def parse(text: str) -> Query:
         else:
             pasted = _keywords(inside)
         end = close + 1
+    if name == SUBSCRIPT and (assigned := _ASSIGNED.match(item, end)):
+        return Query(item, ASSIGNMENTS["+" if assigned[1] else ""])
     directions = _suffixes(item, end, arguments)
     return Query(item, name, arguments, pasted, directions)
 

@@ -50,6 +50,25 @@ def test_a_pasted_subscript_is_a_name(text: str) -> None:
     assert query.parse(text).name == "x[idx]"
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("x[idx] = v", "x[idx] = v"),
+        ("x[idx]=0", "x[idx] = v"),
+        ("h[:, edges[0]] = w[:, 1]", "x[idx] = v"),
+        ("x[idx] += v", "x[idx] += v"),
+        ("x[idx] -= v", "x[idx] += v"),
+    ],
+)
+def test_a_pasted_assignment_is_a_name(text: str, name: str) -> None:
+    assert query.parse(text).name == name
+
+
+def test_a_comparison_of_a_subscript_is_no_assignment() -> None:
+    with pytest.raises(UsageError):
+        query.parse("x[idx] == v")
+
+
 def test_a_double_colon_belongs_to_the_name() -> None:
     assert query.parse("aten::index_put_:backward") == query.Query(
         "aten::index_put_:backward", "aten::index_put_", {}, {}, ("backward",)
