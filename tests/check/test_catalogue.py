@@ -21,8 +21,12 @@ TORCH = catalogue.probes("torch")
 NO_PROBE = {
     "pytorch/inductor-autotune": "is met by torch.compile alone, which needs a compiler",
     "pytorch/mps-backward": "needs macOS",
+    "pytorch/mps-embedding-backward": "torch/embedding-backward meets it on that device",
+    "pytorch/mps-index-add": "torch/index-add meets it on that device",
+    "pytorch/mps-index-put": "torch/index-put meets it on that device",
     "pytorch/mps-indexing": "needs macOS",
     "pytorch/mps-kthvalue": "needs macOS",
+    "pytorch/topk-rocm": "torch/topk meets it on that device",
 }
 
 

@@ -70,6 +70,22 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return f"{self.ask or self.op}:{self.direction}"
 
 
+class Collective(Probe, frozen=True, kw_only=True):
+    """An op of several processes, each of which brings values of its own."""
+
+    ranks: int = 2
+    """With fewer, nothing can be seen."""
+    alike: bool = False
+    """Whether every rank gets the same result."""
+
+
+class Together(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the processes of several ranks are probed: ``probes/<framework>/together/``."""
+
+    vary: dict[str, list[str]] = {}
+    """Variable -> values that are an arm of their own on GPUs."""
+
+
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What else there is to say of a framework, in its ``about.yaml``."""
 
@@ -87,13 +103,14 @@ class Selected(msgspec.Struct, frozen=True):
     def key(self) -> str:
         return f"{self.probe.id} {self.dtype}"
 
-    def job(self, rungs: list[dict[str, int]]) -> dict[str, Any]:
-        """What the worker is told."""
+    def job(self, rungs: list[dict[str, int]], turn: int = 0) -> dict[str, Any]:
+        """What the worker is told. `turn`: another one makes other inputs."""
         sent = ("id", "direction", "gradient", "requires", "inputs", "setup", "call", "permute", "reverse", "control",
                 "reference", "reseed")  # fmt: skip
         return {
             "key": self.key,
             "dtype": self.dtype,
+            "turn": turn,
             "rungs": rungs,
             **{each: getattr(self.probe, each) for each in sent},
         }
@@ -109,7 +126,8 @@ def probes(framework: str) -> tuple[Probe, ...]:
 
 def exercised() -> set[str]:
     """Ids of the records that some probe exercises."""
-    return {each.source for name in FRAMEWORKS for each in probes(name) if each.source is not None}
+    every = (each for name in FRAMEWORKS for each in (*probes(name), *collectives(name)))
+    return {each.source for each in every if each.source is not None}
 
 
 def _folder(framework: str) -> Traversable:
@@ -127,6 +145,28 @@ def family(framework: str, name: str, text: str) -> list[Probe]:
         msgspec.convert({**fields, "id": f"{framework}/{probe}", "family": name}, Probe, strict=False)
         for probe, fields in _loaded(text).items()
     ]
+
+
+@functools.cache
+def collectives(framework: str) -> tuple[Collective, ...]:
+    """The probes of several ranks; none for a framework whose processes d9m cannot bring together."""
+    file = _folder(framework) / "together" / "collective.yaml"
+    if not file.is_file():
+        return ()
+    return tuple(
+        msgspec.convert({**fields, "id": f"{framework}/{probe}", "family": "collective"}, Collective, strict=False)
+        for probe, fields in _loaded(file.read_text("utf-8")).items()
+    )
+
+
+def together(framework: str) -> Together:
+    file = _folder(framework) / "together" / ABOUT
+    return msgspec.convert(_loaded(file.read_text("utf-8")), Together)
+
+
+def group(framework: str) -> str:
+    """The text that tells workers how to meet each other."""
+    return (_folder(framework) / "together" / "group.py").read_text("utf-8")
 
 
 def _loaded(text: str) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def _on(kb: KnowledgeBase, question: Question, seen: Seen, wanted: Sequence[str]
     selected = catalogue.select(every, device, question.ops, question.quick, question.full)
     if not selected:
         raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}")
-    advice = advise(kb, asked, _items(kb, asked, selected) if question.ops is not None else None)
+    advice = advice_for(kb, asked, selected, question.ops)
     tried: list[Tried] = []
     for name in wanted:
         own = [each for each in selected if each.probe.framework == name]
@@ -116,6 +116,11 @@ def _report(kb: KnowledgeBase, environment: Environment, advice: Advice, seen: S
             name: round(sum(each.told.seconds[name] for each in tried), 1) for name in ("imports", "probes")
         },
     )
+
+
+def advice_for(kb: KnowledgeBase, asked: Asked, selected: Sequence[Selected], ops: list[str] | None) -> Advice:
+    """The advice that an advised arm follows: for the ops that somebody named, or for everything here."""
+    return advise(kb, asked, _items(kb, asked, selected) if ops is not None else None)
 
 
 def _items(kb: KnowledgeBase, asked: Asked, selected: Sequence[Selected]) -> list[str]:

@@ -153,8 +153,11 @@ class Process:
         return self._stderr.read().decode("utf-8", "replace")
 
 
-def events(launcher: Launcher, job: dict[str, Any], stopped: threading.Event) -> Iterator[Event]:
-    """Everything workers tell of a job. A probe that takes its process down is one `dead` event; the rest go on."""
+def events(launcher: Launcher, job: dict[str, Any], stopped: threading.Event, start: float = START) -> Iterator[Event]:
+    """Everything workers tell of a job. A probe that takes its process down is one `dead` event; the rest go on.
+
+    `start`: seconds until a worker has to be ready.
+    """
     left: list[dict[str, Any]] = list(job.get("probes", ()))
     while True:
         process = Process(launcher, {**job, "probes": left})
@@ -164,7 +167,7 @@ def events(launcher: Launcher, job: dict[str, Any], stopped: threading.Event) ->
             while True:
                 hung = False
                 try:
-                    event = process.event(job["limit"] + GRACE if ready else START, stopped)
+                    event = process.event(job["limit"] + GRACE if ready else start, stopped)
                 except TimeoutError:
                     event, hung = None, True
                 if event is None:

@@ -55,6 +55,28 @@ class ProbeResult(msgspec.Struct, frozen=True):
     proofs: Proven
 
 
+class RankSeen(msgspec.Struct, frozen=True):
+    """One of several processes that checked together."""
+
+    number: int
+    node: str
+    local: int
+    device: str
+    """What its framework calls the device."""
+
+
+class Odd(msgspec.Struct, frozen=True):
+    """A result that some ranks do not share with the ranks whose devices are like theirs."""
+
+    probe: str
+    dtype: str
+    arm: str
+    ranks: list[int]
+    """Those that stand apart; all of them where there is no majority."""
+    of: int
+    """Ranks with like devices."""
+
+
 class Summary(msgspec.Struct, frozen=True):
     probed: int = 0
     nondeterministic: int = 0
@@ -80,6 +102,8 @@ class Report(msgspec.Struct, frozen=True):
     left_out: list[str] = []
     """Advised settings that no bare process can make."""
     notes: list[str] = []
+    ranks: list[RankSeen] = []
+    odd: list[Odd] = []
     interrupted: bool = False
     seconds: float = 0.0
     worker_seconds: dict[str, float] = {}
@@ -192,7 +216,8 @@ def finding(probe: ProbeResult) -> bool:
 
 def exit_code(report: Report) -> int:
     """1 for a finding; else 4 where no probe could run, 3 where a part is not known, 0."""
-    if any(each.status in FINDINGS for each in report.settings) or any(finding(each) for each in report.probes):
+    missing = any(each.status in FINDINGS for each in report.settings)
+    if missing or report.odd or any(finding(each) for each in report.probes):
         return 1
     if not report.summary.probed:
         return 4

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from d9m.advice import SCHEMA_VERSION
-from d9m.check.report import ProbeResult, Report
+from d9m.check.report import Odd, ProbeResult, Report
 from d9m.failures import DataError, quote
 
 ARMS = ("default", "advised")
@@ -79,6 +80,37 @@ def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
         why = "raised" if one.arms[arm].raised or other.arms[arm].raised else "varies by itself"
         return Pair(one.id, one.dtype, arm, "not comparable", why)
     return Pair(one.id, one.dtype, arm, "same" if left == right else "differs")
+
+
+def odd(reports: Sequence[Report]) -> list[Odd]:
+    """Results that a rank does not share with ranks on like devices. The reports are those of ranks 0, 1, ..."""
+    groups: dict[str, list[int]] = {}
+    for number, report in enumerate(reports):
+        groups.setdefault(repr(sorted(_device(report).items())), []).append(number)
+    return [each for ranks in groups.values() if len(ranks) > 1 for each in _odd(reports, ranks)]
+
+
+def _device(report: Report) -> dict[str, Any]:
+    """What has to be the same for two devices to be twins; GPUs may sit in different machines."""
+    facts = {f"{name} {key}": repr(value) for name, each in report.frameworks.items() for key, value in each.items()}
+    return {"device": report.device, **facts, **({"cpu": report.host.cpu} if report.device == "cpu" else {})}
+
+
+def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[Odd]:
+    results: dict[tuple[str, str, str], dict[int, str | None]] = {}
+    for rank in ranks:
+        for probe in reports[rank].probes:
+            for arm in ARMS:
+                if arm in probe.arms and not probe.arms[arm].raised and not probe.arms[arm].failed:
+                    results.setdefault((probe.id, probe.dtype, arm), {})[rank] = probe.arms[arm].digest
+    for place, digests in results.items():
+        groups: dict[str | None, list[int]] = {}
+        for rank, digest in digests.items():
+            groups.setdefault(digest, []).append(rank)
+        if len(groups) > 1:
+            usual = max(groups.values(), key=len)
+            alone = [rank for rank in digests if rank not in usual or 2 * len(usual) <= len(digests)]
+            yield Odd(*place, alone, len(digests))
 
 
 def exit_code(comparison: Comparison) -> int:

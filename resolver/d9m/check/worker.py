@@ -109,6 +109,7 @@ class Case:
         self.gradient = probe["gradient"]
         place = framework.exactly if exact else framework.placed
         make = Inputs(framework, 4 if probe["dtype"] == "float16" else 12)
+        make.made = probe["turn"]
         self.scope = dict(framework.names, **rung)
         self.scope["device"] = "cpu" if exact else framework.device
         for name in ("wide", "mild", "positive", "zeros", "hot", "dense", "unique", "ties"):
@@ -394,6 +395,31 @@ def work(job, tell):
     tell({"event": "end"})
 
 
+def together(job, tell):
+    """Every rank runs the same probes in the same order; the first tells what all of them saw."""
+    began = time.perf_counter()
+    try:
+        prober = Prober(job, tell)
+        exec(compile(job["group"], "group", "exec"), prober.scope)
+        group = prober.scope["Group"](prober.framework, job)
+    except Exception as error:
+        tell({"event": "broken", "why": type(error).__name__ + ": " + " ".join(str(error).split())[:600]})
+        return
+    prober.framework.names.update(group.names)
+    tell({"event": "ready", "facts": prober.framework.facts(), "seconds": time.perf_counter() - began})
+    group.say("report", job["text"])
+    for probe in job["probes"]:
+        tell({"event": "start", "key": probe["key"]})
+        faulthandler.dump_traceback_later(job["limit"], exit=True)
+        group.say(probe["key"], json.dumps(prober.probe(probe)))
+        faulthandler.cancel_dump_traceback_later()
+    if group.rank == 0:
+        told = {each["key"]: [json.loads(text) for text in group.heard(each["key"])] for each in job["probes"]}
+        tell({"event": "together", "reports": group.heard("report"), "told": told})
+    group.leave()
+    tell({"event": "end"})
+
+
 def start_again(worker, job, variables):
     """This program from its beginning, with other variables: some are read before the first line runs."""
     file = tempfile.TemporaryFile()
@@ -420,5 +446,5 @@ def start(worker, job_text):
         answers.flush()
 
     faulthandler.enable()
-    {"look": look, "probe": work}[job["kind"]](job, tell)
+    {"look": look, "probe": work, "together": together}[job["kind"]](job, tell)
     os._exit(0)  # a framework's own end may hang or crash, and says nothing of the ops

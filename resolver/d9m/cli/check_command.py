@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +13,11 @@ from d9m.environment import DEVICES
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
+    from d9m.check.examine import Question
     from d9m.check.launch import Launcher
+    from d9m.check.progress import Progress
     from d9m.check.report import Report
+    from d9m.kb.tables import KnowledgeBase
 
 FORMATS = ("text", "json", "markdown", "junit")
 
@@ -60,7 +64,7 @@ def command(
     if selftest:
         raise typer.Exit(_selftest(launcher, format_, out, color))
     from d9m.check import report as reports
-    from d9m.check.examine import Question, examine
+    from d9m.check.examine import Question
     from d9m.check.progress import Progress
     from d9m.check.run import FULL, NORMAL, QUICK
     from d9m.failures import UsageError
@@ -73,9 +77,11 @@ def command(
     asked = Question(launcher, device, framework or [], question.read_ops(ops), effort, quick, full, limit)
     progress = Progress()
     try:
-        found = examine(open_knowledge_base(), asked, progress)
+        found = _examined(open_knowledge_base(), asked, progress)
     finally:
         progress.end()
+    if found is None:
+        return  # the first rank reports for all
     if evidence is not None:
         from d9m.check.evidence import record
         from d9m.render import as_json
@@ -83,6 +89,20 @@ def command(
         output.write(as_json.render(record(found)), evidence)
     output.write(_rendered(found, format_, verbose, color, out), out)
     raise typer.Exit(reports.exit_code(found))
+
+
+def _examined(kb: KnowledgeBase, asked: Question, progress: Progress) -> Report | None:
+    """What this process found, or all ranks together; None on every rank but the first."""
+    from d9m.check import ranks
+    from d9m.check.examine import examine
+    from d9m.check.together import unite
+    from d9m.detect import find_device
+
+    rank = ranks.find(os.environ)
+    if rank is None:
+        return examine(kb, asked, progress)
+    os.environ.update(ranks.own_device(rank, asked.device or find_device(), os.environ))
+    return unite(kb, asked, rank, examine(kb, asked, progress), progress)
 
 
 def _launcher(python: str | None, runner: str | None) -> Launcher:
@@ -123,7 +143,8 @@ def _list(framework: list[str] | None, device: str | None, format_: str, out: st
         output.one_of("--framework", each, catalogue.FRAMEWORKS)
     if device is not None:
         output.one_of("--device", device, DEVICES)
-    found = [each for name in names for each in catalogue.probes(name) if device is None or device in each.devices]
+    every = (each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name)))
+    found = [each for each in every if device is None or device in each.devices]
     text = as_json.render(found) if format_ == "json" else output.styled(check.catalogue(found), color, out)
     output.write(text, out)
     return 0

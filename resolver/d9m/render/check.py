@@ -55,6 +55,7 @@ def render(report: Report, verbose: bool = False) -> Page:
     page.gap()
     _settings(page, report)
     _probes(page, report, verbose)
+    _ranks(page, report)
     _trust(page, report)
     return page
 
@@ -65,6 +66,7 @@ def _headline(page: Page, report: Report) -> None:
         (settings, "setting to change", "settings to change"),
         (sum(each.verdict == "value-mismatch" for each in report.probes), "wrong value", "wrong values"),
         (report.summary.not_fixed, "op without a cure", "ops without a cure"),
+        (len({tuple(each.ranks) for each in report.odd}), "device unlike its twins", "devices unlike their twins"),
         (report.summary.contradictions, "contradicts our records", "contradict our records"),
     ]
     text = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
@@ -176,6 +178,26 @@ def _silent(page: Page, report: Report, verbose: bool) -> None:
     for each in report.probes:
         if each.verdict == "inconclusive":
             page.paragraph(f"{name(each)}  {each.reason}", "[failed]    ", " " * 12, "doubt")
+
+
+def _ranks(page: Page, report: Report) -> None:
+    """Devices that should be twins, and those that are not."""
+    if not report.ranks:
+        return
+    if not report.odd:
+        page.line(Span("Ranks       ", ""), f"{len(report.ranks)} ranks: like devices gave the same bits")
+    for ranks in dict.fromkeys(tuple(each.ranks) for each in report.odd):
+        own = [each for each in report.odd if tuple(each.ranks) == ranks]
+        who = ", ".join(
+            f"rank {each.number} ({each.device}, {each.local} of {each.node})"
+            for each in report.ranks
+            if each.number in ranks
+        )
+        what = ", ".join(dict.fromkeys(each.probe for each in own))
+        others = own[0].of - len(ranks)
+        apart = f"other bits than {others} like {'it' if len(ranks) == 1 else 'them'}" if others else "differ"
+        page.paragraph(f"{who}: {apart} in {what}", "[ODD]       ", " " * 12, "bad")
+    page.gap()
 
 
 def _trust(page: Page, report: Report) -> None:

@@ -1,0 +1,181 @@
+"""Several ranks: who is who, which device is unlike its twins, and a real launch of three."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from machines import python_with
+
+from d9m.check import ranks, together, twins
+from d9m.check.ranks import Rank
+from d9m.check.report import Odd, Report
+from d9m.failures import UsageError
+from questions import KB
+
+LAUNCHED = {"RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "MASTER_ADDR": "here", "MASTER_PORT": "29500"}
+
+
+@pytest.mark.parametrize("variables", [{}, {"WORLD_SIZE": "1", "RANK": "0"}])
+def test_a_process_alone_is_no_rank(variables: dict[str, str]) -> None:
+    assert ranks.find(variables) is None
+
+
+def test_a_launched_process_knows_its_place() -> None:
+    assert ranks.find(LAUNCHED) == Rank(1, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"RANK": "4"}, "RANK=4 is not below WORLD_SIZE=4"),
+        ({"RANK": "first"}, "RANK='first' is not a number"),
+        ({"WORLD_SIZE": "many"}, "WORLD_SIZE='many' is not a number"),
+    ],
+)
+def test_a_place_that_makes_no_sense_is_refused(changed: dict[str, str], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        ranks.find({**LAUNCHED, **changed})
+
+
+def test_a_launcher_that_says_only_how_many_is_refused() -> None:
+    with pytest.raises(UsageError, match="RANK, MASTER_ADDR, MASTER_PORT is not set"):
+        ranks.find({"WORLD_SIZE": "2"})
+
+
+@pytest.mark.parametrize(
+    ("device", "visible", "own"),
+    [
+        ("cuda", None, {"CUDA_VISIBLE_DEVICES": "1"}),
+        ("cuda", "4,6", {"CUDA_VISIBLE_DEVICES": "6"}),
+        ("cuda", "3", {}),
+        ("rocm", None, {"HIP_VISIBLE_DEVICES": "1"}),
+        ("cpu", None, {}),
+    ],
+)
+def test_a_rank_sees_its_own_device(device: str, visible: str | None, own: dict[str, str]) -> None:
+    variables = {"CUDA_VISIBLE_DEVICES": visible} if visible is not None else {}
+    assert ranks.own_device(Rank(1, 2, 1), device, variables) == own
+
+
+def report(*digests: str | None, device: str = "some GPU") -> Report:
+    """A rank's report on one probe a digest; None: it varies by itself."""
+    arm = {"repeats": 9, "processes": 1, "distinct": 1, "differing": 0, "changed": 0, "max_ulp": None, "raised": None,
+           "seconds": 1.0}  # fmt: skip
+    probes = [
+        {
+            "id": f"torch/op-{place}", "source": None, "op": "op", "device": "cuda", "dtype": "float32",
+            "direction": "forward", "case": {}, "arms": {"default": {**arm, "digest": digest}},
+            "bounds": {"repeat": 0.1, "start": 0.9}, "verdict": "no-difference-seen", "reason": "", "expected": None,
+            "agrees_with_kb": None, "kb": "silent", "cost": None,
+            "proofs": {"control": None, "order": None, "planted": None, "value": None},
+        }
+        for place, digest in enumerate(digests)
+    ]  # fmt: skip
+    return msgspec.convert(
+        {
+            "schema_version": 1,
+            "d9m": {"version": "0", "kb_date": "2026-01-31"},
+            "host": {"gpus": [], "cpu": "some CPU", "threads": 2, "packages": {}, "container": None},
+            "settings": [],
+            "probes": probes,
+            "summary": {},
+            "device": "cuda",
+            "frameworks": {"torch": {"device": device}},
+        },
+        Report,
+    )
+
+
+@pytest.mark.parametrize(
+    ("reports", "odd"),
+    [
+        ([report("a"), report("a"), report("a")], []),
+        ([report("a"), report("b"), report("a")], [Odd("torch/op-0", "float32", "default", [1], 3)]),
+        ([report("a"), report("b")], [Odd("torch/op-0", "float32", "default", [0, 1], 2)]),
+        ([report("a"), report(None), report("a")], [Odd("torch/op-0", "float32", "default", [1], 3)]),
+        ([report(None), report(None)], []),
+        ([report("a"), report("b", device="another GPU")], []),
+        ([report("a", "c"), report("a", "d"), report("a", "c")], [Odd("torch/op-1", "float32", "default", [1], 3)]),
+    ],
+)
+def test_a_device_is_held_to_its_twins_only(reports: list[Report], odd: list[Odd]) -> None:
+    assert twins.odd(reports) == odd
+
+
+def found(**digests: int) -> dict[str, Any]:
+    return {"repeats": sum(digests.values()), "digests": digests}
+
+
+def test_a_call_varies_if_it_varies_for_any_rank() -> None:
+    assert len(together.joined([found(a=8), found(b=5, c=3)])["digests"]) == 2
+    quiet = together.joined([found(a=8), found(b=8)])
+    assert list(quiet["digests"].values()) == [8]
+    assert quiet != together.joined([found(a=8), found(c=8)]), "another meeting with other bits is seen"
+
+
+def test_a_rank_that_could_not_run_speaks_for_all() -> None:
+    assert together.joined([found(a=8), {"raised": "RuntimeError: no"}])["raised"] == "RuntimeError: no"
+
+
+BROKEN_DEVICE = """
+import torch
+right = torch.cumsum
+torch.cumsum = lambda *given, **named: torch.nextafter(right(*given, **named), torch.tensor(9e9))
+"""
+
+
+def launch(torch: str, folder: Path, size: int, broken: int) -> list[subprocess.CompletedProcess[str]]:
+    """As a launcher does: a process for each rank. One of them has a device that is off by one ulp."""
+    (folder / "sitecustomize.py").write_text(BROKEN_DEVICE)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "d9m",
+        "check",
+        "--python",
+        torch,
+        "--quick",
+        "--ops",
+        "cumsum,index-put-accumulate",
+    ]
+    path = os.pathsep.join(sys.path)
+    started: list[subprocess.Popen[str]] = []
+    for rank in range(size):
+        variables = {
+            **{name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ},
+            "D9M_KB": str(KB), "PYTHONPATH": f"{folder}{os.pathsep}{path}" if rank == broken else path,
+            "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size),
+            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo", "PYTHONHASHSEED": "0",
+        }  # fmt: skip
+        started.append(
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
+        )
+    return [
+        subprocess.CompletedProcess(each.args, each.returncode, *told)
+        for each in started
+        for told in [each.communicate(timeout=300)]
+    ]
+
+
+def test_ranks_give_one_report_and_the_device_unlike_its_twins_is_named(tmp_path: Path) -> None:
+    torch = python_with("torch-2.13.0")
+    first, *others = launch(torch, tmp_path, size=3, broken=2)
+    assert [(each.returncode, each.stdout) for each in others] == [(0, ""), (0, "")], others
+    assert first.returncode == 1, first.stderr
+    told = json.loads(first.stdout)
+    assert [each["number"] for each in told["ranks"]] == [0, 1, 2]
+    assert {(each["probe"], *each["ranks"]) for each in told["odd"]} == {("torch/cumsum", 2)}
+    verdicts = {each["id"]: each["verdict"] for each in told["probes"]}
+    assert verdicts["torch/all-reduce"] == verdicts["torch/all-gather"] == "no-difference-seen"
+    assert verdicts["torch/index-put-accumulate"] == "fixed-by-advice"
