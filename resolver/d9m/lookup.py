@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.environment import Environment, fact, fact_value
 from d9m.failures import UsageError, nearest, quote
-from d9m.kb.tables import KnowledgeBase, OpEntry, Reached
+from d9m.kb.tables import KnowledgeBase, OpEntry, PublicName, Reached
 from d9m.query import Direction, Query, common, plain
 from d9m.records import Clause, Existence
 from d9m.versions import key
@@ -54,7 +54,7 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> AskedItem
     packages = catalogues(kb, environment)
     entries = [entry for package in packages for entry in _entries(kb, package, query.name)]
     if not entries:
-        raise _unknown(kb, environment, packages, query)
+        return _unrecorded(kb, environment, packages, query)
     arguments = _arguments(kb, query)
     present = [entry for entry in entries if _exists(environment, entry.package, entry.exists)]
     reached = [(entry.package, each) for entry in present for each in entry.reaches]
@@ -64,13 +64,41 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> AskedItem
         if _exists(environment, package, kb.get("ops", f"{package}:{each.op}").exists)
     ]
     if not here:
-        raise _absent(kb, environment, entries, query)
+        raise _absent(environment, entries[0].package, [_limits(kb, entries[0])], query)
     fitting = [(package, each) for package, each in here if _fits(each, arguments)]
     if not fitting:
         fixed = ", ".join(f"{name}={value}" for name, value in here[0][1].arguments.items())
         raise UsageError(f"{quote(query.text)} contradicts its own name, which means {fixed}")
     ops = [_asked(package, each, arguments, query) for package, each in fitting]
     return AskedItem(query.text, tuple({(each.package, each.name, str(each.arguments)): each for each in ops}.values()))
+
+
+def _unrecorded(kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query) -> AskedItem:
+    """Public names of the frameworks that no record names: ops without a known source. Raises UsageError."""
+    offered = [(package, each) for package in packages for each in _offered(kb, package, query.name)]
+    if not offered:
+        raise _unknown(kb, environment, packages, query)
+    arguments = _arguments(kb, query)
+    here = [
+        AskedOp(package, each.name, arguments, {}, query.directions)
+        for package, each in offered
+        if any(_exists(environment, package, span) for span in each.spans)
+    ]
+    if not here:
+        package, first = offered[0]
+        raise _absent(environment, package, first.spans, query)
+    return AskedItem(query.text, tuple(here))
+
+
+def _offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
+    """Public names that a written name may mean: those of its first known spelling, in full or by its last parts."""
+    for spelling in _spellings(name, kb.meta.prefixes[package]):
+        wanted = plain(spelling)
+        ending: tuple[PublicName, ...] = kb.get("public", f"{package}:{wanted.rpartition('.')[2]}") or ()
+        found = [each for each in ending if f".{plain(each.name)}".endswith(f".{wanted}")]
+        if found:
+            return [each for each in found if plain(each.name) == wanted] or found
+    return []
 
 
 def everything(kb: KnowledgeBase, environment: Environment) -> list[AskedItem]:
@@ -150,21 +178,36 @@ def _unknown(kb: KnowledgeBase, environment: Environment, packages: Sequence[str
             f"{quote(query.name)}: no ops are known of this environment ({asked})",
             tip="name a framework: " + ", ".join(f"--with {name}=VERSION" for name in kb.meta.prefixes),
         )
-    starts = tuple(f"{package}:" for package in packages)
-    known = [each.partition(":")[2] for each in kb.keys("names") if each.startswith(starts)]
     return UsageError(
         f"unknown op {quote(query.name)} in {', '.join(packages)}",
-        nearest=nearest(plain(query.name), known),
-        tip="see: d9m list ops",
+        nearest=nearest(plain(query.name), _known_names(kb, packages)),
+        tip="\n  ".join([*(_read(kb, each) for each in packages if each in kb.meta.catalogued), "see: d9m list ops"]),
     )
 
 
-def _absent(kb: KnowledgeBase, environment: Environment, entries: Sequence[OpEntry], query: Query) -> UsageError:
-    entry = entries[0]
+def _limits(kb: KnowledgeBase, entry: OpEntry) -> Existence:
+    """Where the name, or else what it reaches, begins and ends."""
     ops: list[OpEntry] = [kb.get("ops", f"{entry.package}:{each.op}") for each in entry.reaches]
-    exists = next((each.exists for each in (entry, *ops) if each.exists != Existence()), entry.exists)
-    span = " ".join(
-        [*([f"from {exists.from_}"] if exists.from_ else []), *([f"before {exists.until}"] if exists.until else [])]
+    return next((each.exists for each in (entry, *ops) if each.exists != Existence()), entry.exists)
+
+
+def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
+    starts = tuple(f"{package}:" for package in packages)
+    yield from (each.partition(":")[2] for each in kb.keys("names") if each.startswith(starts))
+    for place in kb.keys("public"):
+        if place.startswith(starts):
+            yield from (each.name for each in kb.get("public", place))
+
+
+def _read(kb: KnowledgeBase, package: str) -> str:
+    first, last = kb.meta.catalogued[package]
+    return f"no record names it, and no release of {package} from {first} to {last} has such a public name"
+
+
+def _absent(environment: Environment, package: str, spans: Sequence[Existence], query: Query) -> UsageError:
+    told = " and ".join(
+        " ".join([*([f"from {each.from_}"] if each.from_ else []), *([f"before {each.until}"] if each.until else [])])
+        for each in spans
     )
-    version = environment.packages[entry.package].version
-    return UsageError(f"{quote(query.name)} exists in {entry.package} {span}, not in {version}")
+    version = environment.packages[package].version
+    return UsageError(f"{quote(query.name)} exists in {package} {told}, not in {version}")

@@ -13,7 +13,7 @@ import pytest
 from shipped_files import elf, macho, wheel
 
 from d9m.failures import DataError, UsageError
-from d9m.kb.collect import collect, download, published
+from d9m.kb.collect import catalogued, collect, download, published
 from d9m.kb.wheels import Catalogue, Line, Route, WheelFacts, catalogue, read
 
 REFUSED = b" does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'."
@@ -72,6 +72,9 @@ TORCH: dict[str, bytes] = {
     "torch/_C/_VariableFunctions.pyi": b"def abs(input): ...\ndef _hidden(input): ...\n",
     "torch/_C/__init__.pyi": b"class TensorBase:\n  def index_put_(self): ...\n  def __getitem__(self): ...\n",
     "torch/linalg/__init__.py": b"lstsq = _add_docstr(1)\n",
+    "torch/nn/init.py": b"def zeros_(tensor): ...\n",
+    "torch/optim/__init__.py": b"from .sgd import SGD\n",
+    "torch/distributed/distributed_c10d.py": b"def all_reduce(tensor): ...\ndef _rank(): ...\n",
     "torch/utils/data.py": (
         b"import os, warnings\n"
         b"os.environ.get('TORCH_DETERMINISTIC_DEBUG')\n"
@@ -185,11 +188,14 @@ def test_public_names_of_torch_are_read_without_importing_it(torch: Path) -> Non
         "torch.Tensor.__getitem__",
         "torch.Tensor.index_put_",
         "torch.abs",
+        "torch.distributed.all_reduce",
         "torch.linalg.lstsq",
         "torch.nn.Conv1d",
         "torch.nn.functional.conv1d",
         "torch.nn.functional.interpolate",
         "torch.nn.functional.relu",
+        "torch.nn.init.zeros_",
+        "torch.optim.SGD",
         "torch.use_deterministic_algorithms",
     ]
 
@@ -205,6 +211,59 @@ def test_a_wheel_of_tensorflow_is_read_where_an_installer_would_put_it(tmp_path:
     ]
     assert found.facts.alerts == []
     assert found.names == ["tf.compat.v1.scatter_add", "tf.gather", "tf.nn.bias_add"]
+
+
+def test_a_wheel_that_does_not_list_its_names_adds_no_release_to_a_catalogue(tmp_path: Path) -> None:
+    members = {name: content for name, content in TORCH.items() if not name.startswith("torch/_C/")}
+    found = collect(wheel(tmp_path / LINUX, members))
+    assert found.names == []
+    assert catalogued(tmp_path / "names.json", found) == Catalogue("torch")
+
+
+@pytest.mark.parametrize("api", ["tensorflow/tools/api/generator/api", "tensorflow/_api/v1", "tensorflow/_api/v2"])
+def test_names_of_tensorflow_are_those_of_its_generated_modules(tmp_path: Path, api: str) -> None:
+    module = api.replace("/", ".").encode()
+    members = {
+        "tensorflow/__init__.py": b"from %b import *\nfrom %b import nn\n" % (module, module),
+        f"{api}/__init__.py": b"from %b import nn\nfrom tensorflow.python.ops.a import gather\n" % module,
+        f"{api}/nn/__init__.py": b"from tensorflow.python.ops.nn import bias_add\n",
+        "tensorflow/contrib/nn/__init__.py": b"from tensorflow.contrib.nn.a import other\n",
+    }
+    assert collect(wheel(tmp_path / "tensorflow-1.8.0-cp36-cp36m-manylinux1_x86_64.whl", members)).names == [
+        "tf.gather",
+        "tf.nn.bias_add",
+    ]
+
+
+KERAS = {
+    "2.10.0": {"keras/api/_v2/keras/layers/__init__.py": b"from keras.api._v2.keras import a\nfrom keras.b import C\n"},
+    "3.0.0": {"keras/api/_tf_keras/keras/layers/__init__.py": b"from keras.src.b import C\n"},
+    "3.9.0": {
+        "keras/_tf_keras/keras/layers/__init__.py": b"from keras._tf_keras import a\nfrom keras.src.b import C\n"
+    },
+}
+
+
+@pytest.mark.parametrize("version", KERAS)
+def test_names_of_keras_join_those_of_a_release_of_tensorflow(tmp_path: Path, version: str) -> None:
+    names, out = tmp_path / "names.json", tmp_path / "facts.json"
+    names.write_bytes(Catalogue("tensorflow").with_release("2.10.1", ["tf.gather"]).encoded())
+    keras = wheel(tmp_path / f"keras-{version}-py3-none-any.whl", KERAS[version])
+    done = command(str(keras), "--beside", "2.10.1", "--catalogue", str(names), "-o", str(out))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert read(names, Catalogue).at("2.10.1") == {"tf.gather", "tf.keras.layers.C"}
+    assert not out.exists()
+    done = command(str(keras), "--beside", "2.9.0", "--catalogue", str(names))
+    assert (done.returncode, "has no release 2.9.0" in done.stderr) == (5, True)
+
+
+def test_only_a_wheel_of_keras_stands_beside_a_release(tmp_path: Path, torch: Path) -> None:
+    keras = wheel(tmp_path / "keras-3.0.0-py3-none-any.whl", KERAS["3.0.0"])
+    names = tmp_path / "names.json"
+    for arguments in ([keras], [keras, "--beside", "2.10.1"], [torch, "--beside", "9.8.7", "--catalogue", names]):
+        done = command(*map(str, arguments))
+        assert (done.returncode, done.stdout, names.exists()) == (2, "", False)
+        assert "a wheel of keras needs --beside RELEASE and --catalogue FILE" in done.stderr
 
 
 def test_the_same_wheel_gives_the_same_bytes_and_they_can_be_read_back(torch: Path, tmp_path: Path) -> None:

@@ -65,6 +65,9 @@ def collect(
     catalogue: Annotated[
         str | None, typer.Option(metavar="FILE", help="Catalogue of public names to add the release to.")
     ] = None,
+    beside: Annotated[
+        str | None, typer.Option(metavar="RELEASE", help="Of a wheel of keras: the release of TensorFlow it serves.")
+    ] = None,
     out: Out = None,
 ) -> None:
     """Extract what a framework's wheel says about determinism, for kb/evidence/."""
@@ -82,12 +85,15 @@ def collect(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(wheel)
         if version is not None:
-            output.one_of("WHEEL", wheel, tuple(collecting.FRAMEWORKS))
+            output.one_of("WHEEL", wheel, (*collecting.FRAMEWORKS, *collecting.BESIDE))
             path = download.download(wheel, version, platform, Path(folder))
         found = collecting.collect(path)
-    if catalogue is not None:
-        output.write(collecting.catalogued(Path(catalogue), found).encoded().decode(), catalogue)
-    output.write(found.facts.encoded().decode(), out)
+    if found.part != (beside is not None) or (found.part and catalogue is None):
+        raise UsageError("a wheel of keras needs --beside RELEASE and --catalogue FILE; no other takes --beside")
+    if catalogue is not None and found.names:
+        output.write(collecting.catalogued(Path(catalogue), found, beside).encoded().decode(), catalogue)
+    if not found.part:
+        output.write(found.facts.encoded().decode(), out)
 
 
 def build(out: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Compiled file to write.")]) -> None:
@@ -102,14 +108,25 @@ def build(out: Annotated[str, typer.Option("--output", "-o", metavar="FILE", hel
     typer.echo(f"{out}: {size} bytes, {sum(kb.meta.counts.values())} records, edition {kb.meta.date}")
 
 
-def stats(format_: Format = "text") -> None:
+def stats(
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Ask for every op in every release, and list what is unknown.")
+    ] = False,
+    format_: Format = "text",
+) -> None:
     """How much is known, and what is not."""
     from d9m.check import catalogue
+    from d9m.kb.answered import answered
     from d9m.kb.stats import stats
     from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
-    found = stats(locate.open_knowledge_base(), catalogue.exercised())
+    kb = locate.open_knowledge_base()
+    if answers:
+        figures = answered(kb)
+        output.write(as_json.render(figures) if format_ == "json" else "".join(each.text() for each in figures), None)
+        return
+    found = stats(kb, catalogue.exercised())
     output.write(as_json.render(found) if format_ == "json" else found.text(), None)
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from d9m import query, records
 from d9m.failures import D9mError, DataError, UsageError
+from d9m.kb import public
 from d9m.kb.load import Records
 from d9m.kb.tables import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached
 
@@ -51,10 +52,12 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
     sources: dict[str, records.Source] = loaded.of("sources")
     solutions: dict[str, records.Solution] = loaded.of("solutions")
     entries = list(op_entries(loaded.of("ops").values()))
+    names = _names(entries)
     return {
         "ops": {f"{each.package}:{each.name}": each for each in entries},
-        "names": _names(entries),
+        "names": names,
         "met": _met(sources, home_packages(loaded)),
+        "public": public.table(loaded.catalogues, _prefixes(loaded), names),
         "opless": _opless(sources, home_packages(loaded)),
         "sources": sources,
         "solutions": solutions,
@@ -102,9 +105,14 @@ def _meta(loaded: Records) -> Meta:
         platforms=tuple(name for name, package in versions.items() if package.kind == "platform"),
         folders=home_packages(loaded),
         add_ons=_by_package(op_files.values(), "add_ons"),
-        prefixes=_by_package(op_files.values(), "prefixes"),
+        prefixes=_prefixes(loaded),
+        catalogued={each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues},
         counts={kind: len(loaded.of(kind)) for kind in (*records.KINDS, "runs")},
     )
+
+
+def _prefixes(loaded: Records) -> dict[str, dict[str, str]]:
+    return _by_package(loaded.of("ops").values(), "prefixes")
 
 
 def _by_package(files: Iterable[records.OpFile], field: str) -> dict[str, dict[str, str]]:

@@ -60,6 +60,8 @@ class Records(msgspec.Struct, frozen=True):
     faults: list[Fault]
     explained: dict[str, str] = {}
     """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
+    catalogues: list[wheels.Catalogue] = []
+    """Public names of the frameworks, by package."""
 
     def of(self, kind: str) -> dict[str, Any]:
         """Records of one kind by id."""
@@ -73,6 +75,7 @@ def load(root: Path) -> Records:
     loaded: list[Loaded] = []
     faults: list[Fault] = []
     explained: dict[str, str] = {}
+    catalogues: list[wheels.Catalogue] = []
     for path in sorted(root.rglob("*")):
         if path.is_dir() or path.name.startswith("."):
             continue
@@ -85,9 +88,11 @@ def load(root: Path) -> Records:
                 date = each.record.date
             elif each.kind == "explained":
                 explained.update(each.record)
+            elif each.kind == "catalogues":
+                catalogues.append(each.record)
             else:
                 loaded.append(each)
-    return Records(root, date, facts, loaded, sorted(faults), explained)
+    return Records(root, date, facts, loaded, sorted(faults), explained, catalogues)
 
 
 _SINGLE: dict[str, Any] = {
@@ -134,14 +139,16 @@ def _run(path: Path, file: str) -> Loaded | Fault:
         return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
 
 
-def _fact_file(path: Path, file: str) -> Iterator[Fault]:
-    """Faults of a file that the audit reads; it is no record."""
+def _fact_file(path: Path, file: str) -> Iterator[Loaded | Fault]:
+    """Faults of a file that the audit reads; only a catalogue is asked by others too."""
     type_ = wheels.fact_type(file)
     if type_ is None:
         yield Fault(file, 1, "file-place", "not a fact file's place", allowed=", ".join(wheels.TYPES))
         return
     try:
-        wheels.read(path, type_)
+        fact = wheels.read(path, type_)
+        if type_ is wheels.Catalogue:
+            yield Loaded("catalogues", path.stem, file, fact, {})
     except DataError as error:
         yield Fault(file, 1, "schema", error.what)
 

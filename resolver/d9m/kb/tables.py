@@ -53,6 +53,13 @@ class Met(msgspec.Struct, frozen=True, omit_defaults=True):
     patterns: tuple[Pattern, ...] = ()
 
 
+class PublicName(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A name that a framework offers, and the releases that have it."""
+
+    name: str
+    spans: tuple[records.Existence, ...]
+
+
 class Meta(msgspec.Struct, frozen=True):
     """What is needed to answer anything at all."""
 
@@ -75,11 +82,14 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> short prefix -> full prefix."""
     counts: dict[str, int]
     """Records of each kind."""
+    catalogued: dict[str, tuple[str, str]] = {}
+    """Package -> first and last release whose public names are known."""
 
 
 TABLES: dict[str, Any] = {
     "ops": OpEntry,
     "names": tuple[str, ...],
+    "public": tuple[PublicName, ...],
     "met": tuple[Met, ...],
     "opless": tuple[Met, ...],
     "sources": records.Source,
@@ -98,9 +108,9 @@ TABLES: dict[str, Any] = {
     "runs": runs.Run,
     "run_days": str,
 }
-"""Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``opless``
-the home package; ``run_days`` (when a run was made) the run's id; ``settings`` and ``setting_ids`` (the id of a setting) the knob's name; ``labels`` a lower-case label;
-else the record's id."""
+"""Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``public`` ``package:`` and the last
+part of the names; ``opless`` the home package; ``settings`` and ``setting_ids`` (the id of a setting) the knob's name;
+``labels`` a lower-case label; ``run_days`` (when it was made) the run's id; else the record's id."""
 
 
 Derived = TypeVar("Derived")

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,14 @@ class Catalogue(Fact, frozen=True):
     def at(self, release: str) -> set[str]:
         """Names of one release that was read."""
         place = self.releases.index(release)
-        return {name for text, names in self.names.items() if place in self._places(text) for name in names}
+        return {name for name, places in self.present() if place in places}
+
+    def present(self) -> Iterator[tuple[str, frozenset[int]]]:
+        """Every name, and the places in `releases` of those that have it."""
+        for text, names in self.names.items():
+            places = frozenset(self._places(text))
+            for name in names:
+                yield name, places
 
     def _places(self, text: str) -> set[int]:
         found: set[int] = set()

@@ -35,6 +35,8 @@ class Framework(msgspec.Struct, frozen=True):
 _TORCH = Framework("torch", ("torch/",), modules.torch_names, "21alertNotDeterministic")
 _TENSORFLOW = Framework("tensorflow", ("tensorflow/", "tensorflow_core/"), modules.tensorflow_names)
 
+_KERAS = Framework("tensorflow", ("keras/",), modules.keras_names)
+
 FRAMEWORKS: dict[str, Framework] = {
     "torch": _TORCH,
     "tensorflow": _TENSORFLOW,
@@ -42,6 +44,9 @@ FRAMEWORKS: dict[str, Framework] = {
     "tensorflow-cpu": _TENSORFLOW,
 }
 """Distribution -> how it is read."""
+
+BESIDE: dict[str, Framework] = {"keras": _KERAS}
+"""Distributions that hold a part of a framework's public names."""
 
 _LIBRARY = re.compile(r".*\.(?:so|dylib|pyd|dll)(?:\.\d+)*")
 _OF_TESTS = re.compile(r"/tests?/|/testing/|_test\.py$|/test_\w+\.py$")
@@ -51,6 +56,8 @@ class Collected(msgspec.Struct, frozen=True):
     facts: WheelFacts
     names: list[str]
     """Public names, for the catalogue."""
+    part: bool = False
+    """Whether these are only some of the names of a release, and the facts not those of the framework."""
 
 
 def collect(path: Path) -> Collected:
@@ -58,9 +65,9 @@ def collect(path: Path) -> Collected:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     with Wheel(path) as wheel:
-        framework = FRAMEWORKS.get(wheel.distribution)
+        framework = {**FRAMEWORKS, **BESIDE}.get(wheel.distribution)
         if framework is None:
-            raise DataError(f"{path.name}: not a wheel of a framework", allowed=FRAMEWORKS)
+            raise DataError(f"{path.name}: not a wheel of a framework", allowed=[*FRAMEWORKS, *BESIDE])
         words, alerts = _words(wheel, framework)
         facts = WheelFacts(
             package=framework.package,
@@ -75,7 +82,7 @@ def collect(path: Path) -> Collected:
             flags=sorted(words.flags),
             routes=listing.routes(wheel.text("torch/nn/functional.py")),
         )
-        return Collected(facts, sorted(framework.names(wheel)))
+        return Collected(facts, sorted(framework.names(wheel)), wheel.distribution in BESIDE)
 
 
 def published(distribution: str, day: str) -> Published:
@@ -83,12 +90,16 @@ def published(distribution: str, day: str) -> Published:
     return Published(FRAMEWORKS[distribution].package, distribution, day, download.released(distribution))
 
 
-def catalogued(path: Path, found: Collected) -> Catalogue:
-    """The catalogue in `path`, or a new one, with the names of one more release."""
+def catalogued(path: Path, found: Collected, beside: str | None = None) -> Catalogue:
+    """The catalogue in `path`, or a new one, with the names of one more release; or of more `beside` those of one."""
     known = read(path, Catalogue) if path.exists() else Catalogue(found.facts.package)
     if known.package != found.facts.package:
         raise DataError(f"{path.name}: a catalogue of {known.package}, not of {found.facts.package}")
-    return known.with_release(found.facts.version.partition("+")[0], found.names)
+    if beside is None:
+        return known.with_release(found.facts.version.partition("+")[0], found.names) if found.names else known
+    if beside not in known.releases:
+        raise DataError(f"{path.name}: has no release {beside}", allowed=known.releases)
+    return known.with_release(beside, {*known.at(beside), *found.names})
 
 
 def _words(wheel: Wheel, framework: Framework) -> tuple[Words, set[str]]:

@@ -64,13 +64,23 @@ def _statements(module: ast.Module | None) -> Iterator[ast.stmt]:
             waiting.extend([*node.body, *node.orelse])
 
 
-TORCH_SPACES = ("fft", "linalg", "sparse", "special")
+TORCH_SPACES = {
+    **{space: f"{space}/__init__" for space in ("fft", "linalg", "nested", "sparse", "special")},
+    "distributed": "distributed/distributed_c10d",
+    "nn.attention": "nn/attention/__init__",
+    "nn.init": "nn/init",
+    "random": "random",
+    "utils.checkpoint": "utils/checkpoint",
+}
+"""Namespace -> the module that defines its functions."""
 
 
 def torch_names(wheel: Wheel) -> set[str]:
-    """Functions, layers and tensor methods of torch."""
+    """Functions, layers and tensor methods of torch; empty for wheels without a stub, which alone names them all."""
     tensor = wheel.text("torch/_tensor.py") or wheel.text("torch/tensor.py")
     stub = wheel.text("torch/_C/__init__.pyi") or wheel.text("torch/__init__.pyi")
+    if not stub:
+        return set()
     spaces = {
         "torch": {
             *defined(wheel.text("torch/_C/_VariableFunctions.pyi")),
@@ -87,25 +97,48 @@ def torch_names(wheel: Wheel) -> set[str]:
             *re.findall(r"add_docstr_all\(\s*[\"'](\w+)[\"']", wheel.text("torch/_tensor_docs.py")),
         },
     }
-    for space in TORCH_SPACES:
-        spaces[f"torch.{space}"] = defined(wheel.text(f"torch/{space}/__init__.py"))
+    for space in ("nn.utils", "optim"):
+        spaces[f"torch.{space}"] = imported(wheel.text(f"torch/{space.replace('.', '/')}/__init__.py"))
+    for space, module in TORCH_SPACES.items():
+        spaces[f"torch.{space}"] = defined(wheel.text(f"torch/{module}.py"))
     return {f"{space}.{name}" for space, names in spaces.items() for name in names}
 
 
-_TENSORFLOW_API = re.compile(r"tensorflow(?:_core)?/_api/v[12]/(.+/)?__init__\.py")
+_TENSORFLOW_API = re.compile(
+    r"tensorflow(?:_core)?/(?:_api/v[12]|(?:python/)?tools/api/generator/api)/(.+/)?__init__\.py"
+)
 _TENSORFLOW_TWICE = re.compile(r"compat/(v2/|v1/(compat|raw_ops)/)")
 """Views of the same names."""
+_GENERATED = ("tensorflow._api", "tensorflow_core._api", "tensorflow.tools.api", "tensorflow.python.tools.api")
 
 
 def tensorflow_names(wheel: Wheel) -> set[str]:
-    """Names of the generated modules under ``tensorflow/_api``; there are none before 1.13."""
+    """Names of the generated modules; empty for releases that put their interface together while they start."""
     root = wheel.text("tensorflow_core/__init__.py") or wheel.text("tensorflow/__init__.py")
+    places = {member: place[1] or "" for member in wheel.members() if (place := _TENSORFLOW_API.fullmatch(member))}
+    if not any(each in root for each in _GENERATED):
+        return set()
+    found: set[str] = set()
+    for member, place in places.items():
+        if not _TENSORFLOW_TWICE.match(place):
+            sources = [wheel.text(member)] if place else [wheel.text(member), root]
+            spaces = {name for source in sources for start in _GENERATED for name in imported(source, start)}
+            names = {name for source in sources for name in imported(source)} - spaces
+            found.update(f"tf.{place.replace('/', '.')}{name}" for name in names)
+    return found
+
+
+_KERAS_API = re.compile(r"keras/(?:api/_v2/|(?:api/)?_tf_keras/)keras/(.+/)?__init__\.py")
+"""What ``tf.keras`` leads to, in Keras 2 and 3."""
+
+
+def keras_names(wheel: Wheel) -> set[str]:
+    """Names under ``tf.keras`` in the wheel of Keras that TensorFlow takes them from."""
     found: set[str] = set()
     for member in wheel.members():
-        place = _TENSORFLOW_API.fullmatch(member)
-        if place is not None and not _TENSORFLOW_TWICE.match(place[1] or ""):
-            space = "tf." + (place[1] or "").replace("/", ".")
-            source = wheel.text(member) if place[1] else root
-            names = imported(source) - imported(source, "tensorflow._api") - imported(source, "tensorflow_core._api")
-            found.update(space + name for name in names)
+        place = _KERAS_API.fullmatch(member)
+        if place is not None:
+            source = wheel.text(member)
+            names = imported(source) - imported(source, "keras.api") - imported(source, "keras._tf_keras")
+            found.update(f"tf.keras.{(place[1] or '').replace('/', '.')}{name}" for name in names)
     return found
