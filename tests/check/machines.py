@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -11,12 +13,22 @@ import pytest
 
 from conftest import needs
 from d9m.check import catalogue, launch
+from questions import KB
 
 sys.path.append(str(Path(__file__).parents[1] / "emitted"))
 
 import environments
 
 UDA = [[["import torch"], "torch.use_deterministic_algorithms(True)", False]]
+
+
+def d9m(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    known = ("PATH", "HOME", "PYTHONPATH", "SYSTEMROOT", "TMPDIR")
+    variables = {name: os.environ[name] for name in known if name in os.environ}
+    variables |= {"PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB), **more.pop("env", {})}
+    return subprocess.run(
+        [sys.executable, "-m", "d9m", "check", *arguments], capture_output=True, text=True, env=variables, **more
+    )
 
 
 def python_with(name: str) -> str:

@@ -10,12 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from machines import python_with
+from machines import d9m, python_with
 
 from d9m.check import selftest, twins
 from d9m.check.report import Report
@@ -27,15 +26,6 @@ OPS = (
     "index-put-accumulate,torch/index-put,torch/put,put-accumulate,torch/index-copy,getitem-backward,take-backward,"
     "torch/empty,torch/lstsq,index-add,scatter-add,cumsum,max-unpool2d"
 )
-
-
-def d9m(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    known = ("PATH", "HOME", "PYTHONPATH", "SYSTEMROOT", "TMPDIR")
-    variables = {name: os.environ[name] for name in known if name in os.environ}
-    variables |= {"PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB), **more.pop("env", {})}
-    return subprocess.run(
-        [sys.executable, "-m", "d9m", "check", *arguments], capture_output=True, text=True, env=variables, **more
-    )
 
 
 @pytest.fixture(scope="module")

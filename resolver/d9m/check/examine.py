@@ -74,6 +74,22 @@ def examine(kb: KnowledgeBase, question: Question, watch: Watch) -> Report:
     return msgspec.structs.replace(found, notes=[*notes, *found.notes], seconds=round(time.monotonic() - began, 1))
 
 
+def settings_alone(kb: KnowledgeBase, question: Question, running: bool) -> Report:
+    """The settings against the advice; nothing is run. `running`: they are those of a process that runs now.
+
+    Raises AbsentError where no package is found that the knowledge base knows, UsageError for an unknown op.
+    """
+    began = time.monotonic()
+    seen = look(kb, question.launcher)
+    asked = msgspec.structs.replace(seen.asked, device=question.device or seen.asked.device or "cpu")
+    environment = understand(kb, asked)
+    if not environment.packages:
+        raise AbsentError("nothing is installed here that the knowledge base knows", tip="try --python PATH")
+    advice = advise(kb, asked, question.ops)
+    found = _report(kb, environment, advice, seen, (), running)
+    return msgspec.structs.replace(found, settings_only=True, seconds=round(time.monotonic() - began, 1))
+
+
 def _on(kb: KnowledgeBase, question: Question, seen: Seen, wanted: Sequence[str], device: str, watch: Watch) -> Report:
     asked = msgspec.structs.replace(seen.asked, device=device)
     environment = understand(kb, asked)
@@ -93,7 +109,14 @@ def _on(kb: KnowledgeBase, question: Question, seen: Seen, wanted: Sequence[str]
     return _report(kb, environment, advice, seen, tried)
 
 
-def _report(kb: KnowledgeBase, environment: Environment, advice: Advice, seen: Seen, tried: Sequence[Tried]) -> Report:
+def _report(
+    kb: KnowledgeBase,
+    environment: Environment,
+    advice: Advice,
+    seen: Seen,
+    tried: Sequence[Tried],
+    running: bool = False,
+) -> Report:
     device, asked = environment.device, msgspec.structs.replace(seen.asked, device=environment.device)
     expected = expectations(kb, asked, [each.probe for one in tried for each in one.selected])
     results = [each for one in tried for each in report.results(one.selected, one.arms, one.told, device, expected)]
@@ -103,12 +126,12 @@ def _report(kb: KnowledgeBase, environment: Environment, advice: Advice, seen: S
         schema_version=SCHEMA_VERSION,
         d9m=report.tool(advice.d9m.kb_date),
         host=host.look(here, asked.container),
-        settings=settings.compare(advice, existing, seen.variables),
+        settings=settings.compare(advice, existing, seen.variables, running),
         probes=results,
         summary=report.summary(results),
         device=device,
         frameworks={each.framework: each.told.facts for each in tried},
-        amplified=["leftovers in freed memory", *(["more threads than cores"] if device == "cpu" else [])],
+        amplified=_amplified(device) if tried else [],
         left_out=list(dict.fromkeys(text for each in tried for arm in each.arms for text in arm.left_out)),
         notes=[f"{one.framework}, {arm}: {why}" for one in tried for arm, why in one.told.broken.items()],
         interrupted=any(each.told.interrupted for each in tried),
@@ -116,6 +139,10 @@ def _report(kb: KnowledgeBase, environment: Environment, advice: Advice, seen: S
             name: round(sum(each.told.seconds[name] for each in tried), 1) for name in ("imports", "probes")
         },
     )
+
+
+def _amplified(device: str) -> list[str]:
+    return ["leftovers in freed memory", *(["more threads than cores"] if device == "cpu" else [])]
 
 
 def advice_for(kb: KnowledgeBase, asked: Asked, selected: Sequence[Selected], ops: list[str] | None) -> Advice:

@@ -35,10 +35,12 @@ class Launcher(msgspec.Struct, frozen=True):
     command: tuple[str, ...]
     local: bool
     """Whether the command's environment is the worker's own."""
+    variables: dict[str, str] | None = None
+    """The environment to start from; None: this process's own."""
 
 
-def interpreter(path: str) -> Launcher:
-    return Launcher((path,), local=True)
+def interpreter(path: str, variables: dict[str, str] | None = None) -> Launcher:
+    return Launcher((path,), local=True, variables=variables)
 
 
 def runner(text: str) -> Launcher:
@@ -67,8 +69,9 @@ class Process:
 
     def __init__(self, launcher: Launcher, job: Mapping[str, Any]) -> None:
         variables = None
+        own = os.environ if launcher.variables is None else launcher.variables
         if launcher.local:
-            variables = {name: value for name, value in os.environ.items() if name not in job["unset"]} | job["env"]
+            variables = {name: value for name, value in own.items() if name not in job["unset"]} | job["env"]
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
         try:
             self._child = subprocess.Popen(  # noqa: S603  the user's own interpreter

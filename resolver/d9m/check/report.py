@@ -104,6 +104,8 @@ class Report(msgspec.Struct, frozen=True):
     notes: list[str] = []
     ranks: list[RankSeen] = []
     odd: list[Odd] = []
+    settings_only: bool = False
+    """Nothing was to be run."""
     interrupted: bool = False
     seconds: float = 0.0
     worker_seconds: dict[str, float] = {}
@@ -219,6 +221,8 @@ def exit_code(report: Report) -> int:
     missing = any(each.status in FINDINGS for each in report.settings)
     if missing or report.odd or any(finding(each) for each in report.probes):
         return 1
+    if report.settings_only:
+        return 0
     if not report.summary.probed:
         return 4
     return 3 if report.summary.could_not_run or report.interrupted else 0

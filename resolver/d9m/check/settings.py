@@ -25,9 +25,16 @@ FINDINGS: tuple[Status, ...] = ("missing", "wrong", "forbidden", "too-late")
 """Statuses that make the exit code 1."""
 
 
-def compare(advice: Advice, existing: list[Existing], variables: Mapping[str, str]) -> list[Setting]:
-    """A line for each advised setting, and for each found one that does nothing or must go."""
+def compare(
+    advice: Advice, existing: list[Existing], variables: Mapping[str, str], running: bool = False
+) -> list[Setting]:
+    """A line for each advised setting, and for each found one that does nothing or must go.
+
+    `running`: the variables are those with which a process started that is running now.
+    """
     lines = [_line(step, variables.get(step.name)) for step in advice.steps]
+    if running:
+        lines = [_too_late(step, line) for step, line in zip(advice.steps, lines)]
     advised = {step.name for step in advice.steps}
     for each in existing:
         if each.name not in advised and each.status == "no-effect":
@@ -35,6 +42,17 @@ def compare(advice: Advice, existing: list[Existing], variables: Mapping[str, st
         elif each.name not in advised and each.status == "invalid":
             lines.append(Setting(each.name, None, each.value, "wrong", each.why))
     return lines
+
+
+def _too_late(step: Step, line: Setting) -> Setting:
+    """A variable that a running process lacks: it may have set it itself, unless that was too late already."""
+    if line.status not in ("missing", "wrong", "forbidden"):
+        return line
+    if step.read_at == "process-start":
+        return msgspec.structs.replace(line, status="too-late", next=f"restart it with: {line.next}")
+    if line.status == "missing":
+        return msgspec.structs.replace(line, status="unseen", next=f"fine if the program set it before {step.read_at}")
+    return line
 
 
 def _line(step: Step, found: str | None) -> Setting:

@@ -40,6 +40,10 @@ def command(
         str | None, typer.Option(metavar="COMMAND", help="Probe where this leads: 'docker run --rm -i IMAGE python'.")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="The probes there are; nothing is run.")] = False,
+    settings: Annotated[bool, typer.Option("--settings", help="Only the settings; nothing is run.")] = False,
+    pid: Annotated[
+        int | None, typer.Option(metavar="PID", min=1, help="The settings of a running process, as it was started.")
+    ] = None,
     selftest: Annotated[bool, typer.Option("--selftest", help="Prove the prober with facts of any CPU.")] = False,
     compare: Annotated[
         tuple[str, str] | None, typer.Option(metavar="A.json B.json", help="Two reports of machines that are alike.")
@@ -60,7 +64,7 @@ def command(
         raise typer.Exit(_compare(compare, format_, out, color))
     if list_:
         raise typer.Exit(_list(framework, device, format_, out, color))
-    launcher = _launcher(python, runner)
+    launcher = _launcher(python, runner, pid)
     if selftest:
         raise typer.Exit(_selftest(launcher, format_, out, color))
     from d9m.check import report as reports
@@ -77,7 +81,12 @@ def command(
     asked = Question(launcher, device, framework or [], question.read_ops(ops), effort, quick, full, limit)
     progress = Progress()
     try:
-        found = _examined(open_knowledge_base(), asked, progress)
+        if settings or pid is not None:
+            from d9m.check.examine import settings_alone
+
+            found = settings_alone(open_knowledge_base(), asked, pid is not None)
+        else:
+            found = _examined(open_knowledge_base(), asked, progress)
     finally:
         progress.end()
     if found is None:
@@ -105,15 +114,19 @@ def _examined(kb: KnowledgeBase, asked: Question, progress: Progress) -> Report 
     return unite(kb, asked, rank, examine(kb, asked, progress), progress)
 
 
-def _launcher(python: str | None, runner: str | None) -> Launcher:
-    from d9m.check import launch
+def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launcher:
+    from d9m.check import launch, process
     from d9m.failures import UsageError
 
-    if python is not None and runner is not None:
-        raise UsageError("--python and --runner exclude each other")
+    given = [name for name, value in (("--python", python), ("--pid", pid)) if value is not None]
+    if runner is not None and given:
+        raise UsageError(f"--runner and {given[0]} exclude each other")
     if runner is not None:
         return launch.runner(runner)
-    return launch.interpreter(python or sys.executable)
+    if pid is None:
+        return launch.interpreter(python or sys.executable)
+    found = process.find(pid)
+    return launch.interpreter(python or found.python or sys.executable, found.variables)
 
 
 def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str | None) -> str:

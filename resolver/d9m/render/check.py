@@ -75,6 +75,8 @@ def _headline(page: Page, report: Report) -> None:
         page.line(Span("FINDINGS", "bad"), f"  {text or 'something varies in your environment'}")
     elif code == 4:
         page.line(Span("NOTHING RUN", "bad"), "  no probe could run here")
+    elif report.settings_only:
+        page.line(Span("SETTINGS HOLD", "good"), "  nothing was run")
     else:
         fixed = f"{report.summary.fixed} of {report.summary.nondeterministic} that vary are fixed by the advice"
         head = Span("SETTINGS HOLD", "good") if code == 0 else Span("MOSTLY", "doubt")
@@ -88,14 +90,14 @@ def _host(page: Page, report: Report) -> None:
         page.line(f"{gpu.name} (sm_{gpu.compute_capability.replace('.', '')}, driver {gpu.driver}) · MIG {mig}")
     if host.gpu_note and report.device != "cpu":
         page.paragraph(host.gpu_note, style="dim")
-    if not host.gpus and report.device == "cpu":
+    if not host.gpus and report.device == "cpu" and not report.settings_only:
         page.line("No GPU here: CPU probes only")
     threads = {each["threads"] for each in report.frameworks.values() if each.get("threads")}
     used = f", {max(threads)} threads for {host.threads} cores" if threads and report.device == "cpu" else ""
     packages = " · ".join(f"{name} {version}" for name, version in host.packages.items())
     page.paragraph(f"{host.cpu}{used}" + (f" · {packages}" if packages else ""))
     arms = [each.arms["default"] for each in report.probes if "default" in each.arms]
-    size = f"{len(report.probes)} probes"
+    size = "settings only" if report.settings_only else f"{len(report.probes)} probes"
     if arms:
         most = max(arms, key=lambda each: each.repeats)
         size += f" x {most.repeats // max(1, most.processes)} repeats x {most.processes} processes"
