@@ -40,6 +40,11 @@ def key(release: str) -> Key:
     return tuple(numbers)
 
 
+def minor(release: str) -> str:
+    """The minor release that a patch release belongs to: `2.4` for `2.4.1`."""
+    return ".".join(release.split(".")[:2])
+
+
 def covers(prefix: str, release: str) -> bool:
     """Whether `2.4` names `2.4.1`: equal, or equal up to a dot."""
     return release == prefix or release.startswith(prefix + ".")

@@ -92,6 +92,9 @@ TORCH: dict[str, bytes] = {
 LINUX = "torch-9.8.7-cp310-cp310-manylinux1_x86_64.whl"
 
 
+GENERATED = b"# This file is MACHINE GENERATED! Do not edit.\n"
+
+
 def tensorflow(folder: Path) -> Path:
     members = {
         "tensorflow/__init__.py": b"import tensorflow_core\n",
@@ -99,9 +102,10 @@ def tensorflow(folder: Path) -> Path:
             b"from tensorflow_core._api.v2 import nn\nfrom tensorflow.python.ops.a import gather_v2 as gather\n"
         ),
         "tensorflow_core/_api/v2/__init__.py": b"",
-        "tensorflow_core/_api/v2/nn/__init__.py": b"from tensorflow.python.ops.nn import bias_add\n",
-        "tensorflow_core/_api/v2/compat/v2/nn/__init__.py": b"from tensorflow.python.ops.nn import bias_add\n",
-        "tensorflow_core/_api/v2/compat/v1/__init__.py": b"from tensorflow.python.ops.nn import scatter_add\n",
+        "tensorflow_core/_api/v2/nn/__init__.py": GENERATED + b"from tensorflow.python.ops.nn import bias_add\n",
+        "tensorflow_core/_api/v2/compat/v2/nn/__init__.py": GENERATED + b"from tensorflow.python.a import bias_add\n",
+        "tensorflow_core/_api/v2/compat/v1/__init__.py": b"from tensorflow.python.a import scatter_add\n",
+        "tensorflow_core/python/ops/__init__.py": GENERATED + b"from tensorflow.python.ops.a import inner\n",
         "tensorflow/libtensorflow.so.2": (
             b"?\0TF_DETERMINISTIC_OPS\0xla_gpu_deterministic_ops\0TF_OTHER\0no topic here\0"
             b'ReadBoolFromEnvVar("TF_CUDNN_DETERMINISTIC", false, &deterministic) is OK\0'
@@ -220,18 +224,18 @@ def test_a_wheel_that_does_not_list_its_names_adds_no_release_to_a_catalogue(tmp
     assert catalogued(tmp_path / "names.json", found) == Catalogue("torch")
 
 
-@pytest.mark.parametrize("api", ["tensorflow/tools/api/generator/api", "tensorflow/_api/v1", "tensorflow/_api/v2"])
+@pytest.mark.parametrize("api", ["tensorflow/tools/api/generator/api", "tensorflow", "tensorflow/_api/v2"])
 def test_names_of_tensorflow_are_those_of_its_generated_modules(tmp_path: Path, api: str) -> None:
     module = api.replace("/", ".").encode()
     members = {
-        "tensorflow/__init__.py": b"from %b import *\nfrom %b import nn\n" % (module, module),
-        f"{api}/__init__.py": b"from %b import nn\nfrom tensorflow.python.ops.a import gather\n" % module,
-        f"{api}/nn/__init__.py": b"from tensorflow.python.ops.nn import bias_add\n",
+        "tensorflow/__init__.py": b"from %b import *\nfrom . import nn\nfrom tensorflow.a import roll\n" % module,
+        f"{api}/nn/__init__.py": GENERATED + b"from tensorflow.python.ops.nn import bias_add\n",
+        "tensorflow/tools/nn/__init__.py": b"from tensorflow.tools.nn import another\n",
         "tensorflow/contrib/nn/__init__.py": b"from tensorflow.contrib.nn.a import other\n",
     }
     assert collect(wheel(tmp_path / "tensorflow-1.8.0-cp36-cp36m-manylinux1_x86_64.whl", members)).names == [
-        "tf.gather",
         "tf.nn.bias_add",
+        "tf.roll",
     ]
 
 

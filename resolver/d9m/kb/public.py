@@ -13,6 +13,7 @@ from d9m.kb.tables import PublicName
 from d9m.kb.wheels import Catalogue
 from d9m.query import plain
 from d9m.records import Existence
+from d9m.versions import minor
 
 
 def table(
@@ -68,12 +69,8 @@ def _spans(releases: Sequence[str], present: Set[int]) -> Iterator[Existence]:
     for place, release in enumerate(releases):
         before = place - 1 in present
         if place in present and not before:
-            start = _minor(release) if place else None
+            start = minor(release) if place else None
         elif before and place not in present:
-            yield Existence(from_=start, until=_minor(release))
+            yield Existence(from_=start, until=minor(release))
     if len(releases) - 1 in present:
         yield Existence(from_=start)
-
-
-def _minor(release: str) -> str:
-    return ".".join(release.split(".")[:2])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from d9m.kb.audit.shipped import Difference, Known, Shipped
 from d9m.kb.wheels import Published
-from d9m.versions import key
+from d9m.versions import key, minor
 
 _FINAL = re.compile(r"\d+(?:\.\d+)*")
 
@@ -19,11 +19,11 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
         for version in releases:
             if version not in listed:
                 yield Difference("release-not-in-map", f"{package} {version}", "", "a wheel of it was read")
-        minors = {key(version)[:2] for version in releases}
+        minors = {minor(version) for version in releases}
         oldest = min(key(version) for version in releases)
         for version in listed:
-            if key(version) > oldest and key(version)[:2] not in minors:
-                minors.add(key(version)[:2])
+            if key(version) > oldest and minor(version) not in minors:
+                minors.add(minor(version))
                 detail = "no wheel of its minor release was read"
                 yield Difference("release-not-read", f"{package} {version}", "", detail)
     for published in shipped.published:

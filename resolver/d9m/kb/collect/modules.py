@@ -105,27 +105,31 @@ def torch_names(wheel: Wheel) -> set[str]:
 
 
 _TENSORFLOW_API = re.compile(
-    r"tensorflow(?:_core)?/(?:_api/v[12]|(?:python/)?tools/api/generator/api)/(.+/)?__init__\.py"
+    r"tensorflow(?:_core)?/(?P<apart>_api/v[12]/|(?:python/)?tools/api/generator/api/)?(?P<space>.+/)?__init__\.py"
 )
+_OWN = re.compile(r"tensorflow(?:_core)?/(?:contrib|core|examples|python|tools)/")
+"""Not the interface."""
+_GENERATED = "MACHINE GENERATED"
+"""What a generated module says of itself, in 1.9 to 1.11, where it stands beside others."""
 _TENSORFLOW_TWICE = re.compile(r"compat/(v2/|v1/(compat|raw_ops)/)")
 """Views of the same names."""
-_GENERATED = ("tensorflow._api", "tensorflow_core._api", "tensorflow.tools.api", "tensorflow.python.tools.api")
 
 
 def tensorflow_names(wheel: Wheel) -> set[str]:
     """Names of the generated modules; empty for releases that put their interface together while they start."""
-    root = wheel.text("tensorflow_core/__init__.py") or wheel.text("tensorflow/__init__.py")
-    places = {member: place[1] or "" for member in wheel.members() if (place := _TENSORFLOW_API.fullmatch(member))}
-    if not any(each in root for each in _GENERATED):
-        return set()
-    found: set[str] = set()
-    for member, place in places.items():
-        if not _TENSORFLOW_TWICE.match(place):
-            sources = [wheel.text(member)] if place else [wheel.text(member), root]
-            spaces = {name for source in sources for start in _GENERATED for name in imported(source, start)}
-            names = {name for source in sources for name in imported(source)} - spaces
-            found.update(f"tf.{place.replace('/', '.')}{name}" for name in names)
-    return found
+    modules: dict[str, list[str]] = {}
+    for member in wheel.members():
+        place = _TENSORFLOW_API.fullmatch(member)
+        space = (place["space"] or "") if place else ""
+        if place and not _TENSORFLOW_TWICE.match(space) and (place["apart"] or not _OWN.match(member)):
+            source = wheel.text(member)
+            if place["apart"] or _GENERATED in source:
+                modules.setdefault(space.replace("/", "."), []).append(source)
+    if modules:
+        root = wheel.text("tensorflow_core/__init__.py") or wheel.text("tensorflow/__init__.py")
+        modules.setdefault("", []).append(root)
+    found = {space + name for space, sources in modules.items() for source in sources for name in imported(source)}
+    return {f"tf.{name}" for name in found if f"{name}." not in modules}
 
 
 _KERAS_API = re.compile(r"keras/(?:api/_v2/|(?:api/)?_tf_keras/)keras/(.+/)?__init__\.py")
