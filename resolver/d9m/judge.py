@@ -295,7 +295,7 @@ def _first_good(case: Rules, domains: dict[str, Cells], here: list[Direction]) -
         if any(verdict.outcome not in _GOOD for _clause, verdict in verdicts):
             fixed = None
         elif fixed is None:
-            fixed = cell.low or case.kb.releases(case.home)[0]
+            fixed = cell.low or (case.kb.releases(case.home) or (case.source.timeline[case.home][0].from_,))[0]
     return fixed
 
 
