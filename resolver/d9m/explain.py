@@ -1,4 +1,4 @@
-"""Recognise an error or warning text, in a single line or a whole log."""
+"""Recognise an error or warning text, in a single line or a whole log, and a symptom in somebody's own words."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from d9m.answers import told_of
 from d9m.environment import Environment
 from d9m.failures import UsageError, nearest, quote
 from d9m.kb.tables import KnowledgeBase
+from d9m.likeness import LEAST_LIKE, alike
 from d9m.records import Clause, ErrorRecord, ErrorText
 from d9m.show import History, source_history
 
@@ -48,9 +49,10 @@ MOST_TEXT = 50_000_000
 
 
 def explain(kb: KnowledgeBase, text: str, environment: Environment | None = None) -> Explained:
-    """Every known text in `text`, first come first; with an environment, only what it can word so.
+    """Every known text in `text`, first come first; else the known symptoms that it tells of.
 
-    Raises UsageError, with the nearest known texts, where there is none.
+    With an environment, only what it can word so. Raises UsageError, with the
+    nearest known texts, where there is none.
     """
     if not text.strip():
         raise UsageError("no text was given", tip='d9m explain "the error text", or a log on standard input')
@@ -59,14 +61,42 @@ def explain(kb: KnowledgeBase, text: str, environment: Environment | None = None
     matches = [
         _Match(id_, error, wording, match)
         for id_, error, wording in _wordings(kb, environment)
-        if (match := pattern(wording.text).search(text)) is not None
+        if error.kind != "symptom" and (match := pattern(wording.text).search(text)) is not None
     ]
-    if not matches:
-        known = [each.text for _id, _error, each in _wordings(kb, None)]
-        raise UsageError(f"no known text in {quote(text.strip())}", nearest=nearest(text.strip(), known))
-    best = sorted(_best(matches), key=lambda each: each.match.start())
-    found = [_explained(kb, each, text.count("\n", 0, each.match.start()) + 1) for each in best]
+    found = [
+        _explained(kb, each, text.count("\n", 0, each.match.start()) + 1)
+        for each in sorted(_best(matches), key=lambda each: each.match.start())
+    ] or _symptoms(kb, text, environment)
+    if not found:
+        raise UsageError(f"no known text in {quote(text.strip())}", nearest=_nearest(kb, text.strip()))
     return Explained(SCHEMA_VERSION, Tool(d9m.__version__, kb.meta.date), found)
+
+
+LONGEST_COMPLAINT = 600
+"""Characters in which people tell a symptom; a log tells none."""
+
+MOST_SYMPTOMS = 3
+
+
+def _symptoms(kb: KnowledgeBase, text: str, environment: Environment | None) -> list[Explanation]:
+    """The symptoms that a sentence tells of, most alike first: the best one, and those nearly as good."""
+    if len(text.strip()) > LONGEST_COMPLAINT:
+        return []
+    known = [each for each in _wordings(kb, environment) if each[1].kind == "symptom"]
+    ranked = alike(text, [wording.text for _id, _error, wording in known])
+    least = max(LEAST_LIKE, 0.8 * ranked[0][0]) if ranked else LEAST_LIKE
+    told: dict[str, Explanation] = {}
+    for likeness, place in ranked:
+        id_, error, wording = known[place]
+        if likeness >= least and id_ not in told:
+            told[id_] = _explanation(kb, id_, error, wording, [wording], {}, 1)
+    return list(told.values())[:MOST_SYMPTOMS]
+
+
+def _nearest(kb: KnowledgeBase, text: str) -> list[str]:
+    """Known texts spelled nearly so, else those that share most words."""
+    known = list(dict.fromkeys(wording.text for _id, _error, wording in _wordings(kb, None)))
+    return nearest(text, known) or [known[place] for _likeness, place in alike(text, known)[:3]]
 
 
 class _Match(NamedTuple):
@@ -97,7 +127,7 @@ def _wordings(kb: KnowledgeBase, environment: Environment | None) -> Iterator[tu
     for id_ in kb.keys("errors"):
         error: ErrorRecord = kb.get("errors", id_)
         for wording in error.texts:
-            if environment is None or environment.holding(wording.when):
+            if environment is None or environment.holding(wording.when, assume=False):
                 yield id_, error, wording
 
 
@@ -134,17 +164,30 @@ def _part(part: str) -> str:
 
 def _explained(kb: KnowledgeBase, found: _Match, line: int) -> Explanation:
     wordings = [each for each in found.error.texts if pattern(each.text).search(found.match[0])]
+    parts = {name: value for name, value in found.match.groupdict().items() if value}
+    return _explanation(kb, found.id, found.error, found.wording, wordings, parts, line)
+
+
+def _explanation(
+    kb: KnowledgeBase,
+    id_: str,
+    error: ErrorRecord,
+    wording: ErrorText,
+    wordings: list[ErrorText],
+    parts: dict[str, str],
+    line: int,
+) -> Explanation:
     whens = [each.when if isinstance(each.when, list) else [each.when] for each in wordings]
     return Explanation(
-        id=found.id,
-        kind=found.error.kind,
-        title=found.error.title,
-        text=found.wording.text,
-        parts={name: value for name, value in found.match.groupdict().items() if value},
+        id=id_,
+        kind=error.kind,
+        title=error.title,
+        text=wording.text,
+        parts=parts,
         line=line,
         releases=list({str(each): each for group in whens for each in group if each}.values()),
-        advice=found.error.advice,
-        ops=list(found.error.ops),
-        history=[source_history(kb, each) for each in found.error.sources],
-        evidence=[told_of(kb, each) for each in found.error.evidence],
+        advice=error.advice,
+        ops=list(error.ops),
+        history=[source_history(kb, each) for each in error.sources],
+        evidence=[told_of(kb, each) for each in error.evidence],
     )
