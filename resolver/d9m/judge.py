@@ -141,7 +141,7 @@ class Rules:
         beyond = self._first_unverified(track, step) if place == len(self.tracks[track]) - 1 else None
         late = beyond is not None and isinstance(value, tuple) and value >= key(beyond)
         told = self._ruled(rule, world)
-        return _unverified(told, step.verified_through or "") if late else told, Basis(track, place, exception)
+        return unverified(told, step.verified_through or "") if late else told, Basis(track, place, exception)
 
     def _at(self, track: str, world: World) -> tuple[int, Step, list[Condition]] | None:
         """The step of a track that holds in a world."""
@@ -257,7 +257,7 @@ def _honest(
         return possible
     around = environment.packages[home].candidates
     if around.how == "newer":
-        return [(clause, _unverified(each, around.releases[-1])) for clause, each in possible]
+        return [(clause, unverified(each, around.releases[-1])) for clause, each in possible]
     answers = {(each.outcome, each.alternatives) for _clause, each in possible}
     if around.how == "between" and len(answers) > 1 and any(home in clause for clause, _verdict in possible):
         note = f"{around.releases[0]} and {around.releases[-1]} differ, and this build lies between them"
@@ -267,7 +267,7 @@ def _honest(
     return possible
 
 
-def _unverified(verdict: Verdict, newest: str) -> Verdict:
+def unverified(verdict: Verdict, newest: str) -> Verdict:
     """The verdict of the last release that somebody looked at, reported as unknown."""
     if verdict.outcome == "no-known-source" or verdict.last_verified:
         return verdict
@@ -283,10 +283,10 @@ def _fixed_in(case: Rules, environment: Environment, here: list[Direction]) -> s
     stock = msgspec.structs.replace(environment, packages={**packages, case.home: everywhere}, image=None)
     domains = stock.domains(case.cuts)
     place = ("fixed in", case, tuple(here), tuple(domains.items()))
-    return case.kb.once(place, lambda: _first_good(case, domains, here))
+    return case.kb.once(place, lambda: first_good(case, domains, here))
 
 
-def _first_good(case: Rules, domains: dict[str, Cells], here: list[Direction]) -> str | None:
+def first_good(case: Rules, domains: dict[str, Cells], here: list[Direction]) -> str | None:
     fixed: str | None = None
     for cell in domains.get(case.home, ()):
         verdicts = conditions.by_answer(
