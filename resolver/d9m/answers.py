@@ -140,13 +140,15 @@ def _evidence(kb: KnowledgeBase, judged: Judged, verdict: Verdict) -> list[Told]
 
 
 def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
-    """Evidence with the address of its document, or of the run in our repository."""
+    """Evidence with the address of its document, or of the run or fact file in our repository."""
     document = kb.get("documents", evidence.document) if evidence.document else None
     url = document.url if document else evidence.url
     date = evidence.date or (document.date if document else None)
     if evidence.run is not None:
         url = f"{d9m.REPOSITORY}/blob/main/kb/evidence/runs/{evidence.run}.json"
         date = date or kb.get("run_days", evidence.run)
+    elif evidence.wheel is not None:
+        url = f"{d9m.REPOSITORY}/blob/main/kb/evidence/wheels/{evidence.wheel}.json"
     return Told(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date)
 
 

@@ -48,7 +48,7 @@ EvidenceKind = Literal[
 
 
 class Evidence(Record, frozen=True, kw_only=True):
-    """Who says so. Exactly one of ``document``, ``url`` and ``run`` names the place."""
+    """Who says so. Exactly one of ``document``, ``url``, ``run`` and ``wheel`` names the place."""
 
     kind: EvidenceKind
     document: str | None = None
@@ -56,6 +56,8 @@ class Evidence(Record, frozen=True, kw_only=True):
     url: str | None = None
     run: str | None = None
     """Id of a measured run under ``evidence/``."""
+    wheel: str | None = None
+    """What the wheel of a release itself says: a fact file under ``evidence/wheels/``, such as ``torch-2.6.0``."""
     where: str | None = None
     """Section, table row, line or function inside the place."""
     date: str | None = None

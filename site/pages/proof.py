@@ -55,6 +55,8 @@ def _proof(kb: KnowledgeBase, evidence: Evidence, about: str) -> Proof:
 def _place(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> Iterator[str]:
     if evidence.run is not None and url is not None:
         yield markdown.link(f"run {evidence.run}", url)
+    elif evidence.wheel is not None and url is not None:
+        yield markdown.link(f"wheel of {evidence.wheel.replace('-', ' ', 1)}", url)
     elif url is not None:
         document = kb.get("documents", evidence.document) if evidence.document else None
         yield markdown.link(document.title if document else _short(url), url)

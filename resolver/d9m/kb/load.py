@@ -62,6 +62,8 @@ class Records(msgspec.Struct, frozen=True):
     """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
     catalogues: list[wheels.Catalogue] = []
     """Public names of the frameworks, by package."""
+    wheels: frozenset[str] = frozenset()
+    """Fact files of wheels, by name."""
 
     def of(self, kind: str) -> dict[str, Any]:
         """Records of one kind by id."""
@@ -70,29 +72,23 @@ class Records(msgspec.Struct, frozen=True):
 
 def load(root: Path) -> Records:
     """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
-    date = ""
-    facts: dict[str, records.Fact] = {}
+    paths = (path for path in sorted(root.rglob("*")) if not path.is_dir() and not path.name.startswith("."))
+    found = [each for path in paths for each in read(path, root)]
+    apart: dict[str, list[Loaded]] = {kind: [] for kind in ("facts", "edition", "explained", *_FACTS.values())}
     loaded: list[Loaded] = []
-    faults: list[Fault] = []
-    explained: dict[str, str] = {}
-    catalogues: list[wheels.Catalogue] = []
-    for path in sorted(root.rglob("*")):
-        if path.is_dir() or path.name.startswith("."):
-            continue
-        for each in read(path, root):
-            if isinstance(each, Fault):
-                faults.append(each)
-            elif each.kind == "facts":
-                facts.update(each.record)
-            elif each.kind == "edition":
-                date = each.record.date
-            elif each.kind == "explained":
-                explained.update(each.record)
-            elif each.kind == "catalogues":
-                catalogues.append(each.record)
-            else:
-                loaded.append(each)
-    return Records(root, date, facts, loaded, sorted(faults), explained, catalogues)
+    for each in found:
+        if isinstance(each, Loaded):
+            apart.get(each.kind, loaded).append(each)
+    return Records(
+        root=root,
+        date=apart["edition"][0].record.date if apart["edition"] else "",
+        facts=apart["facts"][0].record if apart["facts"] else {},
+        loaded=loaded,
+        faults=sorted(each for each in found if isinstance(each, Fault)),
+        explained=apart["explained"][0].record if apart["explained"] else {},
+        catalogues=[each.record for each in apart["catalogues"]],
+        wheels=frozenset(each.id for each in apart["wheels"]),
+    )
 
 
 _SINGLE: dict[str, Any] = {
@@ -139,16 +135,17 @@ def _run(path: Path, file: str) -> Loaded | Fault:
         return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
 
 
+_FACTS: dict[Any, str] = {wheels.WheelFacts: "wheels", wheels.Catalogue: "catalogues", wheels.Published: "published"}
+
+
 def _fact_file(path: Path, file: str) -> Iterator[Loaded | Fault]:
-    """Faults of a file that the audit reads; only a catalogue is asked by others too."""
+    """What was extracted from wheels: no record, but read by the audit and cited by records."""
     type_ = wheels.fact_type(file)
     if type_ is None:
         yield Fault(file, 1, "file-place", "not a fact file's place", allowed=", ".join(wheels.TYPES))
         return
     try:
-        fact = wheels.read(path, type_)
-        if type_ is wheels.Catalogue:
-            yield Loaded("catalogues", path.stem, file, fact, {})
+        yield Loaded(_FACTS[type_], path.stem, file, wheels.read(path, type_), {})
     except DataError as error:
         yield Fault(file, 1, "schema", error.what)
 

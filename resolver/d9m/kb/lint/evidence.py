@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from d9m import records
+from d9m.failures import nearest
 from d9m.kb.lint.index import Index
 from d9m.kb.lint.rule import Finding, rule
 from d9m.kb.load import Loaded
 from d9m.kb.schema import Path
+
+PLACES = ("document", "url", "run", "wheel")
 
 
 @rule(
@@ -36,15 +39,30 @@ def missing_evidence(index: Index) -> Iterator[Finding]:
 @rule(
     "evidence-place",
     "Evidence with no place, or with two",
-    """Each piece of evidence names exactly one place: a document of kb/documents/, an address, or a measured run. With
-    two it would be open which of them says it; with none nobody can look it up.""",
+    """Each piece of evidence names exactly one place: a document of kb/documents/, an address, a measured run, or the
+    fact file of a wheel. With two it would be open which of them says it; with none nobody can look it up.""",
 )
 def evidence_place(index: Index) -> Iterator[Finding]:
     for at, path, each in index.parts(records.Evidence):
-        given = [name for name in ("document", "url", "run") if getattr(each, name) is not None]
+        given = [name for name in PLACES if getattr(each, name) is not None]
         if len(given) != 1:
             message = "names more than one place" if given else "names no place"
-            yield Finding(at, path, message, ", ".join(given), "exactly one of document, url, run")
+            yield Finding(at, path, message, ", ".join(given), f"exactly one of {', '.join(PLACES)}")
+
+
+@rule(
+    "wheel-not-read",
+    "Fact file that does not exist",
+    """A statement about what a release ships can cite the facts that were extracted from its wheel, by the name of the
+    file under kb/evidence/wheels/ without .json. `d9m kb audit` compares these files with the records, so what cites
+    one stays true to it.""",
+)
+def wheel_not_read(index: Index) -> Iterator[Finding]:
+    for at, path, each in index.parts(records.Evidence):
+        if each.wheel is not None and each.wheel not in index.wheels:
+            allowed = ", ".join(nearest(each.wheel, index.wheels))
+            tip = f"read it: d9m kb collect PACKAGE VERSION -o kb/evidence/wheels/{each.wheel}.json"
+            yield Finding(at, (*path, "wheel"), "no such fact file", each.wheel, allowed, tip)
 
 
 @rule(
@@ -147,4 +165,4 @@ def unused_document(index: Index) -> Iterator[Finding]:
             yield Finding(at, (), "no record cites it", id_, tip="cite it as evidence, or delete it")
 
 
-RULES = (missing_evidence, evidence_place, evidence_note, insecure_url, duplicate_url, unused_document)
+RULES = (missing_evidence, evidence_place, wheel_not_read, evidence_note, insecure_url, duplicate_url, unused_document)

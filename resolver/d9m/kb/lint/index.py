@@ -47,6 +47,7 @@ class Index:
         self.date = loaded.date
         self.vocabulary = _single(loaded, "facts.yaml")
         self.facts = loaded.facts
+        self.wheels = loaded.wheels
         self.kinds: dict[str, dict[str, Loaded]] = {kind: {} for kind in (*records.KINDS, "runs")}
         for each in loaded.loaded:
             self.kinds[each.kind][each.id] = each
