@@ -136,7 +136,7 @@ def _report(
         notes=[f"{one.framework}, {arm}: {why}" for one in tried for arm, why in one.told.broken.items()],
         interrupted=any(each.told.interrupted for each in tried),
         worker_seconds={
-            name: round(sum(each.told.seconds[name] for each in tried), 1) for name in ("imports", "probes")
+            name: round(sum(each.told.seconds[name] for each in tried), 1) for name in ("imports", "probes", "ops")
         },
     )
 

@@ -109,7 +109,7 @@ class Report(msgspec.Struct, frozen=True):
     interrupted: bool = False
     seconds: float = 0.0
     worker_seconds: dict[str, float] = {}
-    """Spent by all workers together in ``imports`` and in ``probes``."""
+    """Spent by all workers together in ``imports`` and in ``probes``, and of that inside ``ops``."""
 
 
 def tool(kb_date: str) -> Tool:

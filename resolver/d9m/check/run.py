@@ -67,7 +67,7 @@ class Told(msgspec.Struct, frozen=True):
     """Arm -> why no process of it came up."""
     interrupted: bool
     seconds: dict[str, float]
-    """Spent by all processes together in ``imports`` and in ``probes``."""
+    """Spent by all processes together in ``imports`` and in ``probes``, and of that inside ``ops``."""
 
 
 class _Run:
@@ -80,7 +80,7 @@ class _Run:
         self.lost: set[tuple[str, str]] = set()
         """Arm and probe that took a process down: not tried again in that arm, nor anywhere if in the default one."""
         self.done = 0
-        self.seconds = {"imports": 0.0, "probes": 0.0}
+        self.seconds = {"imports": 0.0, "probes": 0.0, "ops": 0.0}
 
     def task(self, arm: Arm, replica: int, rungs: Rungs) -> None:
         """One process, or several where probes take it down."""
@@ -97,6 +97,7 @@ class _Run:
             elif event["event"] == "result":
                 found[event["key"]] = event["found"]
                 self.seconds["probes"] += event["found"]["took"]
+                self.seconds["ops"] += event["found"]["in_ops"]
                 self.done += 1
                 self.watch(f"{arm.name}: {event['key']}")
             elif event["event"] == "dead":

@@ -103,6 +103,9 @@ def _signed(number):
 class Case:
     """One probe on one rung of its ladder: inputs made, call compiled."""
 
+    spent = 0.0
+    """Seconds inside ops, over all cases of this process."""
+
     def __init__(self, framework, probe, rung, overrides=None, exact=False):
         self.framework = framework
         self.backward = probe["direction"] == "backward"
@@ -135,8 +138,14 @@ class Case:
             return self.framework.untracked(self.call, values)
         return self.framework.gradients(self.call, values, self.gradient, values["g"])
 
-    def raw(self, values=None):
-        return self.framework.raw(self.run(values))
+    def finished(self, values=None):
+        """The result, once it is there, and the seconds that took."""
+        began = time.perf_counter()
+        found = self.run(values)
+        self.framework.wait(found)
+        took = time.perf_counter() - began
+        Case.spent += took
+        return found, took
 
     def moved(self, permute, reverse, turn):
         """The result with the same terms in another order, brought back to the old order of elements."""
@@ -148,7 +157,7 @@ class Case:
                 values[name] = self._taken(values[name], dim, order)
             elif name != "out":
                 values[name] = self._taken([values[name]], dim, order)[0]
-        found = self.framework.parts(self.run(values))
+        found = self.framework.parts(self.finished(values)[0])
         for name, dim, order in spots:
             if name == "out":
                 found = self._taken(found, dim, lambda count, order=order: self.framework.order(order(count)))
@@ -213,10 +222,8 @@ def repeated(case, wanted, budget, before):
     while len(digests) < wanted and (len(digests) < LEAST or time.perf_counter() < stop):
         leaves = None  # or the next result finds its own bytes again in freed memory
         before(len(digests))
-        began = time.perf_counter()
-        found = case.run()
-        case.framework.wait(found)
-        times.append(time.perf_counter() - began)
+        found, took = case.finished()
+        times.append(took)
         leaves = case.framework.raw(found)
         del found
         if first is None:
@@ -335,10 +342,10 @@ class Prober:
         if not probe["reference"]:
             return None
         try:
-            exact = Case(self.framework, probe, rung, exact=True).run()
+            exact = Case(self.framework, probe, rung, exact=True).finished()[0]
         except Exception:
             return None  # no double precision in this release
-        return self.framework.distance(case.run(), exact)
+        return self.framework.distance(case.finished()[0], exact)
 
 
 def limit_memory(spare):
@@ -387,9 +394,9 @@ def work(job, tell):
     for probe in job["probes"]:
         tell({"event": "start", "key": probe["key"]})
         faulthandler.dump_traceback_later(job["limit"], exit=True)  # also where C code holds the interpreter's lock
-        began = time.perf_counter()
+        began, before = time.perf_counter(), Case.spent
         found = prober.probe(probe)
-        found["took"] = time.perf_counter() - began
+        found["took"], found["in_ops"] = time.perf_counter() - began, Case.spent - before
         faulthandler.cancel_dump_traceback_later()
         tell({"event": "result", "key": probe["key"], "found": found})
     tell({"event": "end"})
