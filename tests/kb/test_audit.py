@@ -199,6 +199,11 @@ def test_a_name_that_nothing_reads_must_be_in_no_wheel(kb: Kb) -> None:
     assert kb.ids() == ["variable-shipped-elsewhere settings/pytorch/switch 1.9.1.."]
 
 
+def test_a_variable_that_collectors_do_not_look_for_is_not_missed(kb: Kb) -> None:
+    kb.change("settings/pytorch/switch.yaml", "name: THE_DETERMINISTIC_SWITCH", "name: SOME_OTHER_SWITCH")
+    assert kb.ids() == ["variable-unknown THE_DETERMINISTIC_SWITCH 1.9.1.."]
+
+
 def test_a_variable_and_a_flag_that_no_record_names_are_found(kb: Kb) -> None:
     kb.read(facts("2.0.0", variables=["THE_DETERMINISTIC_SWITCH", "A_DETERMINISTIC_ONE", "OTHER_NUM_THREADS"]))
     kb.read(facts("1.8.0", flags=["xla_gpu_deterministic_ops"]))
@@ -215,6 +220,31 @@ def test_an_op_that_a_release_lacks_or_has_earlier_is_found(kb: Kb) -> None:
         "op-not-shipped torch.histc 1.9.1..2.0.0",
         "op-shipped-elsewhere torch.nn.functional.gelu 1.8.0..1.9.1",
     ]
+
+
+def test_an_op_that_a_release_has_under_a_name_that_leads_to_it_is_not_missed(kb: Kb) -> None:
+    old = {*NAMES["1.8.0"], "torch.nn.GELU", "torch.nn.functional.other"}
+    kb.names({**NAMES, "1.8.0": old})
+    kb.change("ops/pytorch.yaml", '{from: "1.9"}', "{}")
+    assert kb.ids() == []
+    kb.names({**NAMES, "1.8.0": old - {"torch.nn.GELU"}})
+    assert kb.ids() == ["op-not-shipped torch.nn.functional.gelu 1.8.0..1.9.1"]
+
+
+@pytest.mark.parametrize("name", ["torch.nn.functional.histc", "torch.nn.HistC", "torch.nn.functional.hist_c_"])
+def test_a_public_name_like_that_of_an_op_with_a_source_is_found(kb: Kb, name: str) -> None:
+    kb.names({**NAMES, "1.9.1": {*NAMES["1.9.1"], name, "torch.nn.functional.__histc__", "torch.nn.functional.gelus"}})
+    assert [each.partition(" ")[0] for each in kb.ids()] == ["namesake-unknown"]
+    assert f" {name} " in kb.ids()[0]
+    kb.change("ops/pytorch.yaml", "reach:\n", f"reach:\n  {name}: [torch.histc]\n")
+    assert kb.ids() == []
+
+
+def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:
+    kb.change("versions/torch.yaml", '"2.0.0": {}', '"2.0.0": {}, "2.0.1": {}')
+    (kb.root / "evidence/wheels/torch-2.0.0.json").unlink()
+    kb.read(facts("2.0.1"))
+    assert kb.ids() == []
 
 
 @pytest.mark.parametrize(

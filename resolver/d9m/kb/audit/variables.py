@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.audit.shipped import Difference, Known, Shipped, meant
+from d9m.kb.collect.words import is_variable
 from d9m.records import Setting, Solution
 
 TOPIC = "determinis"
@@ -16,7 +17,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     settings: dict[str, Setting] = known.of("settings")
     for package, releases in shipped.packages.items():
         for id_, setting in settings.items():
-            if setting.kind == "env":
+            if setting.kind == "env" and is_variable(setting.name):
                 yield from _setting(known, shipped, package, id_, setting)
         names = {each.name for each in settings.values()}
         flags = " ".join(_values(known))

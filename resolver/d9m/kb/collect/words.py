@@ -81,7 +81,7 @@ def _around(content: Content, needle: bytes, start: int, end: int) -> Iterator[s
 
 
 def _sort(text: str, found: Words) -> None:
-    if _is_variable(text):
+    if is_variable(text):
         found.variables.add(text)
     elif _FLAG.fullmatch(text):
         found.flags.add(text)
@@ -89,7 +89,8 @@ def _sort(text: str, found: Words) -> None:
         found.messages.add(" ".join(text.split()))
 
 
-def _is_variable(text: str) -> bool:
+def is_variable(text: str) -> bool:
+    """Whether this is the name of an environment variable that collectors look for."""
     return (
         _VARIABLE.fullmatch(text) is not None
         and any(topic in text for topic in _TOPICS)
@@ -99,7 +100,7 @@ def _is_variable(text: str) -> bool:
 
 def in_python(source: str) -> Words:
     """Variables that a Python file names, and messages that it raises, warns or logs."""
-    variables = {name for name in _QUOTED.findall(source) if _is_variable(name)}
+    variables = {name for name in _QUOTED.findall(source) if is_variable(name)}
     return Words(set(_messages(source)), variables, set(_FLAG.findall(source)))
 
 
