@@ -9,6 +9,7 @@ import msgspec
 
 import d9m
 from d9m.advice import SCHEMA_VERSION, Tool
+from d9m.claims import EVIDENCE, claims
 from d9m.failures import UsageError, nearest, quote
 from d9m.kb.tables import KnowledgeBase
 from d9m.query import plain
@@ -31,6 +32,7 @@ class Listing(msgspec.Struct, frozen=True):
 
 KINDS = (
     "sources",
+    "claims",
     "solutions",
     "settings",
     "ops",
@@ -44,22 +46,37 @@ KINDS = (
 )
 
 
-def listing(kb: KnowledgeBase, kind: str, package: str | None, text: str | None) -> Listing:
-    """The rows of one kind, of one package and with a text in them if so asked. Raises UsageError."""
+def listing(
+    kb: KnowledgeBase, kind: str, package: str | None, text: str | None, evidence: str | None = None
+) -> Listing:
+    """The rows of one kind: if so asked of one package, with a text in them, or claims with such evidence at best.
+
+    Raises UsageError.
+    """
     if kind not in KINDS:
         raise UsageError(f"no list is called {quote(kind)}", nearest=nearest(kind, KINDS), allowed=KINDS)
+    if evidence is not None and evidence not in EVIDENCE:
+        raise UsageError(
+            f"no evidence is called {quote(evidence)}", nearest=nearest(evidence, EVIDENCE), allowed=EVIDENCE
+        )
+    if evidence is not None and kind != "claims":
+        raise UsageError(f"{kind} are not listed by their evidence", tip="d9m list claims --evidence documented")
     home = kb.package_named(package) if package else None
     rows = [
         row
         for row in _rows(kb, kind)
         if (home is None or row.package == home)
+        and (evidence is None or row.status == evidence)
         and (text is None or text.lower() in f"{row.id} {row.text} {row.status}".lower())
     ]
     return Listing(SCHEMA_VERSION, Tool(d9m.__version__, kb.meta.date), kind, rows)
 
 
 def _rows(kb: KnowledgeBase, kind: str) -> Iterator[Row]:
-    if kind == "facts":
+    if kind == "claims":
+        for each in claims(kb):
+            yield Row(each.source, each.package, f"{each.package} {each.text}", each.best or "no evidence")
+    elif kind == "facts":
         for name, fact in sorted(kb.meta.facts.items()):
             values = ", ".join(fact.values) or "a whole number"
             yield Row(name, "", f"{fact.title}: {values}", f"default {fact.default}" if fact.default else "no default")

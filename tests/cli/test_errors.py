@@ -34,6 +34,8 @@ TEXTS = [
     (["advise"], ["nothing that d9m knows is installed here", "--torch 2.4"]),
     (["list", "source"], ["no list is called 'source'", "did you mean sources"]),
     (["list", "sources", "--package", "torh"], ["unknown package 'torh'", "did you mean torch"]),
+    (["list", "claims", "--evidence", "documentd"], ["no evidence is called 'documentd'", "did you mean documented"]),
+    (["list", "sources", "--evidence", "documented"], ["sources are not listed by their evidence", "d9m list claims"]),
     (["show", "TDX"], ["nothing is called 'TDX'", "did you mean", "tdo"]),
     (["show", LONG], ["5000 characters"]),
     (["kb", "lint"], ["not a folder of records"]),

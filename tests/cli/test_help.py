@@ -17,7 +17,7 @@ OPTIONS = {
     "check": "--ops --device --format --output --color --help",
     "explain": "--tf --torch --format --output --color --help",
     "show": "--format --output --color --help",
-    "list": "--package --grep --format --output --color --help",
+    "list": "--package --grep --evidence --format --output --color --help",
     "kb lint": "--explain --format --output --help",
     "kb audit": "--format --help",
     "kb build": "--output --help",

@@ -71,7 +71,7 @@ COMPLAINTS = {
         "changing num_workers changes my results",
         "single GPU and multi-GPU training do not give the same loss",
     ],
-    "order-of-sets": ["iterating over a set gives a different order in each run", "python string hash changes each run"],
+    "order-of-sets": ["iterating over a set gives another order in each run", "python string hash changes each run"],
     "compiled-differs": ["torch.compile model output does not match eager", "jit_compile=True changes my outputs"],
     "same-augmentation-each-epoch": [
         "random augmentations are the same in each epoch with tf.data map",
