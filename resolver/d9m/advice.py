@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from d9m.query import Direction
-from d9m.records import Clause, Default, EvidenceKind, Outcome
+from d9m.records import Clause, Default, EvidenceKind, Outcome, Scope
+from d9m.steps import Conflict, Settings, Step
 
 SCHEMA_VERSION = 1
 
@@ -15,9 +16,6 @@ WORST_LAST: tuple[Outcome, ...] = ("no-known-source", "deterministic", "solved",
 """Outcomes, best to worst."""
 
 DEFAULTS_WORST_LAST: tuple[Default, ...] = ("deterministic", "unknown", "raises", "nondeterministic")
-
-Kind = Literal["env", "append", "unset", "python", "flags", "config", "install", "code", "avoid"]
-"""Which part of the settings a step belongs to."""
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -38,77 +36,6 @@ class Surroundings(msgspec.Struct, frozen=True):
     """Packages newer than every release known."""
     between: list[str] = []
     """Packages in a build that lies between two releases."""
-
-
-class Edit(msgspec.Struct, frozen=True):
-    """A change at a call site."""
-
-    where: str
-    change: str
-
-
-class Avoided(msgspec.Struct, frozen=True):
-    kind: str
-    name: str
-    why: str
-
-
-class Settings(msgspec.Struct, frozen=True):
-    """Merged and free of contradictions, by kind. Python statements follow the imports that they need."""
-
-    env: dict[str, str] = {}
-    append: dict[str, list[str]] = {}
-    unset: list[str] = []
-    python: list[str] = []
-    flags: list[str] = []
-    config: dict[str, Any] = {}
-    install: list[str] = []
-    code: list[Edit] = []
-    avoid: list[Avoided] = []
-
-
-class Step(msgspec.Struct, frozen=True):
-    """One setting, in the order in which a person would make them."""
-
-    kind: Kind
-    name: str
-    value: str | None
-    read_at: str
-    when: list[Clause] | None
-    """Where it is needed, if what was given does not decide it."""
-    why: str
-    solutions: list[str]
-    """Labels of the solutions (or ids of the ingredients) that ask for it."""
-    accepts: list[str] = []
-    """Every value that would do, the chosen one included."""
-    free: bool = False
-    """`value` is a suggestion: any other fixed one does as well, but for those that it refuses."""
-    refuses: list[str] = []
-    imports: list[str] = []
-    before_import: bool = False
-    separator: str | None = None
-    text: str | None = None
-    """The line to write where that is not plain from name and value."""
-    where: str | None = None
-    """For ``code``: the call to edit."""
-    value_type: Literal["string", "integer", "boolean"] = "string"
-    setting_kind: str = "env"
-    note: str | None = None
-    """Half a line for the reader; `why` always says something."""
-
-    def satisfied_by(self, value: str) -> bool:
-        """Whether a value that is already set would do."""
-        if self.kind == "append":
-            return set(self.accepts) <= set(value.split(self.separator))
-        if self.free:
-            return bool(value) and value not in self.refuses
-        return not self.accepts or value in self.accepts
-
-
-class Conflict(msgspec.Struct, frozen=True):
-    name: str
-    between: list[str]
-    choices: list[str]
 
 
 class Possible(msgspec.Struct, frozen=True):
@@ -235,6 +162,36 @@ class Existing(msgspec.Struct, frozen=True):
     value: str
     status: Literal["needed", "harmless", "no-effect", "contradictory", "forbidden", "invalid"]
     why: str
+    evidence: list[Told] = []
+    """Who says so, where the verdict rests on a record about the setting."""
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """An advised setting that a helper makes, but not so that it counts."""
+
+    name: str
+    sets: str | None
+    """The value that the helper sets; null: it unsets, or the value is the user's."""
+    why: str
+    when: list[Clause] = []
+    """Where the helper does what is advised; none: nowhere."""
+
+
+class HelperAnswer(msgspec.Struct, frozen=True):
+    """A call that sets things on the user's behalf, held against the advice."""
+
+    id: str
+    call: str
+    used: bool
+    """Whether the user makes this call (`--calls`); otherwise it is only one that would help."""
+    covers: list[str]
+    """Advised settings that it makes, surely and in time."""
+    leaves: list[str]
+    """Advised settings that are still to be made."""
+    differs: list[Difference]
+    overwrites: list[str]
+    """Settings that it replaces even where the user has set another value."""
+    evidence: list[Told]
 
 
 class Unknown(msgspec.Struct, frozen=True):
@@ -246,10 +203,15 @@ class Advice(msgspec.Struct, frozen=True):
     schema_version: int
     d9m: Tool
     environment: Surroundings
+    scope: Scope
     outcome: Outcome
     settings: Settings
     steps: list[Step]
     conflicts: list[Conflict]
+    scope_conflicts: list[Conflict]
+    """Where these settings contradict those that another scope asks of the same packages: no finding."""
+    helpers: list[HelperAnswer]
+    """Calls that the user makes; without any, those that would cover the most, best first."""
     solutions: list[SolutionAnswer]
     ops: list[OpAnswer]
     ingredients: list[IngredientAnswer]
@@ -257,6 +219,8 @@ class Advice(msgspec.Struct, frozen=True):
     unknowns: list[Unknown]
     existing: list[Existing] = []
     """Settings found in an env file or the process environment."""
+    missing: list[str] = []
+    """Advised settings that could stand there, and do not."""
 
 
 def exit_code(advice: Advice, allow_unknown: bool = False) -> int:

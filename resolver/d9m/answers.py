@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 import d9m
 from d9m import conditions
 from d9m.advice import (
@@ -22,22 +20,11 @@ from d9m.advice import (
 )
 from d9m.environment import DEVICES, Environment
 from d9m.judge import Finding, Verdict
-from d9m.kb.tables import KnowledgeBase, Met
+from d9m.kb.tables import KnowledgeBase
 from d9m.lookup import AskedItem
-from d9m.query import Direction
 from d9m.records import Default, ErrorText, Evidence, Outcome, Source
+from d9m.sources import Judged
 from d9m.versions import key
-
-
-class Judged(msgspec.Struct, frozen=True):
-    """One source as met by one query item."""
-
-    met: Met
-    home: str
-    environment: Environment
-    """With the arguments of the call."""
-    finding: Finding
-    directions: list[Direction]
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m import lookup, query
+from d9m import calls, lookup, query
 from d9m.advice import Advice
+from d9m.calls import Call
 from d9m.environment import Asked, Environment, describe
 from d9m.kb.tables import KnowledgeBase
 from d9m.query import Query
@@ -15,22 +16,38 @@ from d9m.records import Scope
 from d9m.resolve import resolve
 
 
-def understand(kb: KnowledgeBase, asked: Asked, ops: Sequence[Query] = ()) -> Environment:
-    """The environment of a question, with the add-ons that its ops bring along. Raises UsageError."""
+def understand(kb: KnowledgeBase, asked: Asked, ops: Sequence[Query] = (), used: Sequence[Call] = ()) -> Environment:
+    """The environment of a question, with what its ops and calls bring along. Raises UsageError."""
     brought = [package for each in ops if (package := lookup.brought_along(kb, each)) is not None]
-    named = {kb.package_named(name) for name, _version in asked.packages}
-    extra = tuple((package, None) for package in dict.fromkeys(brought) if package not in named)
+    brought += [each.home for each in used if each.home]
+    held = _named(kb, asked)
+    extra = tuple((package, None) for package in dict.fromkeys(brought) if package not in held)
     return describe(kb, msgspec.structs.replace(asked, packages=(*asked.packages, *extra)))
 
 
-def advise(kb: KnowledgeBase, asked: Asked, ops: Sequence[str] | None = None, scope: Scope = "run") -> Advice:
+def _named(kb: KnowledgeBase, asked: Asked) -> list[str]:
+    return [kb.package_named(name) for name, _version in asked.packages]
+
+
+def advise(
+    kb: KnowledgeBase,
+    asked: Asked,
+    ops: Sequence[str] | None = None,
+    scope: Scope = "run",
+    made: Sequence[str] = (),
+) -> Advice:
     """The advice for an environment and op items; without items, for every op known there.
 
-    Raises UsageError for anything that cannot be answered.
+    `made` are calls that the user makes already: ``seed_everything``. Raises
+    UsageError for anything that cannot be answered.
     """
+    used = [calls.find(kb, _named(kb, asked), text) for text in made]
+    queries = [query.parse(text) for text in ops or ()]
+    environment = understand(kb, asked, queries, used)
+    for each in used:
+        calls.must_exist(environment, each)
     if ops is None:
-        environment = understand(kb, asked)
-        return resolve(kb, environment, lookup.everything(kb, environment), scope)
-    queries = [query.parse(text) for text in ops]
-    environment = understand(kb, asked, queries)
-    return resolve(kb, environment, [lookup.find(kb, environment, each) for each in queries], scope)
+        items = lookup.everything(kb, environment)
+    else:
+        items = [lookup.find(kb, environment, each) for each in queries]
+    return resolve(kb, environment, items, scope, used)

@@ -28,22 +28,31 @@ MOST_LABELS = 12
 """Free solutions that the search combines. Real questions have one to four; beyond, each need takes its first."""
 
 
-def choose(needs: Sequence[Need], consistent: Callable[[frozenset[str]], bool]) -> frozenset[str]:
+def choose(
+    needs: Sequence[Need], consistent: Callable[[frozenset[str]], bool], made: frozenset[str] = frozenset()
+) -> frozenset[str]:
     """Solutions that meet every need.
 
-    First those without an alternative; then the smallest set for the rest; then
-    the order in which records prefer them; then their names. A set whose
-    settings contradict each other is passed over while there is another; if all
-    do, the first is returned and its contradictions are for the caller to report.
+    First those without an alternative, and those that the user has `made` already;
+    then the smallest set for the rest; then the order in which records prefer them;
+    then their names. A set whose settings contradict each other is passed over
+    while there is another; if all do, the first is returned and its contradictions
+    are for the caller to report.
     """
-    forced = frozenset(label for need in needs if len(need.alternatives) == 1 for label in need.alternatives[0])
+    forced = frozenset(label for need in needs for label in _given(need, made))
     rest = _distinct(need for need in needs if not need.met_by(forced))
-    first = None
-    for candidate in _candidates(forced, rest):
-        if consistent(candidate):
-            return candidate
-        first = first if first is not None else candidate
-    return forced if first is None else first
+    candidates = _candidates(forced, rest)
+    first = next(candidates, forced)
+    if consistent(first) or not consistent(forced):  # more solutions never end a contradiction
+        return first
+    return next((candidate for candidate in candidates if consistent(candidate)), first)
+
+
+def _given(need: Need, made: frozenset[str]) -> Labels:
+    """What meets a need without a choice."""
+    if len(need.alternatives) == 1:
+        return need.alternatives[0]
+    return next((labels for labels in need.alternatives if made.issuperset(labels)), ())
 
 
 def _distinct(needs: Iterator[Need]) -> list[Need]:

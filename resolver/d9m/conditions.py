@@ -142,8 +142,8 @@ def united(clauses: Iterable[Clause]) -> list[Clause]:
     """Fewer clauses that say the same: none that another one covers, ranges that touch as one range."""
     found: list[Clause] = []
     for clause in clauses:
-        if not any(_covers(known, clause) for known in found):
-            found = [*(known for known in found if not _covers(clause, known)), clause]
+        if not any(covers(known, clause) for known in found):
+            found = [*(known for known in found if not covers(clause, known)), clause]
     for first, second in itertools.permutations(found, 2):
         joined = _touching(first, second)
         if joined is not None:
@@ -151,7 +151,7 @@ def united(clauses: Iterable[Clause]) -> list[Clause]:
     return found
 
 
-def _covers(wide: Clause, narrow: Clause) -> bool:
+def covers(wide: Clause, narrow: Clause) -> bool:
     """Whether `wide` holds wherever `narrow` does."""
     return all(name in narrow and _shared(narrow[name], wide[name]) == narrow[name] for name in wide)
 

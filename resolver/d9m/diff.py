@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.advice import SCHEMA_VERSION, WORST_LAST, Advice, OpAnswer, Settings, Tool
+from d9m.advice import SCHEMA_VERSION, WORST_LAST, Advice, OpAnswer, Tool
 from d9m.ask import advise
 from d9m.environment import Asked
 from d9m.failures import UsageError, quote
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Default, Outcome, Scope
+from d9m.steps import Settings
 
 
 class State(msgspec.Struct, frozen=True):

@@ -81,7 +81,7 @@ def parse(text: str) -> Query:
             for part in split(inside):
                 _add(arguments, item, part)
         else:
-            pasted = _keywords(inside)
+            pasted = keywords(inside)
         end = close + 1
     if name == SUBSCRIPT and (assigned := _ASSIGNED.match(item, end)):
         return Query(item, ASSIGNMENTS["+" if assigned[1] else ""])
@@ -131,15 +131,6 @@ def _add(arguments: dict[str, str], item: str, part: str) -> None:
     arguments[name] = value
 
 
-def _keywords(inside: str) -> dict[str, str]:
-    parts = (part.partition("=") for part in split(inside))
-    return {
-        name.strip().lower(): _literal(value)
-        for name, equals, value in parts
-        if equals and name.strip().isidentifier() and not value.startswith("=")
-    }
-
-
 def _literal(value: str) -> str:
     return value.strip().strip("'\"").lower()
 
@@ -147,6 +138,16 @@ def _literal(value: str) -> str:
 def _fault(item: str, place: int, what: str) -> UsageError:
     start = max(0, place - 60)
     return UsageError(f"{what}\n    {item[start : start + 100]}\n    {' ' * (place - start)}^")
+
+
+def keywords(inside: str) -> dict[str, str]:
+    """The keyword arguments among those of a pasted call."""
+    parts = (part.partition("=") for part in split(inside))
+    return {
+        name.strip().lower(): _literal(value)
+        for name, equals, value in parts
+        if equals and name.strip().isidentifier() and not value.startswith("=")
+    }
 
 
 def common(first: Iterable[Direction], second: Iterable[Direction]) -> tuple[Direction, ...]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import d9m
+from d9m import made, sources
 from d9m.advice import (
     SCHEMA_VERSION,
-    WORST_LAST,
     Advice,
     CautionAnswer,
     Example,
@@ -23,39 +23,50 @@ from d9m.advice import (
     Tool,
     Unknown,
 )
-from d9m.answers import Judged, op_answer, told_of, worst
+from d9m.answers import op_answer, told_of, worst
+from d9m.calls import Call
 from d9m.choose import Need, choose
+from d9m.contradictions import Chosen, across, priced
 from d9m.environment import Environment
-from d9m.judge import Finding, judge
 from d9m.kb.tables import KnowledgeBase
 from d9m.lookup import AskedItem
-from d9m.query import BOTH
+from d9m.needs import closure, covered, needs, turned
 from d9m.records import Caution, Ingredient, Outcome, Scope, Solution
-from d9m.settle import Demand, Settled, demands, settle, total
+from d9m.settle import Settled, demands, settle, total
+from d9m.sources import Judged
 
 OPLESS = "*"
 """Query of the entry for sources that belong to no op."""
 
 
-def resolve(kb: KnowledgeBase, environment: Environment, items: Sequence[AskedItem], scope: Scope = "run") -> Advice:
-    """The advice for these ops in this environment."""
-    judged = [(item, _judge_item(kb, environment, item, scope)) for item in items]
-    opless = _judge_opless(kb, environment, scope)
+def resolve(
+    kb: KnowledgeBase,
+    environment: Environment,
+    items: Sequence[AskedItem],
+    scope: Scope = "run",
+    used: Sequence[Call] = (),
+) -> Advice:
+    """The advice for these ops in this environment, to a user who makes these calls already."""
+    judged = [(item, sources.of_item(kb, environment, item, scope)) for item in items]
+    opless = sources.of_no_op(kb, environment, scope)
     every = [each for _item, group in judged for each in group] + opless
     ingredients = _ingredients(kb, environment, scope)
-    wanted_by_ingredients = [
+    always = [
         demand
         for id_, ingredient in ingredients
         if not ingredient.optional
         for demand in demands(kb, environment, id_, ingredient.settings)
     ]
-    needs = _needs(every)
+    wanted = needs(every)
 
-    def consistent(labels: frozenset[str]) -> bool:
-        return not settle([*_demands(kb, environment, labels, needs), *wanted_by_ingredients]).conflicts
+    def settled(labels: frozenset[str]) -> Settled:
+        plain = settle([*turned(kb, environment, labels, wanted), *always])
+        return made.met(kb, environment, plain, used) if used else plain
 
-    chosen = choose(needs, consistent)
-    settled = settle([*_demands(kb, environment, chosen, needs), *wanted_by_ingredients])
+    already = made.solutions_made(kb, environment, wanted, used)
+    chosen = choose(wanted, lambda labels: not settled(labels).contests, already)
+    whole = settled(chosen)
+    own = Chosen(chosen, wanted, [*turned(kb, environment, chosen, wanted), *always])
     ops = [op_answer(kb, item, group, chosen) for item, group in judged]
     if opless:
         ops.append(op_answer(kb, AskedItem(OPLESS, ()), opless, chosen))
@@ -65,102 +76,19 @@ def resolve(kb: KnowledgeBase, environment: Environment, items: Sequence[AskedIt
         schema_version=SCHEMA_VERSION,
         d9m=Tool(d9m.__version__, kb.meta.date),
         environment=_surroundings(environment, every),
+        scope=scope,
         outcome=worst(outcomes),
-        settings=total(settled.steps),
-        steps=list(settled.steps),
-        conflicts=list(settled.conflicts),
-        solutions=_solutions(kb, environment, chosen, needs),
+        settings=total(whole.steps),
+        steps=list(whole.steps),
+        conflicts=[priced(kb, environment, each, own, scope) for each in whole.contests],
+        scope_conflicts=list(across(kb, environment, scope, own)),
+        helpers=made.told(kb, environment, whole.steps, used),
+        solutions=_solutions(kb, environment, chosen, wanted),
         ops=ops,
         ingredients=[_ingredient_answer(kb, environment, *each) for each in ingredients],
         cautions=_cautions(kb, environment, every, chosen, ingredients),
         unknowns=unknowns,
     )
-
-
-# --- judging -------------------------------------------------------------------
-
-
-def _judge_item(kb: KnowledgeBase, environment: Environment, item: AskedItem, scope: Scope) -> list[Judged]:
-    found: dict[str, Judged] = {}
-    for op in item.ops:
-        for met in kb.met_by(op.package, op.name):
-            if met.source.scope != scope:
-                continue
-            call = environment.given(op.arguments)
-            finding, directions = judge(kb, call, op.name, met, op.when, op.directions)
-            new = Judged(met, op.package, call, finding, directions)
-            if _is_met(finding) and (met.id not in found or _worse(finding, found[met.id].finding)):
-                found[met.id] = new
-    return sorted(found.values(), key=lambda each: (-WORST_LAST.index(each.finding.worst[1].outcome), each.met.id))
-
-
-def _judge_opless(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[Judged]:
-    found: list[Judged] = []
-    for package, installed in environment.packages.items():
-        if package in kb.meta.platforms and installed.origin != "given":
-            continue  # every wheel and image ships CUDA, cuDNN and NCCL: only who names one asks about it
-        for met in kb.opless(package):
-            if met.source.scope == scope:
-                finding, directions = judge(kb, environment, "", met, {}, BOTH)
-                if _is_met(finding):
-                    found.append(Judged(met, package, environment, finding, directions))
-    return found
-
-
-def _is_met(finding: Finding) -> bool:
-    return any(verdict.outcome != "no-known-source" for _clause, verdict in finding.possible)
-
-
-def _worse(first: Finding, second: Finding) -> bool:
-    return WORST_LAST.index(first.worst[1].outcome) > WORST_LAST.index(second.worst[1].outcome)
-
-
-# --- choosing ------------------------------------------------------------------
-
-
-def _needs(judged: Iterable[Judged]) -> list[Need]:
-    """What has to be solved, where it can be: the answer of a newest verified release counts too."""
-    found: list[Need] = []
-    for each in judged:
-        possible = each.finding.possible
-        found += [
-            Need(each.met.id, verdict.alternatives, clause) for clause, verdict in possible if verdict.alternatives
-        ]
-    return found
-
-
-def _closure(kb: KnowledgeBase, labels: Iterable[str]) -> list[tuple[str, str, Solution]]:
-    """Solutions with all that they require: label, id, record."""
-    found: dict[str, tuple[str, str, Solution]] = {}
-    todo = sorted(labels, reverse=True)
-    while todo:
-        label = todo.pop()
-        if label not in found:
-            id_, solution = kb.solution(label)
-            found[label] = (label, id_, solution)
-            todo.extend(solution.requires)
-    return list(found.values())
-
-
-def _served(label: str, labels: frozenset[str], needs: Sequence[Need]) -> list[Need]:
-    """Needs that a chosen solution helps to meet."""
-    return [
-        need
-        for need in needs
-        if any(label in alternative and labels.issuperset(alternative) for alternative in need.alternatives)
-    ]
-
-
-def _demands(
-    kb: KnowledgeBase, environment: Environment, labels: frozenset[str], needs: Sequence[Need]
-) -> list[Demand]:
-    found: list[Demand] = []
-    for label, _id, solution in _closure(kb, labels):
-        served = _served(label, labels, needs)
-        clauses = [] if not served or any(not need.when for need in served) else [need.when for need in served]
-        found += demands(kb, environment, label, solution.settings, clauses)
-        found += demands(kb, environment, label, solution.sets, clauses, of_itself=True)
-    return found
 
 
 def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroundings:
@@ -181,18 +109,18 @@ def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroun
 
 
 def _solutions(
-    kb: KnowledgeBase, environment: Environment, chosen: frozenset[str], needs: Sequence[Need]
+    kb: KnowledgeBase, environment: Environment, chosen: frozenset[str], wanted: Sequence[Need]
 ) -> list[SolutionAnswer]:
     found: list[SolutionAnswer] = []
-    for label, id_, solution in _closure(kb, chosen):
-        settled: Settled = settle(demands(kb, environment, label, solution.settings))
+    for label, id_, solution in closure(kb, chosen):
+        settled = settle(demands(kb, environment, label, solution.settings))
         found.append(
             SolutionAnswer(
                 id=id_,
                 label=label,
                 title=solution.title,
-                covers=list(dict.fromkeys(need.source for need in _served(label, chosen, needs))),
-                includes=_included(kb, solution, needs),
+                covers=covered(label, chosen, wanted),
+                includes=_included(kb, solution, wanted),
                 settings=total(settled.steps),
                 evidence=[told_of(kb, each) for each in solution.evidence],
             )
@@ -200,10 +128,10 @@ def _solutions(
     return found
 
 
-def _included(kb: KnowledgeBase, solution: Solution, needs: Sequence[Need]) -> list[str]:
+def _included(kb: KnowledgeBase, solution: Solution, wanted: Sequence[Need]) -> list[str]:
     """Other solutions whose every setting this one turns by itself."""
     own = {turn.set for turn in solution.sets if turn.set}
-    others = sorted({label for need in needs for labels in need.alternatives for label in labels} - {solution.label})
+    others = sorted({label for need in wanted for labels in need.alternatives for label in labels} - {solution.label})
     return [
         label for label in others if own and {turn.set for turn in kb.solution(label)[1].settings if turn.set} <= own
     ]
@@ -238,7 +166,7 @@ def _cautions(
     told: list[tuple[str, Environment, Caution, bool]] = []
     for each in judged:
         told += [(each.met.id, each.environment, caution, False) for caution in each.met.source.cautions]
-    for _label, id_, solution in _closure(kb, chosen):
+    for _label, id_, solution in closure(kb, chosen):
         told += [(id_, environment, each, False) for each in solution.cautions]
         told += [(id_, environment, each, True) for each in solution.notes]
     for id_, ingredient in ingredients:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from d9m import conditions
-from d9m.advice import Avoided, Conflict, Edit, Kind, Settings, Step
 from d9m.environment import Environment
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Clause, Setting, Turn
+from d9m.steps import Avoided, Edit, Kind, Settings, Step
 
 
 class Demand(msgspec.Struct, frozen=True):
@@ -32,9 +33,17 @@ class Demand(msgspec.Struct, frozen=True):
         return None if self.turn.set is None else tuple(self.turn.to)
 
 
+class Contest(msgspec.Struct, frozen=True):
+    """One knob that several want turned differently."""
+
+    name: str
+    parties: dict[str, tuple[str, ...]]
+    """Label, ingredient or call -> values that would do."""
+
+
 class Settled(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
-    conflicts: tuple[Conflict, ...]
+    contests: tuple[Contest, ...]
 
 
 def demands(
@@ -48,34 +57,59 @@ def demands(
     """The turns that are needed here, each with what would still have to hold for it."""
     found: list[Demand] = []
     for turn in turns:
-        both = _both(when or [{}], environment.holding(turn.when))
-        if both:
+        here = both(when or [{}], environment.holding(turn.when))
+        if here:
             setting = kb.setting(turn.set or turn.unset or "")
-            found.append(Demand(by, setting, turn, () if {} in both else both, of_itself))
+            found.append(Demand(by, setting, turn, () if {} in here else here, of_itself))
     return found
 
 
-def _both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...]:
+def both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...]:
     """Where one of `first` and one of `second` hold; none: nowhere."""
     met = [conditions.meet(one, other) for one in first for other in second]
     return tuple(clause for clause in met if clause is not None)
 
 
 def settle(wanted: Sequence[Demand]) -> Settled:
-    """One step for every knob, in the order of a person's work; contested knobs become conflicts."""
+    """One step for every knob, in the order of a person's work; contested knobs stand aside."""
     steps: list[Step] = []
-    conflicts: list[Conflict] = []
+    contests: list[Contest] = []
     for name in dict.fromkeys(each.setting.name for each in wanted):
-        group = [each for each in wanted if each.setting.name == name]
-        values = _common(group)
-        if values is None:
-            conflicts.append(_conflict(name, group))
-        elif not all(each.of_itself for each in group):
-            steps.append(_step(group, values))
-    return Settled(tuple(sorted(steps, key=_place)), tuple(conflicts))
+        for group in _apart([each for each in wanted if each.setting.name == name]):
+            values = _common(group)
+            if values is None:
+                contests.append(_contest(name, group))
+            elif not all(each.of_itself for each in group):
+                steps.append(_step(group, values))
+    return Settled(tuple(sorted(steps, key=_place)), tuple(contests))
 
 
-_ABSENT: tuple[str, ...] = ("(unset)",)
+def _apart(group: Sequence[Demand]) -> list[list[Demand]]:
+    """One knob's demands, with those apart that no release meets together.
+
+    The items of a list variable stand apart, too, where their conditions differ:
+    a release may stop at an item that it does not know.
+    """
+    is_list = group[0].setting.list_ is not None
+    if len(group) == 1 or (not is_list and _common(group) is not None):
+        return [list(group)]
+    parts: dict[object, list[Demand]] = {}
+    for each in group:
+        parts.setdefault(str(each.when) if is_list else each.accepted, []).append(each)
+    pairs = itertools.combinations(parts.values(), 2)
+    if _common(group) is None and any(
+        _overlap(one, other) for first, second in pairs for one in first for other in second
+    ):
+        return [list(group)]
+    return list(parts.values())
+
+
+def _overlap(first: Demand, second: Demand) -> bool:
+    return bool(both(first.when or [{}], second.when or [{}]))
+
+
+ABSENT: tuple[str, ...] = ("(unset)",)
+"""The value of a knob that must not be turned."""
 
 
 def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
@@ -86,17 +120,28 @@ def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
     if first is None:
         return ()
     if group[0].setting.list_ is not None:
-        return tuple(dict.fromkeys(value for each in group for value in each.accepted or ()))
+        return _united(group)
     strict = [each.accepted or () for each in group if not each.turn.free] or [first]
     values = tuple(value for value in strict[0] if all(not each or value in each for each in strict))
     return values if values or not any(strict) else None
 
 
-def _conflict(name: str, group: Sequence[Demand]) -> Conflict:
-    choices = dict.fromkeys(
-        f"{each.by}: {' or '.join(_ABSENT if each.accepted is None else each.accepted)}" for each in group
-    )
-    return Conflict(name, list(dict.fromkeys(each.by for each in group)), list(choices))
+def _united(group: Sequence[Demand]) -> tuple[str, ...] | None:
+    """All items of a list variable; None if one of them is wanted with two values."""
+    items = tuple(dict.fromkeys(value for each in group for value in each.accepted or ()))
+    named = [item.partition("=")[0] for item in items if "=" in item]
+    return items if len(named) == len(set(named)) else None
+
+
+def _contest(name: str, group: Sequence[Demand]) -> Contest:
+    parties: dict[str, tuple[str, ...]] = {}
+    for each in group:
+        accepted = ABSENT if each.accepted is None else each.accepted
+        if each.setting.list_ is not None:
+            accepted = (each.setting.list_.join(accepted),)
+        values = parties.get(each.by, ()) + accepted
+        parties[each.by] = tuple(dict.fromkeys(values))
+    return Contest(name, parties)
 
 
 _KINDS: dict[str, Kind] = {
@@ -167,7 +212,7 @@ def total(steps: Iterable[Step]) -> Settings:
         if step.kind == "env":
             part[step.name] = step.value
         elif step.kind == "append":
-            part[step.name] = step.accepts
+            part[step.name] = [*part.get(step.name, ()), *step.accepts]
         elif step.kind == "unset":
             part.append(step.name)
         elif step.kind == "config":

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from d9m.advice import Step
 from d9m.environment import Asked, Environment, describe
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Solution, Turn
@@ -16,6 +15,7 @@ from d9m.render import words
 from d9m.render.program import imports, program_steps
 from d9m.render.step import line
 from d9m.settle import Demand, demands, settle, typed
+from d9m.steps import Step
 from pages import phrases
 from pages.history import History
 

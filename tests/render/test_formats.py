@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+STACK_KB = HERE.parent / "resolve" / "layers"
 
 QUESTIONS = {
     "solved": ["advise", "--with", "frame=1.1", "--ops", "add,fold,sort"],
@@ -38,6 +39,29 @@ QUESTIONS = {
     "megatron": ["advise", "--with", "launch", "--format", "megatron"],
 }
 
+STACK = ["advise", "--with", "frame=1.1", "--with", "train=2.0", "--with", "driver=4", "--ops", "add"]
+CALLS = ["--calls", "seed_all(3)", "--calls", "Runner(ordered=True)"]
+LAYERS = {
+    "layers-suggested": STACK,
+    "layers-calls": [*STACK, *CALLS],
+    "layers-spoiled": [*STACK, "--calls", "Runner(ordered=False)"],
+    "layers-conflict": ["advise", "--with", "train=2.0", "--with", "serve=1.0"],
+    "layers-scope-conflict": ["advise", "--with", "train=2.0", "--with", "serve=2.0"],
+    "layers-batch": ["advise", "--with", "serve=2.0", "--scope", "batch"],
+    "layers-hardware": ["advise", "--with", "frame=1.1", "--ops", "add,conv", "--scope", "hardware"],
+    "layers-env-file": [*STACK, "--env-file", "layers.env"],
+    "layers-json-file": ["advise", "--with", "train=2.0", "--env-file", "layers.json"],
+    "layers-env": [*STACK, *CALLS, "--format", "env"],
+    "layers-python": [*STACK, *CALLS, "--format", "python"],
+    "layers-dockerfile": [*STACK, *CALLS, "--format", "dockerfile"],
+    "layers-slurm": [*STACK, *CALLS, "--format", "slurm"],
+    "layers-markdown": [*STACK, *CALLS, "--format", "markdown"],
+    "layers-megatron": [*STACK, *CALLS, "--format", "megatron"],
+}
+"""Questions about the invented stack of `tests/resolve/layers`."""
+
+QUESTIONS |= LAYERS
+
 
 def ask(arguments: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "D9M_KB": str(HERE / "kb"), "NO_COLOR": "1", **variables}
@@ -50,7 +74,7 @@ def ask(arguments: list[str], **variables: str) -> subprocess.CompletedProcess[s
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_whole_output_is_as_reviewed(name: str) -> None:
     """Set D9M_REVIEW=1 to write the files anew, then read every word of the difference."""
-    answer = ask(QUESTIONS[name])
+    answer = ask(QUESTIONS[name], **({"D9M_KB": str(STACK_KB)} if name in LAYERS else {}))
     found = f"exit {answer.returncode}\n{answer.stdout}{answer.stderr}"
     expected = HERE / "expected" / f"{name}.txt"
     if os.environ.get("D9M_REVIEW"):
@@ -58,7 +82,7 @@ def test_the_whole_output_is_as_reviewed(name: str) -> None:
     assert found == expected.read_text(encoding="utf-8")
 
 
-BLOCKS = ("env", "env-any", "python", "dockerfile", "slurm", "markdown", "megatron")
+BLOCKS = tuple(name for name, question in QUESTIONS.items() if "--format" in question)
 """Questions whose answers are to paste: they are as wide as their settings."""
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from d9m.advice import Advice, Step
+from d9m.advice import Advice
 from d9m.check import catalogue
 from d9m.environment import Environment
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Setting
+from d9m.steps import Step
 
 Statement = tuple[list[str], str, bool]
 """Imports, the line to run after them, and whether that comes before the framework's import."""

@@ -4,6 +4,7 @@ import os
 import sys
 from typing import Annotated, get_args
 
+import msgspec
 import typer
 
 from d9m.advice import Advice, exit_code
@@ -32,8 +33,11 @@ def command(
     device: question.Device = None,
     inference: question.Inference = False,
     fact: question.FactOption = None,
+    calls: question.Calls = None,
     scope: Annotated[str, typer.Option(help="run, batch or hardware.")] = "run",
-    env_file: Annotated[str | None, typer.Option(metavar="FILE", help="Judge the settings of this file.")] = None,
+    env_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Judge the settings of this file: NAME=value lines or JSON.")
+    ] = None,
     from_env: Annotated[bool, typer.Option("--from-env", help="Judge this process's environment.")] = False,
     diff: Annotated[str | None, typer.Option(metavar="A..B", help="What changes between two releases.")] = None,
     format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
@@ -47,13 +51,14 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     output.one_of("--scope", scope, get_args(Scope))
     items = question.read_ops(ops)
+    made = question.read_calls(calls)
     kb = open_knowledge_base()
     asked = question.asked(tf, torch, jax, with_, container, device, inference, fact) or _detected(
         kb, device, inference, fact
     )
     if diff is not None:
         raise typer.Exit(_diff(kb, asked, items, diff, scope, format_, out, color))
-    advice = _with_existing(kb, asked, advise(kb, asked, items, scope), env_file, from_env)  # type: ignore[arg-type]
+    advice = _with_existing(kb, asked, advise(kb, asked, items, scope, made), env_file, from_env)  # type: ignore[arg-type]
     output.write(_rendered(kb, advice, format_, items is not None, everything, color, out), out)
     raise typer.Exit(exit_code(advice, allow_unknown))
 
@@ -72,16 +77,18 @@ def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list
 def _with_existing(kb: KnowledgeBase, asked: Asked, advice: Advice, env_file: str | None, from_env: bool) -> Advice:
     if env_file is None and not from_env:
         return advice
-    from d9m.existing import judge_existing, read_env_file, with_existing
+    from d9m import env_file as written
+    from d9m.existing import judge_existing, missing
 
-    found = dict(os.environ) if from_env else {}
+    found: dict[str, written.Value] = {**os.environ} if from_env else {}
     if env_file is not None:
         try:
             with open(env_file, encoding="utf-8") as file:
-                found.update(read_env_file(file.read(), env_file))
+                found.update(written.read(file.read(), env_file))
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"--env-file {quote(env_file)}: cannot be read: {error}") from None
-    return with_existing(advice, judge_existing(kb, understand(kb, asked), advice, found))
+    existing = judge_existing(kb, understand(kb, asked), advice, found)
+    return msgspec.structs.replace(advice, existing=existing, missing=missing(advice, found))
 
 
 def _rendered(
@@ -98,6 +105,9 @@ def _rendered(
     import importlib
     import shlex
 
+    from d9m.render import blocks
+
+    advice = blocks.undone(advice)
     command = printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?")
     if format_ in ("python", "markdown"):
         from d9m.render import markdown, python

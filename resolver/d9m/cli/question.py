@@ -33,6 +33,12 @@ FactOption = Annotated[
 ]
 
 
+Calls = Annotated[
+    list[str] | None,
+    typer.Option("--calls", metavar="CALL", help="A call you make already: seed_everything; may repeat."),
+]
+
+
 def asked(
     tf: Sequence[str] | None,
     torch: Sequence[str] | None,
@@ -88,6 +94,12 @@ def read_facts(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
             raise UsageError(f"--fact {quote(text)}: expected NAME=VALUE", tip="see: d9m list facts")
         found.append((name.strip(), value.strip()))
     return tuple(found)
+
+
+def read_calls(texts: Sequence[str] | None) -> list[str]:
+    """Every ``--calls``. Raises UsageError."""
+    _check("--calls", texts or ())
+    return list(dict.fromkeys(texts or ()))
 
 
 MOST_OPS = 10_000

@@ -35,12 +35,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     facts: dict[str, str] = {}
     inference: bool = False
     scope: Scope = "run"
+    calls: list[str] = []
+    """Calls that the user makes already."""
 
     def answer(self, kb: KnowledgeBase) -> Advice:
         """Raises UsageError, as the command line would."""
         packages, facts = tuple(self.with_.items()), tuple(self.facts.items())
         asked = Asked(packages, self.container, self.device, facts, self.inference)
-        return ask.advise(kb, asked, self.ops, self.scope)
+        return ask.advise(kb, asked, self.ops, self.scope, self.calls)
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

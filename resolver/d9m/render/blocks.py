@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.advice import Advice, Step
+import msgspec
+
+from d9m.advice import Advice
 from d9m.render import words
 from d9m.render.step import line as line_of
 from d9m.render.step import shell as shell_step
+from d9m.steps import Step
+
+
+def undone(advice: Advice) -> Advice:
+    """The advice without what the user's calls do: a block holds what is left."""
+    return msgspec.structs.replace(advice, steps=[step for step in advice.steps if step.covered_by is None])
 
 
 def live(advice: Advice, step: Step) -> bool:
@@ -57,6 +65,12 @@ _PLACES = {
 }
 
 
-def conflicts(advice: Advice) -> Iterator[str]:
+def remarks(advice: Advice) -> Iterator[str]:
+    """Comment lines: what is contested, and what is left to calls."""
     for conflict in advice.conflicts:
         yield f"# CONFLICT {conflict.name}: {'; '.join(conflict.choices)}"
+    for conflict in advice.scope_conflicts:
+        yield f"# CONFLICT with --scope {conflict.scope} over {conflict.name}: {'; '.join(conflict.choices)}"
+    for each in advice.helpers:
+        if each.used and each.covers:
+            yield f"# left out, {each.call} does it: {', '.join(each.covers)}"

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from d9m.advice import Settings
 from d9m.diff import Change, State
 from d9m.render import words
 from d9m.render.page import Page, Span
+from d9m.steps import Settings
 
 
 def render(change: Change) -> Page:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from d9m.advice import Advice, Step
+from d9m.advice import Advice
 from d9m.render import blocks, words
+from d9m.steps import Step
 
 
 def render(advice: Advice, command: str) -> str:
     lines = [
         f"# {words.stamp(advice, command)}",
         *_instructions(advice),
-        *blocks.conflicts(advice),
+        *blocks.remarks(advice),
         *blocks.elsewhere(advice, ("python", "flags", "config", "code", "avoid")),
     ]
     return "\n".join(lines) + "\n"

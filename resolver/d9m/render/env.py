@@ -10,7 +10,7 @@ def render(advice: Advice, command: str) -> str:
     lines = [
         f"# {words.stamp(advice, command)}",
         *blocks.shell(advice),
-        *blocks.conflicts(advice),
+        *blocks.remarks(advice),
         *blocks.elsewhere(advice, ("install", "python", "flags", "config", "code", "avoid")),
     ]
     return "\n".join(lines) + "\n"

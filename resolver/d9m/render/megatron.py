@@ -11,7 +11,7 @@ def render(advice: Advice, command: str) -> str:
     lines = [
         f"# {words.stamp(advice, command)}",
         *blocks.shell(advice),
-        *blocks.conflicts(advice),
+        *blocks.remarks(advice),
         *blocks.elsewhere(advice, ("install", "python", "config", "code", "avoid")),
         f"DETERMINISTIC_ARGS=({' '.join(flags)})",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.advice import Step
+from d9m.steps import Step
 
 
 def imports(steps: Sequence[Step]) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.advice import Advice, Step
+from d9m.advice import Advice
 from d9m.render import blocks, words
 from d9m.render.program import imports, program_steps
+from d9m.steps import Step
 
 
 def render(advice: Advice, command: str, frameworks: tuple[str, ...]) -> str:
@@ -18,7 +19,7 @@ def render(advice: Advice, command: str, frameworks: tuple[str, ...]) -> str:
     first = [step for step in program if step.before_import]
     lines = [
         f"# {words.stamp(advice, command)}",
-        *blocks.conflicts(advice),
+        *blocks.remarks(advice),
         *blocks.elsewhere(advice, ("install", "flags", "config", "code", "avoid")),
     ]
     if before_start or settable or first:

@@ -13,7 +13,7 @@ def render(advice: Advice, command: str) -> str:
         "#SBATCH --export=ALL",
         f"# {words.stamp(advice, command)}",
         *blocks.shell(advice),
-        *blocks.conflicts(advice),
+        *blocks.remarks(advice),
         *blocks.elsewhere(advice, ("install", "python", "config", "code", "avoid")),
         f"srun python train.py {flags}".rstrip(),
     ]

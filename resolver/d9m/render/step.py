@@ -6,8 +6,8 @@ import shlex
 
 import msgspec
 
-from d9m.advice import Step
 from d9m.settle import typed
+from d9m.steps import Step
 
 
 def line(step: Step) -> str:
@@ -18,6 +18,8 @@ def line(step: Step) -> str:
         return ": ".join(msgspec.json.encode(each).decode() for each in (step.name, typed(step)))
     if step.kind == "code":
         return f"{step.where or step.name}: {step.text or step.value}"
+    if step.kind == "append":
+        return "\n".join(_appended(step, item) for item in step.accepts)
     return shell(step) or step.text or step.name
 
 
@@ -28,5 +30,9 @@ def shell(step: Step) -> str | None:
     if step.kind == "env":
         return f"export {step.name}={shlex.quote(step.value or '')}"
     if step.kind == "append":
-        return f'export {step.name}="${{{step.name}:+${step.name}{step.separator}}}"{shlex.quote(step.value or "")}'
+        return _appended(step, step.value or "")
     return None
+
+
+def _appended(step: Step, items: str) -> str:
+    return f'export {step.name}="${{{step.name}:+${step.name}{step.separator}}}"{shlex.quote(items)}'

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer, Step
-from d9m.render import words
+from d9m.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer
+from d9m.records import Scope
+from d9m.render import todo, words
 from d9m.render.page import Page, Span
-from d9m.render.program import imports, program_steps
-from d9m.render.step import line
 
 MOST_CAUTIONS = 5
 """Warnings, and notes, before a reader stops reading; `--all` shows the rest."""
@@ -24,9 +23,10 @@ def render(advice: Advice, named_ops: bool = True, everything: bool = False) -> 
     """The whole answer. Without named ops only the worst are listed, unless `everything`."""
     page = Page()
     _headline(page, advice)
-    _steps(page, advice)
-    _conflicts(page, advice)
-    _existing(page, advice)
+    todo.steps(page, advice)
+    todo.conflicts(page, advice)
+    todo.helpers(page, advice)
+    todo.existing(page, advice)
     most = len(advice.ops) if named_ops or everything else MOST_OPS
     _table(page, advice, most)
     _open_questions(page, advice, most)
@@ -46,6 +46,8 @@ def _headline(page: Page, advice: Advice) -> None:
     for each in rest:
         page.line(each)
     page.paragraph(_summary(advice))
+    if advice.scope != "run":
+        page.paragraph(f"{words.SCOPES[advice.scope].says} Repeating a run is another question: --scope run.")
     for name in advice.environment.beyond:
         version = advice.environment.packages[name]
         newest = advice.environment.releases[name][-1]
@@ -66,7 +68,7 @@ def _summary(advice: Advice) -> str:
     good = [op for op in ops if op.outcome in ("solved", "deterministic", "no-known-source")]
     solved = [op for op in advice.ops if op.outcome == "solved"]
     labels = list(dict.fromkeys(label for op in solved for label in op.solutions))
-    parts = [_count(good, ops, labels)] if ops else []
+    parts = [_count(advice.scope, good, ops, labels)] if ops else []
     if not ops and solved:
         parts.append(f"Solved with {words.listed(labels)}.")
     for solution in advice.solutions:
@@ -75,6 +77,8 @@ def _summary(advice: Advice) -> str:
     raising = [op for op in ops if op.outcome == "raises"]
     if raising:
         parts.append(_raising(advice, raising))
+    if advice.conflicts:
+        parts.append(f"Not all at once: {words.listed([each.name for each in advice.conflicts])} cannot suit everyone.")
     return " ".join(parts)
 
 
@@ -88,7 +92,7 @@ def _raising(advice: Advice, raising: Sequence[OpAnswer]) -> str:
     return f"{count.capitalize()} {has} no cure here: with {switch} on, the program stops."
 
 
-def _count(good: Sequence[OpAnswer], ops: Sequence[OpAnswer], labels: Sequence[str]) -> str:
+def _count(scope: Scope, good: Sequence[OpAnswer], ops: Sequence[OpAnswer], labels: Sequence[str]) -> str:
     by = f" with {words.listed(labels)}" if labels else ""
     if not good:
         return "The op is not settled." if len(ops) == 1 else f"None of the {len(ops)} ops is settled."
@@ -96,69 +100,10 @@ def _count(good: Sequence[OpAnswer], ops: Sequence[OpAnswer], labels: Sequence[s
         are = "is" if len(good) == 1 else "are"
         return f"{len(good)} of {len(ops)} op{'s' * (len(ops) > 1)} {are} settled{by}."
     if all(op.outcome == "no-known-source" for op in ops):
-        return "No record names a source of nondeterminism here. That is not a proof."
-    subject = {1: "The op repeats", 2: "Both ops repeat"}.get(len(ops), f"All {len(ops)} ops repeat")
-    return f"{subject} bit for bit{by or ', with nothing to set'}."
-
-
-# --- what to do ------------------------------------------------------------------
-
-_TITLES = {
-    "install": "Install, in the environment that runs the program",
-    "shell": "Shell, before Python starts",
-    "python": "Top of the program, before the first layer, graph or CUDA call",
-    "flags": "Command line",
-    "config": "Configuration",
-    "code": "In the code",
-    "avoid": "Leave out",
-}
-
-_GROUP = {"unset": "shell", "env": "shell", "append": "shell"}
-
-
-def _steps(page: Page, advice: Advice) -> None:
-    groups: dict[str, list[Step]] = {}
-    for step in advice.steps:
-        groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
-    page.gap()
-    for number, (group, steps) in enumerate(groups.items(), start=1):
-        page.line(f"{number}  {_TITLES[group]}")
-        if group == "python":
-            for each in imports(steps):
-                page.commented(each, None)
-            steps = program_steps(steps)
-        said: str | None = None
-        for step in steps:
-            comment = _comment(step)
-            page.commented(line(step), comment if comment != said else None)
-            said = comment
-    page.gap()
-
-
-def _comment(step: Step) -> str | None:
-    note = step.why if step.kind == "avoid" else step.note
-    if step.when is None:
-        return note
-    condition = f"if {words.clauses(step.when)}"
-    return f"{condition}: {note}" if note else condition
-
-
-def _conflicts(page: Page, advice: Advice) -> None:
-    for conflict in advice.conflicts:
-        page.line(Span("CONFLICT", "bad"), f"  {conflict.name}: {words.listed(conflict.between)} disagree")
-        for choice in conflict.choices:
-            page.paragraph(choice, "     ")
-    page.gap()
-
-
-def _existing(page: Page, advice: Advice) -> None:
-    if advice.existing:
-        page.table(
-            ("already set", "verdict", "why"),
-            [(f"{each.name}={each.value}", each.status, each.why) for each in advice.existing],
-            shrink=2,
-        )
-        page.gap()
+        return f"No record names {words.SCOPES[scope].source} here. That is not a proof."
+    subject = {1: "The op", 2: "Both ops"}.get(len(ops), f"All {len(ops)} ops")
+    one, many = words.SCOPES[scope].promise
+    return f"{subject} {one if len(ops) == 1 else many}{by or ', with nothing to set'}."
 
 
 # --- what comes of it ------------------------------------------------------------

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from d9m.advice import Advice
-from d9m.records import Allowed, Clause, Outcome, Range
+from d9m.records import Allowed, Clause, Outcome, Range, Scope
 from d9m.render.page import Style
 
 STYLES: dict[Outcome, Style] = {
@@ -15,6 +17,30 @@ STYLES: dict[Outcome, Style] = {
     "unknown": "doubt",
     "raises": "bad",
     "unsolved": "bad",
+}
+
+
+class About(msgspec.Struct, frozen=True):
+    """How an answer of one scope speaks."""
+
+    promise: tuple[str, str]
+    """What one op does, and what several do."""
+    source: str
+    says: str
+
+
+SCOPES: dict[Scope, About] = {
+    "run": About(("repeats bit for bit", "repeat bit for bit"), "a source of nondeterminism", ""),
+    "batch": About(
+        ("gives the same bits in any batch", "give the same bits in any batch"),
+        "a dependence on the batch",
+        "This is about batches only: the same sample, whatever it is batched with.",
+    ),
+    "hardware": About(
+        ("gives the same bits on any machine", "give the same bits on any machine"),
+        "a dependence on the machine",
+        "This is about machines only: other hardware, thread counts and precision modes.",
+    ),
 }
 
 
