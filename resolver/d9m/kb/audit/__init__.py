@@ -15,11 +15,12 @@ import msgspec
 
 from d9m.advice import SCHEMA_VERSION
 from d9m.kb import index, load
-from d9m.kb.audit import alerts, listed, names, releases, texts, variables
+from d9m.kb.audit import alerts, listed, messages, names, releases, texts, variables
 from d9m.kb.audit.shipped import Difference, Known, Shipped, shipped
 
 CHECKS: tuple[Callable[[Known, Shipped], Iterator[Difference]], ...] = (
     texts.differences,
+    messages.differences,
     alerts.differences,
     listed.differences,
     variables.differences,

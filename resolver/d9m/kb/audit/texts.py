@@ -15,7 +15,7 @@ _TOPIC = re.compile(r"\b(?:in|non-?)?determinis(?:m|sim|tic|tically)\b", re.IGNO
 """What the collectors look for; other texts cannot be compared."""
 
 _REFUSED = " does not have a deterministic"
-_SHORTEST = 12
+SHORTEST = 12
 """Letters of a message that is particular enough to stand for a wording."""
 
 
@@ -53,23 +53,23 @@ def carries(release: Release, text: str) -> bool:
 def _covered(text: str, messages: Iterable[str]) -> bool:
     """Whether messages hold the text, or make up every part of it that speaks of determinism."""
     text = " ".join(text.split())
-    parts = _parts(text)
+    pieces = parts(text)
     covered: list[tuple[int, int]] = []
     for message in messages:
-        if all(part in message for _place, part in parts):
+        if all(part in message for _place, part in pieces):
             return True
-        places = [(text.find(part), len(part)) for _place, part in _parts(message)]
-        if sum(length for _start, length in places) >= _SHORTEST and all(start >= 0 for start, _length in places):
+        places = [(text.find(part), len(part)) for _place, part in parts(message)]
+        if sum(length for _start, length in places) >= SHORTEST and all(start >= 0 for start, _length in places):
             covered.extend((start, start + length) for start, length in places)
-        covered.extend(_across(text, parts, message))
+        covered.extend(across(text, pieces, message))
     spoken = [each.span() for each in _TOPIC.finditer(text)]
     return all(any(low <= start and end <= high for low, high in covered) for start, end in spoken)
 
 
-def _across(text: str, parts: list[tuple[int, str]], message: str) -> Iterator[tuple[int, int]]:
+def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[tuple[int, int]]:
     """Where a message fits that says what stands in the text's ``{…}``: it ends, or begins, beside one."""
-    for place, part in parts:
-        lengths = range(len(part), _SHORTEST - 1, -1)
+    for place, part in pieces:
+        lengths = range(len(part), SHORTEST - 1, -1)
         after = next((size for size in lengths if place > 0 and message.endswith(part[:size])), 0)
         before = next((size for size in lengths if text[place + len(part) :] and message.startswith(part[-size:])), 0)
         if after:
@@ -78,8 +78,8 @@ def _across(text: str, parts: list[tuple[int, str]], message: str) -> Iterator[t
             yield place + len(part) - before, place + len(part)
 
 
-def _parts(text: str) -> list[tuple[int, str]]:
-    """What does not vary, with its place."""
+def parts(text: str) -> list[tuple[int, str]]:
+    """What does not vary in a text, with its place."""
     found: list[tuple[int, str]] = []
     start = 0
     for gap in [each.span() for each in _VARIES.finditer(text)] + [(len(text), len(text))]:
