@@ -99,9 +99,13 @@ class Environment(msgspec.Struct, frozen=True):
         if when == {}:
             return [{}]
         condition, cuts = conditions.read(when)
-        domains = self.domains(cuts, assume)
-        answers = conditions.by_answer(domains, functools.partial(conditions.holds, condition))
-        return [clause for clause, holds in answers if holds]
+        domains = {name: self.cells(name, at, assume) for name, at in cuts.items()}
+        for cells in domains.values():
+            if len(cells) != 1:
+                answers = conditions.by_answer(domains, functools.partial(conditions.holds, condition))
+                return [clause for clause, holds in answers if holds]
+        here = {name: cells[0].value for name, cells in domains.items()}
+        return [{}] if conditions.holds(condition, here) else []
 
     def given(self, facts: Mapping[str, str]) -> Environment:
         """This environment with further facts, such as one call's arguments."""

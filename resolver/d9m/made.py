@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -35,8 +35,10 @@ class Made(msgspec.Struct, frozen=True):
         return all(any(conditions.covers(good, needed) for good in self.good) for needed in step.when or [{}])
 
 
-def met(kb: KnowledgeBase, environment: Environment, settled: Settled, used: Iterable[Call]) -> Settled:
+def met(kb: KnowledgeBase, environment: Environment, settled: Settled, used: Sequence[Call]) -> Settled:
     """The settings with those marked that the calls make; those that they spoil are contested."""
+    if not used:
+        return settled
     steps = settled.steps
     contests = list(settled.contests)
     for each in used:

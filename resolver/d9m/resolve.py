@@ -6,7 +6,9 @@ is to judge each source, choose solutions, merge their settings, and say why.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import d9m
 from d9m import made, sources
@@ -32,7 +34,7 @@ from d9m.kb.tables import KnowledgeBase
 from d9m.lookup import AskedItem
 from d9m.needs import closure, covered, needs, turned
 from d9m.records import Caution, Ingredient, Outcome, Scope, Solution
-from d9m.settle import Settled, demands, settle, total
+from d9m.settle import Demand, Settled, demands, settle, total
 from d9m.sources import Judged
 
 OPLESS = "*"
@@ -51,22 +53,18 @@ def resolve(
     opless = sources.of_no_op(kb, environment, scope)
     every = [each for _item, group in judged for each in group] + opless
     ingredients = _ingredients(kb, environment, scope)
-    always = [
-        demand
-        for id_, ingredient in ingredients
-        if not ingredient.optional
-        for demand in demands(kb, environment, id_, ingredient.settings)
-    ]
+    always = [demand for _id, each, asked in ingredients if not each.optional for demand in asked]
     wanted = needs(every)
 
-    def settled(labels: frozenset[str]) -> Settled:
-        plain = settle([*turned(kb, environment, labels, wanted), *always])
-        return made.met(kb, environment, plain, used) if used else plain
+    @functools.cache
+    def plan(labels: frozenset[str]) -> tuple[Chosen, Settled]:
+        """Some solutions with what they and the ingredients turn, before and after the user's calls."""
+        asked = [*turned(kb, environment, labels, wanted), *always]
+        return Chosen(labels, wanted, asked), made.met(kb, environment, settle(asked), used)
 
     already = made.solutions_made(kb, environment, wanted, used)
-    chosen = choose(wanted, lambda labels: not settled(labels).contests, already)
-    whole = settled(chosen)
-    own = Chosen(chosen, wanted, [*turned(kb, environment, chosen, wanted), *always])
+    chosen = choose(wanted, lambda labels: not plan(labels)[1].contests, already)
+    own, whole = plan(chosen)
     ops = [op_answer(kb, item, group, chosen) for item, group in judged]
     if opless:
         ops.append(op_answer(kb, AskedItem(OPLESS, ()), opless, chosen))
@@ -85,7 +83,7 @@ def resolve(
         helpers=made.told(kb, environment, whole.steps, used),
         solutions=_solutions(kb, environment, chosen, wanted),
         ops=ops,
-        ingredients=[_ingredient_answer(kb, environment, *each) for each in ingredients],
+        ingredients=[_ingredient_answer(environment, *each) for each in ingredients],
         cautions=_cautions(kb, environment, every, chosen, ingredients),
         unknowns=unknowns,
     )
@@ -137,22 +135,25 @@ def _included(kb: KnowledgeBase, solution: Solution, wanted: Sequence[Need]) -> 
     ]
 
 
-def _ingredients(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[tuple[str, Ingredient]]:
+_Asked: TypeAlias = tuple[str, Ingredient, list[Demand]]
+"""An ingredient with its id and what it turns here."""
+
+
+def _ingredients(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[_Asked]:
     found = [(id_, kb.get("ingredients", id_)) for id_ in kb.keys("ingredients")]
     here = [(id_, each) for id_, each in found if each.scope == scope and environment.holding(each.when)]
-    return sorted(here, key=lambda each: (each[1].order, each[0]))
+    ordered = sorted(here, key=lambda each: (each[1].order, each[0]))
+    return [(id_, each, demands(kb, environment, id_, each.settings)) for id_, each in ordered]
 
 
 def _ingredient_answer(
-    kb: KnowledgeBase, environment: Environment, id_: str, ingredient: Ingredient
+    environment: Environment, id_: str, ingredient: Ingredient, asked: Sequence[Demand]
 ) -> IngredientAnswer:
-    settled = settle(demands(kb, environment, id_, ingredient.settings))
     examples = [
         Example(each.language, each.code, each.note) for each in ingredient.examples if environment.holding(each.when)
     ]
-    return IngredientAnswer(
-        id_, ingredient.title, ingredient.summary, ingredient.optional, total(settled.steps), examples
-    )
+    settings = total(settle(asked).steps)
+    return IngredientAnswer(id_, ingredient.title, ingredient.summary, ingredient.optional, settings, examples)
 
 
 def _cautions(
@@ -160,7 +161,7 @@ def _cautions(
     environment: Environment,
     judged: Sequence[Judged],
     chosen: frozenset[str],
-    ingredients: Sequence[tuple[str, Ingredient]],
+    ingredients: Sequence[_Asked],
 ) -> list[CautionAnswer]:
     """What to know here, whatever the defaults: assumed facts count as undecided."""
     told: list[tuple[str, Environment, Caution, bool]] = []
@@ -169,7 +170,7 @@ def _cautions(
     for _label, id_, solution in closure(kb, chosen):
         told += [(id_, environment, each, False) for each in solution.cautions]
         told += [(id_, environment, each, True) for each in solution.notes]
-    for id_, ingredient in ingredients:
+    for id_, ingredient, _asked in ingredients:
         told += [(id_, environment, each, False) for each in ingredient.cautions]
     found: dict[tuple[str, str], CautionAnswer] = {}
     for id_, here, caution, is_note in told:

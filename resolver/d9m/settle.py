@@ -74,8 +74,11 @@ def settle(wanted: Sequence[Demand]) -> Settled:
     """One step for every knob, in the order of a person's work; contested knobs stand aside."""
     steps: list[Step] = []
     contests: list[Contest] = []
-    for name in dict.fromkeys(each.setting.name for each in wanted):
-        for group in _apart([each for each in wanted if each.setting.name == name]):
+    knobs: dict[str, list[Demand]] = {}
+    for each in wanted:
+        knobs.setdefault(each.setting.name, []).append(each)
+    for name, all_ in knobs.items():
+        for group in _apart(all_):
             values = _common(group)
             if values is None:
                 contests.append(_contest(name, group))
@@ -84,7 +87,7 @@ def settle(wanted: Sequence[Demand]) -> Settled:
     return Settled(tuple(sorted(steps, key=_place)), tuple(contests))
 
 
-def _apart(group: Sequence[Demand]) -> list[list[Demand]]:
+def _apart(group: list[Demand]) -> list[list[Demand]]:
     """One knob's demands, with those apart that no release meets together.
 
     The items of a list variable stand apart, too, where their conditions differ:
@@ -92,7 +95,7 @@ def _apart(group: Sequence[Demand]) -> list[list[Demand]]:
     """
     is_list = group[0].setting.list_ is not None
     if len(group) == 1 or (not is_list and _common(group) is not None):
-        return [list(group)]
+        return [group]
     parts: dict[object, list[Demand]] = {}
     for each in group:
         parts.setdefault(str(each.when) if is_list else each.accepted, []).append(each)
@@ -100,7 +103,7 @@ def _apart(group: Sequence[Demand]) -> list[list[Demand]]:
     if _common(group) is None and any(
         _overlap(one, other) for first, second in pairs for one in first for other in second
     ):
-        return [list(group)]
+        return [group]
     return list(parts.values())
 
 

@@ -38,7 +38,7 @@ def render(advice: Advice, command: str, frameworks: tuple[str, ...]) -> str:
         if step not in first:
             needed = [] if blocks.live(advice, step) else step.imports
             lines += _commented(advice, step, [*needed, *_statement(step)])
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _required(advice: Advice, steps: list[Step]) -> Iterator[str]:
