@@ -16,17 +16,21 @@ from pages import (
     ingredients,
     myths,
     ops,
+    releases,
     rules,
     settings,
     solutions,
     sources,
     start,
+    status,
     upstream,
     versions,
 )
 
 ROOMS = (
     start,
+    status,
+    releases,
     sources,
     ops,
     solutions,

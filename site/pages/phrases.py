@@ -10,7 +10,7 @@ from d9m.render import words
 from d9m.versions import covers, key
 from pages.markdown import Markdown, escape
 
-_SYMBOLS: dict[str, str] = {
+SYMBOLS: dict[str, str] = {
     "no-known-source": "–",
     "deterministic": "✓",
     "solved": "✓",
@@ -34,7 +34,7 @@ BOXES: dict[Outcome, str] = {
 def chip(outcome: Outcome | Default) -> Markdown:
     """An outcome as a small label: a symbol, a word and a colour."""
     word = outcome.replace("-", " ")
-    return Markdown(f'<span class="md-tag d9m-{outcome}">{_SYMBOLS[outcome]} {word}</span>')
+    return Markdown(f'<span class="md-tag d9m-{outcome}">{SYMBOLS[outcome]} {word}</span>')
 
 
 def span(bounds: Range, released: Sequence[str]) -> str:

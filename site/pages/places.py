@@ -78,6 +78,11 @@ class Here:
         path = "" if page == self.path else posixpath.relpath(page, posixpath.dirname(self.path) or ".")
         return Markdown(f"{path}#{anchor}" if anchor else path)
 
+    def served(self, page: str, anchor: str = "") -> str:
+        """The address of another page as the browser needs it: only links of Markdown are turned by MkDocs."""
+        path = posixpath.relpath(served(page) or ".", served(self.path) or ".")
+        return f"{path}/#{anchor}" if anchor else f"{path}/"
+
     def label(self, label: str) -> Markdown:
         """A solution by its label."""
         return self.link("solutions", self._kb.get("labels", label.lower()) or "", label)
@@ -94,6 +99,12 @@ class Here:
         """Records by their paths under kb/: ``sources/tensorflow/bias-add``."""
         parts = (path.partition("/") for path in paths)
         return listed(self.link(table, id_, id_) for table, _slash, id_ in parts)
+
+
+def served(page: str) -> str:
+    """The folder in which a page is served: `a/b.md` as `a/b`, `a/index.md` as `a`."""
+    stem = page.removesuffix(".md")
+    return stem.removesuffix("index").rstrip("/")
 
 
 def edit(table: str, id_: str) -> str:

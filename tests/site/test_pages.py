@@ -54,10 +54,15 @@ def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
         "facts.md",
         "lint/index.md",
         "ops/index.md",
+        "status/index.md",
         *(f"{folder}/index.md" for folder in PAGES_OF.values()),
     }
     assert lists <= generated(kb).keys()
-    assert len(generated(kb)) == records + len(RULES) + len(kb.meta.prefixes) + len(lists)
+    from pages import grid
+
+    told = [package for package in kb.meta.prefixes if grid.grids(kb, package)]
+    lines = sum(len(grid.lines(kb, package)) for package in told)
+    assert len(generated(kb)) == records + len(RULES) + len(kb.meta.prefixes) + len(told) + lines + len(lists)
 
 
 def test_every_rule_tells_why() -> None:

@@ -1,0 +1,113 @@
+"""What each op does in each line of releases: the cells of the status tables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from d9m.advice import WORST_LAST, Advice, OpAnswer
+from d9m.ask import advise
+from d9m.environment import DEVICES, Asked
+from d9m.kb.tables import KnowledgeBase
+from d9m.query import BOTH
+from d9m.records import Default, Outcome
+
+
+class Line(msgspec.Struct, frozen=True):
+    """Releases that share their first two numbers; the newest stands for them."""
+
+    name: str
+    releases: tuple[str, ...]
+
+    @property
+    def newest(self) -> str:
+        return self.releases[-1]
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """What an op does in some lines that follow each other."""
+
+    outcome: Outcome
+    default: Default
+    by: tuple[str, ...]
+    """Labels that solve it, or that raise."""
+    source: str
+    """The record that decides: the worst."""
+    first: Line
+    last: Line
+    width: int
+    """Number of lines."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    op: str
+    directions: tuple[str, ...]
+    cells: tuple[Cell | int, ...]
+    """A number: so many lines in which the op is not there, or meets nothing."""
+
+    @property
+    def outcome(self) -> str:
+        """In the newest line."""
+        last = self.cells[-1]
+        return "" if isinstance(last, int) else last.outcome
+
+
+class Grid(msgspec.Struct, frozen=True):
+    package: str
+    device: str
+    lines: tuple[Line, ...]
+    rows: tuple[Row, ...]
+
+
+def lines(kb: KnowledgeBase, package: str) -> tuple[Line, ...]:
+    """Oldest first."""
+    groups = itertools.groupby(kb.releases(package), key=lambda each: ".".join(each.split(".")[:2]))
+    return tuple(Line(name, tuple(releases)) for name, releases in groups)
+
+
+def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice:
+    """Everything known of one release."""
+    return kb.once(
+        ("answer", package, release, device), lambda: advise(kb, Asked(((package, release),), device=device))
+    )
+
+
+def grids(kb: KnowledgeBase, package: str) -> list[Grid]:
+    """One for each device on which anything is met."""
+    every = lines(kb, package)
+    found = (Grid(package, device, every, tuple(_rows(kb, package, device, every))) for device in DEVICES)
+    return [each for each in found if each.rows]
+
+
+def _rows(kb: KnowledgeBase, package: str, device: str, every: Sequence[Line]) -> Iterator[Row]:
+    answers = [
+        {op.query: op for op in answer(kb, package, line.newest, device).ops if op.sources and op.query != "*"}
+        for line in every
+    ]
+    for op in sorted({name for each in answers for name in each}, key=str.lower):
+        met = [each.get(op) for each in answers]
+        ways = {way for each in met if each for source in each.sources for way in source.direction}
+        yield Row(op, tuple(way for way in BOTH if way in ways), tuple(_cells(met, every)))
+
+
+def _cells(met: Sequence[OpAnswer | None], every: Sequence[Line]) -> Iterator[Cell | int]:
+    states = [_state(each) if each else None for each in met]
+    place = 0
+    for state, group in itertools.groupby(states):
+        width = len(list(group))
+        if state is None:
+            yield width
+        else:
+            outcome, default, by, source = state
+            yield Cell(outcome, default, by, source, every[place], every[place + width - 1], width)
+        place += width
+
+
+def _state(op: OpAnswer) -> tuple[Outcome, Default, tuple[str, ...], str]:
+    worst = max(op.sources, key=lambda each: WORST_LAST.index(each.outcome))
+    by = tuple(op.solutions)
+    if op.outcome == "raises" and worst.raised_by:
+        by = (worst.raised_by,)
+    return op.outcome, op.default, by, worst.id

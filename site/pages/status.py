@@ -1,0 +1,86 @@
+"""The status tables: ops down, releases across, what each does in each."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+from d9m.kb.tables import KnowledgeBase
+from pages import grid, layout, phrases, releases
+from pages.grid import Cell, Grid, Row
+from pages.markdown import Markdown, anchor
+from pages.places import Here
+
+DEVICES = {"cuda": "NVIDIA GPU", "rocm": "AMD GPU", "mps": "Apple GPU", "xpu": "Intel GPU", "cpu": "CPU"}
+
+
+def path(package: str) -> str:
+    return f"status/{package}.md"
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    frameworks = sorted(kb.meta.prefixes)
+    found = {package: grid.grids(kb, package) for package in frameworks}
+    known = [package for package in frameworks if found[package]]
+    title = "Status"
+    description = "Which ops are deterministic in which release, framework by framework."
+    yield layout.page(kb, "status/index.md", "statuses.md", title, description, frameworks=known)
+    for package in known:
+        name = kb.package(package).title
+        here = Here(kb, path(package))
+        tables = [(DEVICES.get(each.device, each.device), each.device, table(here, each)) for each in found[package]]
+        yield layout.page(
+            kb,
+            path(package),
+            "status.md",
+            f"{name} status",
+            f"What every op of {name} does in every release: deterministic, solved, raises, unsolved.",
+            hide=("navigation", "toc"),
+            package=kb.package(package),
+            name=package,
+            tables=tables,
+            lines=found[package][0].lines,
+            outcomes=[each for each in phrases.BOXES if each != "no-known-source"],
+        )
+
+
+def table(here: Here, of: Grid) -> Markdown:
+    """One device's table, as HTML: cells of several releases have no form in Markdown."""
+    heads = "".join(f'<th scope="col">{_line(here, of, each)}</th>' for each in of.lines)
+    rows = "\n".join(_row(here, of, each) for each in of.rows)
+    caption = f"Ops by release on {html.escape(of.device)}"
+    return Markdown(
+        f'<div class="d9m-scroll" tabindex="0" role="region" aria-label="{caption}">\n'
+        f'<table class="d9m-grid" data-device="{html.escape(of.device)}">\n'
+        f'<thead><tr><th scope="col">Op</th>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>'
+    )
+
+
+def _line(here: Here, of: Grid, line: grid.Line) -> str:
+    return f'<a href="{_address(here, releases.path(of.package, line.name))}">{html.escape(line.name)}</a>'
+
+
+def _row(here: Here, of: Grid, row: Row) -> str:
+    cells = "".join(_cell(here, each) for each in row.cells)
+    shown = html.escape(row.op).replace(".", ".<wbr>").replace("_", "_<wbr>")
+    place = _address(here, f"ops/{of.package}.md", anchor(row.op))
+    return f'<tr data-ways="{" ".join(row.directions)}"><th scope="row"><a href="{place}">{shown}</a></th>{cells}</tr>'
+
+
+def _cell(here: Here, cell: Cell | int) -> str:
+    if isinstance(cell, int):
+        return f'<td colspan="{cell}"><span class="d9m-none">not met</span></td>'
+    where = cell.first.name if cell.width == 1 else f"{cell.first.name} to {cell.last.name}"
+    by = " + ".join(cell.by)
+    text = f"{where}: {cell.outcome}" + (f" ({by})" if by else "")
+    label = by if by and cell.outcome == "solved" else cell.outcome
+    place = _address(here, f"sources/{cell.source}.md")
+    return (
+        f'<td colspan="{cell.width}" class="d9m-{cell.outcome}" data-outcome="{cell.outcome}">'
+        f'<a href="{place}" title="{html.escape(text)}">{phrases.SYMBOLS[cell.outcome]}'
+        f" <span>{html.escape(label)}</span></a></td>"
+    )
+
+
+def _address(here: Here, page: str, at: str = "") -> str:
+    return html.escape(here.served(page, at))

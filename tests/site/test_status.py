@@ -1,0 +1,109 @@
+"""The status tables and release pages say what the resolver says."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from site_build import generator, real
+
+from d9m.ask import advise
+from d9m.environment import Asked
+
+if TYPE_CHECKING:
+    from pages import grid
+
+
+@functools.cache
+def tables() -> list[grid.Grid]:
+    generator()
+    from pages.grid import grids
+
+    return [each for package in sorted(real().meta.prefixes) for each in grids(real(), package)]
+
+
+def test_every_row_covers_every_line_of_releases() -> None:
+    for table in tables():
+        for row in table.rows:
+            widths = [each if isinstance(each, int) else each.width for each in row.cells]
+            assert sum(widths) == len(table.lines), row.op
+
+
+def test_a_cell_says_what_the_resolver_says() -> None:
+    chance = random.Random(7)
+    for _ in range(60):
+        table = chance.choice(tables())
+        row = chance.choice(table.rows)
+        place = chance.randrange(len(table.lines))
+        cell = next(each for each, start, end in spread(row) if start <= place < end)
+        asked = Asked(((table.package, table.lines[place].newest),), device=table.device)
+        told = {op.query: op for op in advise(real(), asked).ops if op.sources}
+        if isinstance(cell, int):
+            assert row.op not in told
+        else:
+            assert (cell.outcome, cell.default) == (told[row.op].outcome, told[row.op].default)
+            assert cell.outcome != "solved" or list(cell.by) == told[row.op].solutions
+
+
+def spread(row: grid.Row) -> list[tuple[grid.Cell | int, int, int]]:
+    found: list[tuple[grid.Cell | int, int, int]] = []
+    place = 0
+    for each in row.cells:
+        width = each if isinstance(each, int) else each.width
+        found.append((each, place, place + width))
+        place += width
+    return found
+
+
+def test_an_upgrade_tells_what_the_two_lines_answer_differently() -> None:
+    """cumsum raises up to PyTorch 2.5, and the shipped library stopped in 2.6 (tests/facts/torch_api.md)."""
+    generator()
+    from pages import grid, releases
+
+    lines = {each.name: each for each in grid.lines(real(), "torch")}
+    found = releases.changes(real(), "torch", lines["2.5"], lines["2.6"])
+    change = next(each for each in found if "torch.cumsum" in each.ops)
+    assert change.before is not None
+    assert change.after is not None
+    assert (change.before.outcome, change.after.outcome, change.worse) == ("raises", "solved", False)
+
+
+def test_what_got_worse_comes_first() -> None:
+    generator()
+    from pages import grid, releases
+
+    for package in ("torch", "tensorflow"):
+        every = grid.lines(real(), package)
+        for earlier, later in itertools.pairwise(every):
+            worse = [each.worse for each in releases.changes(real(), package, earlier, later)]
+            assert worse == sorted(worse, reverse=True)
+
+
+def test_there_is_a_page_for_every_line_and_the_table_leads_to_it() -> None:
+    generator()
+    from pages import releases, status
+
+    made = dict(releases.pages(real()))
+    for table in tables():
+        assert {releases.path(table.package, each.name) for each in table.lines} <= made.keys()
+    text = dict(status.pages(real()))[status.path("torch")]
+    assert 'href="../../releases/torch/2.6/"' in text
+
+
+@pytest.mark.parametrize(
+    ("here", "page", "address"),
+    [
+        ("status/torch.md", "sources/pytorch/cumsum.md", "../../sources/pytorch/cumsum/"),
+        ("index.md", "status/torch.md", "status/torch/"),
+        ("status/torch.md", "index.md", "../../"),
+        ("releases/torch/2.6.md", "status/index.md", "../../../status/"),
+    ],
+)
+def test_addresses_in_html_are_those_that_are_served(here: str, page: str, address: str) -> None:
+    generator()
+    from pages import places
+
+    assert places.Here(real(), here).served(page) == address
