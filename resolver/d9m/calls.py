@@ -10,7 +10,7 @@ import msgspec
 from d9m.environment import Environment
 from d9m.failures import UsageError, nearest, quote
 from d9m.kb.tables import KnowledgeBase
-from d9m.query import keywords
+from d9m.query import keywords, split
 from d9m.records import Helper
 
 
@@ -32,20 +32,25 @@ def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
 
     Where several packages have it, that of the named `packages` is meant. Raises UsageError.
     """
-    written = _CALL.fullmatch(text) if len(text) <= _LONGEST else None
-    if written is None:
-        raise UsageError(f"{quote(text)} is no call", allowed=["seed_everything", "Trainer(deterministic=True)"])
     every = [call(kb, id_) for id_ in kb.keys("helpers")]
-    named = [each for each in every if each.id == text] or _best(every, written["name"], written["arguments"])
+    named = [each for each in every if text.strip().lower() in (each.id, *map(str.lower, spellings(each)))]
+    written = _CALL.fullmatch(text) if len(text) <= _LONGEST else None
+    if written is None and not named:
+        raise UsageError(f"{quote(text)} is no call", allowed=["seed_everything", "Trainer(deterministic=True)"])
+    if written is not None and not named:
+        named = _best(every, written["name"], written["arguments"])
     found = [each for each in named if each.home in packages] or named
     if len(found) == 1:
         return found[0]
     if found:
         raise UsageError(f"{quote(text)} may be any of {len(found)}", allowed=[each.helper.call for each in found])
-    spellings = [spelling for each in every for spelling in (each.helper.call, *each.helper.aliases)]
-    raise UsageError(
-        f"unknown call {quote(text)}", nearest=_nearest(written["name"], spellings), tip="see: d9m list helpers"
-    )
+    near = _nearest(text.partition("(")[0].strip(), [spelling for each in every for spelling in spellings(each)])
+    raise UsageError(f"unknown call {quote(text)}", nearest=near, tip="see: d9m list helpers")
+
+
+def spellings(wanted: Call) -> tuple[str, ...]:
+    """A call as people write it, the usual way first."""
+    return (wanted.helper.call, *wanted.helper.aliases)
 
 
 def call(kb: KnowledgeBase, id_: str) -> Call:
@@ -69,30 +74,29 @@ def _nearest(name: str, spellings: Sequence[str]) -> list[str]:
 
 def _best(every: Sequence[Call], name: str, arguments: str | None) -> list[Call]:
     """Calls of this name whose arguments were written; those that ask for the most."""
-    given = keywords(arguments[1:-1]) if arguments is not None else {}
-    fitting = [
-        (len(asked), each)
-        for each in every
-        for spelling in (each.helper.call, *each.helper.aliases)
-        if (asked := _asked(spelling, name)) is not None and asked.items() <= given.items()
-    ]
+    named = [(each, asked) for each in every for spelling in spellings(each) if (asked := _asked(spelling, name))]
+    given = _arguments(arguments or "()")
+    fitting = [(each, asked) for each, asked in named if asked.items() <= given.items()]
     if not fitting and arguments is None:  # the bare name of a call that always has arguments
-        fitting = [
-            (0, each)
-            for each in every
-            if any(_asked(spelling, name) is not None for spelling in (each.helper.call, *each.helper.aliases))
-        ]
-    most = max((number for number, _each in fitting), default=0)
-    return list({each.id: each for number, each in fitting if number == most}.values())
+        return list({each.id: each for each, _asked in named}.values())
+    most = max((len(asked) for _each, asked in fitting), default=0)
+    return list({each.id: each for each, asked in fitting if len(asked) == most}.values())
 
 
-def _asked(spelling: str, name: str) -> dict[str, str] | None:
-    """The arguments that make a spelling this call and no other; None for another name.
+def _asked(spelling: str, name: str) -> dict[str, str]:
+    """The name and arguments that make a spelling this call and no other; empty for another name.
 
     A number or a variable stands for any value (``seed=0``, ``seed=seed``).
     """
-    known, _, rest = spelling.partition("(")
+    known, bracket, rest = spelling.partition("(")
     if not f".{known}".lower().endswith(f".{name}".lower()):
-        return None
-    arguments = keywords(rest.rpartition(")")[0])
-    return {each: value for each, value in arguments.items() if value != each and not value.isdigit()}
+        return {}
+    asked = {each: value for each, value in _arguments(bracket + rest).items() if value != each}
+    return {"": "", **{each: value for each, value in asked.items() if not value.isdigit()}}
+
+
+def _arguments(text: str) -> dict[str, str]:
+    """Keyword arguments, and texts without a keyword (``"error"``); of anything, the empty one."""
+    inside = text[1:].rpartition(")")[0]
+    texts = [each.strip("\"'").lower() for each in split(inside) if each[:1] in "\"'"]
+    return {"": "", **keywords(inside), **{f"{each!r}": each for each in texts}}

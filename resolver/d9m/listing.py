@@ -38,6 +38,7 @@ KINDS = (
     "ops",
     "versions",
     "ingredients",
+    "helpers",
     "errors",
     "facts",
     "packages",
@@ -105,6 +106,8 @@ def _row(kb: KnowledgeBase, kind: str, key: str, record: Any) -> Row:
         return Row(key, key, record.title, f"{count} release{'s' * (count != 1)}")
     if kind == "solutions":
         return Row(record.label, home, record.title, key)
+    if kind == "helpers":
+        return Row(record.call, home, record.title, key)
     if kind == "settings":
         return Row(record.name, "", record.summary, record.kind)
     if kind in ("pull-requests", "issues"):

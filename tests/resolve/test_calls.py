@@ -30,6 +30,10 @@ MEANT = [
     ("Runner(ordered=True, epochs=3)", "train/runner"),
     ("Runner(ordered=False)", "train/fast"),
     ("other.seed_all", "other/seed-all"),
+    ("train.mode('fast')", "train/mode-fast"),
+    ('train.mode("Strict")', "train/mode-strict"),
+    ("--train.ordered --seed 0", "train/flags"),
+    ("--train.ordered", "train/flags"),
 ]
 
 
@@ -42,6 +46,8 @@ REFUSED = [
     ("seed_al", "unknown call 'seed_al'", ["train.seed_all(seed)"]),
     ("train.seed_every(1)", "unknown call", []),
     ("Runner", "may be any of 2", ["train.Runner(ordered=True)", "train.Runner(ordered=False)"]),
+    ("mode", "may be any of 2", ["train.mode('fast')"]),
+    ("train.mode(3)", "unknown call", ["train.mode('fast')"]),
     ("Runner()", "unknown call 'Runner()'", ["train.Runner(ordered=False)"]),
     ("Runner(ordered='warn')", "unknown call", []),
     ("seed_all(", "is no call", []),
@@ -133,6 +139,8 @@ def test_without_calls_those_of_the_named_packages_are_told_best_first() -> None
     helpers = ask("frame=1.1 train=2.0", "add").helpers
     assert [(each.id, each.used, len(each.covers)) for each in helpers] == [
         ("train/runner", False, 2),
+        ("train/flags", False, 1),
+        ("train/mode-strict", False, 1),
         ("train/seed-all", False, 1),
         ("train/seed-all-workers", False, 1),
     ]

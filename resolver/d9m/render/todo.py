@@ -39,14 +39,15 @@ def steps(page: Page, advice: Advice) -> None:
         said: str | None = None
         for step in members:
             comment = _comment(step)
-            page.commented(line(step), comment if comment != said else None)
+            repeated = comment == said and step.covered_by is None
+            page.commented(line(step), None if repeated else comment)
             said = comment
     page.gap()
 
 
 def _comment(step: Step) -> str | None:
     if step.covered_by is not None:
-        return f"done by {step.covered_by}"
+        return f"done by {words.short(step.covered_by)}"
     note = step.why if step.kind == "avoid" else step.note
     if step.when is None:
         return note

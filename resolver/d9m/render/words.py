@@ -56,6 +56,12 @@ def listed(items: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
+def short(call: str) -> str:
+    """A call as one word: the last name before its arguments, or its first flag."""
+    word = call.partition("(")[0].split()[0]
+    return word if word.startswith("-") else word.rpartition(".")[2]
+
+
 def allowed(name: str, value: Allowed) -> str:
     if isinstance(value, Range):
         bounds = [*([f">= {value.from_}"] if value.from_ else []), *([f"< {value.until}"] if value.until else [])]
