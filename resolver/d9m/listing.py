@@ -107,7 +107,7 @@ def _row(kb: KnowledgeBase, kind: str, key: str, record: Any) -> Row:
     if kind == "solutions":
         return Row(record.label, home, record.title, key)
     if kind == "helpers":
-        return Row(record.call, home, record.title, key)
+        return Row(key, home, record.call, "")
     if kind == "settings":
         return Row(record.name, "", record.summary, record.kind)
     if kind in ("pull-requests", "issues"):

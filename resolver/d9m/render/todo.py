@@ -12,6 +12,12 @@ from d9m.steps import Conflict, Step
 MOST_HELPERS = 2
 """Calls that would help, before a reader has to choose; JSON has all."""
 
+LEAST_COVERED = 2
+"""Settings that make a call shorter than what it stands for."""
+
+MOST_LEFT = 4
+"""Settings that a call leaves, by name; of more, their number says enough."""
+
 _TITLES = {
     "install": "Install, in the environment that runs the program",
     "shell": "Shell, before Python starts",
@@ -83,9 +89,11 @@ def helpers(page: Page, advice: Advice) -> None:
         page.paragraph(
             f"Still to do: {words.listed(list(dict.fromkeys(left)))}." if left else "Nothing is left.", "", "  "
         )
-    for each in advice.helpers[: 0 if used else MOST_HELPERS]:
-        left = f"; leaves {words.listed(each.leaves)}" if each.leaves else ""
-        page.paragraph(f"Shorter: {each.call} covers {words.listed(each.covers)}{left}", "", "  ")
+    shorter = [each for each in advice.helpers if not used and len(each.covers) >= LEAST_COVERED]
+    for each in shorter[:MOST_HELPERS]:
+        names = words.listed(each.leaves) if len(each.leaves) <= MOST_LEFT else f"{len(each.leaves)} settings"
+        left = f"; leaves {names}" if each.leaves else ""
+        page.paragraph(f"Shorter: {each.call} covers {words.listed(each.covers)}{left}.", "", "  ")
     page.gap()
 
 
