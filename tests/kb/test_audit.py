@@ -20,7 +20,11 @@ EVIDENCE = "evidence: [{kind: documented, document: notes}]"
 
 RECORDS = {
     "edition.yaml": 'date: "2026-01-01"\n',
-    "facts.yaml": "device: {title: Device, values: [cuda, cpu], default: cuda}\n",
+    "facts.yaml": (
+        "device: {title: Device, values: [cuda, cpu], default: cuda}\n"
+        'training: {title: Training, values: ["true", "false"], default: "true"}\n'
+        "mode: {title: Mode, argument: 'true', values: [sum, mean, max]}\n"
+    ),
     "documents/notes.yaml": "title: Notes\nurl: https://example.org/\n",
     "versions/torch.yaml": (
         f"title: PyTorch\nkind: framework\nfolder: pytorch\n{EVIDENCE}\n"
@@ -128,7 +132,40 @@ def test_an_error_text_that_a_release_lacks_is_found(kb: Kb) -> None:
 
 def test_an_error_text_that_came_in_another_wording_is_found(kb: Kb) -> None:
     kb.read(facts("1.8.0", messages=[WARNED]))
-    assert kb.ids() == ["text-not-shipped errors/pytorch/histc#1 1.8.0..1.9.1"]
+    assert kb.ids() == [
+        "message-unknown does not have a deterministic implementation, but you set 'torch.use_determinis… 1.8.0..1.9.1",
+        "text-not-shipped errors/pytorch/histc#1 1.8.0..1.9.1",
+    ]
+
+
+ERROR = f"title: Text\nadvice: None.\n{EVIDENCE}\ntexts: [{{text: '{{}}', when: {{torch: {{from: '2.0'}}}}}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("The result is not deterministic.", "The result is not deterministic."),
+        ("not deterministic, because of", "The gradient is not deterministic, because of reasons."),
+        ("{…} is not deterministic with the inputs", "{pipe} is not deterministic with the inputs"),
+        (
+            "A {…} that is not deterministic was given for {…}.",
+            "A {kernel} that is not deterministic was given for {op}.",
+        ),
+        (
+            "Determinism was asked for with `torch.switch(True)` or",
+            "Determinism was asked for with `{switch}` or {call}",
+        ),
+    ],
+)
+def test_a_message_is_known_if_a_record_has_it_or_a_longer_text_that_it_is_a_piece_of(
+    kb: Kb, message: str, text: str
+) -> None:
+    kb.read(facts("2.0.0", messages=[REFUSED, message]))
+    assert f"message-unknown {message} 2.0.0.." in kb.ids()
+    kb.write("errors/pytorch/text.yaml", ERROR.replace("{}", text))
+    assert kb.ids() == []
+    kb.write("errors/pytorch/text.yaml", ERROR.replace("{}", "Something else is not deterministic, as it says."))
+    assert f"message-unknown {message} 2.0.0.." in kb.ids()
 
 
 def test_an_error_text_in_a_release_that_the_record_leaves_out_is_found(kb: Kb) -> None:
@@ -200,8 +237,9 @@ def test_a_name_that_nothing_reads_must_be_in_no_wheel(kb: Kb) -> None:
 
 
 def test_a_variable_that_collectors_do_not_look_for_is_not_missed(kb: Kb) -> None:
-    kb.change("settings/pytorch/switch.yaml", "name: THE_DETERMINISTIC_SWITCH", "name: SOME_OTHER_SWITCH")
-    assert kb.ids() == ["variable-unknown THE_DETERMINISTIC_SWITCH 1.9.1.."]
+    other = RECORDS["settings/pytorch/switch.yaml"].replace("THE_DETERMINISTIC_SWITCH", "SOME_OTHER_SWITCH")
+    kb.write("settings/pytorch/other.yaml", other)
+    assert kb.ids() == []
 
 
 def test_a_variable_and_a_flag_that_no_record_names_are_found(kb: Kb) -> None:
@@ -258,6 +296,38 @@ def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:
 def test_a_line_of_the_docstring_that_no_record_bears_out_is_found(kb: Kb, section: str, op: str, code: str) -> None:
     kb.read(facts("2.0.0", lists={section: [Line(op)]}))
     assert kb.ids() == [f"{code} 2.0.0.."]
+
+
+MODES = (
+    "title: Histogram\nsummary: Text.\nmechanism: atomic\nops: ['torch.histc[mode=max]']\n"
+    f"when: {{device: cuda}}\n{EVIDENCE}\ntimeline:\n  torch:\n"
+    '    - {from: "1.8", outcome: raises, by: [UDA], error: pytorch/histc}\n'
+    '    - {from: "2.0", by: [UDA], verified_through: "2.0"}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("condition", "ids"),
+    [
+        ("when called on a CUDA tensor", []),
+        ("when ``mode='max'`` and called on a CUDA tensor", []),
+        (
+            "when one of the modes is used: - ``max`` - ``sum``",
+            ["line-without-source deterministic:torch.histc:mode=sum"],
+        ),
+        ("when ``mode='sum'`` or `mode='mean'`", ["mode=mean", "mode=sum"]),
+        ("when differentiating, ``other=True``", []),
+        ("when attempting to differentiate a CUDA tensor and ``mode='max'``", []),
+        ("when called on a CPU tensor", ["line-without-source deterministic:torch.histc"]),
+        ("when called on a CPU or CUDA tensor", []),
+    ],
+)
+def test_a_line_is_judged_under_its_own_condition(kb: Kb, condition: str, ids: list[str]) -> None:
+    kb.write("sources/pytorch/histc.yaml", MODES)
+    kb.read(facts("2.0.0", lists={"deterministic": [Line("torch.histc", condition)]}))
+    found = kb.ids()
+    assert len(found) == len(ids)
+    assert all(f"{id_} 2.0.0.." in each for id_, each in zip(ids, found))
 
 
 def test_a_release_that_the_map_lacks_and_a_minor_that_nobody_read_are_found(kb: Kb) -> None:

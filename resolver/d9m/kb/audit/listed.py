@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterator
 
+from d9m import lookup, query
+from d9m.ask import understand
+from d9m.environment import Asked
+from d9m.failures import UsageError
 from d9m.kb.audit.shipped import Difference, Known, Shipped
-from d9m.kb.tables import KnowledgeBase, Met, OpEntry
-from d9m.query import plain
-from d9m.records import Outcome, Step, Unless
-from d9m.versions import key
+from d9m.kb.tables import KnowledgeBase
+from d9m.kb.wheels import Line
+from d9m.records import Outcome
+from d9m.resolve import resolve
 
 EXPECTED: dict[str, frozenset[Outcome]] = {
     "deterministic": frozenset({"deterministic", "solved"}),
@@ -17,49 +23,58 @@ EXPECTED: dict[str, frozenset[Outcome]] = {
 }
 """Section of a list -> outcomes, one of which some source of the op must have."""
 
+_ARGUMENT = re.compile(r"``?(\w+)='?(\w+)'?``?")
+"""``accumulate=False``, as a line says when it is meant."""
+
+_MODE = re.compile(r"- ``(\w+)``")
+"""One of several modes, each an item of its own."""
+
 
 def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     """`line-unknown`, `line-without-source` and `line-disagrees`."""
     found: dict[tuple[str, str, str, str], set[str]] = {}
     for package, releases in shipped.packages.items():
-        for version, release in releases.items():
+        listed = [version for version in releases if version in known.kb.releases(package)]
+        for version, release in ((version, releases[version]) for version in listed):
             for section, line in release.lists():
-                code, detail = _judged(known.kb, package, version, section, line.op)
-                if code:
-                    place = (package, code, f"{section}:{line.op}", detail)
-                    found.setdefault(place, set()).add(version)
+                for asked in _asked(known.kb, line):
+                    code, detail = _judged(known.kb, package, version, section, asked, _device(line))
+                    if code:
+                        found.setdefault((package, code, f"{section}:{asked}", detail), set()).add(version)
     for (package, code, subject, detail), versions in found.items():
         yield Difference(code, subject, shipped.spans(package, versions), f"{package}: {detail}")
 
 
-def _judged(kb: KnowledgeBase, package: str, version: str, section: str, op: str) -> tuple[str, str]:
+def _asked(kb: KnowledgeBase, line: Line) -> Iterator[str]:
+    """The line as items of a question: one for each value that it names."""
+    stated = [("mode", mode) for mode in _MODE.findall(line.condition)]
+    stated += [each for each in _ARGUMENT.findall(line.condition) if each[0] in kb.meta.facts]
+    values: dict[str, list[str]] = {}
+    for name, value in stated:
+        values.setdefault(name, []).append(f":{name}={value}")
+    direction = ":backward" if "differentiate" in line.condition or "requires grad" in line.condition else ""
+    for chosen in itertools.product(*values.values()):
+        yield f"{line.op}{''.join(chosen)}{direction}"
+
+
+def _device(line: Line) -> str:
+    """The device that a line means; CUDA where it means several."""
+    named = [name for name in ("CUDA", "CPU", "MPS") if name in line.condition]
+    return named[0].lower() if named else "cuda"
+
+
+def _judged(kb: KnowledgeBase, package: str, version: str, section: str, asked: str, device: str) -> tuple[str, str]:
     """Code and detail of a difference; empty where records and list agree."""
-    entry = _entry(kb, package, op)
-    if entry is None:
+    environment = understand(kb, Asked(((package, version),), device=device))
+    try:
+        item = lookup.find(kb, environment, query.parse(asked))
+    except UsageError:
         return "line-unknown", "no name of the catalogue"
-    met = [each for reached in entry.reaches for each in kb.met_by(package, reached.op)]
-    if not met:
+    (answer,) = resolve(kb, environment, [item]).ops[:1]
+    outcomes = {each.outcome for source in answer.sources for each in source.possible}
+    if not outcomes:
         return "line-without-source", "no source is met"
     expected = EXPECTED.get(section, frozenset())
-    outcomes = {outcome for each in met for outcome in _outcomes(each, package, version)}
     if expected and not expected & outcomes:
-        return "line-disagrees", f"records say {', '.join(sorted(outcomes)) or 'nothing'}"
+        return "line-disagrees", f"records say {', '.join(sorted(outcomes))}"
     return "", ""
-
-
-def _entry(kb: KnowledgeBase, package: str, op: str) -> OpEntry | None:
-    prefixes = kb.meta.prefixes.get(package, {})
-    spellings = [op, *(full + op[len(short) :] for short, full in prefixes.items() if op.startswith(short))]
-    for spelling in spellings:
-        names: tuple[str, ...] = kb.get("names", f"{package}:{plain(spelling)}") or ()
-        if names:
-            return kb.get("ops", f"{package}:{names[0]}")
-    return None
-
-
-def _outcomes(met: Met, package: str, version: str) -> Iterator[Outcome]:
-    """What a source says of a release, whatever its other conditions."""
-    steps = [step for step in met.source.timeline.get(package, []) if key(step.from_) <= key(version)]
-    rules: list[Step | Unless] = [*steps[-1:], *(steps[-1].unless if steps else [])]
-    for rule in rules:
-        yield rule.outcome or "solved"
