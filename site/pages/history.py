@@ -118,7 +118,7 @@ def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause
         Row(_inside(released, bounds), phrases.span(bounds, released), phrases.without(when, home), verdict)
         for when, verdict in finding.possible
         for bounds in [_bounds(when.get(home))]
-        if verdict.outcome != "no-known-source"
+        if verdict.outcome != "no-known-source" and _inside(released, bounds)
     ]
     return Track(home, kb.package(home).title, under, _newest_first(rows))
 
