@@ -12,7 +12,7 @@ import jinja2
 from d9m.kb.tables import KnowledgeBase
 from pages import markdown, phrases
 from pages.markdown import Markdown
-from pages.places import FOLDERS, Here, edit
+from pages.places import FOLDERS, Here, changes, edit, report
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -76,7 +76,13 @@ def record_page(
 ) -> tuple[str, str]:
     """The page of one record."""
     path = f"{FOLDERS[table]}/{id_}.md"
-    also = {"id": id_, "edit": Markdown(edit(table, id_)), **values}
+    also = {
+        "id": id_,
+        "edit": Markdown(edit(table, id_)),
+        "changes": Markdown(changes(table, id_)),
+        "report": Markdown(report(table, id_, path.removesuffix(".md"))),
+        **values,
+    }
     return page(kb, path, template, title, description, ("navigation",), _WEIGHTS.get(table, 1), **also)
 
 

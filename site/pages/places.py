@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
 from d9m import REPOSITORY
 from d9m.kb.tables import KnowledgeBase
@@ -20,6 +21,7 @@ FOLDERS = {
     "pull_requests": "pull-requests",
     "issues": "issues",
     "packages": "versions",
+    "runs": "runs",
 }
 """Table -> folder of its pages: a page a record."""
 
@@ -109,5 +111,23 @@ def served(page: str) -> str:
 
 def edit(table: str, id_: str) -> str:
     """Where a record's text is changed."""
-    kind = "versions" if table == "packages" else table
-    return f"{REPOSITORY}/edit/main/kb/{kind}/{id_}.yaml"
+    return f"{REPOSITORY}/edit/main/{file(table, id_)}"
+
+
+def changes(table: str, id_: str) -> str:
+    """What was changed in a record, and when."""
+    return f"{REPOSITORY}/commits/main/{file(table, id_)}"
+
+
+def report(table: str, id_: str, page: str) -> str:
+    """A new issue about a record, with what we would ask for already in it."""
+    title = f"Wrong data: {file(table, id_)}"
+    body = f"Page: {page}\n\nWhat it says:\n\nWhat is right:\n\nWho says so (link, or output of d9m check):\n"
+    return f"{REPOSITORY}/issues/new?{urlencode({'title': title, 'body': body}, quote_via=quote)}"
+
+
+def file(table: str, id_: str) -> str:
+    """The file of a record in the repository."""
+    if table == "runs":
+        return f"kb/evidence/runs/{id_}.json"
+    return f"kb/{'versions' if table == 'packages' else table}/{id_}.yaml"

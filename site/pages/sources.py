@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from d9m.kb.tables import KnowledgeBase
 from d9m.query import Direction, parse
 from d9m.records import Source
-from pages import history, layout, phrases, proof, recipes, upstream, versions
+from pages import bar, history, layout, phrases, proof, recipes, runs, upstream, versions
 from pages.history import History
 from pages.markdown import Markdown, code
 from pages.places import Here
@@ -46,7 +46,9 @@ def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:
         newest=kb.releases(told.home)[-1] if kb.releases(told.home) else "",
         box=phrases.BOXES[told.today.verdict.outcome] if told.today else "info",
         recipes=recipes.for_source(kb, told),
+        bar=bar.bar(told.usual, kb.releases(told.home)),
         proofs=proof.of_source(kb, source),
+        measured=runs.of_source(kb, id_),
         events=upstream.timeline(kb, source.references),
         met=[_met(kb, id_, told, item) for item in source.ops],
     )

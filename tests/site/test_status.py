@@ -107,3 +107,23 @@ def test_addresses_in_html_are_those_that_are_served(here: str, page: str, addre
     from pages import places
 
     assert places.Here(real(), here).served(page) == address
+
+
+def test_the_bar_of_a_record_tells_the_worst_answer_of_each_release() -> None:
+    generator()
+    from pages import bar, history
+
+    told = history.of(real(), "pytorch/cumsum")
+    text = str(bar.bar(told.usual, real().releases("torch")))
+    assert text.startswith('<div class="d9m-bar" role="img" aria-label="')
+    label = text.split('aria-label="')[1].split('"')[0]
+    assert label.endswith("2.6 and later: solved")
+    assert "1.13 – 2.5: raises" in label
+
+
+def test_a_source_shows_what_runs_measured_of_it() -> None:
+    generator()
+    from pages import runs
+
+    seen = runs.of_source(real(), "pytorch/index-put-accumulate")
+    assert ("torch-2.13.0-cpu", "fixed-by-advice") in {(each.id, each.seen.verdict) for each in seen}

@@ -1,0 +1,43 @@
+"""The bar of releases: what a source does from the first release to the newest, at a glance."""
+
+from __future__ import annotations
+
+import html
+import itertools
+from collections.abc import Iterator, Sequence
+
+from d9m.advice import WORST_LAST
+from d9m.records import Outcome
+from pages import phrases
+from pages.history import Track
+from pages.markdown import Markdown
+
+
+def bar(track: Track, released: Sequence[str]) -> Markdown:
+    """One part for each run of releases with the same answer, as wide as it has releases; empty without any.
+
+    Where conditions decide, the worst answer is shown: the table below has all.
+    """
+    parts = list(_parts(track, released))
+    if len(released) < 2 or not parts:
+        return Markdown("")
+    told = "; ".join(
+        f"{span}: {outcome.replace('-', ' ') if outcome else 'not met'}" for span, outcome, _width in parts
+    )
+    inner = "".join(
+        f'<span class="d9m-{outcome or "none"}" style="flex-grow:{width}" title="{html.escape(span)}">'
+        f"<b>{phrases.SYMBOLS[outcome] if outcome else '–'}</b> {html.escape(span)}</span>"
+        for span, outcome, width in parts
+    )
+    return Markdown(f'<div class="d9m-bar" role="img" aria-label="{html.escape(told)}">{inner}</div>')
+
+
+def _parts(track: Track, released: Sequence[str]) -> Iterator[tuple[str, Outcome | None, int]]:
+    worst: dict[str, Outcome] = {}
+    for row in track.rows:
+        for release in row.releases:
+            known = worst.get(release, row.verdict.outcome)
+            worst[release] = max(known, row.verdict.outcome, key=WORST_LAST.index)
+    for outcome, group in itertools.groupby(released, key=worst.get):
+        releases = list(group)
+        yield phrases.run(releases[0], releases[-1], released), outcome, len(releases)
