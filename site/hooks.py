@@ -10,6 +10,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, Files, InclusionLevel
 
+from advisor import tables
 from d9m.kb import locate
 from pages import pages
 
@@ -26,8 +27,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         file = File.generated(config, path, content=text)
         file.inclusion = InclusionLevel.NOT_IN_NAV
         files.append(file)
-    for asset in sorted((_HERE / "assets").iterdir()):
-        files.append(File.generated(config, f"assets/{asset.name}", abs_src_path=str(asset)))
+    for asset in sorted(each for each in (_HERE / "assets").rglob("*") if each.is_file()):
+        path = asset.relative_to(_HERE).as_posix()
+        files.append(File.generated(config, path, abs_src_path=str(asset)))
+    files.append(File.generated(config, "assets/advisor/tables.json", content=tables(kb)))
     return files
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from d9m.kb.tables import KnowledgeBase
 from pages import layout, versions
@@ -16,6 +17,9 @@ _COUNTED = (
     ("issues", "issues", "issues/index.md"),
     ("documents", "references", "documents.md"),
 )
+
+
+_MODULES = Path(__file__).parent.parent / "assets" / "advisor"
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
@@ -35,4 +39,6 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         ops=sum(len(kb.get("ops", place).reaches) > 0 for place in kb.keys("ops")),
         covered=covered,
         date=kb.meta.date,
+        root="",
+        modules=sorted(each.name for each in _MODULES.glob("*.js")),
     )

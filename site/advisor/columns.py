@@ -1,0 +1,160 @@
+"""Sources as ops meet them: what each does in an environment, and since when it is fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import msgspec
+
+from advisor.environments import Offered
+from advisor.tensors import Pool, Tensors, open_domains
+from d9m.conditions import Cell, Cells, Cuts, World
+from d9m.environment import Environment, Installed
+from d9m.judge import Rules, first_good, unverified
+from d9m.kb.tables import KnowledgeBase, Met
+from d9m.query import BOTH, Direction
+from d9m.records import Clause
+from d9m.versions import Candidates, key
+
+HERE: tuple[tuple[Direction, ...], ...] = (("forward",), ("backward",), BOTH)
+"""The directions in which an op may be asked about."""
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One source as one op meets it, under the condition of the name that leads there."""
+
+    met: Met
+    op: str
+    """Empty where the source belongs to no op."""
+    when: Clause
+    home: str
+
+    @property
+    def ways(self) -> tuple[Direction, ...]:
+        return tuple(each for each in BOTH if any(each in pattern.directions for pattern in self.met.patterns))
+
+    @property
+    def splits(self) -> bool:
+        """Whether its directions answer differently."""
+        return len({pattern.directions for pattern in self.met.patterns}) > 1
+
+
+class Sheet:
+    """The answers of all columns, environment by environment."""
+
+    def __init__(self, kb: KnowledgeBase, tensors: Tensors) -> None:
+        self.kb = kb
+        self.tensors = tensors
+        self.verdicts = Pool()
+        self._rules: dict[int, tuple[Column, Rules]] = {}
+        self._seen: dict[Hashable, int] = {}
+        self._domains = Pool()
+        self._parts: dict[Hashable, int] = {}
+
+    def cell(self, column: Column, offered: Offered) -> tuple[int, ...]:
+        """Tensors of the verdict, then of the release that fixes it; each once, or by direction where they differ."""
+        rules = self._known(column)
+        ways = HERE if column.splits else (column.ways,)
+        return tuple(
+            each
+            for find, look in ((self._verdict, self._look_here), (self._fixed, self._look_anywhere))
+            for here in ways
+            for each in [self._once((find, id(column), here, look(column, rules, offered)), column, offered, here)]
+        )
+
+    def cuts(self, column: Column) -> Cuts:
+        """Everything that its conditions restrict."""
+        return self._known(column).cuts
+
+    def asks(self, column: Column) -> list[str]:
+        """Facts that its conditions ask about."""
+        return [name for name in self._known(column).cuts if name in self.kb.meta.facts]
+
+    def _known(self, column: Column) -> Rules:
+        if id(column) not in self._rules:
+            self._rules[id(column)] = (column, Rules(self.kb, column.met, column.when, column.home))
+        return self._rules[id(column)][1]
+
+    def _once(self, place: tuple[Any, ...], column: Column, offered: Offered, here: tuple[Direction, ...]) -> int:
+        if place not in self._seen:
+            self._seen[place] = place[0](column, self._known(column), offered.environment, here)
+        return self._seen[place]
+
+    def _look_here(self, column: Column, rules: Rules, offered: Offered) -> Hashable:
+        """All that a verdict can depend on, facts apart."""
+        environment = offered.environment
+        image = environment.image.package if environment.image else None
+        parts = [self._part(rules, name, offered) for name in rules.cuts if name not in environment.vocabulary]
+        return (image if image in rules.tracks else "", _newest(environment, column.home), *parts)
+
+    def _look_anywhere(self, column: Column, rules: Rules, offered: Offered) -> Hashable:
+        """All that the release with a fix can depend on, facts apart: what an image or a wheel holds does not count."""
+        environment = offered.environment
+        stock = {name for name, each in environment.packages.items() if each.origin == "given"} | environment.undecided
+        names = (name for name in rules.cuts if name not in environment.vocabulary and name != column.home)
+        return tuple(self._part(rules, name, offered) if name in stock or name == "device" else None for name in names)
+
+    def _part(self, rules: Rules, name: str, offered: Offered) -> Hashable:
+        """The domain of one variable, equal where no condition can tell two apart."""
+        if name == "device":
+            return offered.environment.device
+        place = (name, id(rules.cuts[name]), offered.held.get(name))
+        if place not in self._parts:
+            self._parts[place] = self._domains.place(positions(offered.environment, name, rules.cuts[name]))
+        return self._parts[place]
+
+    def _verdict(self, column: Column, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
+        image = environment.image.package if environment.image else None
+        newest = _newest(environment, column.home)
+
+        def answer(world: World) -> int:
+            verdict = rules.verdict(world, image, here)[0]
+            return self.verdicts.place((verdict, unverified(verdict, newest) if newest else verdict))
+
+        return self.tensors.place(open_domains(environment, rules.cuts), answer)
+
+    def _fixed(self, column: Column, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
+        everywhere = Installed(None, Candidates(self.kb.releases(column.home), "any"), "given")
+        given = {name: each for name, each in environment.packages.items() if each.origin == "given"}
+        stock = msgspec.structs.replace(environment, packages={**given, column.home: everywhere}, image=None)
+        domains = open_domains(stock, rules.cuts)
+        over = domains.pop(column.home, ())
+        return self.tensors.place(domains, lambda world: _first_good(rules, world, over, here))
+
+
+def positions(environment: Environment, name: str, cuts: tuple[str, ...]) -> Hashable:
+    """The domain of a package by the cuts between which its cells lie, whatever release stands for each."""
+    edges = [key(cut) for cut in cuts]
+    return tuple(
+        (None if cell.value is None else sum(edge <= cell.value for edge in edges), cell.low, cell.high)
+        for cell in environment.cells(name, cuts)
+    )
+
+
+def _newest(environment: Environment, home: str) -> str | None:
+    """The newest release known, where the environment holds a newer one."""
+    installed = environment.packages.get(home)
+    return installed.candidates.releases[-1] if installed and installed.candidates.how == "newer" else None
+
+
+def _first_good(rules: Rules, world: World, over: Cells, here: tuple[Direction, ...]) -> tuple[str, str] | None:
+    """Home and its first release from which every later one is settled, in one world."""
+    domains = {name: (Cell(value),) for name, value in world.items()}
+    fixed = first_good(rules, {**domains, rules.home: over}, list(here))
+    return None if fixed is None else (rules.home, fixed)
+
+
+def columns(kb: KnowledgeBase) -> Iterator[Column]:
+    """Every way in which an op, or a package, meets a source."""
+    asked: dict[tuple[str, str, str], Clause] = {}
+    for place in kb.keys("ops"):
+        entry = kb.get("ops", place)
+        for each in entry.reaches:
+            asked[entry.package, each.op, str(each.when)] = each.when
+    for (package, op, _said), when in sorted(asked.items(), key=lambda each: each[0]):
+        for met in kb.met_by(package, op):
+            yield Column(met, op, when, kb.meta.folders[met.id.partition("/")[0]])
+    for package in kb.keys("packages"):
+        for met in kb.opless(package):
+            yield Column(met, "", {}, package)

@@ -1,0 +1,99 @@
+"""The environments that the page offers: every release, line of releases and image, on every device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from d9m.environment import DEVICES, Asked, Environment, Installed, describe
+from d9m.kb.tables import KnowledgeBase
+from d9m.versions import covers, key
+from pages import history
+
+PRIMARY = ("framework", "library", "application", "platform")
+"""Kinds of packages that a question may be about; images are asked by their tags."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """One entry of the page's first list, and what its second list holds."""
+
+    name: str
+    """Of a package, or the public name of an image family."""
+    title: str
+    option: str
+    """How the command line asks for it: ``--tf``, ``--with``, ``--container``."""
+    versions: tuple[str, ...]
+    """Newest first; releases, lines of releases, ``any``; or image tags."""
+
+
+_SHORT = {"tensorflow": "--tf", "torch": "--torch", "jax": "--jax"}
+
+
+def choices(kb: KnowledgeBase) -> list[Choice]:
+    """What can be asked about: packages of which something is known, frameworks first, then images."""
+    known = [
+        (PRIMARY.index(kb.package(name).kind), name)
+        for name in kb.keys("packages")
+        if kb.package(name).kind in PRIMARY and (name in kb.meta.prefixes or kb.opless(name))
+    ]
+    found = [
+        Choice(name, kb.package(name).title, _SHORT.get(name, "--with"), _versions(kb.releases(name)))
+        for kind, name in sorted(known, key=lambda each: (each[0], each[1] not in kb.meta.prefixes, each[1]))
+    ]
+    for family, packages in sorted(kb.meta.images.items()):
+        tags = [
+            (release, history.tag(kb, package, release)) for package in packages for release in kb.releases(package)
+        ]
+        newest_first = sorted(tags, key=lambda each: (key(each[0]), each[1]), reverse=True)
+        title = f"{family} container"
+        found.append(Choice(family, title, "--container", tuple(tag for _release, tag in newest_first)))
+    return found
+
+
+def _versions(released: Sequence[str]) -> tuple[str, ...]:
+    """Releases, newest first, each line of several before its own; then all at once."""
+    found: list[str] = []
+    for release in reversed(released):
+        line = release.rpartition(".")[0]
+        if line.count(".") == 1 and sum(covers(line, each) for each in released) > 1:
+            found.append(line)
+        found.append(release)
+    return tuple(dict.fromkeys([*found, "any"]))
+
+
+class Offered(msgspec.Struct, frozen=True):
+    """One environment of the page."""
+
+    environment: Environment
+    held: dict[str, int]
+    """Package -> a number for what of it is there: equal numbers, equal releases of equal origin."""
+
+
+class Offers:
+    """The environments of a choice, with what they hold numbered: comparing numbers is quick."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self._numbers: dict[Installed, int] = {}
+
+    def of(self, choice: Choice) -> Iterator[tuple[str, str, Offered]]:
+        """Version, device and environment of everything that a choice offers."""
+        for version in choice.versions:
+            elsewhere = describe(self.kb, asked(choice, version, DEVICES[-1]))
+            for device in DEVICES:
+                environment = msgspec.structs.replace(elsewhere, device=device)
+                if device == "cuda" and environment.image is None:
+                    environment = describe(self.kb, asked(choice, version, device))  # with what the wheel ships
+                held = {name: self._number(each) for name, each in environment.packages.items()}
+                open_ = dict.fromkeys(environment.undecided, 0)
+                yield version, device, Offered(environment, {**open_, **held})
+
+    def _number(self, installed: Installed) -> int:
+        return self._numbers.setdefault(installed, len(self._numbers) + 1)
+
+
+def asked(choice: Choice, version: str, device: str) -> Asked:
+    if choice.option == "--container":
+        return Asked(container=f"{choice.name}:{version}", device=device)
+    return Asked(((choice.name, version),), device=device)

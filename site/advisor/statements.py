@@ -1,0 +1,125 @@
+"""What records say under conditions: each condition by its number, decided in every environment."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import msgspec
+
+from advisor.columns import positions
+from advisor.environments import Offered
+from advisor.tensors import Tensors, open_domains
+from d9m import conditions
+from d9m.conditions import Cuts
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Caution, Ingredient, Setting, Solution, Source, Turn, When
+
+
+class Conditions:
+    """Every distinct `when` of a statement, and where it holds."""
+
+    def __init__(self, tensors: Tensors) -> None:
+        self.tensors = tensors
+        self._numbers: dict[bytes, int] = {}
+        self._whens: list[When] = []
+        self._seen: dict[Hashable, int] = {}
+        self._parts: dict[Hashable, Hashable] = {}
+
+    def number(self, when: When) -> int:
+        """The number of a condition."""
+        text = msgspec.json.encode(when)
+        if text not in self._numbers:
+            self._numbers[text] = len(self._whens)
+            self._whens.append(when)
+        return self._numbers[text]
+
+    def cuts(self) -> list[Cuts]:
+        """Everything that the conditions restrict."""
+        return [conditions.read(when)[1] for when in self._whens]
+
+    def row(self, offered: Offered) -> tuple[int, ...]:
+        """Tensors of all conditions in one environment."""
+        return tuple(self._tensor(number, when, offered) for number, when in enumerate(self._whens))
+
+    def _tensor(self, number: int, when: When, offered: Offered) -> int:
+        condition, cuts = conditions.read(when)
+        names = [name for name in cuts if name not in offered.environment.vocabulary]
+        place = (number, *(self._part(name, cuts[name], offered) for name in names))
+        if place not in self._seen:
+            domains = open_domains(offered.environment, dict(cuts))
+            self._seen[place] = self.tensors.place(domains, lambda world: int(conditions.holds(condition, world)))
+        return self._seen[place]
+
+    def _part(self, name: str, cuts: tuple[str, ...], offered: Offered) -> Hashable:
+        if name == "device":
+            return offered.environment.device
+        place = (name, cuts, offered.held.get(name))
+        if place not in self._parts:
+            self._parts[place] = positions(offered.environment, name, cuts)
+        return self._parts[place]
+
+
+class Statements:
+    """Records as the page needs them, with the number of a condition in place of each condition."""
+
+    def __init__(self, kb: KnowledgeBase, numbered: Conditions) -> None:
+        self.kb = kb
+        self.number = numbered.number
+
+    def source(self, id_: str) -> dict[str, Any]:
+        source: Source = self.kb.get("sources", id_)
+        return {
+            "id": id_,
+            "title": source.title,
+            "summary": source.summary,
+            "scope": source.scope,
+            "cautions": self._cautions(source.cautions),
+            "workarounds": [[each.text, self.number(each.when)] for each in source.workarounds],
+            "costs": [[each.text, each.factor, self.number(each.when)] for each in source.costs],
+            "links": len(source.references) + len(source.evidence),
+        }
+
+    def solution(self, id_: str) -> dict[str, Any]:
+        solution: Solution = self.kb.get("solutions", id_)
+        return {
+            "id": id_,
+            "label": solution.label,
+            "title": solution.title,
+            "home": self.kb.meta.folders.get(id_.partition("/")[0]),
+            "requires": solution.requires,
+            "costs": [[each.text, each.factor, self.number(each.when)] for each in solution.costs],
+            "settings": self._turns(solution.settings),
+            "sets": self._turns(solution.sets),
+            "cautions": self._cautions(solution.cautions),
+            "notes": self._cautions(solution.notes),
+        }
+
+    def ingredient(self, id_: str) -> dict[str, Any]:
+        ingredient: Ingredient = self.kb.get("ingredients", id_)
+        return {
+            "id": id_,
+            "title": ingredient.title,
+            "summary": ingredient.summary,
+            "scope": ingredient.scope,
+            "optional": ingredient.optional,
+            "when": self.number(ingredient.when),
+            "settings": self._turns(ingredient.settings),
+            "cautions": self._cautions(ingredient.cautions),
+        }
+
+    def error(self, id_: str) -> list[Any]:
+        return [[each.text, self.number(each.when)] for each in self.kb.get("errors", id_).texts]
+
+    def setting(self, name: str) -> dict[str, Any]:
+        setting: Setting = self.kb.setting(name)
+        kept = ("name", "kind", "read", "statement", "imports", "before_import", "list", "value_type", "where",
+                "refuses", "summary")  # fmt: skip
+        known = msgspec.to_builtins(setting)
+        return {name: known[name] for name in kept if name in known}
+
+    def _turns(self, turns: Iterable[Turn]) -> list[dict[str, Any]]:
+        return [{**msgspec.to_builtins(turn), "when": self.number(turn.when)} for turn in turns]
+
+    def _cautions(self, cautions: Iterable[Caution]) -> list[Any]:
+        return [[each.text, self.number(each.when)] for each in cautions]

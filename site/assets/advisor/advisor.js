@@ -1,0 +1,34 @@
+// A question in, the advice out; knows nothing of the page.
+
+import { Environment } from "./environment.js";
+import { everything, find, Names } from "./lookup.js";
+import { Mistake, parse, split } from "./query.js";
+import { resolve } from "./resolve.js";
+
+export class Advisor {
+  constructor(tables) {
+    this.tables = tables;
+    this.names = Object.fromEntries(Object.entries(tables.catalogues).map(([name, each]) => [name, new Names(each)]));
+  }
+
+  // The environment of a question: { choice, version, device, scope, facts, inference }. Throws a Mistake.
+  environment(question) {
+    return new Environment(this.tables, question);
+  }
+
+  // The advice for a question with `ops`, a text of items; without, for every op that meets a source there.
+  ask(question) {
+    const here = this.environment(question);
+    const queries = items(question.ops).map(parse);
+    const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
+    return resolve(here, asked, question.scope);
+  }
+}
+
+// The items of a text: commas and line ends part them.
+export function items(text) {
+  const found = (text ?? "").split("\n").flatMap((line) => split(line));
+  return [...new Set(found)];
+}
+
+export { Mistake };

@@ -1,0 +1,65 @@
+// Contradictions: what each way out costs, and those that another scope would bring.
+
+import { choose } from "./choose.js";
+import { judgeOpless } from "./judge.js";
+import { settle, unique } from "./settle.js";
+import { covered, needs } from "./solutions.js";
+
+const SCOPES = ["run", "batch", "hardware"];
+
+// Where what other scopes ask of the packages contradicts the answer.
+export function across(here, solutions, scope, own) {
+  return SCOPES.filter((each) => each !== scope).flatMap((other) => {
+    const wanted = needs(judgeOpless(here, other));
+    return wanted.length ? beside(here, solutions, other, wanted, own) : [];
+  });
+}
+
+function beside(here, solutions, scope, wanted, own) {
+  const turned = (labels) => solutions.turned(here, labels, wanted);
+  const together = (labels) => settle(here, [...own.demands, ...turned(labels)]).contests;
+  const labels = choose(wanted, (chosen) => !together(chosen).length);
+  const apart = [...settle(here, own.demands).contests, ...settle(here, turned(labels)).contests].map((each) => each.name);
+  const both = { labels: new Set([...own.labels, ...labels]), wanted: [...own.wanted, ...wanted] };
+  return together(labels).filter((each) => !apart.includes(each.name)).map((each) => priced(here, solutions, each, both, scope));
+}
+
+// The choices that a contest leaves, each with its cost; one of them may be to keep two programs apart.
+export function priced(here, solutions, contest, chosen, scope) {
+  const between = Object.keys(contest.parties);
+  const found = sides(contest);
+  const choices = found.map(([side, values]) => `${side.join(" and ")}: ${values.join(" or ")}`);
+  const costs = found.map(([side]) => cost(here, solutions, side, between, chosen));
+  const homes = unique(between.map((by) => solutions.byLabel[by]?.home).filter(Boolean));
+  if (homes.length > 1 && homes.some((home) => here.tables.about[home]?.application)) {
+    choices.push(`separate environments for ${homes.join(" and ")}`);
+    costs.push("no setting is given up; each program is started with its own");
+  }
+  return { name: contest.name, between, choices, costs, scope };
+}
+
+// Parties that one value suits, as many as possible together, with all such values.
+function sides(contest) {
+  const parties = Object.entries(contest.parties);
+  const values = unique(parties.flatMap(([, accepted]) => accepted));
+  const suits = values.map((value) => parties.filter(([, accepted]) => accepted.includes(value)).map(([by]) => by));
+  const within = (one, other) => one.length < other.length && one.every((by) => other.includes(by));
+  const found = new Map();
+  values.forEach((value, at) => {
+    if (suits.some((other) => within(suits[at], other))) return;
+    const key = JSON.stringify(suits[at]);
+    found.set(key, [suits[at], [...(found.get(key)?.[1] ?? []), value]]);
+  });
+  return [...found.values()];
+}
+
+// What it costs to do as some parties want: the sources that the others cover, and the price of theirs.
+function cost(here, solutions, side, between, chosen) {
+  const others = between.filter((by) => !side.includes(by));
+  const lost = unique(others.flatMap((by) => covered(by, chosen.labels, chosen.wanted)));
+  const prices = side
+    .flatMap((by) => solutions.byLabel[by]?.costs ?? [])
+    .filter(([, , when]) => here.holding(when).length)
+    .map(([text]) => text.replace(/\.+$/, ""));
+  return [`gives up ${others.join(" and ")}` + (lost.length ? `, which is for ${lost.join(", ")}` : ""), ...prices].join("; ");
+}

@@ -1,0 +1,68 @@
+// One environment: the row of the tables that belongs to what was chosen, with the facts that were given.
+
+import { Clauses } from "./clauses.js";
+import { Mistake } from "./query.js";
+
+export class Environment {
+  // `asked`: choice, version, device, facts, inference.
+  constructor(tables, asked) {
+    this.tables = tables;
+    this.clauses = new Clauses(tables);
+    const choice = tables.choices.find((each) => each.name === asked.choice);
+    if (!choice) throw new Mistake(`unknown framework “${asked.choice}”`, tables.choices.map((each) => each.name));
+    const device = tables.devices.indexOf(asked.device || "cuda");
+    if (device < 0) throw new Mistake(`unknown device “${asked.device}”`, tables.devices);
+    this.choice = choice;
+    this.device = tables.devices[device];
+    this.version = choice.same[asked.version] && !choice.versions.includes(asked.version) ? choice.same[asked.version] : asked.version;
+    const place = choice.versions.indexOf(this.version);
+    if (place < 0) throw new Mistake(`${choice.title} has no “${asked.version}” here`, near(asked.version, choice.versions));
+    const rows = choice.rows[place];
+    const [held, absent, cells, conditions] = tables.rows[Array.isArray(rows) ? rows[device] : rows].map((line) => tables.lines[line]);
+    this.held = held.map((each) => tables.packages[each]);
+    this.catalogues = this.held.map(([name]) => name).filter((name) => name in tables.catalogues);
+    this.absent = Object.fromEntries(this.catalogues.map((name, at) => [name, new Set(tables.absences[absent[at]])]));
+    this.cells = cells;
+    this.conditions = conditions;
+    this.facts = givenFacts(tables, asked);
+  }
+
+  get isImage() {
+    return this.choice.option === "--container";
+  }
+
+  // What would still have to hold for a condition, by its number.
+  holding(condition, assume = true, facts = this.facts) {
+    return this.clauses.holding(this.conditions[condition], facts, assume);
+  }
+}
+
+export function factValue(tables, name, value) {
+  const fact = tables.facts[name];
+  if (!fact) throw new Mistake(`unknown fact “${name}”`, Object.keys(tables.facts));
+  const [, values] = fact;
+  if (values === null) {
+    if (!/^\d{1,9}$/.test(value)) throw new Mistake(`${name} must be a whole number, not “${value}”`);
+    return value;
+  }
+  const spelled = values.find((each) => each.toLowerCase() === value.toLowerCase());
+  if (spelled === undefined) throw new Mistake(`${name} cannot be “${value}”`, values);
+  return spelled;
+}
+
+function givenFacts(tables, asked) {
+  const facts = {};
+  for (const [name, value] of Object.entries(asked.facts ?? {})) facts[name] = factValue(tables, name, value);
+  if (asked.inference) {
+    if (facts.training === "true") throw new Mistake("inference contradicts training=true");
+    facts.training = "false";
+  }
+  return facts;
+}
+
+// Names that start alike, longest common start first.
+export function near(text, names, most = 4) {
+  const common = (name) => [...name].findIndex((letter, at) => letter !== text[at]);
+  const score = (name) => (common(name) < 0 ? name.length : common(name));
+  return [...names].sort((one, other) => score(other) - score(one)).slice(0, most);
+}

@@ -1,0 +1,249 @@
+// The advice as blocks to copy: the same blocks that the command line writes.
+
+import { typed, unique } from "./settle.js";
+import * as words from "./words.js";
+
+// Title, name of the language for people who read it, and the block; null where there is nothing to write.
+export function formats(advice, command, imports) {
+  const has = (...kinds) => advice.steps.some((step) => kinds.includes(step.kind));
+  return [
+    ["Shell", "env", env(advice, command)],
+    ["Python", "python", python(advice, command, imports)],
+    ["Dockerfile", "dockerfile", dockerfile(advice, command)],
+    ["Slurm", "slurm", slurm(advice, command)],
+    ["Markdown", "markdown", markdown(advice, command, imports)],
+    ["Megatron", "megatron", has("flags") ? megatron(advice, command) : null],
+    ["Clara", "clara", has("config") ? clara(advice) : null],
+    ["JSON", "json", `${JSON.stringify(advice, null, 2)}\n`],
+  ].filter(([, , text]) => text !== null);
+}
+
+export function env(advice, command) {
+  return block([
+    `# ${words.stamp(advice, command)}`,
+    ...shell(advice),
+    ...remarks(advice),
+    ...elsewhere(advice, ["install", "python", "flags", "config", "code", "avoid"]),
+  ]);
+}
+
+export function dockerfile(advice, command) {
+  const lines = advice.steps.map((step) => [step, instruction(step)]).filter(([, line]) => line !== null);
+  return block([
+    `# ${words.stamp(advice, command)}`,
+    ...lines.map(([step, line]) => onlyIf(advice, step, line)),
+    ...remarks(advice),
+    ...elsewhere(advice, ["python", "flags", "config", "code", "avoid"]),
+  ]);
+}
+
+export function slurm(advice, command) {
+  const flags = advice.steps.filter((step) => step.kind === "flags").map((step) => step.text || step.name);
+  return block([
+    "#!/bin/bash",
+    "#SBATCH --export=ALL",
+    `# ${words.stamp(advice, command)}`,
+    ...shell(advice),
+    ...remarks(advice),
+    ...elsewhere(advice, ["install", "python", "config", "code", "avoid"]),
+    `srun python train.py ${flags.join(" ")}`.trimEnd(),
+  ]);
+}
+
+export function megatron(advice, command) {
+  const flags = advice.steps.filter((step) => step.kind === "flags" && live(advice, step));
+  return block([
+    `# ${words.stamp(advice, command)}`,
+    ...shell(advice),
+    ...remarks(advice),
+    ...elsewhere(advice, ["install", "python", "config", "code", "avoid"]),
+    `DETERMINISTIC_ARGS=(${flags.map((step) => step.text || step.name).join(" ")})`,
+  ]);
+}
+
+export function clara(advice) {
+  const tree = {};
+  for (const step of advice.steps.filter((each) => each.kind === "config")) {
+    const parents = step.name.split(".");
+    const leaf = parents.pop();
+    let branch = tree;
+    for (const parent of parents) branch = branch[parent] ??= {};
+    branch[leaf] = typed(step);
+  }
+  return `${JSON.stringify(tree, null, 2)}\n`;
+}
+
+export function markdown(advice, command, imports) {
+  const lines = [`**${words.shout(advice.outcome)}** ${escaped(words.environment(advice))}`, ""];
+  if (advice.ops.length) {
+    lines.push("| op | outcome | with | fixed for good in |", "|---|---|---|---|");
+    for (const op of advice.ops) {
+      const fixed = op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ") || "-";
+      lines.push(`| \`${escaped(op.query)}\` | ${op.outcome} | ${op.solutions.join(" + ") || "-"} | ${fixed} |`);
+    }
+    lines.push("");
+  }
+  if (advice.steps.length) {
+    lines.push("```sh", env(advice, command).trimEnd(), "```", "");
+    if (advice.steps.some((step) => step.kind === "python")) {
+      lines.push("```python", python(advice, command, imports).trimEnd(), "```", "");
+    }
+  }
+  return `${[...lines, ...advice.cautions.map((each) => `- ${escaped(each.text)}`)].join("\n").trimEnd()}\n`;
+}
+
+function escaped(text) {
+  return [..."\\`*_{}[]<>|#"]
+    .reduce((found, letter) => found.replaceAll(letter, { "<": "&lt;", ">": "&gt;" }[letter] ?? `\\${letter}`), text)
+    .replaceAll("\n", " ");
+}
+
+// --- a block for the top of a program
+
+export function python(advice, command, imports) {
+  const early = advice.steps.filter((step) => ["env", "append", "unset"].includes(step.kind));
+  const beforeStart = early.filter((step) => step.read_at === "process-start");
+  const settable = early.filter((step) => step.read_at !== "process-start");
+  const program = advice.steps.filter((step) => step.kind === "python");
+  const first = program.filter((step) => step.before_import);
+  const rest = program.filter((step) => !step.before_import);
+  const lines = [
+    `# ${words.stamp(advice, command)}`,
+    ...remarks(advice),
+    ...elsewhere(advice, ["install", "flags", "config", "code", "avoid"]),
+  ];
+  if (early.length || first.length) lines.push("import os", "import sys", "");
+  lines.push(...beforeStart.flatMap((step) => commented(advice, step, required(step))));
+  if (settable.length || first.length) lines.push(...guard(imports));
+  lines.push(...settable.flatMap((step) => commented(advice, step, [assignment(step)])));
+  if (settable.length) lines.push("");
+  lines.push(...first.flatMap((step) => commented(advice, step, [...step.imports, ...statement(step)])));
+  lines.push(...unique(rest.filter((step) => live(advice, step)).flatMap((step) => step.imports)));
+  for (const step of rest) {
+    lines.push(...commented(advice, step, [...(live(advice, step) ? [] : step.imports), ...statement(step)]));
+  }
+  return block(lines);
+}
+
+function required(step) {
+  const name = repr(step.name);
+  let wrong = `os.environ.get(${name}) != ${repr(step.value ?? "")}`;
+  if (step.free) wrong = `os.environ.get(${name}) in (${["", ...step.refuses].map(repr).join(", ")}, None)`;
+  let told = `set ${step.name}=${step.value ?? ""} before Python starts: inside the process it is too late`;
+  if (step.kind === "unset") [wrong, told] = [`${name} in os.environ`, `unset ${step.name} before Python starts`];
+  return [`if ${wrong}:`, `    raise RuntimeError(${repr(told)})`];
+}
+
+function guard(imports) {
+  if (!imports.length) return [];
+  const names = imports.map(repr);
+  return [
+    `for _name in (${names.join(", ")}${names.length === 1 ? "," : ""}):`,
+    "    if _name in sys.modules:",
+    '        raise RuntimeError(f"{_name} is already imported: move this block above its import")',
+  ];
+}
+
+function assignment(step) {
+  const place = `os.environ[${repr(step.name)}]`;
+  if (step.kind === "unset") return `os.environ.pop(${repr(step.name)}, None)`;
+  if (step.kind !== "append") return `${place} = ${repr(step.value)}`;
+  return `${place} = ${repr(step.separator ?? "")}.join(filter(None, [os.environ.get(${repr(step.name)}), ${repr(step.value)}]))`;
+}
+
+function statement(step) {
+  return (step.text || step.name).split("\n");
+}
+
+function commented(advice, step, lines) {
+  if (live(advice, step)) return lines;
+  return [`# only if ${words.clauses(step.when)}:`, ...lines.map((line) => `# ${line}`)];
+}
+
+// --- what blocks have in common
+
+function block(lines) {
+  return `${lines.join("\n")}\n`;
+}
+
+// Whether a step can stand in a block as it is; what depends on a release that nobody named could be wrong.
+function live(advice, step) {
+  const here = advice.environment;
+  const open = new Set(Object.keys(here.packages).filter((name) => here.packages[name] === "any"));
+  if (!["env", "append", "unset"].includes(step.kind)) {
+    Object.keys(here.packages).filter((name) => !here.assumed.includes(name)).forEach((name) => open.add(name));
+  }
+  return step.when === null || !step.when.some((when) => Object.keys(when).some((name) => open.has(name)));
+}
+
+function onlyIf(advice, step, line) {
+  return live(advice, step) ? line : `# only if ${words.clauses(step.when)}: ${line}`;
+}
+
+function shell(advice) {
+  return advice.steps.map((step) => [step, shellLine(step)]).filter(([, line]) => line).map(([step, line]) => onlyIf(advice, step, line));
+}
+
+function shellLine(step) {
+  if (step.kind === "unset") return `unset ${step.name}`;
+  if (step.kind === "env") return `export ${step.name}=${quoted(step.value ?? "")}`;
+  if (step.kind === "append") return `export ${step.name}="\${${step.name}:+$${step.name}${step.separator}}"${quoted(step.value ?? "")}`;
+  return null;
+}
+
+function instruction(step) {
+  if (step.kind === "install") return `RUN pip install --no-cache-dir ${step.text}`;
+  if (step.kind === "env") return `ENV ${step.name}=${JSON.stringify(step.value ?? "")}`;
+  if (step.kind === "append") return `ENV ${step.name}="\${${step.name}:+$${step.name}${step.separator}}${step.value}"`;
+  if (step.kind === "unset") return `# a Dockerfile cannot unset ${step.name}: no ENV line here or in the base image may set it`;
+  return null;
+}
+
+// What a person types for a step, in the place that it belongs to.
+export function line(step) {
+  if (step.kind === "install") return `pip install ${step.text}`;
+  if (step.kind === "config") return [step.name, typed(step)].map((each) => JSON.stringify(each)).join(": ");
+  if (step.kind === "code") return `${step.where || step.name}: ${step.text || step.value}`;
+  return shellLine(step) ?? (step.text || step.name);
+}
+
+const PLACES = {
+  install: "install",
+  python: "in the program",
+  flags: "on the command line",
+  config: "in the configuration",
+  code: "in the code",
+  avoid: "leave out",
+};
+
+// Comment lines for what a block cannot do itself.
+function elsewhere(advice, kinds) {
+  return advice.steps
+    .filter((step) => kinds.includes(step.kind))
+    .flatMap((step) => {
+      const only = live(advice, step) ? "" : `, only if ${words.clauses(step.when)}`;
+      const text = step.kind === "install" ? step.text || step.name : line(step);
+      return text.split("\n").map((each) => `# also, ${PLACES[step.kind]}${only}: ${each}`);
+    });
+}
+
+// Comment lines: what is contested.
+function remarks(advice) {
+  const told = (each) => `over ${each.name}: ${each.choices.join("; ")}`;
+  return [
+    ...advice.conflicts.map((each) => `# CONFLICT ${each.name}: ${each.choices.join("; ")}`),
+    ...advice.scope_conflicts.map((each) => `# CONFLICT with --scope ${each.scope} ${told(each)}`),
+  ];
+}
+
+// Text for a POSIX shell, in quotes where it needs them.
+export function quoted(text) {
+  return text && !/[^\w@%+=:,./-]/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
+}
+
+// Text as Python writes it.
+function repr(text) {
+  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const inner = text.replaceAll("\\", "\\\\").replaceAll(mark, `\\${mark}`).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
+  return mark + inner + mark;
+}

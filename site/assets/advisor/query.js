@@ -1,0 +1,110 @@
+// What a person writes for an op, read into name, arguments and directions.
+
+export const BOTH = [0, 1]; // forward, backward
+const DIRECTIONS = { forward: 0, fwd: 0, backward: 1, bwd: 1 };
+const OPEN = "([{";
+const CLOSE = ")]}";
+const LONGEST = 500; // characters of one item; a pasted log has more
+const SUBSCRIPT = "x[idx]"; // under which any pasted subscript is looked up
+const ASSIGNMENTS = ["x[idx] = v", "x[idx] += v"]; // plain and augmented
+
+export class Mistake extends Error {
+  constructor(what, nearest = []) {
+    super(what);
+    this.nearest = nearest;
+  }
+}
+
+export function split(text) {
+  const items = [];
+  let depth = 0;
+  let start = 0;
+  for (let place = 0; place < text.length; place++) {
+    depth += OPEN.includes(text[place]) - CLOSE.includes(text[place]);
+    if (text[place] === "," && depth <= 0) {
+      items.push(text.slice(start, place));
+      start = place + 1;
+    }
+  }
+  items.push(text.slice(start));
+  return items.map((item) => item.trim()).filter(Boolean);
+}
+
+export function parse(text) {
+  const item = text.trim();
+  if (item.length > LONGEST) throw new Mistake(`an op of ${item.length} characters; ${LONGEST} are allowed`);
+  let end = endOfName(item);
+  let name = item.slice(0, end).trim();
+  if (!name) throw new Mistake(`an op's name is missing in “${item}”`);
+  const given = {};
+  let pasted = {};
+  if ("([".includes(item[end] ?? " ")) {
+    const close = closing(item, end);
+    const inside = item.slice(end + 1, close);
+    if (item[end] === "[" && inside.trim() && !inside.includes("=")) name = SUBSCRIPT;
+    else if (item[end] === "[") split(inside).forEach((part) => add(given, item, part));
+    else pasted = keywords(inside);
+    end = close + 1;
+  }
+  const assigned = name === SUBSCRIPT && /^\s*([-+*/]?)=(?!=)/.exec(item.slice(end));
+  if (assigned) return { text: item, name: ASSIGNMENTS[assigned[1] ? 1 : 0], given: {}, pasted: {}, directions: BOTH };
+  return { text: item, name, given, pasted, directions: suffixes(item, end, given) };
+}
+
+function suffixes(item, end, given) {
+  const rest = item.slice(end);
+  if (rest && !rest.startsWith(":")) throw new Mistake(`expected “:” or the end after “${item.slice(0, end)}”`);
+  const found = new Set();
+  for (const part of rest.split(":").slice(1)) {
+    const word = part.trim().toLowerCase();
+    if (word in DIRECTIONS) found.add(DIRECTIONS[word]);
+    else if (part.includes("=")) add(given, item, part);
+    else throw new Mistake(`expected forward, backward or name=value, not “${part}”, in “${item}”`);
+  }
+  return found.size ? BOTH.filter((each) => found.has(each)) : BOTH;
+}
+
+function endOfName(item) {
+  const masked = item.replaceAll("::", "  ");
+  const places = ["(", "[", ":"].map((sign) => masked.indexOf(sign)).filter((place) => place >= 0);
+  return Math.min(item.length, ...places);
+}
+
+function closing(item, start) {
+  let depth = 0;
+  for (let place = start; place < item.length; place++) {
+    depth += OPEN.includes(item[place]) - CLOSE.includes(item[place]);
+    if (depth === 0) return place;
+  }
+  throw new Mistake(`a bracket is never closed in “${item}”`);
+}
+
+function add(given, item, part) {
+  const equals = part.indexOf("=");
+  const name = part.slice(0, equals < 0 ? part.length : equals).trim().toLowerCase();
+  const value = equals < 0 ? "" : literal(part.slice(equals + 1));
+  if (!name || !value) throw new Mistake(`expected name=value, not “${part.trim()}”, in “${item}”`);
+  if ((given[name] ?? value) !== value) throw new Mistake(`${name} is given twice in “${item}”`);
+  given[name] = value;
+}
+
+function keywords(inside) {
+  const found = {};
+  for (const part of split(inside)) {
+    const [, name, value] = /^([^=]*)=(.*)$/s.exec(part) ?? [];
+    if (name && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name.trim()) && !value.startsWith("=")) {
+      found[name.trim().toLowerCase()] = literal(value);
+    }
+  }
+  return found;
+}
+
+function literal(value) {
+  return value.trim().replace(/^['"]+|['"]+$/g, "").toLowerCase();
+}
+
+// A name as tables know it: lower case, without trailing underscores.
+export function plain(name) {
+  const lower = name.trim().toLowerCase();
+  return lower.replace(/_+$/, "") || name;
+}

@@ -1,0 +1,55 @@
+// A question as the address of the page, and as a command line.
+
+import { items } from "./advisor.js";
+import { quoted } from "./formats.js";
+
+const SHORT = { tf: "tensorflow", pytorch: "torch" };
+
+// The question that an address asks; null where it asks none.
+export function fromAddress(tables, search) {
+  const given = new URLSearchParams(search);
+  const found = { choice: null, version: "", device: "cuda", scope: "run", facts: {}, inference: false, ops: "" };
+  for (const [name, value] of given) {
+    const choice = tables.choices.find((each) => each.name === (SHORT[name] ?? name));
+    if (choice) Object.assign(found, { choice: choice.name, version: value });
+    else if (name === "container") [found.choice, found.version] = parted(value, ":");
+    else if (name === "device") found.device = value;
+    else if (name === "scope") found.scope = value;
+    else if (name === "ops") found.ops = value;
+    else if (name === "fact") found.facts[parted(value, "=")[0]] = parted(value, "=")[1];
+    else if (name === "inference") found.inference = true;
+  }
+  return found.choice === null ? null : found;
+}
+
+function parted(text, sign) {
+  const place = text.lastIndexOf(sign);
+  return place < 0 ? [text, ""] : [text.slice(0, place), text.slice(place + 1)];
+}
+
+export function toAddress(tables, question) {
+  const choice = tables.choices.find((each) => each.name === question.choice);
+  const found = new URLSearchParams();
+  if (choice.option === "--container") found.set("container", `${choice.name}:${question.version}`);
+  else found.set(choice.name, question.version);
+  if (question.ops.trim()) found.set("ops", question.ops);
+  if (question.device !== "cuda") found.set("device", question.device);
+  if (question.scope !== "run") found.set("scope", question.scope);
+  for (const [name, value] of Object.entries(question.facts)) found.append("fact", `${name}=${value}`);
+  if (question.inference) found.set("inference", "1");
+  return found.toString().replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%5B", "[").replaceAll("%5D", "]");
+}
+
+export function toCommand(tables, question) {
+  const choice = tables.choices.find((each) => each.name === question.choice);
+  const words = ["d9m", "advise", choice.option];
+  if (choice.option === "--container") words.push(`${choice.name}:${question.version}`);
+  else words.push(choice.option === "--with" ? `${choice.name}=${question.version}` : question.version);
+  const asked = items(question.ops);
+  if (asked.length) words.push("--ops", asked.join(","));
+  if (question.device !== "cuda") words.push("--device", question.device);
+  if (question.scope !== "run") words.push("--scope", question.scope);
+  for (const [name, value] of Object.entries(question.facts)) words.push("--fact", `${name}=${value}`);
+  if (question.inference) words.push("--inference");
+  return words.map(quoted).join(" ");
+}

@@ -1,0 +1,186 @@
+// The answer: what each source does here, the solutions that were chosen, and their settings, merged.
+
+import { byText, choose } from "./choose.js";
+import { same } from "./clauses.js";
+import { across, priced } from "./contradictions.js";
+import { judgeItem, judgeOpless, worst } from "./judge.js";
+import { needs, Solutions } from "./solutions.js";
+import { demands, settle, total, unique } from "./settle.js";
+
+const DEFAULTS_WORST_LAST = ["deterministic", "unknown", "raises", "nondeterministic"];
+const DIRECTIONS = ["forward", "backward"];
+
+export function resolve(here, items, scope = "run") {
+  const solutions = new Solutions(here.tables);
+  const judged = items.map((item) => [item, judgeItem(here, item, scope)]);
+  const opless = judgeOpless(here, scope);
+  const every = [...judged.flatMap(([, group]) => group), ...opless];
+  const ingredients = here.tables.ingredients.filter((each) => each.scope === scope && here.holding(each.when).length);
+  const always = ingredients.filter((each) => !each.optional).flatMap((each) => demands(here, each.id, each.settings));
+  const wanted = needs(every);
+  const settled = (labels) => settle(here, [...solutions.turned(here, labels, wanted), ...always]);
+  const chosen = choose(wanted, (labels) => !settled(labels).contests.length);
+  const whole = settled(chosen);
+  const own = { labels: chosen, wanted, demands: [...solutions.turned(here, chosen, wanted), ...always] };
+  const ops = judged.map(([item, group]) => opAnswer(here, item, group, chosen));
+  if (opless.length) ops.push(opAnswer(here, { text: "*", ops: [] }, opless, chosen));
+  const unknowns = unknownsOf(here, ops);
+  const outcomes = ops.length ? ops.map((op) => op.outcome) : [unknowns.length ? "unknown" : "no-known-source"];
+  return {
+    schema_version: 1,
+    d9m: here.tables.d9m,
+    environment: surroundings(here, every),
+    scope,
+    outcome: worst(outcomes),
+    settings: total(whole.steps),
+    steps: whole.steps,
+    conflicts: whole.contests.map((each) => priced(here, solutions, each, own, scope)),
+    scope_conflicts: across(here, solutions, scope, own),
+    solutions: solutions.answers(here, chosen, wanted),
+    ops,
+    ingredients: ingredients.map((each) => ({
+      id: each.id,
+      title: each.title,
+      summary: each.summary,
+      optional: each.optional,
+      settings: total(settle(here, demands(here, each.id, each.settings)).steps),
+    })),
+    cautions: cautions(here, every, solutions.closure(chosen), ingredients),
+    unknowns,
+  };
+}
+
+// --- the entries of an answer
+
+function opAnswer(here, item, judged, chosen) {
+  const sources = judged.map((each) => sourceAnswer(here, each, chosen));
+  const defaults = sources.length ? sources.map((each) => each.default) : ["unknown"];
+  return {
+    query: item.text,
+    names: unique(item.ops.map((op) => op.name)),
+    outcome: worst(sources.length ? sources.map((each) => each.outcome) : ["no-known-source"]),
+    default: worstDefault(defaults),
+    solutions: unique(sources.flatMap((each) => each.solutions)),
+    fixed_in: fixedAll(here.tables, sources),
+    sources,
+  };
+}
+
+function fixedAll(tables, sources) {
+  const fixed = {};
+  for (const each of sources) {
+    if (each.fixed_in === null) return null;
+    for (const [name, release] of Object.entries(each.fixed_in)) {
+      const rank = tables.ranks[name];
+      fixed[name] = fixed[name] === undefined || rank[release] > rank[fixed[name]] ? release : fixed[name];
+    }
+  }
+  return fixed;
+}
+
+function worstDefault(defaults) {
+  const place = (each) => DEFAULTS_WORST_LAST.indexOf(each);
+  return defaults.reduce((one, other) => (place(other) > place(one) ? other : one));
+}
+
+function sourceAnswer(here, judged, chosen) {
+  const { source, possible, facts } = judged;
+  const [clause, verdict] = judged.worst;
+  const holds = (condition) => here.holding(condition, true, facts).length;
+  const wording = verdict.error && here.tables.wordings[verdict.error].find(([, when]) => holds(when));
+  const met = possible.filter(([, each]) => each.outcome !== "no-known-source");
+  return {
+    id: source.id,
+    title: source.title,
+    summary: source.summary,
+    outcome: verdict.outcome,
+    default: worstDefault(met.map(([, each]) => each.default)),
+    direction: judged.directions.map((each) => DIRECTIONS[each]),
+    when: possible.every(([, each]) => each.outcome === verdict.outcome) ? {} : clause,
+    possible: possible.map(([when, each]) => ({
+      when,
+      outcome: each.outcome,
+      solutions: pick(each, chosen),
+      default: each.default,
+      note: each.note ?? null,
+      raised_by: each.raised_by ?? null,
+    })),
+    solutions: pick(verdict, chosen),
+    alternatives: verdict.alternatives ?? [],
+    raised_by: verdict.raised_by ?? null,
+    error: wording ? wording[0] : null,
+    fixed_in: judged.fixedIn === null ? null : { [judged.home]: judged.fixedIn },
+    pending: verdict.pending ?? null,
+    note: verdict.note ?? null,
+    last_verified: verdict.last_verified
+      ? { release: verdict.last_verified[0], outcome: verdict.last_verified[1], solutions: pick(verdict, chosen) }
+      : null,
+    workarounds: source.workarounds.filter(([, when]) => holds(when)).map(([text]) => ({ text })),
+    costs: source.costs.filter(([, , when]) => holds(when)).map(([text, factor]) => ({ text, factor })),
+    links: source.links,
+  };
+}
+
+// The alternative that the chosen solutions hold, else the preferred one.
+function pick(verdict, chosen) {
+  const alternatives = verdict.alternatives ?? [];
+  return alternatives.find((labels) => labels.every((label) => chosen.has(label))) ?? alternatives[0] ?? [];
+}
+
+// --- the rest of the answer
+
+function surroundings(here, judged) {
+  const { tables } = here;
+  const asks = unique(judged.flatMap((each) => each.asks)).filter((name) => !(name in here.facts)).sort(byText);
+  const assumed = asks.filter((name) => tables.facts[name][2] !== null && !tables.facts[name][3]);
+  const named = (how) => here.held.filter((each) => each[3] === how).map(([name]) => name);
+  return {
+    packages: Object.fromEntries(here.held.map(([name, version]) => [name, version ?? "any"])),
+    releases: Object.fromEntries(here.held.map(([name, , releases]) => [name, releases])),
+    container: here.isImage ? `${here.choice.name}:${here.version}` : null,
+    device: here.device,
+    facts: { ...Object.fromEntries(assumed.map((name) => [name, tables.facts[name][2]])), ...here.facts },
+    assumed: [...assumed, ...here.held.filter((each) => each[4] === "wheel").map(([name]) => name)],
+    beyond: named("newer"),
+    between: named("between"),
+  };
+}
+
+// What to know here, whatever the defaults: assumed facts count as undecided.
+function cautions(here, judged, solutions, ingredients) {
+  const told = [
+    ...judged.flatMap((each) => each.source.cautions.map((one) => [each.source.id, each.facts, one, "caution"])),
+    ...solutions.flatMap((each) => [
+      ...each.cautions.map((one) => [each.id, here.facts, one, "caution"]),
+      ...each.notes.map((one) => [each.id, here.facts, one, "note"]),
+    ]),
+    ...ingredients.flatMap((each) => each.cautions.map((one) => [each.id, here.facts, one, "caution"])),
+  ];
+  const found = [];
+  for (const [id, facts, [text, condition], kind] of told) {
+    for (const when of here.holding(condition, false, facts)) {
+      if (!found.some((each) => each.text === text && same(each.when, when))) found.push({ id, text, when, kind });
+    }
+  }
+  return found;
+}
+
+function unknownsOf(here, ops) {
+  const found = ops.flatMap((op) =>
+    op.sources.filter((each) => each.outcome === "unknown").map((each) => ({ subject: `${op.query}: ${each.id}`, needs: each.note || missing(each) }))
+  );
+  for (const [name, version, releases, how] of here.held) {
+    if (how === "newer") found.push({ subject: `${name} ${version}`, needs: `newer than ${releases.at(-1)}, the newest release known` });
+  }
+  if (!here.held.some(([name]) => here.tables.about[name].covered)) {
+    const named = here.held.map(([name]) => name).join(", ") || "nothing";
+    found.push({ subject: named, needs: "the knowledge base has no records of it yet" });
+  }
+  return found;
+}
+
+function missing(source) {
+  return source.last_verified
+    ? `somebody to look at releases after ${source.last_verified.release}`
+    : "evidence: nobody has confirmed what happens here";
+}

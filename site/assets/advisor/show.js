@@ -1,0 +1,148 @@
+// The advice as part of a page.
+
+import { chip, copier, element } from "./element.js";
+import { formats } from "./formats.js";
+import * as words from "./words.js";
+
+export class Shower {
+  // `root`: address of the site, for links to the pages of records.
+  constructor(tables, root) {
+    this.tables = tables;
+    this.root = root;
+    const ids = (kind) => tables[kind].map((each) => [each.id, kind]);
+    this.kinds = Object.fromEntries(["ingredients", "solutions", "sources"].flatMap(ids));
+    this.labels = Object.fromEntries(tables.solutions.map((each) => [each.label, each.id]));
+  }
+
+  advice(advice, command, imports) {
+    return [
+      this.#headline(advice),
+      ...this.#conflicts(advice),
+      this.#blocks(advice, command, imports),
+      ...this.#ops(advice),
+      ...this.#list("Watch out", advice.cautions.filter((each) => each.kind === "caution")),
+      ...this.#list("Good to know", advice.cautions.filter((each) => each.kind === "note")),
+      ...this.#unknowns(advice),
+      ...this.#ingredients(advice),
+    ];
+  }
+
+  mistake(error) {
+    const near = error.nearest?.length ? ` Close to it: ${error.nearest.slice(0, 8).join(", ")}.` : "";
+    return element("div", { class: "admonition question", role: "alert" }, element("p", { class: "admonition-title" }, "No answer"),
+      element("p", {}, `${error.message}.${near}`));
+  }
+
+  // A recognised error text; `ask` is called with the ops that it is about.
+  explanation(error, ask) {
+    const about = error.ops.length
+      ? element("p", {}, "Ask about ", ...error.ops.flatMap((op) => [element("button", { type: "button", class: "d9m-copy", onclick: () => ask(error, [op]) }, op), " "]))
+      : null;
+    return element("div", { class: `admonition ${error.kind === "symptom" ? "question" : "warning"}` },
+      element("p", { class: "admonition-title" }, error.title),
+      element("p", {}, error.advice), about,
+      element("p", {}, element("a", { href: `${this.root}errors/${error.id}/` }, "Every wording, causes and evidence")));
+  }
+
+  #headline(advice) {
+    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("span", {}, words.environment(advice)));
+  }
+
+  #conflicts(advice) {
+    const choice = (each, at) => element("li", {}, `${each.choices[at]} (${each.costs[at]})`);
+    const box = (each) =>
+      element("div", { class: "admonition failure" },
+        element("p", { class: "admonition-title" }, `Conflict${each.scope === advice.scope ? "" : ` with scope ${each.scope}`}: ${each.name}`),
+        element("p", {}, "Decide for one:"),
+        element("ul", {}, ...each.choices.map((_, at) => choice(each, at))));
+    return [...advice.conflicts, ...advice.scope_conflicts].map(box);
+  }
+
+  #blocks(advice, command, imports) {
+    const all = formats(advice, command, imports);
+    const code = element("code", {});
+    const panel = element("div", { role: "tabpanel", id: "d9m-block", tabindex: "0", class: "highlight" },
+      element("pre", {}, code), copier(() => code.textContent));
+    const tabs = all.map(([title, name, text], place) => {
+      const show = () => {
+        tabs.forEach((tab, at) => {
+          tab.setAttribute("aria-selected", String(at === place));
+          tab.tabIndex = at === place ? 0 : -1;
+        });
+        code.textContent = text;
+        panel.setAttribute("aria-labelledby", `d9m-format-${name}`);
+        this.format = name;
+      };
+      const move = (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        const next = tabs.at((place + step) % tabs.length);
+        next.click();
+        next.focus();
+      };
+      return element("button", { type: "button", role: "tab", id: `d9m-format-${name}`, "aria-controls": "d9m-block", onclick: show, onkeydown: move }, title);
+    });
+    const kept = all.findIndex(([, name]) => name === this.format);
+    tabs[Math.max(0, kept)].click();
+    return element("section", { "aria-label": "What to set" }, element("h3", {}, "What to set"),
+      element("div", { role: "tablist", "aria-label": "Formats", class: "d9m-tabs" }, ...tabs), panel);
+  }
+
+  #ops(advice) {
+    if (!advice.ops.length) return [];
+    const row = (op) =>
+      element("tr", {}, element("td", {}, element("code", {}, op.query === "*" ? "(no op)" : op.query)), element("td", {}, chip(op.outcome)),
+        element("td", {}, op.default === "unknown" ? "" : chip(op.default)), element("td", {}, op.solutions.join(" + ")),
+        element("td", {}, op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ")));
+    const head = ["Op", "With these settings", "With none", "Solution", "For good since"];
+    const sources = new Map(advice.ops.flatMap((op) => op.sources).map((each) => [each.id, each]));
+    return [
+      element("h3", {}, "Each op"),
+      element("div", { class: "md-typeset__scrollwrap", tabindex: "0", role: "region", "aria-label": "Outcome of each op" },
+        element("div", { class: "md-typeset__table" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((each) => element("th", { scope: "col" }, each)))),
+          element("tbody", {}, ...advice.ops.map(row))))),
+      ...(sources.size ? [element("h3", {}, "Why"), ...[...sources.values()].map((each) => this.#source(each))] : []),
+    ];
+  }
+
+  #source(source) {
+    const about = (each) => {
+      const when = words.clause(each.when);
+      const by = each.solutions.length ? ` with ${each.solutions.join(" + ")}` : each.raised_by ? `: ${each.raised_by} makes it stop` : "";
+      return element("li", {}, when ? `if ${when}: ` : "", chip(each.outcome), by, each.note ? ` (${each.note})` : "");
+    };
+    const lines = [
+      source.possible.length > 1 || source.possible[0].note ? element("ul", {}, ...source.possible.map(about)) : null,
+      source.alternatives.length > 1 ? element("p", {}, "Any of: ", source.alternatives.map((each) => each.join(" + ")).join("; ")) : null,
+      source.raised_by ? element("p", {}, `With ${source.raised_by} on, it stops with `, element("q", {}, source.error ?? "an error")) : null,
+      source.last_verified ? element("p", {}, `Nobody has looked at this release; in ${source.last_verified.release} it was `, chip(source.last_verified.outcome)) : null,
+      ...source.workarounds.map((each) => element("p", {}, `Work-around: ${each.text}`)),
+      ...source.costs.map((each) => element("p", {}, `Cost: ${each.text}`)),
+      element("p", {}, element("a", { href: this.#address(source.id) }, "Record: evidence, history, what to set by version")),
+    ];
+    return element("details", { class: "note" }, element("summary", {}, chip(source.outcome), ` ${source.title}`), element("p", {}, source.summary), ...lines);
+  }
+
+  #list(title, told) {
+    if (!told.length) return [];
+    const item = (each) => {
+      const when = words.clause(each.when);
+      return element("li", {}, when ? `If ${when}: ` : "", each.text, " ", element("a", { href: this.#address(each.id), class: "d9m-why", "aria-label": `record ${each.id}` }, "why"));
+    };
+    return [element("h3", {}, title), element("ul", {}, ...told.map(item))];
+  }
+
+  #unknowns(advice) {
+    if (!advice.unknowns.length) return [];
+    return [element("h3", {}, "Not known"), element("ul", {}, ...advice.unknowns.map((each) => element("li", {}, `${each.subject}: ${each.needs}`)))];
+  }
+
+  #ingredients(advice) {
+    return [element("h3", {}, "Every program needs, too"),
+      element("ul", {}, ...advice.ingredients.map((each) => element("li", {}, element("a", { href: this.#address(each.id) }, each.title))))];
+  }
+
+  #address(id) {
+    return `${this.root}${this.kinds[id]}/${id}/`;
+  }
+}

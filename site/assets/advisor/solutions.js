@@ -1,0 +1,72 @@
+// What judged sources need, and what the solutions that meet the needs turn.
+
+import { byText, meets } from "./choose.js";
+import { isEmpty } from "./clauses.js";
+import { demands, settle, total, unique } from "./settle.js";
+
+// What has to be solved, where it can be.
+export function needs(judged) {
+  return judged.flatMap(({ source, possible }) =>
+    possible
+      .filter(([, verdict]) => verdict.alternatives)
+      .map(([when, verdict]) => ({ source: source.id, alternatives: verdict.alternatives, when }))
+  );
+}
+
+export class Solutions {
+  constructor(tables) {
+    this.byLabel = Object.fromEntries(tables.solutions.map((each) => [each.label, each]));
+  }
+
+  // Solutions with all that they require.
+  closure(labels) {
+    const found = new Map();
+    const todo = [...labels].sort(byText).reverse();
+    while (todo.length) {
+      const label = todo.pop();
+      if (!found.has(label)) {
+        found.set(label, this.byLabel[label]);
+        todo.push(...this.byLabel[label].requires);
+      }
+    }
+    return [...found.values()];
+  }
+
+  // What chosen solutions turn, with where it is needed.
+  turned(here, labels, wanted) {
+    return this.closure(labels).flatMap((solution) => {
+      const helped = served(solution.label, labels, wanted);
+      const clauses = helped.some((need) => isEmpty(need.when)) ? [] : helped.map((need) => need.when);
+      return [...demands(here, solution.label, solution.settings, clauses), ...demands(here, solution.label, solution.sets, clauses, true)];
+    });
+  }
+
+  answers(here, chosen, wanted) {
+    return this.closure(chosen).map((solution) => ({
+      id: solution.id,
+      label: solution.label,
+      title: solution.title,
+      covers: covered(solution.label, chosen, wanted),
+      includes: this.#included(solution, wanted),
+      settings: total(settle(here, demands(here, solution.label, solution.settings)).steps),
+    }));
+  }
+
+  // Other solutions whose every setting this one turns by itself.
+  #included(solution, wanted) {
+    const set = (turns) => turns.map((turn) => turn.set).filter(Boolean);
+    const own = new Set(set(solution.sets));
+    const others = unique(wanted.flatMap((need) => need.alternatives.flat())).filter((each) => each !== solution.label);
+    return own.size ? others.sort(byText).filter((label) => set(this.byLabel[label].settings).every((each) => own.has(each))) : [];
+  }
+}
+
+// Needs that a chosen solution helps to meet.
+function served(label, labels, wanted) {
+  return wanted.filter((need) => meets({ alternatives: need.alternatives.filter((each) => each.includes(label)) }, labels));
+}
+
+// Ids of the sources that a chosen solution helps to remove.
+export function covered(label, labels, wanted) {
+  return unique(served(label, labels, wanted).map((need) => need.source));
+}

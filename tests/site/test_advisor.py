@@ -1,0 +1,281 @@
+"""The advisor on the page says what the resolver says, and anybody can use it."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import importlib
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from browser import opened, site
+from questions_of_page import compared, expected, questions
+from site_build import built, real
+
+from d9m import query
+from d9m.advice import Advice
+from d9m.ask import advise
+from d9m.cli import question as options
+from d9m.render import markdown, python
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+MANY = 500
+SHOWN = 12
+"""Questions that are read off the page itself; the others are asked of its scripts."""
+
+ASK = """async (questions) => {
+  const [{ Advisor, Mistake }, { formats }, { toCommand, toAddress }] = await Promise.all(
+    ["advisor", "formats", "question"].map((name) => import(`./assets/advisor/${name}.js`)));
+  const tables = await (await fetch("assets/advisor/tables.json")).json();
+  const advisor = new Advisor(tables);
+  const answers = questions.map((question) => {
+    const start = performance.now();
+    try {
+      const advice = advisor.ask(question);
+      const took = performance.now() - start;
+      const command = toCommand(tables, question);
+      const imports = Object.keys(advice.environment.packages).flatMap((name) => tables.about[name].imports);
+      const blocks = Object.fromEntries(formats(advice, command, imports).map(([, name, text]) => [name, text]));
+      return { advice, blocks, command, address: toAddress(tables, question), took };
+    } catch (error) {
+      if (!(error instanceof Mistake)) throw error;
+      return { mistake: error.message };
+    }
+  });
+  return JSON.stringify(answers);
+}"""
+
+
+@functools.cache
+def asked() -> list[dict[str, Any]]:
+    return questions(real(), MANY)
+
+
+@functools.cache
+def right() -> list[dict[str, Any]]:
+    """The resolver's answers."""
+    return [expected(real(), each) for each in asked()]
+
+
+@pytest.fixture(scope="module")
+def answers() -> list[dict[str, Any]]:
+    """The page's answers, each with its blocks, its command and its address."""
+    return json.loads(opened().evaluate(ASK.replace("./assets", f"{site()}assets"), asked()))
+
+
+def test_the_page_and_the_resolver_agree_on_every_question(answers: list[dict[str, Any]]) -> None:
+    for question, wanted, found in zip(asked(), right(), answers):
+        assert ("mistake" in found) == ("mistake" in wanted), (question, found, wanted)
+        if "mistake" not in wanted:
+            told = compared(found["advice"])
+            for name, value in compared(wanted).items():
+                assert told[name] == value, (question, name)
+
+
+def test_the_questions_cover_what_can_be_asked() -> None:
+    outcomes = [each.get("outcome", "mistake") for each in right()]
+    assert set(outcomes) >= {"no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved", "mistake"}
+    assert outcomes.count("mistake") < MANY / 4
+    assert sum(len(each.get("ops", ())) > 1 for each in right()) > MANY / 5
+    assert sum(bool(each.get("solutions")) for each in right()) > MANY / 5
+    assert any(each.get("conflicts") for each in right()) or any(
+        len(source["alternatives"]) > 1 for each in right() for op in each.get("ops", ()) for source in op["sources"]
+    )
+
+
+def test_the_command_beside_an_answer_asks_the_same_question(answers: list[dict[str, Any]]) -> None:
+    for question, wanted, found in zip(asked(), right(), answers):
+        if "mistake" not in found:
+            assert compared(_said_to_the_command_line(found["command"])) == compared(wanted), question
+
+
+def _said_to_the_command_line(command: str) -> Any:
+    words = shlex.split(command)[2:]
+    given: dict[str, list[str]] = {}
+    while words:
+        option = words.pop(0)
+        given.setdefault(option, []).append("" if option == "--inference" else words.pop(0))
+    asked = options.asked(
+        given.get("--tf"), given.get("--torch"), given.get("--jax"), given.get("--with"), *_single(given),
+        "--inference" in given, given.get("--fact"),
+    )  # fmt: skip
+    assert asked is not None
+    scope = given.get("--scope", ["run"])[0]
+    answer = advise(real(), asked, options.read_ops(given.get("--ops")), scope)  # type: ignore[arg-type]
+    return msgspec.json.decode(msgspec.json.encode(answer))
+
+
+def _single(given: dict[str, list[str]]) -> tuple[str | None, str | None]:
+    return given.get("--container", [None])[0], given.get("--device", [None])[0]
+
+
+@pytest.mark.parametrize("name", ["env", "python", "dockerfile", "slurm", "megatron", "clara", "markdown"])
+def test_every_block_is_the_one_that_the_command_line_writes(name: str, answers: list[dict[str, Any]]) -> None:
+    compared_blocks = 0
+    for wanted, found in zip(right(), answers):
+        if "mistake" in wanted or name not in found["blocks"]:
+            continue
+        compared_blocks += 1
+        advice = msgspec.convert(wanted, Advice)
+        assert found["blocks"][name] == _block(name, advice, found["command"])
+    assert compared_blocks > 5
+
+
+def _block(name: str, advice: Advice, command: str) -> str:
+    frameworks = tuple(each for package in advice.environment.packages for each in real().package(package).imports)
+    if name == "python":
+        return python.render(advice, command, frameworks)
+    if name == "markdown":
+        bare = [msgspec.structs.replace(op, sources=[]) for op in advice.ops]  # the page links records instead
+        return markdown.render(msgspec.structs.replace(advice, ops=bare), command, frameworks)
+    return importlib.import_module(f"d9m.render.{name}").render(advice, command)
+
+
+def test_an_answer_takes_less_than_a_tenth_of_a_second(answers: list[dict[str, Any]]) -> None:
+    times = sorted(each["took"] for each in answers if "took" in each)
+    assert times[len(times) * 99 // 100] < 100
+
+
+def test_the_grid_is_small() -> None:
+    tables = json.loads((built() / "assets/advisor/tables.json").read_bytes())
+    grid = {name: tables[name] for name in ("cells", "lines", "rows", "tensors", "domains", "verdicts", "packages")}
+    assert len(gzip.compress(json.dumps(grid, separators=(",", ":")).encode(), 9, mtime=0)) < 100_000
+
+
+def test_no_script_compares_versions() -> None:
+    """Releases are opaque to the scripts: none names a framework, and none splits a release into numbers."""
+    kb = real()
+    names = {f'"{name}"' for name in kb.keys("packages")} - {'"tensorflow"', '"torch"', '"python"'}
+    for path in sorted((built() / "assets/advisor").glob("*.js")):
+        text = path.read_text(encoding="utf-8")
+        assert not {name for name in names if name in text}, path
+        assert 'split(".").map' not in text, path
+
+
+# --- the page itself ------------------------------------------------------------------
+
+
+def _advised(path: str = "", **options: Any) -> Page:
+    page = opened(path, **options)
+    page.wait_for_selector("[data-ready=true]")
+    return page
+
+
+def test_the_address_asks_and_the_page_shows(answers: list[dict[str, Any]]) -> None:
+    good = [each for each in answers if "advice" in each and each["advice"]["ops"]][:SHOWN]
+    for each in good:
+        page = _advised(f"?{each['address']}")
+        shown = page.locator(".d9m-answer .md-tag").inner_text()
+        assert shown.split(" ", 1)[1] == each["advice"]["outcome"].replace("-", " ")
+        assert page.locator("#d9m-block code").text_content() == each["blocks"]["env"]
+        rows = page.locator(".d9m-advice tbody tr")
+        assert rows.count() == len(each["advice"]["ops"])
+        assert page.locator(".d9m-advice details").count() == len(
+            {source["id"] for op in each["advice"]["ops"] for source in op["sources"]}
+        )
+        page.context.close()
+
+
+def test_every_record_that_an_answer_links_has_a_page() -> None:
+    page = _advised("?tensorflow=2.0&ops=conv,bias_add,segment_sum")
+    links = page.eval_on_selector_all(".d9m-advice a", "links => links.map((link) => link.getAttribute('href'))")
+    assert len(links) > 5
+    assert not [link for link in links if not (built() / link / "index.html").is_file()]
+
+
+def test_typing_completes_names_and_arguments() -> None:
+    page = _advised()
+    page.select_option("#d9m-choice", "torch")
+    field = page.locator("#d9m-ops")
+    field.press_sequentially("interpol", delay=10)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert "interpolate" in field.input_value()
+    field.press_sequentially("[mod", delay=10)
+    options = page.locator("#d9m-names li").all_inner_texts()
+    assert any("mode=bilinear" in each for each in options)
+
+
+def test_the_whole_question_can_be_asked_by_keyboard() -> None:
+    page = _advised()
+    page.focus("#d9m-choice")
+    page.keyboard.type("PyTorch")
+    page.keyboard.press("Tab")
+    page.keyboard.type("2.4.1")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("cumsum")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".d9m-answer")
+    assert "torch 2.4.1" in page.locator(".d9m-answer").inner_text()
+    assert page.locator("[role=status]").inner_text()
+    page.focus("[role=tab][aria-selected=true]")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("[role=tab][aria-selected=true]").inner_text() == "Python"
+    assert "import torch" in page.locator("#d9m-block code").inner_text()
+
+
+def test_the_link_to_share_asks_the_same_again() -> None:
+    page = _advised()
+    page.select_option("#d9m-choice", "ngc-tensorflow")
+    page.select_option("#d9m-version", "20.03-tf2-py3")
+    page.locator("#d9m-ops").fill("conv[dtype=float16], bias_add:backward")
+    page.keyboard.press("Enter")
+    page.locator("summary", has_text="Facts about").click()
+    page.select_option("#d9m-fact-xla", "true")
+    first = page.locator("#d9m-block code").text_content()
+    again = _advised("?" + page.url.partition("?")[2])
+    assert again.locator("#d9m-block code").text_content() == first
+    assert again.locator("#d9m-fact-xla").input_value() == "true"
+
+
+def test_an_error_text_is_recognised_and_leads_to_its_op() -> None:
+    page = _advised()
+    page.select_option("#d9m-choice", "torch")
+    field = page.locator("#d9m-ops")
+    field.fill("RuntimeError: index_add_cuda_ does not have a deterministic implementation, but you set 'torch.use_")
+    page.wait_for_selector(".d9m-advice .admonition")
+    assert page.locator(".d9m-advice a").get_attribute("href").startswith("errors/pytorch/")  # type: ignore[union-attr]
+    page.locator(".d9m-advice button").first.click()
+    page.wait_for_selector(".d9m-answer")
+
+
+def test_what_is_unknown_is_refused_with_what_is_near() -> None:
+    page = _advised("?torch=2.4&ops=no_such_op")
+    assert "no record names" in page.locator(".d9m-advice [role=alert]").inner_text()
+    page = _advised("?torch=99.9")
+    assert "99.9" in page.locator(".d9m-advice [role=alert]").inner_text()
+
+
+def test_it_works_without_network_once_it_is_there() -> None:
+    page = _advised()
+    page.context.set_offline(True)
+    page.select_option("#d9m-choice", "torch")
+    page.locator("#d9m-ops").fill("cumsum")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".d9m-answer")
+
+
+def test_without_javascript_the_page_says_so_and_shows_no_form() -> None:
+    page = opened(java_script_enabled=False)
+    assert "needs JavaScript" in page.locator("main").inner_text()
+    assert not page.locator(".d9m-advisor form").is_visible()
+    assert page.locator(".d9m-advisor a").count() >= 3
+
+
+def test_the_copy_button_copies_the_block() -> None:
+    page = _advised("?torch=2.4&ops=cumsum", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#d9m-block ~ button, .highlight .d9m-copy").first.click()
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#d9m-block code").text_content()
+
+
+def test_items_are_parted_as_on_the_command_line() -> None:
+    page = _advised("?torch=2.4&ops=interpolate[mode=bilinear,ndim=4],cumsum")
+    texts = page.locator(".d9m-advice tbody td:first-child").all_inner_texts()
+    assert texts == query.split("interpolate[mode=bilinear,ndim=4],cumsum")
