@@ -31,6 +31,7 @@ _OPEN = "([{"
 _CLOSE = ")]}"
 _DIRECTIONS: dict[str, Direction] = {"forward": "forward", "fwd": "forward", "backward": "backward", "bwd": "backward"}
 _ASSIGNED = re.compile(r"\s*([-+*/]?)=(?!=)")
+_UPDATED = re.compile(r"[^\[]*\.at\[.*?\]\.(\w+)(?:\(.*\))?(?=:|$)")  # JAX: x.at[i].add(y)
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -85,6 +86,8 @@ def parse(text: str) -> Query:
         end = close + 1
     if name == SUBSCRIPT and (assigned := _ASSIGNED.match(item, end)):
         return Query(item, ASSIGNMENTS["+" if assigned[1] else ""])
+    if name == SUBSCRIPT and (updated := _UPDATED.match(item)):
+        name, end = f"at.{updated[1]}", updated.end()
     directions = _suffixes(item, end, arguments)
     return Query(item, name, arguments, pasted, directions)
 

@@ -45,6 +45,11 @@ def test_commas_inside_brackets_do_not_split(text: str, items: list[str]) -> Non
     assert query.split(text) == items
 
 
+@pytest.mark.parametrize("text", ["x.at[i].add", "x.at[idx[0]].add(y, mode='drop')", "p.w.at[i, j].add(v):backward"])
+def test_an_update_of_jax_is_a_name(text: str) -> None:
+    assert query.parse(text).name == "at.add"
+
+
 @pytest.mark.parametrize("text", ["x[idx]", "h[:, edges[0]]", "x[a, b]:backward"])
 def test_a_pasted_subscript_is_a_name(text: str) -> None:
     assert query.parse(text).name == "x[idx]"
