@@ -44,7 +44,8 @@ def hidden_character(index: Index) -> Iterator[Finding]:
             yield Finding(part.at, part.path, "blank at the end of a line", tip="remove it")
 
 
-_MACHINE = re.compile(r"(?<![\w.])(/home/\w|/root/|/Users/\w|/work/|/tmp/|/mnt/|[A-Z]:\\|file:/|localhost\b)")
+_MACHINE = re.compile(r"(?<![\w.])(/home/\w|/root/|/Users/\w|/work/|/tmp/|/mnt/|[A-Z]:\\|file:/|(?<!/job:)localhost\b)")
+# `/job:localhost` is how TensorFlow calls a device, on every machine.
 
 
 @rule(
