@@ -118,7 +118,7 @@ def _solutions(
                 label=label,
                 title=solution.title,
                 covers=covered(label, chosen, wanted),
-                includes=_included(kb, solution, wanted),
+                includes=_included(kb, environment, solution, wanted),
                 settings=total(settled.steps),
                 evidence=[told_of(kb, each) for each in solution.evidence],
             )
@@ -126,13 +126,17 @@ def _solutions(
     return found
 
 
-def _included(kb: KnowledgeBase, solution: Solution, wanted: Sequence[Need]) -> list[str]:
-    """Other solutions whose every setting this one turns by itself."""
-    own = {turn.set for turn in solution.sets if turn.set}
+def _included(kb: KnowledgeBase, environment: Environment, solution: Solution, wanted: Sequence[Need]) -> list[str]:
+    """Other solutions whose every setting here this one surely turns by itself."""
+    own = {turn.set for turn in solution.sets if turn.set and {} in environment.holding(turn.when)}
+    if not own:
+        return []
     others = sorted({label for need in wanted for labels in need.alternatives for label in labels} - {solution.label})
-    return [
-        label for label in others if own and {turn.set for turn in kb.solution(label)[1].settings if turn.set} <= own
-    ]
+    turned_by = {
+        label: {each.turn.set for each in demands(kb, environment, label, kb.solution(label)[1].settings)} - {None}
+        for label in others
+    }
+    return [label for label, knobs in turned_by.items() if knobs and knobs <= own]
 
 
 _Asked: TypeAlias = tuple[str, Ingredient, list[Demand]]

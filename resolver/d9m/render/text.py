@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer
+from d9m.advice import Advice, CautionAnswer, OpAnswer, SolutionAnswer, SourceAnswer
 from d9m.records import Scope
 from d9m.render import todo, words
 from d9m.render.page import Page, Span
@@ -71,15 +71,21 @@ def _summary(advice: Advice) -> str:
     parts = [_count(advice.scope, good, ops, labels)] if ops else []
     if not ops and solved:
         parts.append(f"Solved with {words.listed(labels)}.")
-    for solution in advice.solutions:
-        if solution.includes:
-            parts.append(f"{solution.label} alone is enough: it also sets {words.listed(solution.includes)}.")
+    parts += [_included(advice, each) for each in advice.solutions if each.includes]
     raising = [op for op in ops if op.outcome == "raises"]
     if raising:
         parts.append(_raising(advice, raising))
     if advice.conflicts:
         parts.append(f"Not all at once: {words.listed([each.name for each in advice.conflicts])} cannot suit everyone.")
     return " ".join(parts)
+
+
+def _included(advice: Advice, solution: SolutionAnswer) -> str:
+    """What one solution spares the user: all of the others, or some."""
+    spared = words.listed(solution.includes)
+    if {each.label for each in advice.solutions} <= {solution.label, *solution.includes}:
+        return f"{solution.label} alone is enough: it also sets {spared}."
+    return f"{solution.label} also sets {spared}."
 
 
 def _raising(advice: Advice, raising: Sequence[OpAnswer]) -> str:
