@@ -205,8 +205,10 @@ def _read(kb: KnowledgeBase, package: str) -> str:
 
 
 def _absent(environment: Environment, package: str, spans: Sequence[Existence], query: Query) -> UsageError:
-    told = " and ".join(
-        " ".join([*([f"from {each.from_}"] if each.from_ else []), *([f"before {each.until}"] if each.until else [])])
+    told = " or ".join(
+        " and ".join(
+            [*([f"from {each.from_}"] if each.from_ else []), *([f"before {each.until}"] if each.until else [])]
+        )
         for each in spans
     )
     version = environment.packages[package].version

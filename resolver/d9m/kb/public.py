@@ -1,8 +1,8 @@
 """Public names of the frameworks: which there are beside those that records name, and when.
 
 Wheels were read for one release of each minor release, so a name comes and goes
-with a minor release here. Where a wheel shows none of a name's neighbours, it says
-nothing of the name either, and the name is taken to be there.
+with a minor release here. A namespace may move to a wheel of its own: where nothing of
+it is left, that says nothing of its names, and they are taken to be there.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def _public_names(catalogue: Catalogue, prefixes: Mapping[str, str], recorded: C
     for wanted in spelled.keys() - known:
         spellings = spelled[wanted]
         have = frozenset[int]().union(*spellings.values())
-        silent = frozenset(range(len(catalogue.releases))) - read[wanted.rpartition(".")[0]]
+        shown = read[wanted.rpartition(".")[0]]
+        silent = frozenset(range(min(shown), len(catalogue.releases))) - shown
         usual = max(spellings, key=lambda each: (len(spellings[each]), not each.endswith("_"), each))
         yield PublicName(usual, tuple(_spans(catalogue.releases, have | silent)))
 

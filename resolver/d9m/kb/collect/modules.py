@@ -26,7 +26,9 @@ def imported(source: str, of: str = "") -> set[str]:
     return {
         alias.asname or alias.name
         for node in _statements(parsed(source))
-        if isinstance(node, ast.ImportFrom) and ("." * node.level + (node.module or "")).startswith(of)
+        if isinstance(node, ast.ImportFrom)
+        and node.module != "__future__"
+        and ("." * node.level + (node.module or "")).startswith(of)
         for alias in node.names
         if not (alias.asname or alias.name).startswith("_") and alias.name != "*"
     }
