@@ -75,22 +75,22 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> AskedItem
 
 def _unrecorded(kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query) -> AskedItem:
     """Public names of the frameworks that no record names: ops without a known source. Raises UsageError."""
-    offered = [(package, each) for package in packages for each in _offered(kb, package, query.name)]
-    if not offered:
+    found = [(package, each) for package in packages for each in offered(kb, package, query.name)]
+    if not found:
         raise _unknown(kb, environment, packages, query)
     arguments = _arguments(kb, query)
     here = [
         AskedOp(package, each.name, arguments, {}, query.directions)
-        for package, each in offered
+        for package, each in found
         if any(_exists(environment, package, span) for span in each.spans)
     ]
     if not here:
-        package, first = offered[0]
+        package, first = found[0]
         raise _absent(environment, package, first.spans, query)
     return AskedItem(query.text, tuple(here))
 
 
-def _offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
+def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
     """Public names that a written name may mean: those of its first known spelling, in full or by its last parts."""
     for spelling in _spellings(name, kb.meta.prefixes[package]):
         wanted = plain(spelling)
@@ -205,11 +205,11 @@ def _read(kb: KnowledgeBase, package: str) -> str:
 
 
 def _absent(environment: Environment, package: str, spans: Sequence[Existence], query: Query) -> UsageError:
-    told = " or ".join(
-        " and ".join(
-            [*([f"from {each.from_}"] if each.from_ else []), *([f"before {each.until}"] if each.until else [])]
-        )
-        for each in spans
-    )
     version = environment.packages[package].version
-    return UsageError(f"{quote(query.name)} exists in {package} {told}, not in {version}")
+    return UsageError(f"{quote(query.name)} exists in {package} {told(spans)}, not in {version}")
+
+
+def told(spans: Sequence[Existence]) -> str:
+    """Releases that have a name, in words; empty for all of them."""
+    limits = [(each.from_ and f"from {each.from_}", each.until and f"before {each.until}") for each in spans]
+    return " or ".join(" and ".join(filter(None, each)) for each in limits)

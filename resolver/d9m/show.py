@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 import d9m
+from d9m import lookup
 from d9m.advice import SCHEMA_VERSION, Possible, Told, Tool
 from d9m.answers import told_of
 from d9m.environment import Asked, describe
@@ -104,7 +105,7 @@ def source_history(kb: KnowledgeBase, id_: str) -> History:
 
 
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
-    found = list(_records(kb, name)) or list(_ops(kb, name))
+    found = list(_records(kb, name)) or list(_ops(kb, name)) or list(_unrecorded(kb, name))
     if not found:
         known = {*kb.keys("labels"), *kb.keys("settings"), *kb.keys("sources"), *kb.keys("packages")}
         known |= {each.partition(":")[2] for each in kb.keys("names")}
@@ -152,3 +153,10 @@ def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
             entry: OpEntry = kb.get("ops", f"{package}:{each}")
             met = {one.id: one for reached in entry.reaches for one in kb.met_by(package, reached.op)}
             yield Shown("op", each, msgspec.to_builtins(entry), [source_history(kb, id_) for id_ in met], [])
+
+
+def _unrecorded(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
+    """Public names of the frameworks that no record names."""
+    for package in kb.meta.prefixes:
+        for each in lookup.offered(kb, package, parse(name).name):
+            yield Shown("op", each.name, {**msgspec.to_builtins(each), "package": package}, [], [])

@@ -14,7 +14,9 @@ from d9m.kb import compiled, index, load
 from d9m.kb.answered import answered
 from d9m.kb.tables import KnowledgeBase
 from d9m.kb.wheels import catalogue
+from d9m.render import show as rendered
 from d9m.resolve import resolve
+from d9m.show import show
 
 EVIDENCE = "evidence: [{kind: documented, document: notes}]"
 RECORDS = {
@@ -143,6 +145,16 @@ def test_a_name_that_records_name_is_theirs_alone(kb: KnowledgeBase) -> None:
     assert meant(kb, "1.1", "torch.Tensor.resize_") == ["torch.Tensor.resize_"]
     with pytest.raises(UsageError, match=r"unknown op 'torch.resize' in torch"):
         meant(kb, "1.1", "torch.resize")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("torch.vmap", "in torch from 2.0"), ("gesv", "in torch before 2.0"), ("torch.relu", "No record")],
+)
+def test_a_public_name_can_be_shown_with_the_releases_that_have_it(kb: KnowledgeBase, name: str, says: str) -> None:
+    shown = rendered.render(show(kb, [name])).plain()
+    assert says in shown
+    assert "No record names a source of nondeterminism here." in shown
 
 
 def test_every_op_in_every_release_is_counted_and_what_is_unknown_is_listed(kb: KnowledgeBase) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
+from d9m import lookup
+from d9m.records import Existence
 from d9m.render import words
 from d9m.render.page import Page, Span
 from d9m.show import History, Showing, Shown
@@ -28,7 +32,11 @@ def _shown(page: Page, shown: Shown) -> None:
         if field in shown.record:
             page.paragraph(str(shown.record[field]))
     if shown.kind == "op":
-        reached = [f"{each['op']}{_arguments(each)}" for each in shown.record["reaches"] if each["op"] != shown.id]
+        reaches = shown.record.get("reaches", [])
+        reached = [f"{each['op']}{_arguments(each)}" for each in reaches if each["op"] != shown.id]
+        spans = lookup.told(msgspec.convert(shown.record.get("spans", []), list[Existence]))
+        if spans:
+            page.paragraph(f"in {shown.record['package']} {spans}", "", "  ")
         if reached:
             page.paragraph(f"reaches {', '.join(reached)}", "", "  ")
         if not shown.history:
