@@ -41,7 +41,7 @@ def _is_config(found: Mapping[str, Value]) -> bool:
 def _verdicts(
     kb: KnowledgeBase, environment: Environment, advice: Advice, name: str, value: Value
 ) -> Iterator[Existing]:
-    """One verdict for a setting that the knowledge base knows, and one for each item of a list that it knows."""
+    """One verdict for a setting that the knowledge base knows, and one for each item of a list that is at fault."""
     setting: Setting | None = kb.get("settings", name)
     if setting is None or setting.kind not in ("env", "config"):
         return
@@ -50,8 +50,9 @@ def _verdicts(
     for item in case.items if setting.list_ is not None else ():
         name, equals, inside = item.partition("=")
         known: Setting | None = kb.get("settings", name)
-        if known is not None:
-            yield _Case(kb, environment, advice, known, inside if equals else "").verdict()
+        verdict = _Case(kb, environment, advice, known, inside if equals else "").verdict() if known else None
+        if verdict is not None and verdict.status not in ("needed", "harmless"):
+            yield verdict
 
 
 class _Case:
@@ -130,7 +131,7 @@ class _Case:
     def _contested(self) -> Existing | None:
         for conflict in self.advice.conflicts:
             if conflict.name == self.setting.name:
-                return self._says("contradictory", f"{'; '.join(conflict.choices)}: no value suits all")
+                return self._says("contradictory", f"no value suits all: {'; '.join(conflict.choices)}")
         return None
 
     def _against(self) -> Existing:

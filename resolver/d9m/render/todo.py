@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from d9m.advice import Advice, Existing, HelperAnswer
+from d9m.records import EvidenceKind
 from d9m.render import words
 from d9m.render.page import Page, Span, Style
 from d9m.render.program import imports, program_steps
@@ -126,6 +129,10 @@ _VERDICTS: dict[str, Style] = {
 
 
 def _proof(existing: Existing) -> str:
-    """Who says so: the first evidence that says something."""
-    told = next((each for each in existing.evidence if each.follows and (each.note or each.where)), None)
+    """Who says so: the strongest evidence that says something."""
+    saying = [each for each in existing.evidence if each.follows and (each.note or each.where)]
+    told = max(saying, key=lambda each: _STRENGTH.index(each.kind), default=None)
     return f" ({told.kind}: {(told.note or told.where or '').rstrip('.')})" if told else ""
+
+
+_STRENGTH: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
