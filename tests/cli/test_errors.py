@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,12 @@ LONG = "x" * 5_000
 
 TEXTS = [
     (["advise", "--tf", "2.0", "--ops", "bias_ad"], ["unknown op 'bias_ad'", "did you mean bias_add"]),
+    (
+        ["advise", "--torch", "2.4", "--ops", "torch.relux"],
+        ["'torch.relux' in torch", "torch.relu", "no release of torch"],
+    ),
+    (["advise", "--torch", "1.8", "--ops", "F.mish"], ["'F.mish' exists in torch from 1.9, not in 1.8"]),
+    (["advise", "--tf", "2.3", "--ops", "tf.nn.silu"], ["'tf.nn.silu' exists in tensorflow from 2.4, not in 2.3"]),
     (["advise", "--tf", "2.0.9"], ["tensorflow '2.0.9' was never released", "did you mean 2.0.4 or 2.1.0?"]),
     (["advise", "--torch", "twofour"], ["'twofour' is no version of torch", "2.4.1+cu121"]),
     (["advise", "--with", "tensorflw=2.0"], ["unknown package 'tensorflw'", "did you mean tensorflow"]),
@@ -57,6 +64,24 @@ def test_an_error_names_the_value_and_what_would_be_right(arguments: list[str], 
     assert (done.returncode in (2, 5), done.stdout) == (True, "")
     assert [each for each in said if each not in done.stderr] == []
     assert len(done.stderr) < 1_000, "an error that nobody reads"
+
+
+@pytest.mark.parametrize(
+    ("release", "op"),
+    [
+        (("--torch", "2.4"), "torch.special.bessel_j0"),
+        (("--torch", "2.4"), "F.hardshrink"),
+        (("--torch", "2.4"), "nn.mish"),
+        (("--tf", "2.12"), "tf.keras.layers.GaussianNoise"),
+        (("--tf", "2.20"), "tf.compat.v1.placeholder"),
+        (("--tf", "1.4"), "tf.placeholder"),
+    ],
+)
+def test_a_public_name_that_no_record_names_is_no_error(release: tuple[str, str], op: str) -> None:
+    done = d9m("advise", *release, "--ops", op, "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (answer,) = json.loads(done.stdout)["ops"]
+    assert (answer["query"], answer["outcome"]) == (op, "no-known-source")
 
 
 CONTROL = [

@@ -386,3 +386,9 @@ def test_text_and_json_name_the_code_and_what_was_compared(kb: Kb) -> None:
     shown = kb.audit().text()
     assert shown.startswith(f"{PLANTED}\n    torch: _histc_cuda does not have")
     assert shown.endswith("1 differences, 0 explained, 3 fact files compared\n")
+
+
+def test_the_knowledge_base_itself_agrees_with_every_wheel() -> None:
+    found = audit(Path(__file__).parents[2] / "kb")
+    assert [each.id for each in found.differences] == []
+    assert len(found.compared) >= 60

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.audit.shipped import Difference, Known, Shipped
+from d9m.kb.audit.texts import refuses
 from d9m.query import plain
 from d9m.records import ErrorRecord
 
@@ -18,7 +19,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
             missing: list[str] = []
             if not known.kb.get("names", f"{package}:{plain(name)}"):
                 missing.append("no name of the catalogue")
-            if not any(text.startswith(f"{name} ") for text in texts):
+            if not any(refuses(text, name) for text in texts):
                 missing.append("no error text")
             if missing:
                 have = shipped.carrying(package, lambda release, n=name: n in release.all("alerts"))

@@ -43,11 +43,15 @@ def carries(release: Release, text: str) -> bool:
     A refusal is put together from the name of the operation, which the libraries
     hand over, and a rest that is the same for all of them.
     """
-    name, refused, _rest = text.partition(_REFUSED)
-    pattern = ".+".join(map(re.escape, _VARIES.split(name)))
-    named = bool(refused) and any(re.fullmatch(pattern, each) for each in release.all("alerts"))
+    named = any(refuses(text, each) for each in release.all("alerts"))
     rests = [each for each in release.all("messages") if _VARIES.sub("", each).strip().startswith(_REFUSED.strip())]
     return _covered(text, release.all("messages").difference(() if named else rests))
+
+
+def refuses(text: str, alert: str) -> bool:
+    """Whether this is the refusal of an operation of that name."""
+    name, refused, _rest = text.partition(_REFUSED)
+    return bool(refused) and re.fullmatch(".+".join(map(re.escape, _VARIES.split(name))), alert) is not None
 
 
 def _covered(text: str, messages: Iterable[str]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from d9m.kb.collect.image import Content, Image, Section, text_at
 
-_BEFORE = 128
+_BEFORE = 192
 """Bytes before a call in which its text is loaded."""
 
 _LONGEST = 100
