@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from d9m.kb.tables import KnowledgeBase
 from pages import (
+    containers,
     documents,
     errors,
     facts,
@@ -32,6 +33,7 @@ ROOMS = (
     start,
     status,
     releases,
+    containers,
     sources,
     ops,
     solutions,

@@ -163,9 +163,13 @@ def _image(kb: KnowledgeBase, package: str, release: str, device: str) -> Enviro
 
 def tag(kb: KnowledgeBase, package: str, release: str) -> str:
     """The image tag of a release."""
-    fitting = (form for form in kb.package(package).tags if release in _inside([release], form.when))
-    form = next(fitting, None)
-    return form.forms[0].format(release=release) if form else release
+    return tags(kb, package, release)[0]
+
+
+def tags(kb: KnowledgeBase, package: str, release: str) -> list[str]:
+    """Every image tag of a release, the one to show first."""
+    fitting = (form.forms for form in kb.package(package).tags if release in _inside([release], form.when))
+    return [each.format(release=release) for each in next(fitting, ["{release}"])]
 
 
 def _exceptions(kb: KnowledgeBase, source: Source, home: str) -> Iterator[Clause]:

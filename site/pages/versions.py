@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Package
-from pages import history, layout, proof
+from pages import containers, layout, proof
+from pages.history import tag
 
 _KINDS = {
     "framework": "Frameworks",
@@ -45,7 +46,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             package=package,
             known=known,
             parts=list(dict.fromkeys(part for _release, each in known for part in each.with_)),
-            tags={release: history.tag(kb, name, release) for release, _each in known} if package.image else {},
+            tags=_tags(kb, name) if package.image else {},
             dated=any(each.date for _release, each in known),
             noted=any(each.note or each.confidence != "confirmed" for _release, each in known),
             sources=[id_ for id_ in kb.keys("sources") if kb.meta.folders[id_.partition("/")[0]] == name],
@@ -54,3 +55,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
                 *(one for release, each in known for one in proof.of(kb, each.evidence, release)),
             ],
         )
+
+
+def _tags(kb: KnowledgeBase, name: str) -> dict[str, tuple[str, str]]:
+    """Release of an image -> its tag, and the page about it."""
+    return {each: (tag(kb, name, each), containers.path(kb, name, each)) for each in kb.releases(name)}

@@ -1,0 +1,150 @@
+"""A page for each container image: what it ships, what to set inside, and what the image before did otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from d9m.advice import Advice
+from d9m.ask import advise
+from d9m.environment import Asked
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import Outcome, Package, Release
+from pages import differences, history, layout, phrases, proof, recipes
+from pages.history import tag
+
+REGISTRY = "nvcr.io"
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A package inside an image."""
+
+    package: str
+    version: str
+    before: str | None
+    """In the image before; None: the same, or not known of both."""
+
+
+class Left(msgspec.Struct, frozen=True):
+    """Ops that stay as bad for the same reason."""
+
+    outcome: Outcome
+    ops: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...]
+    """Id and title."""
+
+
+class Image(msgspec.Struct, frozen=True):
+    """A row of the list of all images."""
+
+    tag: str
+    path: str
+    release: Release
+    stock: str
+    """Version of the framework inside; empty where nobody has confirmed it."""
+    left: int
+    """Ops that no setting makes deterministic, or of which nobody knows."""
+
+
+def path(kb: KnowledgeBase, package: str, release: str) -> str:
+    return f"containers/{kb.package(package).image}/{tag(kb, package, release)}.md"
+
+
+def images(kb: KnowledgeBase) -> list[str]:
+    """Packages that are images."""
+    return [name for name in kb.keys("packages") if kb.package(name).image]
+
+
+def answer(kb: KnowledgeBase, package: str, release: str) -> Advice:
+    """Everything known of one image."""
+    named = f"{kb.package(package).image}:{tag(kb, package, release)}"
+    return kb.once(("container", package, release), lambda: advise(kb, Asked((), named)))
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    groups = [
+        (name, kb.package(name), [_image(kb, name, each) for each in reversed(kb.releases(name))])
+        for name in images(kb)
+    ]
+    title = "Containers"
+    description = "What each NVIDIA NGC image ships, and what to set inside it so that runs repeat bit for bit."
+    yield layout.page(kb, "containers/index.md", "containers.md", title, description, groups=groups)
+    for name in images(kb):
+        for release in kb.releases(name):
+            yield _page(kb, name, release)
+
+
+def _image(kb: KnowledgeBase, name: str, release: str) -> Image:
+    known = kb.package(name).releases[release]
+    left = sum(len(each.ops) for each in _left(answer(kb, name, release)))
+    stock = known.with_.get(kb.package(name).stock or "", "")
+    return Image(tag(kb, name, release), path(kb, name, release), known, stock, left)
+
+
+def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
+    package = kb.package(name)
+    known = package.releases[release]
+    advice = answer(kb, name, release)
+    earlier, later = _around(kb.releases(name), release)
+    shown = tag(kb, name, release)
+    title = f"{REGISTRY}/{package.repository}:{shown}"
+    return layout.page(
+        kb,
+        path(kb, name, release),
+        "container.md",
+        title,
+        f"What the image {package.image}:{shown} ships, and what to set inside it so that runs repeat bit for bit.",
+        hide=("navigation",),
+        name=name,
+        package=package,
+        release=known,
+        others=history.tags(kb, name, release)[1:],
+        command=f"d9m advise --container {package.image}:{shown}",
+        parts=_parts(package, release, earlier),
+        unseen=_unseen(kb, package, advice),
+        labels=[each.label for each in advice.solutions],
+        blocks=list(recipes.as_blocks(advice.steps)),
+        left=_left(advice),
+        earlier=earlier and (tag(kb, name, earlier), path(kb, name, earlier)),
+        later=later and (tag(kb, name, later), path(kb, name, later)),
+        changes=differences.between(answer(kb, name, earlier), advice) if earlier else [],
+        proofs=proof.of(kb, known.evidence),
+    )
+
+
+def _around(released: Sequence[str], release: str) -> tuple[str | None, str | None]:
+    """The releases before and after."""
+    place = released.index(release)
+    return (released[place - 1] if place else None), next(iter(released[place + 1 :]), None)
+
+
+def _left(advice: Advice) -> list[Left]:
+    """What the advised settings do not make deterministic, worst first."""
+    groups: dict[tuple[Outcome, tuple[tuple[str, str], ...]], list[str]] = {}
+    for op in differences.met(advice).values():
+        if op.outcome in _BAD:
+            why = tuple((each.id, each.title) for each in op.sources if each.outcome == op.outcome)
+            groups.setdefault((op.outcome, why), []).append(op.query)
+    found = [Left(outcome, tuple(ops), why) for (outcome, why), ops in groups.items()]
+    return sorted(found, key=lambda each: (_BAD.index(each.outcome), each.ops))
+
+
+_BAD: tuple[Outcome, ...] = ("unsolved", "raises", "unknown")
+
+
+def _parts(package: Package, release: str, earlier: str | None) -> list[Part]:
+    before = package.releases[earlier].with_ if earlier else {}
+    return [
+        Part(name, version, None if before.get(name) == version else before.get(name))
+        for name, version in package.releases[release].with_.items()
+    ]
+
+
+def _unseen(kb: KnowledgeBase, package: Package, advice: Advice) -> str | None:
+    """Releases of the framework that the image may hold, where nobody has confirmed which; None: it is known."""
+    stock = package.stock
+    if stock is None or advice.environment.packages.get(stock) != "any":
+        return None
+    inside = advice.environment.releases[stock]
+    return phrases.run(inside[0], inside[-1], kb.releases(stock))

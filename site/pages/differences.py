@@ -1,0 +1,50 @@
+"""What two answers about everything say differently, op by op."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+
+from d9m.advice import WORST_LAST, Advice, OpAnswer
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Ops that changed in the same way."""
+
+    ops: tuple[str, ...]
+    before: OpAnswer | None
+    """None: not there, or nothing known met it."""
+    after: OpAnswer | None
+
+    @property
+    def worse(self) -> bool:
+        return _badness(self.after) > _badness(self.before)
+
+
+def _badness(op: OpAnswer | None) -> int:
+    return WORST_LAST.index(op.outcome) if op else -1
+
+
+def met(advice: Advice) -> dict[str, OpAnswer]:
+    """The ops that meet a source, by name."""
+    return {op.query: op for op in advice.ops if op.sources and op.query != "*"}
+
+
+def between(earlier: Advice, later: Advice) -> list[Change]:
+    """Ops that are answered differently, what got worse first."""
+    before, after = met(earlier), met(later)
+    found = [
+        (op, before.get(op), after.get(op))
+        for op in sorted({*before, *after}, key=str.lower)
+        if _answer(before.get(op)) != _answer(after.get(op))
+    ]
+    found.sort(key=lambda each: (_answer(each[1]), _answer(each[2])))
+    groups = itertools.groupby(found, key=lambda each: (_answer(each[1]), _answer(each[2])))
+    joined = [[*group] for _answers, group in groups]
+    several = [Change(tuple(op for op, _one, _two in group), *group[0][1:]) for group in joined]
+    return sorted(several, key=lambda each: (not each.worse, each.ops))
+
+
+def _answer(op: OpAnswer | None) -> tuple[str, ...]:
+    return (op.outcome, op.default, *op.solutions) if op else ()

@@ -1,0 +1,134 @@
+"""The page of an image says what the resolver says of it."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+import re
+
+import pytest
+from site_build import generator, real
+
+from d9m.ask import advise
+from d9m.environment import Asked
+from d9m.failures import UsageError
+
+IMAGES = [name for name in real().keys("packages") if real().package(name).image]
+"""Packages that are images."""
+
+
+@functools.cache
+def chosen() -> list[tuple[str, str]]:
+    """The first and the newest image of each kind, and some between."""
+    dice = random.Random(20)
+    every = {name: real().releases(name) for name in IMAGES}
+    return [(name, each) for name, all_ in every.items() for each in {all_[0], all_[-1], *dice.sample(all_, 4)}]
+
+
+@functools.cache
+def made() -> dict[str, str]:
+    """The pages of all images."""
+    generator()
+    from pages import containers
+
+    return dict(containers.pages(real()))
+
+
+def page(package: str, release: str) -> str:
+    from pages.containers import path
+
+    return made()[path(real(), package, release)]
+
+
+def section(text: str, head: str) -> str:
+    """A part of a page, from its heading to the next one; empty where it has none."""
+    return text.partition(f"\n## {head}")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("package", IMAGES)
+def test_every_image_has_a_page_that_is_found_by_its_full_name(package: str) -> None:
+    made()
+    from pages.containers import path
+
+    for release in real().releases(package):
+        title = page(package, release).split('title: "')[1].partition('"')[0]
+        answered = advise(real(), Asked((), title), ["tf.nn.bias_add" if "tensorflow" in title else "torch.cumsum"])
+        assert answered.environment.packages[package] == release
+        assert title.startswith(f"nvcr.io/{real().package(package).repository}:")
+        assert path(real(), package, release).removesuffix(".md").endswith(title.rpartition(":")[2])
+
+
+@pytest.mark.parametrize("package", IMAGES)
+def test_the_page_of_the_package_leads_to_every_image(package: str) -> None:
+    generator()
+    from pages import versions
+    from pages.containers import path
+
+    releases = dict(versions.pages(real()))[f"versions/{package}.md"]
+    index = made()["containers/index.md"]
+    for release in real().releases(package):
+        address = path(real(), package, release)
+        assert f"(../{address})" in releases
+        assert f"({address.removeprefix('containers/')})" in index
+
+
+def test_a_page_tells_what_the_image_ships() -> None:
+    for package, release in chosen():
+        shipped = section(page(package, release), "What it ships")
+        for name, version in real().package(package).releases[release].with_.items():
+            assert f"[{name}](../../versions/{name}.md) | {version} |" in shipped
+
+
+def test_a_page_tells_what_to_set_and_what_that_leaves() -> None:
+    for package, release in chosen():
+        text = page(package, release)
+        asked = text.split("d9m advise --container ")[1].partition("\n")[0]
+        advice = advise(real(), Asked((), asked))
+        wanted = section(text, "What to set")
+        for step in advice.steps:
+            assert step.name in wanted or (step.text or "").splitlines()[0] in wanted
+        left = section(text, "What no setting makes deterministic")
+        for op in advice.ops:
+            bad = op.outcome in ("unsolved", "raises", "unknown") and op.query != "*"
+            assert (f"`{op.query}`" in left) == bad, (package, release, op.query)
+
+
+def test_contents_that_nobody_confirmed_are_said_to_be_so() -> None:
+    doubted = 0
+    for package in IMAGES:
+        for release in real().releases(package):
+            known = real().package(package).releases[release]
+            missing = real().package(package).stock not in known.with_
+            boxed = "!!! question" in section(page(package, release), "What it ships")
+            assert boxed == (missing or known.confidence != "confirmed"), (package, release)
+            doubted += boxed
+    assert doubted
+
+
+@pytest.mark.parametrize("package", IMAGES)
+def test_what_changed_since_the_image_before_is_what_the_two_answers_differ_in(package: str) -> None:
+    generator()
+    from pages.containers import answer
+
+    changes = 0
+    for earlier, later in itertools.pairwise(real().releases(package)):
+        head, told = section(page(package, later), "Since ").split("\n", 1)
+        assert head.startswith(f"{earlier}-")
+        before, after = (
+            {op.query: (op.outcome, op.default, op.solutions) for op in answer(real(), package, each).ops if op.sources}
+            for each in (earlier, later)
+        )
+        for op in {*before, *after} - {"*"}:
+            differs = before.get(op) != after.get(op)
+            assert (f".md#{re.sub(r'[^a-zA-Z0-9_.-]', '-', op)})" in told) == differs, (later, op)
+            changes += differs
+    assert changes
+
+
+def test_there_is_no_page_of_an_image_that_was_never_released() -> None:
+    for package in IMAGES:
+        for release in real().package(package).never_released:
+            with pytest.raises(UsageError):
+                advise(real(), Asked((), f"{real().package(package).image}:{release}"))
+            assert not [path for path in made() if release in path]
