@@ -1,4 +1,4 @@
-"""The MkDocs hook: hand the generated pages and the style sheet to MkDocs. Everything else is in `pages`."""
+"""The MkDocs hook: hand generated pages, assets and data to MkDocs. What they hold is made in `pages` and `exports`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, Files, InclusionLevel
 
-from advisor import tables
 from d9m.kb import locate
+from exports import files as exported
+from exports.twins import index, twins
 from pages import pages
 
 _HERE = Path(__file__).parent
@@ -23,15 +24,26 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     # MkDocs writes the day of the build into the site map; the day of the records makes two builds equal.
     edition = datetime.fromisoformat(kb.meta.date).replace(tzinfo=timezone.utc)
     os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(edition.timestamp())))
-    for path, text in pages(kb).items():
+    generated = pages(kb)
+    for path, text in generated.items():
         file = File.generated(config, path, content=text)
         file.inclusion = InclusionLevel.NOT_IN_NAV
         files.append(file)
     for asset in sorted(each for each in (_HERE / "assets").rglob("*") if each.is_file()):
         path = asset.relative_to(_HERE).as_posix()
         files.append(File.generated(config, path, abs_src_path=str(asset)))
-    files.append(File.generated(config, "assets/advisor/tables.json", content=tables(kb)))
+    texts = {**{each.src_uri: each.content_string for each in files.documentation_pages()}, **generated}
+    served = {**exported(kb), **twins(texts), "llms.txt": index(kb, texts)}
+    for path, content in served.items():
+        files.append(_as_it_is(config, path, content))
     return files
+
+
+def _as_it_is(config: MkDocsConfig, path: str, content: str | bytes) -> File:
+    """A file that MkDocs only copies: Markdown, too, which it would make a page of under its own name."""
+    file = File.generated(config, f"{path}.copy", content=content)
+    file.dest_uri = path
+    return file
 
 
 def on_serve(server: LiveReloadServer, **_: object) -> None:

@@ -12,8 +12,9 @@ from advisor.environments import Offered
 from advisor.tensors import Tensors, open_domains
 from d9m import conditions
 from d9m.conditions import Cuts
+from d9m.explain import pattern
 from d9m.kb.tables import KnowledgeBase
-from d9m.records import Caution, Ingredient, Setting, Solution, Source, Turn, When
+from d9m.records import Caution, ErrorRecord, Ingredient, Setting, Solution, Source, Turn, When
 
 
 class Conditions:
@@ -38,12 +39,12 @@ class Conditions:
         """Everything that the conditions restrict."""
         return [conditions.read(when)[1] for when in self._whens]
 
-    def row(self, offered: Offered) -> tuple[int, ...]:
-        """Tensors of all conditions in one environment."""
-        return tuple(self._tensor(number, when, offered) for number, when in enumerate(self._whens))
+    def __len__(self) -> int:
+        return len(self._whens)
 
-    def _tensor(self, number: int, when: When, offered: Offered) -> int:
-        condition, cuts = conditions.read(when)
+    def tensor(self, number: int, offered: Offered) -> int:
+        """The tensor of one condition in one environment."""
+        condition, cuts = conditions.read(self._whens[number])
         names = [name for name in cuts if name not in offered.environment.vocabulary]
         place = (number, *(self._part(name, cuts[name], offered) for name in names))
         if place not in self._seen:
@@ -66,6 +67,19 @@ class Statements:
     def __init__(self, kb: KnowledgeBase, numbered: Conditions) -> None:
         self.kb = kb
         self.number = numbered.number
+
+    def everything(self, sources: Iterable[str]) -> dict[str, Any]:
+        """All that is told; `sources` are those that columns name."""
+        kb = self.kb
+        ingredients = sorted(kb.keys("ingredients"), key=lambda id_: (kb.get("ingredients", id_).order, id_))
+        return {
+            "sources": [self.source(id_) for id_ in sources],
+            "solutions": [self.solution(id_) for id_ in kb.keys("solutions")],
+            "settings": {name: self.setting(name) for name in kb.keys("settings")},
+            "ingredients": [self.ingredient(id_) for id_ in ingredients],
+            "wordings": {id_: self.wordings(id_) for id_ in kb.keys("errors")},
+            "errors": [self.error(id_) for id_ in kb.keys("errors")],
+        }
 
     def source(self, id_: str) -> dict[str, Any]:
         source: Source = self.kb.get("sources", id_)
@@ -108,8 +122,16 @@ class Statements:
             "cautions": self._cautions(ingredient.cautions),
         }
 
-    def error(self, id_: str) -> list[Any]:
+    def wordings(self, id_: str) -> list[Any]:
         return [[each.text, self.number(each.when)] for each in self.kb.get("errors", id_).texts]
+
+    def error(self, id_: str) -> dict[str, Any]:
+        """An error as it is recognised, and what it is about."""
+        error: ErrorRecord = self.kb.get("errors", id_)
+        patterns = dict.fromkeys(pattern(each.text).pattern.replace("(?P<", "(?<") for each in error.texts)
+        package = self.kb.meta.folders.get(id_.partition("/")[0])
+        about = {"title": error.title, "kind": error.kind, "advice": error.advice, "package": package}
+        return {"id": id_, **about, "ops": error.ops, "patterns": list(patterns)}
 
     def setting(self, name: str) -> dict[str, Any]:
         setting: Setting = self.kb.setting(name)

@@ -17,11 +17,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS / "packaging"), str(Path(__file__).parent)]
 
+import site_figures  # noqa: E402 - lies beside this script
 import synthetic  # noqa: E402 - lies beside this script
 from installations import Installation, installed, wheel_from_tree  # noqa: E402 - lies with the tests that own it
 
@@ -29,7 +31,7 @@ from d9m import lookup, query  # noqa: E402
 from d9m.ask import understand  # noqa: E402
 from d9m.environment import Asked  # noqa: E402
 from d9m.failures import UsageError  # noqa: E402
-from d9m.kb import compiled  # noqa: E402
+from d9m.kb import compiled, locate  # noqa: E402
 from d9m.kb.tables import KnowledgeBase  # noqa: E402
 from d9m.resolve import resolve  # noqa: E402
 
@@ -67,8 +69,18 @@ def main() -> None:
             *warm(compiled.read(str(found))),
             *everything(compiled.read(str(found))),
             Figure("wheel", wheel.stat().st_size / 1e6, "MB", 2),
+            *site(folder),
         ]
     print("\n".join(each.row() for each in figures))
+
+
+def site(folder: Path) -> Iterator[Figure]:
+    """What the site costs, where it can be built."""
+    if find_spec("material") is None:
+        return
+    kb = locate.from_yaml(TESTS.parent / "kb")
+    for each in (*site_figures.share(kb, folder), *site_figures.linear(folder), *site_figures.advisor(folder)):
+        yield Figure(*each)
 
 
 def cold(installation: Installation, folder: Path) -> Iterator[Figure]:

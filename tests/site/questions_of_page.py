@@ -22,9 +22,10 @@ def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any
 
     dice = random.Random(seed)
     offered = choices(kb)
+    main = [each for each in offered if each.name in kb.meta.prefixes or each.option == "--container"]
     found: list[dict[str, Any]] = []
     while len(found) < many:
-        choice = dice.choices(offered, [40 if _kind(kb, each.name) == "framework" else 10 for each in offered])[0]
+        choice = dice.choice(main if dice.random() < 0.8 else offered)
         question: dict[str, Any] = {"choice": choice.name, "version": dice.choice(choice.versions)}
         question["device"] = dice.choices(DEVICES, [12, 2, 1, 1, 4])[0]
         question["scope"] = dice.choices(get_args(Scope), [8, 1, 1])[0]
@@ -33,11 +34,6 @@ def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any
         question["ops"] = ", ".join(_items(kb, dice, choice.name))
         found.append(question)
     return found
-
-
-def _kind(kb: KnowledgeBase, name: str) -> str:
-    package = kb.get("packages", name)
-    return package.kind if package else "framework"
 
 
 def _facts(kb: KnowledgeBase, dice: random.Random) -> dict[str, str]:

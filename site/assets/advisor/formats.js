@@ -122,7 +122,7 @@ export function python(advice, command, imports) {
   for (const step of rest) {
     lines.push(...commented(advice, step, [...(live(advice, step) ? [] : step.imports), ...statement(step)]));
   }
-  return block(lines);
+  return `${lines.join("\n").trimEnd()}\n`;
 }
 
 function required(step) {

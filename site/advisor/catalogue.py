@@ -1,0 +1,73 @@
+"""The names that can be asked for, what each leads to, and which of them a release lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from advisor.columns import Column
+from advisor.tensors import Pool
+from d9m.environment import Installed
+from d9m.kb.tables import KnowledgeBase, OpEntry
+from d9m.query import BOTH
+from d9m.records import Existence
+from d9m.versions import key
+
+
+class Catalogues:
+    def __init__(self, kb: KnowledgeBase, columns: Sequence[Column]) -> None:
+        self.kb = kb
+        self.absences = Pool()
+        """Numbers of names that some releases lack."""
+        self._entries = {
+            package: [kb.get("ops", place) for place in kb.keys("ops") if place.startswith(f"{package}:")]
+            for package in kb.meta.prefixes
+        }
+        self._met: dict[tuple[str, str, str], list[int]] = {}
+        for number, column in enumerate(columns):
+            self._met.setdefault((column.home, column.op, str(column.when)), []).append(number)
+        self._absent: dict[tuple[str, tuple[str, ...]], int] = {}
+
+    def absent(self, packages: Mapping[str, Installed]) -> tuple[int, ...]:
+        """For each package with a catalogue: the place of the names that none of its releases has."""
+        here = [name for name in packages if name in self._entries]
+        return tuple(self._lacks(name, packages[name].candidates.releases) for name in here)
+
+    def _lacks(self, package: str, releases: tuple[str, ...]) -> int:
+        place = (package, releases)
+        if place not in self._absent:
+            entries = enumerate(self._entries[package])
+            missing = tuple(number for number, entry in entries if not _exists(entry.exists, releases))
+            self._absent[place] = self.absences.place(missing)
+        return self._absent[place]
+
+    def of(self, package: str) -> dict[str, Any]:
+        """One catalogue; a name's number is its place."""
+        entries = self._entries[package]
+        numbers = {entry.name: number for number, entry in enumerate(entries)}
+        return {
+            "prefixes": self.kb.meta.prefixes[package],
+            "add_ons": self.kb.meta.add_ons.get(package, {}),
+            "names": [[entry.name, *self._reach(package, entry, numbers)] for entry in entries],
+            "several": dict(self._several(package, numbers)),
+        }
+
+    def _several(self, package: str, numbers: dict[str, int]) -> Iterator[tuple[str, list[int]]]:
+        """Parts of names that mean several, where their order is not that of the names."""
+        for place in self.kb.keys("names"):
+            home, _colon, text = place.partition(":")
+            found = [numbers[each] for each in self.kb.get("names", place)] if home == package else []
+            if found != sorted(found):
+                yield text, found
+
+    def _reach(self, package: str, entry: OpEntry, numbers: dict[str, int]) -> Iterator[Any]:
+        """Whether it is an op itself; then all that it leads to, with the columns that this meets."""
+        yield int(entry.catalogued)
+        for each in entry.reaches:
+            met = self._met.get((package, each.op, str(each.when)), [])
+            yield [numbers[each.op], each.arguments, [BOTH.index(way) for way in each.directions], met]
+
+
+def _exists(exists: Existence, releases: Iterable[str]) -> bool:
+    low = () if exists.from_ is None else key(exists.from_)
+    return any(low <= key(each) and (exists.until is None or key(each) < key(exists.until)) for each in releases)

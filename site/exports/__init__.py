@@ -1,0 +1,18 @@
+"""What the site serves beside its pages: the JSON API, feeds, badges, redirects, and the pages as Markdown.
+
+`files(kb)` is pure, as `pages(kb)` is: path -> content, the same for the same records.
+"""
+
+from __future__ import annotations
+
+from advisor import tables
+from d9m.kb.tables import KnowledgeBase
+from exports import api, badges, feeds, redirects, schema
+
+ROOMS = (api, schema, badges, feeds, redirects)
+
+
+def files(kb: KnowledgeBase) -> dict[str, bytes]:
+    """Path in the site -> content of every file that is no page."""
+    found = dict(file for room in ROOMS for file in room.files(kb))
+    return dict(sorted({**found, "assets/advisor/tables.json": tables(kb)}.items()))

@@ -1,0 +1,22 @@
+"""Addresses of pages and files."""
+
+from __future__ import annotations
+
+from d9m.kb.tables import KnowledgeBase
+from pages.places import places
+
+SITE = "https://d9m.github.io/d9m/"
+"""The same as in mkdocs.yml."""
+
+API = "api/v1/"
+
+
+def page(kb: KnowledgeBase, table: str, key: str) -> str:
+    """The address of the page on which a record is told."""
+    place = places(kb)[table, key]
+    return SITE + directory(place.page) + (f"#{place.anchor}" if place.anchor else "")
+
+
+def directory(path: str) -> str:
+    """The address, in the site, of a page's Markdown."""
+    return path.removesuffix(".md").removesuffix("index").rstrip("/") + "/" if path != "index.md" else ""

@@ -1,0 +1,173 @@
+"""The JSON API: every record, op, package and release, lists of them, and everything in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+import d9m
+from d9m.advice import Tool
+from d9m.answers import told_of
+from d9m.kb.tables import KnowledgeBase, OpEntry
+from d9m.records import Package
+from d9m.show import source_history
+from exports import shapes
+from exports.addresses import API, SITE, page
+from exports.shapes import Entry, OpOutcome, ReleaseEntry
+from pages import grid
+from pages.markdown import anchor
+from pages.places import record_id
+
+DEVICE = "cuda"
+"""What the files of releases are about."""
+
+
+def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
+    found = {**dict(_records(kb)), **dict(_ops(kb)), **dict(_packages(kb))}
+    for path, content in {**found, **dict(_releases(kb)), **dict(_lists(kb, found))}.items():
+        yield path, encoded(content)
+    yield f"{API}all.json", encoded(_everything(kb, found))
+    yield f"{API}index.json", encoded(_index(kb, found))
+
+
+def encoded(content: Any) -> bytes:
+    return msgspec.json.encode(content) + b"\n"
+
+
+def head(kb: KnowledgeBase, path: str) -> dict[str, Any]:
+    """What every file says of itself."""
+    return {"api_version": shapes.VERSION, "d9m": Tool(d9m.__version__, kb.meta.date), "url": SITE + path}
+
+
+def _records(kb: KnowledgeBase) -> Iterator[tuple[str, Any]]:
+    for kind, type_ in shapes.RECORD_FILES.items():
+        for key in kb.keys(kind):
+            record, id_ = kb.get(kind, key), record_id(kb, kind, key)
+            path = f"{API}{kind}/{id_}.json"
+            yield (
+                path,
+                type_(
+                    **head(kb, path),
+                    kind=kind,
+                    id=id_,
+                    page=page(kb, kind, key),
+                    record=record,
+                    history=[source_history(kb, id_)] if kind == "sources" else [],
+                    evidence=[told_of(kb, each) for each in getattr(record, "evidence", [])],
+                ),
+            )
+
+
+def _ops(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.OpFile]]:
+    for key in kb.keys("ops"):
+        entry: OpEntry = kb.get("ops", key)
+        path = f"{API}ops/{entry.package}/{anchor(entry.name)}.json"
+        met = (one.id for each in entry.reaches for one in kb.met_by(entry.package, each.op))
+        yield (
+            path,
+            shapes.OpFile(
+                **head(kb, path),
+                package=entry.package,
+                name=entry.name,
+                page=page(kb, "ops", key),
+                is_op=entry.catalogued,
+                exists=entry.exists,
+                reaches=list(entry.reaches),
+                sources=list(dict.fromkeys(met)),
+            ),
+        )
+
+
+def _packages(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.PackageFile]]:
+    for name in kb.keys("packages"):
+        package, path = kb.package(name), f"{API}packages/{name}.json"
+        yield (
+            path,
+            shapes.PackageFile(
+                **head(kb, path),
+                id=name,
+                page=page(kb, "packages", name),
+                title=package.title,
+                kind=package.kind,
+                aliases=package.aliases,
+                releases=[_release(kb, name, package, each) for each in kb.releases(name)],
+            ),
+        )
+
+
+def _release(kb: KnowledgeBase, name: str, package: Package, version: str) -> ReleaseEntry:
+    known = package.releases[version]
+    url = SITE + _release_path(name, version) if name in kb.meta.prefixes else None
+    return ReleaseEntry(version, known.date, known.with_, url)
+
+
+def _release_path(package: str, version: str) -> str:
+    return f"{API}packages/{package}/{version}.json"
+
+
+def _releases(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.ReleaseFile]]:
+    for package in kb.meta.prefixes:
+        for version in kb.releases(package):
+            advice, path = grid.answer(kb, package, version, DEVICE), _release_path(package, version)
+            ops = {
+                op.query: OpOutcome(op.outcome, op.default, op.solutions, [each.id for each in op.sources])
+                for op in advice.ops
+                if op.sources
+            }
+            settings = msgspec.to_builtins(advice.settings)
+            yield (
+                path,
+                shapes.ReleaseFile(
+                    **head(kb, path), package=package, version=version, device=DEVICE, settings=settings, ops=ops
+                ),
+            )
+
+
+def _lists(kb: KnowledgeBase, found: dict[str, Any]) -> Iterator[tuple[str, shapes.Listing]]:
+    listed: dict[str, list[Entry]] = {}
+    for file in found.values():
+        if isinstance(file, shapes.OpFile):
+            kind, entry = f"ops/{file.package}", Entry(file.name, file.name, file.url, file.page)
+        elif isinstance(file, shapes.PackageFile):
+            kind, entry = "packages", Entry(file.id, file.title, file.url, file.page)
+        else:
+            title = getattr(file.record, "title", None) or getattr(file.record, "name", None) or file.record.myth
+            kind, entry = file.kind, Entry(file.id, title, file.url, file.page)
+        listed.setdefault(kind, []).append(entry)
+    for kind, entries in listed.items():
+        path = f"{API}{kind}/index.json"
+        yield path, shapes.Listing(**head(kb, path), kind=kind, entries=entries)
+
+
+def _everything(kb: KnowledgeBase, found: dict[str, Any]) -> shapes.Everything:
+    records: dict[str, dict[str, Any]] = {}
+    ops: dict[str, dict[str, shapes.OpFile]] = {}
+    packages: dict[str, shapes.PackageFile] = {}
+    for file in found.values():
+        if isinstance(file, shapes.OpFile):
+            ops.setdefault(file.package, {})[file.name] = file
+        elif isinstance(file, shapes.PackageFile):
+            packages[file.id] = file
+        else:
+            records.setdefault(file.kind, {})[file.id] = file
+    return shapes.Everything(**head(kb, f"{API}all.json"), records=records, ops=ops, packages=packages)
+
+
+def _index(kb: KnowledgeBase, found: dict[str, Any]) -> shapes.Index:
+    kinds = dict.fromkeys(path.removeprefix(API).rpartition("/")[0] for path in _lists_paths(kb, found))
+    return shapes.Index(
+        **head(kb, f"{API}index.json"),
+        counts=kb.meta.counts,
+        listings={kind: f"{SITE}{API}{kind}/index.json" for kind in kinds},
+        everything=f"{SITE}{API}all.json",
+        schema=f"{SITE}{API}schema.json",
+        openapi=f"{SITE}{API}openapi.json",
+        feeds={name: f"{SITE}feeds/{name}.xml" for name in ("all", *sorted(kb.meta.prefixes))},
+        badges=f"{SITE}{API}badges/sources/",
+    )
+
+
+def _lists_paths(kb: KnowledgeBase, found: dict[str, Any]) -> list[str]:
+    return [path for path, _listing in _lists(kb, found)]

@@ -1,0 +1,85 @@
+"""JSON Schema of every file of the API, and its OpenAPI description: both from the types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+import d9m
+from d9m.kb.tables import KnowledgeBase
+from exports import shapes
+from exports.addresses import API, SITE
+
+TYPES: tuple[Any, ...] = (
+    shapes.Index,
+    shapes.Listing,
+    *shapes.RECORD_FILES.values(),
+    shapes.OpFile,
+    shapes.PackageFile,
+    shapes.ReleaseFile,
+    shapes.Everything,
+    shapes.Badge,
+)
+
+
+def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
+    yield f"{API}schema.json", _pretty(_schema())
+    yield f"{API}openapi.json", _pretty(_openapi(kb))
+
+
+def _pretty(content: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"
+
+
+def _schema() -> dict[str, Any]:
+    _refs, components = msgspec.json.schema_components(TYPES, ref_template="#/$defs/{name}")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{SITE}{API}schema.json",
+        "title": "Files of the d9m API, version 1",
+        "$defs": components,
+    }
+
+
+def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
+    paths = {
+        "/index.json": ("Where everything is", "Index"),
+        "/all.json": ("Everything in one file", "Everything"),
+        "/{kind}/index.json": ("All records of a kind", "Listing"),
+        "/ops/{package}/index.json": ("All names of a framework's ops", "Listing"),
+        "/ops/{package}/{name}.json": ("One name", "OpFile"),
+        "/packages/{package}.json": ("A package and its releases", "PackageFile"),
+        "/packages/{package}/{version}.json": ("What every op does in a release", "ReleaseFile"),
+        "/badges/sources/{id}.json": ("A badge for shields.io/endpoint", "Badge"),
+        "/badges/packages/{package}.json": ("A badge for shields.io/endpoint", "Badge"),
+        **{
+            f"/{kind}/{{id}}.json": (f"One record of {kind}", type_.__name__)
+            for kind, type_ in shapes.RECORD_FILES.items()
+        },
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "d9m",
+            "version": f"{shapes.VERSION}",
+            "summary": "Determinism in deep learning, as static JSON",
+            "description": f"Files, written by d9m {d9m.__version__} from the knowledge base of {kb.meta.date}.",
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": f"{SITE}{API}".rstrip("/")}],
+        "paths": {path: {"get": _operation(path, *about)} for path, about in paths.items()},
+    }
+
+
+def _operation(path: str, summary: str, type_: str) -> dict[str, Any]:
+    names = [part.partition("}")[0] for part in path.split("{")[1:]]
+    parameters = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+    content = {"application/json": {"schema": {"$ref": f"schema.json#/$defs/{type_}"}}}
+    return {
+        "operationId": path.replace(".json", "").strip("/").replace("/", "-").replace("{", "").replace("}", ""),
+        "summary": summary,
+        "parameters": parameters,
+        "responses": {"200": {"description": summary, "content": content}, "404": {"description": "No such file"}},
+    }

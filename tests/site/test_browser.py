@@ -1,0 +1,154 @@
+"""The built site in a real browser, and its HTML as a browser reads it."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+from browser import opened, site
+from site_build import built, need_mkdocs
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+KINDS = (
+    "", "?tensorflow=2.0&ops=conv,bias_add", "sources/", "sources/tensorflow/bias-add/", "solutions/",
+    "solutions/tensorflow/tdo/", "settings/tensorflow/tf-deterministic-ops/", "ingredients/seeds/", "errors/",
+    "errors/pytorch/not-deterministic/", "versions/", "versions/torch/", "ops/torch/", "status/", "pull-requests/",
+    "myths/", "documents/", "facts/", "lint/", "recipe/",
+)  # fmt: skip
+"""A page of each kind."""
+
+PHONE = {"width": 390, "height": 844}
+
+
+@functools.cache
+def there() -> tuple[str, ...]:
+    """The pages of KINDS that this edition has: a record may be renamed, a kind may not vanish."""
+    found = tuple(each for each in KINDS if (built() / urlsplit(each).path / "index.html").is_file())
+    assert len(found) >= len(KINDS) - 2
+    return found
+
+
+def _ready(page: Page) -> Page:
+    if page.locator(".d9m-advisor").count():
+        page.wait_for_selector("[data-ready=true]")
+    return page
+
+
+def test_no_page_asks_another_host_for_anything() -> None:
+    asked: list[str] = []
+    for path in there():
+        page = opened()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(site() + path)
+        _ready(page)
+        page.wait_for_load_state("networkidle")
+        page.context.close()
+    hosts = {urlsplit(each).netloc for each in asked}
+    assert hosts == {urlsplit(site()).netloc}
+
+
+def test_no_script_of_a_page_fails() -> None:
+    for path in there():
+        page = opened()
+        complaints: list[str] = []
+        page.on("pageerror", lambda error, found=complaints: found.append(str(error)))
+        page.goto(site() + path)
+        _ready(page)
+        assert not complaints, path
+        page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible(scheme: str) -> None:
+    """Axe finds nothing serious."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    serious: list[tuple[str, str, Any]] = []
+    for path in there():
+        page = _ready(opened(path, color_scheme=scheme))
+        for each in Axe().run(page).response["violations"]:
+            if each["impact"] in ("serious", "critical"):
+                serious.append((path, each["id"], [node["target"] for node in each["nodes"]][:3]))
+        page.context.close()
+    assert not serious
+
+
+def test_pages_fit_a_phone() -> None:
+    for path in there():
+        page = _ready(opened(path, viewport=PHONE))
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= PHONE["width"], path
+        page.context.close()
+
+
+SEARCHES = (
+    ("does not have a deterministic implementation, but you set", "errors/"),
+    ("CUBLAS_WORKSPACE_CONFIG", "CUBLAS_WORKSPACE_CONFIG"),
+    ("bias_add", "bias"),
+    ("scatter_add_", "scatter"),
+)
+
+
+@pytest.mark.parametrize(("typed", "wanted"), SEARCHES)
+def test_the_search_box_finds_what_people_type(typed: str, wanted: str) -> None:
+    page = opened()
+    page.locator("label[for=__search]").first.click()
+    box = page.locator("input.md-search__input")
+    box.press_sequentially(typed, delay=5)
+    page.wait_for_selector(".md-search-result__link", timeout=20_000)
+    page.wait_for_function("document.querySelectorAll('.md-search-result__link').length > 0")
+    page.wait_for_timeout(500)
+    first = page.locator(".md-search-result__link").evaluate_all(
+        "links => links.slice(0, 3).map((link) => link.getAttribute('href') + ' ' + link.textContent)"
+    )
+    assert any(wanted.lower() in each.lower() for each in first), first
+
+
+def test_a_link_to_an_op_lands_on_it() -> None:
+    page = opened("ops/tensorflow/conv/")
+    page.wait_for_url("**/ops/tensorflow/#conv")
+    assert page.evaluate("document.getElementById('conv').getBoundingClientRect().top") < 900
+
+
+def test_blocks_have_a_button_that_copies_them() -> None:
+    page = opened("sources/tensorflow/bias-add/", permissions=["clipboard-read", "clipboard-write"])
+    button = page.locator("button.md-clipboard, button[data-clipboard-target]").first
+    button.scroll_into_view_if_needed()
+    button.click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.strip()
+    assert copied.strip() in page.locator("main").inner_text().replace("\xa0", " ") or "=" in copied
+
+
+def test_the_first_page_is_small() -> None:
+    """All that a browser loads of it, compressed, less the index of the search."""
+    page = opened()
+    bodies: dict[str, bytes] = {}
+    page.on("response", lambda response: bodies.setdefault(response.url, response.body()))
+    page.goto(site())
+    _ready(page)
+    page.wait_for_load_state("networkidle")
+    loaded = {url: body for url, body in bodies.items() if "search_index" not in url}
+    assert sum(len(gzip.compress(body, 9, mtime=0)) for body in loaded.values()) < 300_000
+
+
+MENDED = {"expected-doctype-but-got-start-tag"}
+
+
+def test_every_page_is_valid_html() -> None:
+    """As the parsing rules of the standard count faults; Material's own icons and forms are not ours to mend."""
+    need_mkdocs()
+    from tinyhtml5.parser import HTMLParser
+
+    faults: list[tuple[str, Any]] = []
+    for path in sorted(built().rglob("*.html"))[::7]:
+        parser = HTMLParser()
+        parser.parse(path.read_text(encoding="utf-8"))
+        found = [fault for _place, fault, _values in parser.errors if fault not in MENDED]
+        faults += [(path.relative_to(built()).as_posix(), each) for each in found]
+    assert not faults

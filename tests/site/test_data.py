@@ -1,0 +1,217 @@
+"""What the site serves beside its pages: every file is of its published type, and everything is there."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from site_build import ROOT, SITE, built, generated, generator, need_mkdocs, real
+
+API = "api/v1"
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@functools.cache
+def exported() -> dict[str, bytes]:
+    generator()
+    from exports import files
+
+    return files(real())
+
+
+def _json(path: str) -> Any:
+    return json.loads((built() / path).read_bytes())
+
+
+@functools.cache
+def _described() -> list[tuple[re.Pattern[str], str]]:
+    """Addresses in the API's description, the most particular first, and the type behind each."""
+    found: list[tuple[int, int, re.Pattern[str], str]] = []
+    for address, about in _json(f"{API}/openapi.json")["paths"].items():
+        schema = about["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        pattern = re.compile(re.sub(r"\\{[^}]*\\}", ".+", re.escape(address)))
+        found.append((address.count("{"), -len(address), pattern, schema["$ref"].rpartition("/")[2]))
+    return [(pattern, name) for _holes, _length, pattern, name in sorted(found, key=lambda each: each[:2])]
+
+
+def _type_of(path: str) -> str:
+    """The type that the API's description gives a file, by its address."""
+    address = path.removeprefix(API)
+    return next(name for pattern, name in _described() if pattern.fullmatch(address))
+
+
+def _validator(name: str) -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft202012Validator(
+        {"$ref": f"#/$defs/{name}", "$defs": _json(f"{API}/schema.json")["$defs"]}
+    )
+
+
+def test_every_file_of_the_api_is_of_the_type_that_its_description_gives() -> None:
+    validators: dict[str, Any] = {}
+    paths = [path for path in exported() if path.startswith(API) and not path.endswith(("schema.json", "openapi.json"))]
+    assert len(paths) > 1000
+    for path in paths:
+        name = _type_of(path)
+        validators.setdefault(name, None if name in validators else _validator(name))
+        fault = next(validators[name].iter_errors(json.loads(exported()[path])), None)
+        assert fault is None, (path, name, str(fault)[:500])
+    assert validators.keys() >= {"Index", "Listing", "SourceFile", "OpFile", "PackageFile", "ReleaseFile", "Everything"}
+
+
+def test_the_types_refuse_what_is_wrong() -> None:
+    validator = _validator("SourceFile")
+    right = _json(f"{API}/sources/tensorflow/bias-add.json")
+    assert validator.is_valid(right)
+    assert not validator.is_valid({**right, "record": {**right["record"], "timeline": "none"}})
+    assert not validator.is_valid({name: value for name, value in right.items() if name != "evidence"})
+
+
+def test_every_record_op_package_and_release_has_a_file() -> None:
+    kb = real()
+    for kind in ("sources", "solutions", "ingredients", "helpers", "errors", "pull_requests", "issues", "myths"):
+        assert {f"{API}/{kind}/{id_}.json" for id_ in kb.keys(kind)} <= exported().keys()
+    assert {f"{API}/packages/{name}.json" for name in kb.keys("packages")} <= exported().keys()
+    for package in kb.meta.prefixes:
+        assert {f"{API}/packages/{package}/{each}.json" for each in kb.releases(package)} <= exported().keys()
+    names = {key.partition(":")[2] for key in kb.keys("ops")}
+    told = {
+        entry["id"] for package in kb.meta.prefixes for entry in _json(f"{API}/ops/{package}/index.json")["entries"]
+    }
+    assert told == names
+
+
+def test_one_file_holds_what_all_others_hold() -> None:
+    everything = _json(f"{API}/all.json")
+    assert everything["records"]["sources"]["tensorflow/bias-add"] == _json(f"{API}/sources/tensorflow/bias-add.json")
+    records = sum(len(each) for each in everything["records"].values())
+    assert records == sum(len(_json(f"{API}/{kind}/index.json")["entries"]) for kind in everything["records"])
+
+
+def test_every_address_in_the_api_leads_to_a_file_of_the_site() -> None:
+    generator()
+    from exports.addresses import SITE as ADDRESS
+
+    configured = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert f"site_url: {ADDRESS}" in configured
+    dead: set[str] = set()
+    for path, content in exported().items():
+        if path.startswith(API) and not path.endswith("all.json"):
+            found = set(re.findall(rf'"{re.escape(ADDRESS)}([^"#{{]*)', content.decode()))
+            dead |= {each for each in found if not _is_there(each)}
+    assert dead <= {"api/v1", f"{API}/badges/sources/"}
+
+
+@functools.cache
+def _is_there(address: str) -> bool:
+    place = built() / address
+    return place.is_file() or (place / "index.html").is_file()
+
+
+def test_a_release_file_says_what_the_advice_says() -> None:
+    from d9m.ask import advise
+    from d9m.environment import Asked
+
+    file = _json(f"{API}/packages/torch/2.4.0.json")
+    advice = advise(real(), Asked((("torch", "2.4.0"),)))
+    assert file["settings"]["env"] == advice.settings.env
+    assert {name: each["outcome"] for name, each in file["ops"].items()} == {
+        op.query: op.outcome for op in advice.ops if op.sources
+    }
+
+
+@pytest.mark.parametrize("name", ["all", "tensorflow", "torch"])
+def test_a_feed_is_well_formed_dated_and_leads_to_pages(name: str) -> None:
+    feed = ElementTree.fromstring((built() / f"feeds/{name}.xml").read_bytes())
+    assert feed.findtext(f"{ATOM}updated") == f"{real().meta.date}T00:00:00Z"
+    entries = feed.findall(f"{ATOM}entry")
+    assert entries
+    dates = [each.findtext(f"{ATOM}updated") for each in entries]
+    assert dates == sorted(dates, reverse=True)  # type: ignore[type-var]
+    ids = [each.findtext(f"{ATOM}id") for each in entries]
+    assert len(set(ids)) == len(ids)
+    for each in entries:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT00:00:00Z", each.findtext(f"{ATOM}updated") or "")
+        link = each.find(f"{ATOM}link")
+        assert link is not None
+        assert _is_there(link.attrib["href"].partition("/d9m/")[2])
+        assert "->" in (each.findtext(f"{ATOM}summary") or "")
+
+
+def test_a_badge_says_what_the_newest_release_does() -> None:
+    badge = _json(f"{API}/badges/sources/tensorflow/bias-add.json")
+    assert badge["schemaVersion"] == 1
+    assert badge["message"].startswith("solved with")
+
+
+def test_other_names_lead_on() -> None:
+    for old in ("solutions/tdo", "settings/TF_DETERMINISTIC_OPS", "versions/pytorch", "ops/tensorflow/conv"):
+        text = (built() / old / "index.html").read_text(encoding="utf-8")
+        target = re.search(r'url=([^"#]*)', text)
+        assert target is not None
+        assert (built() / old / target[1] / "index.html").resolve().is_file(), old
+
+
+def test_a_moved_id_leads_to_its_record(tmp_path: Path) -> None:
+    """With a record that says where it was before."""
+    import shutil
+
+    from d9m.kb import locate
+
+    generator()
+    from exports import redirects
+
+    small = ROOT / "tests" / "render" / "kb"
+    shutil.copytree(small, tmp_path / "kb")
+    record = tmp_path / "kb" / "sources" / "frame" / "add.yaml"
+    record.write_text(record.read_text(encoding="utf-8") + "moved_from: [frame/sum]\n", encoding="utf-8")
+    found = dict(redirects.files(locate.from_yaml(tmp_path / "kb")))
+    assert b'url=../../../sources/frame/add/"' in found["sources/frame/sum/index.html"] or (
+        b'url=../add/"' in found["sources/frame/sum/index.html"]
+    )
+
+
+def test_every_page_has_a_twin_in_markdown() -> None:
+    pages = {
+        *generated(real()),
+        *(path.relative_to(SITE / "docs").as_posix() for path in (SITE / "docs").rglob("*.md")),
+    }
+    for path in pages:
+        twin = built() / path
+        assert twin.is_file(), path
+        text = twin.read_text(encoding="utf-8")
+        assert not text.startswith("---"), path
+        assert "<form" not in text, path
+
+
+def test_the_list_for_language_models_leads_to_twins() -> None:
+    text = (built() / "llms.txt").read_text(encoding="utf-8")
+    assert text.startswith("# d9m\n\n> ")
+    links = re.findall(r"\]\(https://[^/]*/d9m/([^)]*)\)", text)
+    assert len(links) > 100
+    assert not [each for each in links if not (built() / each).is_file()]
+
+
+def test_the_site_map_names_every_page_by_its_canonical_address() -> None:
+    text = (built() / "sitemap.xml").read_text(encoding="utf-8")
+    mapped = re.findall(r"<loc>([^<]*)</loc>", text)
+    assert len(mapped) == len(set(mapped))
+    page = (built() / "sources/tensorflow/bias-add/index.html").read_text(encoding="utf-8")
+    canonical = re.search(r'<link rel="canonical" href="([^"]*)"', page) or re.search(r"canonical href=(\S+?)>", page)
+    assert canonical is not None
+    assert canonical[1].strip('"') in mapped
+
+
+def test_the_workflow_builds_as_the_tests_do() -> None:
+    need_mkdocs()
+    workflow = yaml.safe_load((ROOT / ".github/workflows/pages.yml").read_text(encoding="utf-8"))
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert any("mkdocs build --strict" in step.get("run", "") for step in steps)
+    assert any(step.get("uses", "").startswith("actions/deploy-pages@") for step in steps)
