@@ -55,15 +55,12 @@ class Finding(msgspec.Struct, frozen=True):
     """What a source does here: every possible verdict, with what leads to it."""
 
     possible: tuple[tuple[Clause, Verdict], ...]
+    worst: tuple[Clause, Verdict]
+    """The verdict that counts: what is undecided counts as the worst case."""
     bases: dict[Verdict, tuple[Basis, ...]]
     fixed_in: str | None
     asks: tuple[str, ...]
     """Facts that a condition asks about."""
-
-    @property
-    def worst(self) -> tuple[Clause, Verdict]:
-        """The verdict that counts: what is undecided counts as the worst case."""
-        return max(self.possible, key=lambda each: (WORST_LAST.index(each[1].outcome), -len(each[0])))
 
     @property
     def residual(self) -> Clause:
@@ -243,6 +240,7 @@ def _find(
     known = _honest(environment, case.home, conditions.by_answer(domains, answer))
     return Finding(
         possible=tuple(known),
+        worst=max(known, key=lambda each: (WORST_LAST.index(each[1].outcome), -len(each[0]))),
         bases={verdict: tuple(group) for verdict, group in bases.items()},
         fixed_in=_fixed_in(case, environment, here),
         asks=tuple(name for name in domains if name in environment.vocabulary),

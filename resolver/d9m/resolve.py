@@ -34,7 +34,7 @@ from d9m.kb.tables import KnowledgeBase
 from d9m.lookup import AskedItem
 from d9m.needs import closure, covered, needs, turned
 from d9m.records import Caution, Ingredient, Outcome, Scope, Solution
-from d9m.settle import Demand, Settled, demands, settle, total
+from d9m.settle import Demand, Settled, alone, demands, settle, total
 from d9m.sources import Judged
 
 OPLESS = "*"
@@ -83,7 +83,7 @@ def resolve(
         helpers=made.told(kb, environment, whole.steps, used),
         solutions=_solutions(kb, environment, chosen, wanted),
         ops=ops,
-        ingredients=[_ingredient_answer(environment, *each) for each in ingredients],
+        ingredients=[_ingredient_answer(kb, environment, *each) for each in ingredients],
         cautions=_cautions(kb, environment, every, chosen, ingredients),
         unknowns=unknowns,
     )
@@ -111,7 +111,6 @@ def _solutions(
 ) -> list[SolutionAnswer]:
     found: list[SolutionAnswer] = []
     for label, id_, solution in closure(kb, chosen):
-        settled = settle(demands(kb, environment, label, solution.settings))
         found.append(
             SolutionAnswer(
                 id=id_,
@@ -119,7 +118,7 @@ def _solutions(
                 title=solution.title,
                 covers=covered(label, chosen, wanted),
                 includes=_included(kb, environment, solution, wanted),
-                settings=total(settled.steps),
+                settings=alone(kb, demands(kb, environment, label, solution.settings)),
                 evidence=[told_of(kb, each) for each in solution.evidence],
             )
         )
@@ -151,12 +150,12 @@ def _ingredients(kb: KnowledgeBase, environment: Environment, scope: Scope) -> l
 
 
 def _ingredient_answer(
-    environment: Environment, id_: str, ingredient: Ingredient, asked: Sequence[Demand]
+    kb: KnowledgeBase, environment: Environment, id_: str, ingredient: Ingredient, asked: Sequence[Demand]
 ) -> IngredientAnswer:
     examples = [
         Example(each.language, each.code, each.note) for each in ingredient.examples if environment.holding(each.when)
     ]
-    settings = total(settle(asked).steps)
+    settings = alone(kb, asked)
     return IngredientAnswer(id_, ingredient.title, ingredient.summary, ingredient.optional, settings, examples)
 
 

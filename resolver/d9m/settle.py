@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -78,8 +78,7 @@ def settle(wanted: Sequence[Demand]) -> Settled:
     for each in wanted:
         knobs.setdefault(each.setting.name, []).append(each)
     for name, all_ in knobs.items():
-        for group in _apart(all_):
-            values = _common(group)
+        for group, values in _apart(all_):
             if values is None:
                 contests.append(_contest(name, group))
             elif not all(each.of_itself for each in group):
@@ -87,24 +86,27 @@ def settle(wanted: Sequence[Demand]) -> Settled:
     return Settled(tuple(sorted(steps, key=_place)), tuple(contests))
 
 
-def _apart(group: list[Demand]) -> list[list[Demand]]:
+_Group: TypeAlias = tuple[list[Demand], tuple[str, ...] | None]
+"""Demands that share a step, with the values that suit them all; None: there are none."""
+
+
+def _apart(group: list[Demand]) -> list[_Group]:
     """One knob's demands, with those apart that no release meets together.
 
     The items of a list variable stand apart, too, where their conditions differ:
     a release may stop at an item that it does not know.
     """
     is_list = group[0].setting.list_ is not None
-    if len(group) == 1 or (not is_list and _common(group) is not None):
-        return [group]
+    values = _common(group)
+    if len(group) == 1 or (not is_list and values is not None):
+        return [(group, values)]
     parts: dict[object, list[Demand]] = {}
     for each in group:
         parts.setdefault(str(each.when) if is_list else each.accepted, []).append(each)
     pairs = itertools.combinations(parts.values(), 2)
-    if _common(group) is None and any(
-        _overlap(one, other) for first, second in pairs for one in first for other in second
-    ):
-        return [group]
-    return list(parts.values())
+    if values is None and any(_overlap(one, other) for first, second in pairs for one in first for other in second):
+        return [(group, None)]
+    return [(part, _common(part)) for part in parts.values()]
 
 
 def _overlap(first: Demand, second: Demand) -> bool:
@@ -117,6 +119,8 @@ ABSENT: tuple[str, ...] = ("(unset)",)
 
 def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
     """Values that everyone accepts, in the first one's order; None if there are none."""
+    if len(group) == 1 and group[0].setting.list_ is None:
+        return group[0].accepted or ()
     first, *others = [each.accepted for each in group]
     if any((each is None) != (first is None) for each in others):
         return None
@@ -162,13 +166,14 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         kind = "append"
     value = (setting.list_.join(values) if setting.list_ is not None else values[0]) if values else None
     notes = dict.fromkeys(each.turn.note for each in users if each.turn.note)
-    clauses = conditions.united(clause for each in users for clause in each.when or [{}])
+    everywhere = any(not each.when for each in users)
+    clauses = [] if everywhere else conditions.united(clause for each in users for clause in each.when)
     return Step(
         kind=kind,
         name=setting.name,
         value=value,
         read_at=setting.read,
-        when=None if {} in clauses else clauses,
+        when=None if everywhere or {} in clauses else clauses,
         why="; ".join(notes) or setting.summary,
         solutions=list(dict.fromkeys(each.by for each in users)),
         accepts=list(values),
@@ -228,6 +233,13 @@ def total(steps: Iterable[Step]) -> Settings:
             part += [each for each in step.imports if each not in part]
             part.append(step.text or step.name)
     return Settings(**found)
+
+
+def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
+    """What one solution or ingredient turns by itself, in total; remembered where nothing is undecided."""
+    if any(each.when for each in asked):
+        return total(settle(asked).steps)
+    return kb.once(("alone", *(id(each.turn) for each in asked)), lambda: total(settle(asked).steps))
 
 
 def typed(step: Step) -> str | int | bool:
