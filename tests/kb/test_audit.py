@@ -278,6 +278,12 @@ def test_a_public_name_like_that_of_an_op_with_a_source_is_found(kb: Kb, name: s
     assert kb.ids() == []
 
 
+def test_a_name_like_that_of_another_library_is_no_namesake(kb: Kb) -> None:
+    kb.change("ops/pytorch.yaml", "reach:\n", "reach:\n  torch_other.softmax: [torch.histc]\n")
+    kb.names({**NAMES, "1.9.1": {*NAMES["1.9.1"], "torch.special.softmax"}})
+    assert kb.ids() == []
+
+
 def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:
     kb.change("versions/torch.yaml", '"2.0.0": {}', '"2.0.0": {}, "2.0.1": {}')
     (kb.root / "evidence/wheels/torch-2.0.0.json").unlink()

@@ -70,7 +70,10 @@ def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[Differe
     start = f"{package}:"
     for place in known.kb.keys("public"):
         for name in known.kb.get("public", place) if place.startswith(start) else ():
-            alike = meeting.get(_last(name.name), [])
+            top = name.name.partition(".")[0]
+            alike = [
+                each for each in meeting.get(_last(name.name), []) if each.partition(".")[0] == top or "." not in each
+            ]
             if alike and not name.name.rpartition(".")[2].startswith("_"):
                 releases = list(shipped.packages.get(package, {}))
                 have = {release for span in name.spans for release in existing(span, releases)}
