@@ -27,11 +27,16 @@ class Surroundings(msgspec.Struct, frozen=True):
     """The environment as the answer echoes it."""
 
     packages: dict[str, str]
+    """Package -> version as given or found; `any` where none was named."""
     releases: dict[str, list[str]]
+    """Package -> the releases that the version stands for."""
     container: str | None
+    """The image as it was named."""
     device: str
     facts: dict[str, str]
+    """Given ones, and those whose default had a part in the answer."""
     assumed: list[str]
+    """Facts that have their default, and packages that a wheel ships."""
     beyond: list[str] = []
     """Packages newer than every release known."""
     between: list[str] = []
@@ -89,19 +94,27 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     title: str
     summary: str
     outcome: Outcome
+    """With the advised settings; at worst, where something is undecided."""
     default: Default
+    """With nothing set, at worst."""
     direction: list[Direction]
     device: list[str]
     when: Clause
     """What would have to hold for `outcome`; empty where it is certain."""
     possible: list[Possible]
+    """Every answer, with what would lead to it; together they leave nothing out."""
     solutions: list[str]
+    """Those of the chosen solutions that solve it."""
     alternatives: list[list[str]]
+    """Every set of solutions that would do, preferred first."""
     raised_by: str | None
+    """The switch with which the call stops."""
     error: str | None
+    """The text of the error, as these releases word it."""
     fixed_in: dict[str, str] | None
     """Home package -> first release from which every later known one is settled; null: none."""
     pending: str | None
+    """Label that marks a solution which is in the works."""
     note: str | None
     last_verified: LastVerified | None
     workarounds: list[Work]
@@ -112,8 +125,11 @@ class SourceAnswer(msgspec.Struct, frozen=True):
 
 class OpAnswer(msgspec.Struct, frozen=True):
     query: str
+    """The item as it was asked; `*` for sources that belong to no op."""
     names: list[str]
+    """The ops that it means."""
     outcome: Outcome
+    """The worst of its sources'; no-known-source without any."""
     default: Default
     solutions: list[str]
     fixed_in: dict[str, str] | None
@@ -125,6 +141,7 @@ class SolutionAnswer(msgspec.Struct, frozen=True):
     label: str
     title: str
     covers: list[str]
+    """Ids of the sources that it helps to remove."""
     includes: list[str]
     """Labels of solutions that it turns on by itself."""
     settings: Settings
@@ -205,8 +222,11 @@ class Advice(msgspec.Struct, frozen=True):
     environment: Surroundings
     scope: Scope
     outcome: Outcome
+    """The worst of the ops'."""
     settings: Settings
+    """All steps together, by kind; what is in conflict is left out."""
     steps: list[Step]
+    """The same one by one, in the order in which a person makes them."""
     conflicts: list[Conflict]
     scope_conflicts: list[Conflict]
     """Where these settings contradict those that another scope asks of the same packages: no finding."""
@@ -214,9 +234,13 @@ class Advice(msgspec.Struct, frozen=True):
     """Calls that the user makes; without any, those that would cover the most, best first."""
     solutions: list[SolutionAnswer]
     ops: list[OpAnswer]
+    """One for every item, in the order given."""
     ingredients: list[IngredientAnswer]
+    """What the program needs beside the settings of its ops."""
     cautions: list[CautionAnswer]
+    """What to know, with what would have to hold for it; defaults are not taken for granted."""
     unknowns: list[Unknown]
+    """What nobody has confirmed, and what would settle it."""
     existing: list[Existing] = []
     """Settings found in an env file or the process environment."""
     missing: list[str] = []

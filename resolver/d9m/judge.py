@@ -156,7 +156,7 @@ class Rules:
             for labels in (tuple(each.split(" + ")) for each in rule.by)
             if all(self._is_usable(label, world) for label in labels)
         )
-        default = rule.default or _DEFAULTS[outcome]
+        default = rule.default or DEFAULTS[outcome]
         if outcome == "solved" and not usable:
             outcome = "unsolved"
         if outcome == "raises":
@@ -176,7 +176,7 @@ class Rules:
         )
 
 
-_DEFAULTS: dict[Outcome, Default] = {
+DEFAULTS: dict[Outcome, Default] = {
     "no-known-source": "unknown",
     "deterministic": "deterministic",
     "solved": "nondeterministic",
@@ -184,6 +184,7 @@ _DEFAULTS: dict[Outcome, Default] = {
     "raises": "nondeterministic",
     "unsolved": "nondeterministic",
 }
+"""What happens with nothing set, where the record does not say."""
 
 
 def _with_required(kb: KnowledgeBase, labels: set[str]) -> dict[str, Solution]:

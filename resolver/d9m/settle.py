@@ -201,12 +201,12 @@ def _text(setting: Setting, value: str | None) -> str | None:
     return None
 
 
-_ORDER: tuple[Kind, ...] = ("install", "unset", "env", "append", "python", "flags", "config", "code", "avoid")
+ORDER: tuple[Kind, ...] = ("install", "unset", "env", "append", "python", "flags", "config", "code", "avoid")
 """A person installs, sets the shell, then edits the program and its command line."""
 
 
 def _place(step: Step) -> tuple[int, bool]:
-    return _ORDER.index(step.kind), not step.before_import
+    return ORDER.index(step.kind), not step.before_import
 
 
 def total(steps: Iterable[Step]) -> Settings:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from d9m.kb.tables import KnowledgeBase
 from pages import (
+    commands,
     containers,
+    contributing,
     documents,
     errors,
+    evaluation,
     facts,
     helpers,
     ingredients,
@@ -25,6 +28,7 @@ from pages import (
     sources,
     start,
     status,
+    structs,
     upstream,
     versions,
 )
@@ -48,6 +52,10 @@ ROOMS = (
     myths,
     facts,
     rules,
+    commands,
+    structs,
+    evaluation,
+    contributing,
 )
 
 

@@ -54,6 +54,12 @@ def code(text: str) -> Markdown:
     return Markdown(f"<code>{escape(line)}</code>" if set(line) & set("`|<&") else f"`{line}`")
 
 
+def prose(text: str) -> Markdown:
+    """Text of which parts stand between backticks: those in the type of code."""
+    parts = re.split("`+", text)
+    return Markdown("".join(code(part) if place % 2 else escape(part) for place, part in enumerate(parts)))
+
+
 def name(text: str) -> Markdown:
     """A name in the type of code, which may be broken where it is long."""
     return Markdown(f"<code>{breakable(text)}</code>") if len(text) > _LONG else code(text)

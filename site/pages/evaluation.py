@@ -1,0 +1,44 @@
+"""How an answer is derived from records, for whoever wants to check it or to write a second evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import get_args
+
+from d9m.advice import DEFAULTS_WORST_LAST, WORST_LAST
+from d9m.choose import MOST_LABELS
+from d9m.judge import DEFAULTS
+from d9m.kb.tables import KnowledgeBase
+from d9m.records import EvidenceKind
+from d9m.settle import ORDER
+from pages import layout
+
+_WORK = {
+    "install": "packages to install",
+    "unset": "variables to unset",
+    "env": "variables to set",
+    "append": "items to append",
+    "python": "Python statements",
+    "flags": "flags",
+    "config": "configuration keys",
+    "code": "edits in the code",
+    "avoid": "what to leave out",
+}
+"""Kind of a step -> how people call it."""
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    yield layout.page(
+        kb,
+        "reference/evaluation.md",
+        "evaluation.md",
+        "Evaluation",
+        "How an answer is derived from the records: worlds, conditions, timelines, solutions, settings, unknown.",
+        platforms=sorted(kb.package(each).title for each in kb.meta.platforms),
+        outcomes=WORST_LAST,
+        default_order=DEFAULTS_WORST_LAST,
+        defaults={outcome: DEFAULTS[outcome] for outcome in WORST_LAST},
+        most=MOST_LABELS,
+        order=[_WORK[kind] for kind in ORDER],
+        kinds=[each for each in reversed(get_args(EvidenceKind)) if each != "assumed"],
+    )

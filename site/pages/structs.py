@@ -1,0 +1,168 @@
+"""Types as reference pages: what the JSON holds, and what a record may say. Both are read off the code."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec import inspect as msgspec_inspect
+
+from d9m.advice import SCHEMA_VERSION, Advice
+from d9m.check.report import Report
+from d9m.diff import Change
+from d9m.explain import Explained
+from d9m.kb.tables import KnowledgeBase
+from d9m.listing import Listing
+from d9m.records import KINDS, Fact
+from d9m.show import Showing
+from pages import layout
+from pages.markdown import Markdown, code, codes, escape, listed, prose, slug
+
+ANSWERS: dict[str, type[msgspec.Struct]] = {
+    "d9m advise": Advice,
+    "d9m advise --diff A..B": Change,
+    "d9m check": Report,
+    "d9m explain": Explained,
+    "d9m show": Showing,
+    "d9m list": Listing,
+}
+"""Command -> what it prints with ``--format json``."""
+
+
+class Field(msgspec.Struct, frozen=True):
+    name: str
+    type: Markdown
+    does: Markdown
+    default: Markdown
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """One type: an object of the JSON, or a mapping of a record."""
+
+    title: str
+    anchor: str
+    does: Markdown
+    fields: tuple[Field, ...]
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    titles: dict[type, str] = {type_: command for command, type_ in ANSWERS.items()}
+    yield layout.page(
+        kb,
+        "reference/json.md",
+        "json.md",
+        "JSON",
+        "Every field of what d9m prints with --format json: advise, check, explain, show, list and --diff.",
+        version=SCHEMA_VERSION,
+        shapes=shapes(titles),
+        roots=len(titles),
+    )
+    kinds: dict[type, str] = {type_: f"kb/{folder}/" for folder, type_ in KINDS.items()}
+    kinds[Fact] = "kb/facts.yaml"
+    yield layout.page(
+        kb,
+        "reference/records.md",
+        "records.md",
+        "Records",
+        "Every field of every kind of record: what may be written under kb/.",
+        shapes=shapes(kinds),
+        roots=len(kinds),
+    )
+
+
+def shapes(titles: dict[type, str]) -> list[Shape]:
+    """The types with these titles, then every further one that they hold, in the order in which they are met."""
+    every = list(dict.fromkeys([*titles, *(inner for type_ in titles for inner in _held(type_))]))
+    names = {type_: titles.get(type_, type_.__name__) for type_ in every}
+    return [_shape(type_, names) for type_ in every]
+
+
+def _held(type_: type) -> Iterator[type]:
+    seen: dict[type, None] = {}
+    todo = [type_]
+    while todo:
+        for inner in _structs(each.type for each in _fields(todo.pop(0))):
+            if inner not in seen:
+                seen[inner] = None
+                todo.append(inner)
+    return iter(seen)
+
+
+def _fields(type_: type) -> tuple[msgspec_inspect.Field, ...]:
+    info = msgspec_inspect.type_info(type_)
+    assert isinstance(info, msgspec_inspect.StructType)
+    return info.fields
+
+
+def _structs(types: Iterable[msgspec_inspect.Type]) -> Iterator[type]:
+    """Structs inside some types."""
+    for each in types:
+        if isinstance(each, msgspec_inspect.StructType):
+            yield each.cls
+        elif isinstance(each, msgspec_inspect.UnionType):
+            yield from _structs(each.types)
+        elif isinstance(each, (msgspec_inspect.ListType, msgspec_inspect.VarTupleType)):
+            yield from _structs([each.item_type])
+        elif isinstance(each, msgspec_inspect.DictType):
+            yield from _structs([each.key_type, each.value_type])
+
+
+def _shape(type_: type, names: dict[type, str]) -> Shape:
+    said = _docstrings(type_)
+    fields = tuple(
+        Field(each.encode_name, _worded(each.type, names), prose(said.get(each.name, "")), _default(each))
+        for each in _fields(type_)
+    )
+    title = names[type_]
+    return Shape(title, slug(title), prose(type_.__doc__ or ""), fields)
+
+
+def _docstrings(type_: type) -> dict[str, str]:
+    """Field -> the text under it in the source."""
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(type_))).body
+    assert isinstance(body, ast.ClassDef)
+    lines = body.body
+    texts = [each.value if isinstance(each, ast.Expr) else None for each in lines]
+    return {
+        line.target.id: str(text.value)
+        for line, text in zip(lines, texts[1:])
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(text, ast.Constant)
+    }
+
+
+def _default(field: msgspec_inspect.Field) -> Markdown:
+    """What a field is where it is left out; empty for one that is always there."""
+    if field.required:
+        return Markdown("")
+    if field.default_factory is not msgspec.NODEFAULT:
+        return code(msgspec.json.encode(field.default_factory()).decode())
+    return code(msgspec.json.encode(field.default).decode())
+
+
+_PLAIN: dict[type[msgspec_inspect.Type], str] = {
+    msgspec_inspect.StrType: "text",
+    msgspec_inspect.IntType: "integer",
+    msgspec_inspect.FloatType: "number",
+    msgspec_inspect.BoolType: "true or false",
+    msgspec_inspect.NoneType: "null",
+    msgspec_inspect.AnyType: "anything",
+}
+
+
+def _worded(type_: msgspec_inspect.Type, names: dict[type, str]) -> Markdown:
+    """A type in words, with links to the objects in it."""
+    if isinstance(type_, msgspec_inspect.StructType):
+        name = names[type_.cls]
+        return Markdown(f"[{escape(name)}](#{slug(name)})")
+    if isinstance(type_, (msgspec_inspect.ListType, msgspec_inspect.VarTupleType)):
+        return Markdown(f"list of {_worded(type_.item_type, names)}")
+    if isinstance(type_, msgspec_inspect.DictType):
+        return Markdown(f"object of {_worded(type_.value_type, names)}")
+    if isinstance(type_, msgspec_inspect.LiteralType):
+        return codes(map(str, type_.values))
+    if isinstance(type_, msgspec_inspect.UnionType):
+        return listed((_worded(each, names) for each in type_.types), " or ")
+    return Markdown(_PLAIN[type(type_)])
