@@ -65,7 +65,7 @@ def explain(kb: KnowledgeBase, text: str, environment: Environment | None = None
     ]
     found = [
         _explained(kb, each, text.count("\n", 0, each.match.start()) + 1)
-        for each in sorted(_best(matches), key=lambda each: each.match.start())
+        for each in sorted(_best(_telling(matches)), key=lambda each: each.match.start())
     ] or _symptoms(kb, text, environment)
     if not found:
         raise UsageError(f"no known text in {quote(text.strip())}", nearest=_nearest(kb, text.strip()))
@@ -111,6 +111,20 @@ class _Match(NamedTuple):
         varying = sum(len(value) for value in self.match.groupdict().values() if value)
         return self.match.end() - self.match.start() - varying
 
+    @property
+    def whole(self) -> bool:
+        """Whether the wording stands there to its end."""
+        return pattern(self.wording.text, least=None).search(self.match[0]) is not None
+
+
+def _telling(matches: list[_Match]) -> list[_Match]:
+    """Without beginnings that several errors share: where the text goes on otherwise or ends, it may be any of them."""
+    sharing: dict[tuple[tuple[int, int], int], set[str]] = {}
+    for each in matches:
+        if not each.whole:
+            sharing.setdefault((each.match.span(), each.weight), set()).add(each.id)
+    return [each for each in matches if each.whole or len(sharing[each.match.span(), each.weight]) == 1]
+
 
 def _best(matches: list[_Match]) -> list[_Match]:
     """At each place of the text the most particular match, and each error once."""
@@ -135,17 +149,17 @@ LEAST_WORDS = 5
 """Words of a wording that must stand in the text; people cut the rest off."""
 
 
-def pattern(text: str) -> re.Pattern[str]:
-    """A wording as a pattern, of which everything after the first words may be missing.
+def pattern(text: str, least: int | None = LEAST_WORDS) -> re.Pattern[str]:
+    """A wording as a pattern, of which everything after the `least` first words may be missing; None: nothing.
 
     ``{name}`` stands for one word, ``…`` for anything; any white space matches any.
     """
     words = [_word(word) for word in text.split()]
-    least, rest = words[:LEAST_WORDS], words[LEAST_WORDS:]
+    needed, rest = words[:least], words[least:] if least is not None else []
     optional = ""
     for word in reversed(rest):
         optional = rf"(?:\s*{word}{optional})?"
-    return re.compile(r"\s*".join(least) + optional, re.IGNORECASE)
+    return re.compile(r"\s*".join(needed) + optional, re.IGNORECASE)
 
 
 def _word(word: str) -> str:
