@@ -74,16 +74,15 @@ def load(root: Path) -> Records:
     """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
     paths = (path for path in sorted(root.rglob("*")) if not path.is_dir() and not path.name.startswith("."))
     found = [each for path in paths for each in read(path, root)]
-    apart: dict[str, list[Loaded]] = {kind: [] for kind in ("facts", "edition", "explained", *_FACTS.values())}
-    loaded: list[Loaded] = []
+    apart: dict[str, list[Loaded]] = {kind: [] for kind in ("", "facts", "edition", "explained", *_FACTS.values())}
     for each in found:
         if isinstance(each, Loaded):
-            apart.get(each.kind, loaded).append(each)
+            apart.get(each.kind, apart[""]).append(each)
     return Records(
         root=root,
         date=apart["edition"][0].record.date if apart["edition"] else "",
         facts=apart["facts"][0].record if apart["facts"] else {},
-        loaded=loaded,
+        loaded=apart[""],
         faults=sorted(each for each in found if isinstance(each, Fault)),
         explained=apart["explained"][0].record if apart["explained"] else {},
         catalogues=[each.record for each in apart["catalogues"]],
