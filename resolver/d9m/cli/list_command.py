@@ -42,7 +42,7 @@ def command(
         page.table(("list", "rows"), [(each.kind, str(len(each.rows))) for each in found])
         page.line(Span("see one: d9m list sources --package torch --grep scatter", "dim"))
     elif found[0].rows:
-        page.table((kind, "", ""), [(row.id, row.status, row.text) for row in found[0].rows], shrink=2)
+        page.table((kind, "", ""), [(row.id, row.status, row.text) for row in found[0].rows], shrink=(2,))
     else:
         page.line(f"no {kind} match")
     output.write(output.styled(page, color, out), out)

@@ -116,7 +116,7 @@ def _settings(page: Page, report: Report) -> None:
     seen = [each for each in report.settings if each.status != "unseen"]
     rows = [(_status(each), each.name, each.expected or "-", each.found or "-", each.next or "-") for each in seen]
     if rows:
-        page.table(("Settings", "", "needed", "found", "next step"), rows, shrink=4)
+        page.table(("Settings", "", "needed", "found", "next step"), rows, shrink=(4,))
     unseen = [each.name for each in report.settings if each.status == "unseen"]
     if unseen:
         page.paragraph(f"{'; '.join(unseen)}: live in your program, where no check can look", "[unseen]   ", " " * 11)
@@ -137,7 +137,7 @@ def _probes(page: Page, report: Report, verbose: bool) -> None:
         rows += [(Span(*verdict), *_row(each)) for each in kept]
         more[verdict[0]] = len(own) - len(kept)
     if rows:
-        page.table(("Probes", "op and direction", "default", "advised", "cost", "our record"), rows, shrink=1)
+        page.table(("Probes", "op and direction", "default", "advised", "cost", "our record"), rows, shrink=(1,))
         for mark, count in more.items():
             if count:
                 page.line(f"            {count} more {mark.strip('[]')}: --verbose")
@@ -227,7 +227,7 @@ def catalogue(probes: Sequence[Probe]) -> Page:
     """`--list`."""
     page = Page()
     rows = [(each.id, SHORT[each.direction], each.op.removeprefix("torch.nn."), each.source or "-") for each in probes]
-    page.table(("probe", "", "op", "record"), rows, shrink=2)
+    page.table(("probe", "", "op", "record"), rows, shrink=(2,))
     pairs = {(each.source or each.id, each.direction) for each in probes}
     page.gap()
     page.line(f"{len(probes)} probes of {len(pairs)} sources and directions")
@@ -254,7 +254,7 @@ def comparison(found: Comparison) -> Page:
     rows = [(key, left, right) for key, (left, right) in found.differences.items()]
     if rows:
         page.gap()
-        page.table(("machines", *found.files), rows, shrink=2)
+        page.table(("machines", *found.files), rows, shrink=(2,))
     if found.count("differs"):
         page.gap()
         rows = [(each.id, each.dtype, each.arm) for each in found.pairs if each.result == "differs"]

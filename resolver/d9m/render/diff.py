@@ -22,7 +22,7 @@ def render(change: Change) -> Page:
     page.gap()
     if change.ops:
         rows = [(each.query, _told(each.before), _told(each.after)) for each in change.ops]
-        page.table(("op", change.from_, change.to), rows, shrink=2)
+        page.table(("op", change.from_, change.to), rows, shrink=(2,))
         page.gap()
     _settings(page, change)
     page.line(f"kb {change.d9m.kb_date}")

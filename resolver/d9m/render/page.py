@@ -11,6 +11,9 @@ import msgspec
 WIDTH = 80
 """Columns. Terminals, mails and logs all show this many."""
 
+LEAST_COLUMN = 12
+"""Characters below which no column of a table gets."""
+
 Style: TypeAlias = Literal["", "good", "bad", "doubt", "dim", "head"]
 
 _RICH: dict[Style, str] = {
@@ -64,19 +67,22 @@ class Page:
         for each in lines:
             self.line(f"{indent}{each}")
 
-    def table(self, head: Sequence[str], rows: Iterable[Sequence[str | Span]], shrink: int | None = None) -> None:
-        """Columns as wide as they need; column `shrink` wraps where the page is too narrow."""
+    def table(self, head: Sequence[str], rows: Iterable[Sequence[str | Span]], shrink: Sequence[int] = ()) -> None:
+        """Columns as wide as they need; those of `shrink` wrap, in this order, where the page is too narrow."""
         cells = [[each if isinstance(each, Span) else Span(each) for each in row] for row in rows]
         widths = [max(len(row[at].text) for row in [[Span(each) for each in head], *cells]) for at in range(len(head))]
         spare = WIDTH - sum(widths) - 2 * (len(head) - 1)
-        if spare < 0 and shrink is not None:
-            widths[shrink] = max(12, widths[shrink] + spare)
+        for at in shrink:
+            if spare < 0:
+                narrow = max(min(LEAST_COLUMN, widths[at]), widths[at] + spare)
+                spare += widths[at] - narrow
+                widths[at] = narrow
         self.line(Span("  ".join(each.ljust(width) for each, width in zip(head, widths)).rstrip(), "head"))
         for row in cells:
             self._row(row, widths)
 
     def _row(self, row: Sequence[Span], widths: Sequence[int]) -> None:
-        wrapped = [textwrap.wrap(span.text, width, break_on_hyphens=False) or [""] for span, width in zip(row, widths)]
+        wrapped = [_wrapped(span.text, width) for span, width in zip(row, widths)]
         for number in range(max(len(each) for each in wrapped)):
             spans: list[Span] = []
             for span, lines, width in zip(row, wrapped, widths):
@@ -99,3 +105,15 @@ class Page:
             for line in self.lines:
                 console.print(Text.assemble(*((span.text, _RICH[span.style]) for span in line)), soft_wrap=True)
         return capture.get()
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The lines of a cell. A name that is too long breaks after a dot, else after an underscore."""
+    lines: list[str] = []
+    for each in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]:
+        while len(each) > width:
+            cut = each.rfind(".", 0, width) + 1 or each.rfind("_", 0, width) + 1 or width
+            lines.append(each[:cut])
+            each = each[cut:]
+        lines.append(each)
+    return lines

@@ -73,7 +73,7 @@ def history_table(page: Page, history: History, titled: bool) -> None:
         )
         for each in history.ranges
     ]
-    page.table((f"on {history.device}", "outcome", "by", "default"), rows, shrink=0)
+    page.table((f"on {history.device}", "outcome", "by", "default"), rows, shrink=(0,))
     page.gap()
 
 
@@ -87,7 +87,7 @@ def _releases(page: Page, releases: dict[str, Any]) -> None:
         for release, each in releases.items()
     ]
     page.gap()
-    page.table(("release", "date", "with"), rows, shrink=2)
+    page.table(("release", "date", "with"), rows, shrink=(2,))
     page.gap()
 
 

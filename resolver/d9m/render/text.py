@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.advice import Advice, CautionAnswer, OpAnswer, SolutionAnswer, SourceAnswer
-from d9m.records import Scope
-from d9m.render import todo, words
-from d9m.render.page import Page, Span
+from d9m.advice import WORST_LAST, Advice, CautionAnswer, OpAnswer, SourceAnswer
+from d9m.render import summary, todo, words
+from d9m.render.page import WIDTH, Page, Span
 
 MOST_CAUTIONS = 5
 """Warnings, and notes, before a reader stops reading; `--all` shows the rest."""
@@ -27,12 +26,18 @@ def render(advice: Advice, named_ops: bool = True, everything: bool = False) -> 
     todo.conflicts(page, advice)
     todo.helpers(page, advice)
     todo.existing(page, advice)
-    most = len(advice.ops) if named_ops or everything else MOST_OPS
-    _table(page, advice, most)
-    _open_questions(page, advice, most)
+    ops = advice.ops if named_ops or everything else _worst(advice.ops)
+    _table(page, advice, ops)
+    _open_questions(page, ops)
     _watch_out(page, advice, everything)
     _why(page, advice)
     return page
+
+
+def _worst(ops: Sequence[OpAnswer]) -> list[OpAnswer]:
+    """The ops that a reader who named none wants to see: the worst of those that a record speaks of."""
+    told = [op for op in ops if op.outcome != "no-known-source"]
+    return sorted(told, key=lambda op: -WORST_LAST.index(op.outcome))[:MOST_OPS]
 
 
 # --- the head --------------------------------------------------------------------
@@ -45,7 +50,7 @@ def _headline(page: Page, advice: Advice) -> None:
     page.line(Span(first[: len(words.shout(advice.outcome))], style), first[len(words.shout(advice.outcome)) :])
     for each in rest:
         page.line(each)
-    page.paragraph(_summary(advice))
+    page.paragraph(summary.sentences(advice))
     if advice.scope != "run":
         page.paragraph(f"{words.SCOPES[advice.scope].says} Repeating a run is another question: --scope run.")
     for name in advice.environment.beyond:
@@ -58,75 +63,21 @@ def _wrapped(line: str, advice: Advice) -> list[str]:
     import textwrap
 
     indent = " " * (len(words.shout(advice.outcome)) + 2)
-    return textwrap.wrap(line, 80, subsequent_indent=indent, break_on_hyphens=False)
-
-
-def _summary(advice: Advice) -> str:
-    ops = [op for op in advice.ops if op.query != "*"]
-    if not advice.ops:
-        return "No op was named that the knowledge base knows here."
-    good = [op for op in ops if op.outcome in ("solved", "deterministic", "no-known-source")]
-    solved = [op for op in advice.ops if op.outcome == "solved"]
-    labels = list(dict.fromkeys(label for op in solved for label in op.solutions))
-    parts = [_count(advice.scope, good, ops, labels)] if ops else []
-    if not ops and solved:
-        parts.append(f"Solved with {words.listed(labels)}.")
-    parts += [_included(advice, each) for each in advice.solutions if each.includes]
-    raising = [op for op in ops if op.outcome == "raises"]
-    if raising:
-        parts.append(_raising(advice, raising))
-    if advice.conflicts:
-        parts.append(f"Not all at once: {words.listed([each.name for each in advice.conflicts])} cannot suit everyone.")
-    return " ".join(parts)
-
-
-def _included(advice: Advice, solution: SolutionAnswer) -> str:
-    """What one solution spares the user: all of the others, or some."""
-    spared = words.listed(solution.includes)
-    if {each.label for each in advice.solutions} <= {solution.label, *solution.includes}:
-        return f"{solution.label} alone is enough: it also sets {spared}."
-    return f"{solution.label} also sets {spared}."
-
-
-def _raising(advice: Advice, raising: Sequence[OpAnswer]) -> str:
-    switches = dict.fromkeys(source.raised_by for op in raising for source in op.sources if source.raised_by)
-    switch = words.listed([each for each in switches if each], "or")
-    count = f"{len(raising)} op{'s' * (len(raising) > 1)}"
-    if any(solution.label in switches for solution in advice.solutions):
-        return f"With {switch} on, {count} stop{'s' * (len(raising) == 1)} the program."
-    has = "has" if len(raising) == 1 else "have"
-    return f"{count.capitalize()} {has} no cure here: with {switch} on, the program stops."
-
-
-def _count(scope: Scope, good: Sequence[OpAnswer], ops: Sequence[OpAnswer], labels: Sequence[str]) -> str:
-    by = f" with {words.listed(labels)}" if labels else ""
-    if not good:
-        return "The op is not settled." if len(ops) == 1 else f"None of the {len(ops)} ops is settled."
-    if len(good) < len(ops):
-        are = "is" if len(good) == 1 else "are"
-        return f"{len(good)} of {len(ops)} op{'s' * (len(ops) > 1)} {are} settled{by}."
-    if all(op.outcome == "no-known-source" for op in ops):
-        return f"No record names {words.SCOPES[scope].source} here. That is not a proof."
-    subject = {1: "The op", 2: "Both ops"}.get(len(ops), f"All {len(ops)} ops")
-    one, many = words.SCOPES[scope].promise
-    return f"{subject} {one if len(ops) == 1 else many}{by or ', with nothing to set'}."
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 # --- what comes of it ------------------------------------------------------------
 
 
-def _table(page: Page, advice: Advice, most: int) -> None:
-    ops = advice.ops
+def _table(page: Page, advice: Advice, ops: Sequence[OpAnswer]) -> None:
     if not ops:
         return
-    if most < len(ops):
-        ops = sorted(ops, key=lambda op: -list(words.STYLES).index(op.outcome))[:most]
     rows = [
         ("(no op)" if op.query == "*" else op.query, _outcome(op), _by(op), _directions(op), _fixed(op)) for op in ops
     ]
-    page.table(("op", "outcome", "by", "direction", "fixed for good in"), rows, shrink=4)
-    if most < len(advice.ops):
-        page.paragraph(f"and {len(advice.ops) - most} more: --all", style="dim")
+    page.table(("op", "outcome", "by", "direction", "fixed for good in"), rows, shrink=(4, 0))
+    if len(ops) < len(advice.ops):
+        page.paragraph(f"and {len(advice.ops) - len(ops)} more: --all", style="dim")
     page.gap()
 
 
@@ -165,10 +116,10 @@ def _fixed(op: OpAnswer) -> str:
     return "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values())
 
 
-def _open_questions(page: Page, advice: Advice, most: int) -> None:
+def _open_questions(page: Page, ops: Sequence[OpAnswer]) -> None:
     """Each source that is not settled, once, with all the ops that meet it."""
     open_: dict[str, tuple[list[str], SourceAnswer]] = {}
-    for op in advice.ops[:most]:
+    for op in ops:
         for source in op.sources:
             if source.outcome in ("raises", "unsolved", "unknown"):
                 subject = source.id if op.query == "*" else op.query
@@ -200,26 +151,29 @@ def _open(page: Page, subject: str, source: SourceAnswer) -> None:
 
 
 def _watch_out(page: Page, advice: Advice, everything: bool) -> None:
-    cautions = [_told(each) for each in advice.cautions if each.kind == "caution"]
+    labels = {each.id: each.label for each in advice.solutions}
+    cautions = [_told(each, labels) for each in advice.cautions if each.kind == "caution"]
     disagreements = [docs for op in advice.ops for source in op.sources if (docs := _disagreement(source))]
     told = list(dict.fromkeys([*disagreements, *cautions]))
     most = len(told) if everything else MOST_CAUTIONS
-    if told:
+    left = [each.title for each in advice.ingredients if each.optional or not _has_settings(advice, each.id)]
+    if told or left:
         page.line(Span("Watch out", "head"))
     for each in told[:most]:
         page.paragraph(each, " !  ")
     if len(told) > most:
         page.paragraph(f"{len(told) - most} more: --all", " !  ")
-    left = [each.title for each in advice.ingredients if each.optional or not _has_settings(advice, each.id)]
     if left:
         page.paragraph(f"Still yours: {'; '.join(left)} (d9m list ingredients)", " !  ")
-    notes = [_told(each) for each in advice.cautions if each.kind == "note"]
+    notes = [_told(each, labels) for each in advice.cautions if each.kind == "note"]
     for each in notes if everything else notes[:2]:
         page.paragraph(each, "", "  ")
 
 
-def _told(caution: CautionAnswer) -> str:
-    return f"{caution.text} ({words.clause(caution.when)})" if caution.when else caution.text
+def _told(caution: CautionAnswer, labels: dict[str, str]) -> str:
+    """A caution under the name of its solution or source; one of an ingredient speaks for itself."""
+    subject = f"{labels.get(caution.id, caution.id)}: " if "/" in caution.id else ""
+    return subject + caution.text + (f" ({words.clause(caution.when)})" if caution.when else "")
 
 
 def _has_settings(advice: Advice, ingredient: str) -> bool:
@@ -230,7 +184,7 @@ def _disagreement(source: SourceAnswer) -> str | None:
     others = [each for each in source.evidence if not each.follows and each.note]
     if not others:
         return None
-    return f"{source.id}: {others[0].kind.replace('documented', 'the docs')} say otherwise: {others[0].note}"
+    return f"{source.id}: {words.SAYS[others[0].kind]} otherwise: {others[0].note}"
 
 
 def _why(page: Page, advice: Advice) -> None:
@@ -242,9 +196,16 @@ def _why(page: Page, advice: Advice) -> None:
         shown = ", ".join(ids[:8]) + (f" and {len(ids) - 8} more" if len(ids) > 8 else "")
         page.paragraph(f"Why: {shown} · kb {advice.d9m.kb_date}", "", "     ")
         op = next((op.query for op in advice.ops if op.sources and op.query != "*"), ids[0])
-        page.line(f"     sources: d9m show {op.partition(':')[0]} · other formats: --format env|python|json")
+        _last(page, f"sources: d9m show {op.partition(':')[0]}", "other formats: --format env|python|json")
     else:
         page.line(f"kb {advice.d9m.kb_date} · other formats: --format env|python|json")
+
+
+def _last(page: Page, *parts: str) -> None:
+    """Where to go from here, on one line if there is room."""
+    line = "     " + " · ".join(parts)
+    for each in [line] if len(line) <= WIDTH else [f"     {part}" for part in parts]:
+        page.line(each)
 
 
 def _undecided(advice: Advice) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from d9m.advice import Advice
-from d9m.records import Allowed, Clause, Outcome, Range, Scope
+from d9m.records import Allowed, Clause, EvidenceKind, Outcome, Range, Scope
 from d9m.render.page import Style
 
 STYLES: dict[Outcome, Style] = {
@@ -18,6 +18,18 @@ STYLES: dict[Outcome, Style] = {
     "raises": "bad",
     "unsolved": "bad",
 }
+
+
+SAYS: dict[EvidenceKind, str] = {
+    "assumed": "others assume",
+    "documented": "the docs say",
+    "release-note": "the release notes say",
+    "tested-upstream": "upstream's tests say",
+    "source-read": "the source code says",
+    "binary-read": "the shipped binary says",
+    "measured": "a run says",
+}
+"""How evidence that is not followed begins, before `otherwise`."""
 
 
 class About(msgspec.Struct, frozen=True):
@@ -63,15 +75,12 @@ def short(call: str) -> str:
 
 
 def allowed(name: str, value: Allowed) -> str:
+    """A fact as `--fact` and an op's arguments take it: xla=true, method=nearest or area."""
     if isinstance(value, Range):
         bounds = [*([f">= {value.from_}"] if value.from_ else []), *([f"< {value.until}"] if value.until else [])]
         return f"{name} {', '.join(bounds)}" if bounds else name
     values = [value] if isinstance(value, str) else list(value)
-    if values == ["true"]:
-        return name
-    if values in (["false"], ["absent"]):
-        return f"no {name}"
-    return f"{name} {listed(values, 'or')}"
+    return f"no {name}" if values == ["absent"] else f"{name}={listed(values, 'or')}"
 
 
 def clause(when: Clause) -> str:

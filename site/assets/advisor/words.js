@@ -16,9 +16,8 @@ function allowed(name, value) {
     return bounds.length ? `${name} ${bounds.join(", ")}` : name;
   }
   const values = Array.isArray(value) ? value : [value];
-  if (values.length === 1 && values[0] === "true") return name;
-  if (values.length === 1 && (values[0] === "false" || values[0] === "absent")) return `no ${name}`;
-  return `${name} ${listed(values, "or")}`;
+  if (values.length === 1 && values[0] === "absent") return `no ${name}`;
+  return `${name}=${listed(values, "or")}`;
 }
 
 // A condition as a phrase; empty for one that always holds.
