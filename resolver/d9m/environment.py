@@ -127,7 +127,8 @@ def describe(kb: KnowledgeBase, asked: Asked) -> Environment:
         _add(kb, packages, kb.package_named(text), version, image)
     device = asked.device or "cuda"
     if device not in DEVICES:
-        raise UsageError(f"unknown device {quote(device)}", nearest=nearest(device, DEVICES), allowed=DEVICES)
+        makers = "a GPU of NVIDIA is cuda, of AMD rocm, of Apple mps, of Intel xpu"
+        raise UsageError(f"unknown device {quote(device)}", allowed=DEVICES, tip=makers)
     facts = _facts(kb, asked)
     if image is None and device == "cuda":
         _add_shipped(kb, packages)

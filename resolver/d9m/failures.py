@@ -89,9 +89,19 @@ def nearest(text: str, names: Iterable[str], most: int = 3) -> list[str]:
     by_lower = {name.lower(): name for name in names}
     wanted = text.lower()[:LONGEST_QUOTE]
     inside = [lower for lower in by_lower if len(wanted) > 2 and (wanted in lower or lower in wanted)]
-    close = difflib.get_close_matches(wanted, by_lower, n=most, cutoff=0.6)
+    close = difflib.get_close_matches(wanted, by_lower, n=5 * most, cutoff=0.6)
+    close = sorted(sorted(close), key=lambda each: _likeness(wanted, each), reverse=True)
     ranked = dict.fromkeys([*close, *sorted(inside, key=lambda each: abs(len(each) - len(wanted)))])
     return [by_lower[each] for each in list(ranked)[:most]]
+
+
+def _likeness(wanted: str, name: str) -> tuple[float, int]:
+    """How alike two names are; among equals, the beginning counts."""
+    import difflib
+
+    matcher = difflib.SequenceMatcher(a=name, b=wanted)
+    differing = (at for at, (one, other) in enumerate(zip(wanted, name)) if one != other)
+    return matcher.ratio(), next(differing, len(wanted))
 
 
 def _either(names: list[str]) -> str:

@@ -68,11 +68,12 @@ def show(kb: KnowledgeBase, names: Sequence[str]) -> Showing:
 
 
 def history(kb: KnowledgeBase, met: Met) -> History:
-    """The answer of one source by release, for the first device that it concerns."""
+    """The answer of one source by release, on a CUDA device, or else on the first device that it concerns."""
     home = kb.meta.folders[met.id.partition("/")[0]]
     first = met.source.when[0] if isinstance(met.source.when, list) and met.source.when else met.source.when
     named = first.get("device") if isinstance(first, dict) else None
-    device = named[0] if isinstance(named, list) and named else named if isinstance(named, str) else "cuda"
+    devices = [named] if isinstance(named, str) else named if isinstance(named, list) else []
+    device = "cuda" if "cuda" in devices or not devices else devices[0]
     environment = describe(kb, Asked(((home, None),), device=device))
     facts = {name: value for name, value in _required(met).items() if name in kb.meta.facts}
     finding, _directions = judge(kb, environment.given(facts), f"history of {met.id}", met, {}, BOTH)
@@ -107,8 +108,9 @@ def source_history(kb: KnowledgeBase, id_: str) -> History:
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
     found = list(_records(kb, name)) or list(_ops(kb, name)) or list(_unrecorded(kb, name))
     if not found:
-        known = {*kb.keys("labels"), *kb.keys("settings"), *kb.keys("sources"), *kb.keys("packages")}
-        known |= {each.partition(":")[2] for each in kb.keys("names")}
+        known = [each.partition(":")[2] for each in kb.keys("names")]
+        known += [*kb.keys("labels"), *kb.keys("settings"), *kb.keys("sources"), *kb.keys("packages")]
+        known += [kb.get("solutions", id_).label for id_ in kb.keys("solutions")]
         raise UsageError(f"nothing is called {quote(name)}", nearest=nearest(name, known), tip="see: d9m list")
     return found
 
