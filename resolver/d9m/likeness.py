@@ -48,7 +48,9 @@ _GROUPS = (
     "thread core",
     "double twice half",
 )
-_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ers", "ed", "es", "er", "ly", "s", "e")
+_ENDINGS = (
+    "ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ies", "ers", "ed", "es", "er", "ly", "s", "e"
+)  # fmt: skip
 
 
 def _stem(word: str) -> str:

@@ -15,6 +15,8 @@ COMPLAINTS = {
         "Why are my results not reproducible although I fixed the random seed?",
         "seeded everything but the accuracy varies between runs",
         "torch.manual_seed(0) is set, results still vary",
+        "jax results differ between runs on gpu",
+        "how do I make my training deterministic in PyTorch",
     ],
     "same-numbers-in-workers": [
         "each DataLoader worker produces the same np.random numbers",
