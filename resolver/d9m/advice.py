@@ -248,7 +248,8 @@ class Advice(msgspec.Struct, frozen=True):
 
 
 def exit_code(advice: Advice, allow_unknown: bool = False) -> int:
-    """0, 1 or 3 of the table of exit codes. Findings win over unknown."""
-    if advice.conflicts or any(op.outcome in ("raises", "unsolved") for op in advice.ops):
+    """0, 1 or 3 of the table of exit codes: findings win over unknown. A setting against the advice is a finding."""
+    against = any(each.status in ("contradictory", "forbidden", "invalid") for each in advice.existing)
+    if against or advice.conflicts or any(op.outcome in ("raises", "unsolved") for op in advice.ops):
         return 1
     return 3 if not allow_unknown and (advice.unknowns or advice.outcome == "unknown") else 0

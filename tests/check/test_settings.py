@@ -13,8 +13,13 @@ from typing import Any
 import pytest
 from machines import d9m, python_with
 
-from d9m.check import process
+from d9m.advice import Advice, Existing
+from d9m.ask import advise, understand
+from d9m.check import process, settings
+from d9m.environment import Asked
+from d9m.existing import judge_existing
 from d9m.failures import AbsentError
+from questions import knowledge_base
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +118,16 @@ def test_the_interpreter_is_found_by_the_name_it_was_called(tmp_path: Path) -> N
 def test_a_system_that_does_not_tell_is_named(tmp_path: Path) -> None:
     with pytest.raises(AbsentError, match="has not"):
         process.find(7, tmp_path / "proc")
+
+
+def advice_of(*, jax: str) -> tuple[Advice, list[Existing], dict[str, str]]:
+    variables = {"XLA_FLAGS": "--xla_gpu_deterministic_ops=true"}
+    kb, asked = knowledge_base(), Asked((("jax", jax),), device="cuda")
+    advice = advise(kb, asked, ["scatter_add"])
+    return advice, judge_existing(kb, understand(kb, asked), advice, variables), variables
+
+
+def test_a_setting_that_is_forbidden_here_is_a_finding() -> None:
+    """jaxlib 0.5.3 gives wrong scatters with this flag (jax#27796)."""
+    lines = {each.name: each for each in settings.compare(*advice_of(jax="0.5.3"))}
+    assert lines["XLA_FLAGS"].status in ("forbidden", "wrong"), lines

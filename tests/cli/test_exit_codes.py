@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from process import d9m
 
@@ -156,3 +158,18 @@ def _is_refused(arguments: list[str], code: int) -> None:
 def test_the_table_of_exit_codes_is_printed_whole() -> None:
     printed = " ".join(d9m("--explain-exit").stdout.split())
     assert all(f"{code} {meaning}" in printed for code, meaning in EXIT_CODES.items())
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("CUBLAS_WORKSPACE_CONFIG=:4096:8", 0),
+        ("NCCL_DETERMINISTIC=1", 0),
+        ("CUBLAS_WORKSPACE_CONFIG=:4096:2", 1),
+        ("PYTHONHASHSEED=random", 1),
+    ],
+)
+def test_a_setting_that_works_against_the_advice_is_a_finding(line: str, code: int, tmp_path: Path) -> None:
+    (tmp_path / "job.env").write_text(line)
+    done = d9m("advise", "--torch", "2.4", "--ops", "nn.Linear", "--env-file", str(tmp_path / "job.env"))
+    assert (done.returncode, done.stderr) == (code, ""), done.stdout

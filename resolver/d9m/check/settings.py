@@ -38,11 +38,20 @@ def compare(
         lines = [_too_late(step, line) for step, line in zip(advice.steps, lines)]
     advised = {step.name for step in advice.steps}
     for each in existing:
-        if each.name not in advised and each.status == "no-effect":
-            lines.append(Setting(each.name, None, each.value, "no-effect", f"{each.why}; drop it"))
-        elif each.name not in advised and each.status == "invalid":
-            lines.append(Setting(each.name, None, each.value, "wrong", each.why))
+        if each.name not in advised and each.status in _UNADVISED:
+            status = _UNADVISED[each.status]
+            tip = f"{each.why}; drop it" if status == "no-effect" else each.why
+            lines.append(Setting(each.name, None, each.value, status, tip))
     return lines
+
+
+_UNADVISED: dict[str, Status] = {
+    "no-effect": "no-effect",
+    "invalid": "wrong",
+    "contradictory": "wrong",
+    "forbidden": "forbidden",
+}
+"""What is said of a setting that nobody advised, and that is not harmless."""
 
 
 def _too_late(step: Step, line: Setting) -> Setting:
