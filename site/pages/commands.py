@@ -43,7 +43,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     title = "Command line"
     description = "Every d9m command with its options, examples and exit codes."
     found = commands()
-    yield layout.page(kb, PATH, "commands.md", title, description, commands=found, codes=EXIT_CODES)
+    yield layout.page(kb, PATH, "commands.md", title, description, weight=2, commands=found, codes=EXIT_CODES)
 
 
 def commands() -> list[Command]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterator
 
 from d9m.kb.tables import KnowledgeBase
 from d9m.query import parse
 from d9m.records import ErrorRecord
-from pages import layout, proof
+from pages import history, layout, phrases, proof
 from pages.markdown import Markdown
 from pages.places import Here
 
@@ -20,18 +22,41 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     description = "The exact texts of errors and warnings about determinism, what causes each and what to do."
     yield layout.page(kb, "errors/index.md", "errors.md", title, description, groups=sorted(groups.items()))
     for id_ in kb.keys("errors"):
-        error: ErrorRecord = kb.get("errors", id_)
-        yield layout.record_page(
-            kb,
-            "errors",
-            id_,
-            "error.md",
-            error.title,
-            f"{error.texts[0].text if error.texts else error.title} {error.advice}",
-            error=error,
-            ops=[_op(kb, id_, item) for item in error.ops],
-            proofs=proof.of(kb, error.evidence),
-        )
+        yield _page(kb, id_, kb.get("errors", id_))
+
+
+def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
+    return layout.record_page(
+        kb,
+        "errors",
+        id_,
+        "error.md",
+        headline(error),
+        f"{error.title}. {error.advice}",
+        error=error,
+        texts=[(phrases.where(kb, each.when), each.text) for each in error.texts],
+        causes=[(each, kb.get("sources", each), history.of(kb, each)) for each in error.sources],
+        ops=[_op(kb, id_, item) for item in error.ops],
+        proofs=proof.of(kb, error.evidence),
+    )
+
+
+LONGEST_HEADLINE = 110
+"""Characters of a message in a title; what comes later is rarely its own."""
+
+
+def headline(error: ErrorRecord) -> str:
+    """The beginning of the message itself, as people search for it; a symptom has no message of its own."""
+    if error.kind == "symptom" or not error.texts:
+        return error.title
+    text = " ".join(error.texts[0].text.split())
+    ends = (each.start() for each in re.finditer(r"(?<!i\.e)[.,:;] ", text))
+    end = next((each for each in ends if each >= _SHORTEST and text.count("[", 0, each) == text.count("]", 0, each)), 0)
+    return (text[:end] if 0 < end <= _LONGEST else textwrap.shorten(text, _LONGEST, placeholder=" …")).rstrip(".,:;")
+
+
+_SHORTEST, _LONGEST = 30, 110
+"""Characters of a message in a title; what comes later is rarely its own."""
 
 
 def _title(kb: KnowledgeBase, id_: str) -> str:

@@ -1,27 +1,130 @@
-"""Calls that set things on the user's behalf: a page each, and the table of all."""
+"""Calls that set things on the user's behalf: a page each with what it leaves out, and the table of all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
+from d9m import calls, made
+from d9m.advice import Advice, HelperAnswer
+from d9m.ask import advise
+from d9m.calls import Call
+from d9m.environment import Asked, Environment, describe
 from d9m.kb.tables import KnowledgeBase
-from d9m.records import Helper
-from pages import layout, proof
+from d9m.records import Helper, Turn, When
+from pages import layout, phrases, proof
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """A call held against the advice for everything known of its package and a framework, newest releases."""
+
+    packages: tuple[tuple[str, str | None], ...]
+    told: HelperAnswer
+    advice: Advice
+
+    @property
+    def command(self) -> str:
+        """Options that ask for the same."""
+        return " ".join(f"--with {name}={release}" if release else f"--with {name}" for name, release in self.packages)
+
+
+class Column(msgspec.Struct, frozen=True):
+    """What a call sets in some releases of its package, whatever else must hold."""
+
+    span: str
+    sets: tuple[tuple[Turn, When], ...]
+    """With what else must hold."""
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    rows: list[tuple[str, Helper]] = [(id_, kb.get("helpers", id_)) for id_ in kb.keys("helpers")]
+    rows = [(id_, each, kb.get("helpers", id_), _compared(kb, calls.call(kb, id_))) for id_, each in _titles(kb)]
     title = "Helper calls"
     description = "Calls that turn several settings at once, and what each of them leaves out."
     yield layout.page(kb, "helpers/index.md", "helpers.md", title, description, ("toc",), rows=rows)
-    for id_, helper in rows:
+    for id_, title, helper, compared in rows:
         yield layout.record_page(
             kb,
             "helpers",
             id_,
             "helper.md",
-            helper.title,
-            helper.summary,
+            title,
+            f"{helper.title}. {helper.summary}",
             helper=helper,
+            exists=phrases.where(kb, helper.when),
+            columns=_columns(kb, calls.call(kb, id_)),
+            compared=compared,
             proofs=proof.of(kb, helper.evidence),
         )
+
+
+def _titles(kb: KnowledgeBase) -> list[tuple[str, str]]:
+    """Each call under the name by which people search for it: as it is written, a flag with its package."""
+    found: list[tuple[str, Helper]] = [(id_, kb.get("helpers", id_)) for id_ in kb.keys("helpers")]
+    return [(id_, each.call if "(" in each.call else f"{id_.partition('/')[0]} {each.call}") for id_, each in found]
+
+
+def _columns(kb: KnowledgeBase, call: Call) -> list[Column]:
+    """What the call sets by release, newest first; releases without it are left out."""
+    groups: list[tuple[list[str], list[Turn]]] = []
+    for release in reversed(kb.releases(call.home)):
+        here = describe(kb, Asked(((call.home, release), *_any_other(kb, call))))
+        if not here.holding(call.helper.when):
+            continue
+        sets = [turn for turn in call.helper.sets if here.holding(turn.when)]
+        if groups and groups[-1][1] == sets:
+            groups[-1][0].append(release)
+        else:
+            groups.append(([release], sets))
+    released = kb.releases(call.home)
+    if not released:
+        return [Column("", tuple((turn, turn.when) for turn in call.helper.sets))]
+    return [
+        Column(phrases.run(group[-1], group[0], released), tuple((turn, _less(turn.when, call.home)) for turn in sets))
+        for group, sets in groups
+    ]
+
+
+def _less(when: When, home: str) -> When:
+    """A condition less what the releases say already."""
+    return [phrases.without(each, home) for each in when] if isinstance(when, list) else phrases.without(when, home)
+
+
+def _any_other(kb: KnowledgeBase, call: Call) -> list[tuple[str, None]]:
+    """Other packages that its conditions name, in any release."""
+    clauses = [
+        clause
+        for turn in (call.helper, *call.helper.sets)
+        for clause in (turn.when if isinstance(turn.when, list) else [turn.when])
+    ]
+    named = {name for clause in clauses for name in clause if name in kb.meta.aliases and kb.releases(name)}
+    return [(name, None) for name in sorted(named - {call.home, *kb.meta.platforms})]
+
+
+def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
+    """With each framework of which the call turns a setting, in the newest release that has the call."""
+    found: list[Comparison] = []
+    for framework in sorted(kb.meta.prefixes):
+        packages = {framework: kb.releases(framework)[-1], call.home: _newest(kb, call)}
+        asked = Asked(tuple(sorted(packages.items(), key=lambda each: each[0] != call.home)))
+        environment = describe(kb, asked)
+        if framework not in (call.home, *_turned(kb, environment, call)):
+            continue
+        advice = kb.once(("beside", asked), lambda: advise(kb, asked))  # noqa: B023 - called at once
+        (told,) = made.told(kb, environment, advice.steps, [call])
+        if told.covers or told.differs:
+            found.append(Comparison(asked.packages, told, advice))
+    return found
+
+
+def _newest(kb: KnowledgeBase, call: Call) -> str | None:
+    """None: no release of its package is known."""
+    every = reversed(kb.releases(call.home))
+    return next((each for each in every if describe(kb, Asked(((call.home, each),))).holding(call.helper.when)), None)
+
+
+def _turned(kb: KnowledgeBase, environment: Environment, call: Call) -> set[str]:
+    """Packages of which it turns a setting there; a framework's own call is for that framework."""
+    turns = [turn for turn in call.helper.sets if environment.holding(turn.when)]
+    folders = (kb.get("setting_ids", turn.set or turn.unset or "").partition("/")[0] for turn in turns)
+    return set() if call.home in kb.meta.prefixes else {kb.meta.folders.get(each, "") for each in folders}

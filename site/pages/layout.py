@@ -19,6 +19,7 @@ _TEMPLATES = Path(__file__).parent.parent / "templates"
 
 _FILTERS: dict[str, Callable[..., str]] = {
     "anchor": markdown.anchor,
+    "breakable": markdown.breakable,
     "chip": phrases.chip,
     "code": markdown.code,
     "codes": markdown.codes,
@@ -86,7 +87,7 @@ def record_page(
     return page(kb, path, template, title, description, ("navigation",), _WEIGHTS.get(table, 1), **also)
 
 
-_WEIGHTS = {"errors": 8, "sources": 4, "solutions": 4, "settings": 4, "ingredients": 4, "issues": 0.5}
+_WEIGHTS = {"errors": 4, "sources": 4, "solutions": 4, "settings": 4, "ingredients": 4, "helpers": 4, "issues": 0.5}
 """Who searches wants an answer: a page that gives one comes before a page that lists or reports."""
 
 

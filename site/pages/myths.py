@@ -16,4 +16,4 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     title = "Myths"
     description = "Common beliefs about determinism in deep learning that are not true, and what is."
     myths = [(id_, myth, proof.of(kb, myth.evidence)) for id_, myth in found]
-    yield layout.page(kb, LISTS["myths"], "myths.md", title, description, myths=myths)
+    yield layout.page(kb, LISTS["myths"], "myths.md", title, description, weight=2, myths=myths)

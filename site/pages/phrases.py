@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 
+from d9m.kb.tables import KnowledgeBase
 from d9m.records import Clause, Default, Outcome, Range, When
 from d9m.render import words
 from d9m.versions import covers, key
@@ -88,6 +89,22 @@ def _within(release: str, bounds: Range) -> bool:
 def condition(when: When) -> Markdown:
     """A condition in words; empty for one that always holds."""
     return escape(plain(when))
+
+
+def where(kb: KnowledgeBase, when: When) -> str:
+    """A condition on releases as people say it: ``PyTorch 1.9 and later``; any other one in words."""
+    return " or ".join(_where(kb, clause) for clause in (when if isinstance(when, list) else [when]))
+
+
+def _where(kb: KnowledgeBase, clause: Clause) -> str:
+    said: list[str] = []
+    rest: Clause = {}
+    for name, allowed in clause.items():
+        if isinstance(allowed, Range) and name in kb.meta.aliases and kb.releases(name):
+            said.append(f"{kb.package(name).title} {span(allowed, kb.releases(name))}")
+        else:
+            rest[name] = allowed
+    return ", ".join([*said, *([f"if {plain(rest)}"] if rest else [])])
 
 
 def without(clause: Clause, *names: str) -> Clause:

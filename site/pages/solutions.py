@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.tables import KnowledgeBase
-from d9m.records import Solution
+from d9m.records import Solution, Source
 from pages import history, layout, phrases, proof, recipes, upstream
 
 
@@ -41,7 +41,7 @@ def _page(kb: KnowledgeBase, id_: str, solution: Solution, covered: list[tuple[s
         package=kb.package(home),
         home=home,
         recipes=[] if solution.placeholder else recipes.for_solution(kb, home, solution.label),
-        covered=covered,
+        covered=[(source, kb.get("sources", source), where) for source, where in covered],
         proofs=list(dict.fromkeys(proofs)),
         events=upstream.timeline(kb, solution.references),
     )
@@ -52,6 +52,9 @@ def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, dict[str, dict[tuple[str, str], list[str]]]] = {}
     for id_ in kb.keys("sources"):
         told = history.of(kb, id_)
+        if not kb.releases(told.home):
+            for label in _named(kb.get("sources", id_)):
+                found.setdefault(label, {}).setdefault(id_, {})
         for track in (told.usual, *told.others):
             for row in track.rows:
                 condition = " and ".join(filter(None, (phrases.plain(track.under), phrases.plain(row.where))))
@@ -62,6 +65,12 @@ def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
         label: [(id_, "; ".join(_where(kb, where))) for id_, where in sorted(by_source.items())]
         for label, by_source in found.items()
     }
+
+
+def _named(source: Source) -> set[str]:
+    """Solutions that a source names, where no release of its package is known that could be asked about."""
+    parts = [part for steps in source.timeline.values() for step in steps for part in (step, *step.unless)]
+    return {label for part in parts if part.outcome != "raises" for both in part.by for label in both.split(" + ")}
 
 
 def _where(kb: KnowledgeBase, releases: dict[tuple[str, str], list[str]]) -> Iterator[str]:

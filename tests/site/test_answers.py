@@ -1,0 +1,157 @@
+"""Pages of errors, solutions and helper calls answer what their visitors came for, as the resolver does."""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+from typing import Any
+
+import pytest
+from site_build import generator, real
+
+from d9m.ask import advise
+from d9m.environment import Asked
+from d9m.records import ErrorRecord, Helper
+
+
+@functools.cache
+def room(name: str) -> dict[str, str]:
+    """The pages of one kind."""
+    generator()
+    import importlib
+
+    return dict(importlib.import_module(f"pages.{name}").pages(real()))
+
+
+def title(page: str) -> str:
+    return page.split('title: "')[1].partition('"\n')[0].replace('\\"', '"')
+
+
+def literal(text: str) -> str:
+    """Markdown as the text that it shows."""
+    plain = re.sub(r"<wbr>|</?code>", "", text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return re.sub(r"\\(.)", r"\1", plain.replace("&quot;", '"').replace("&#x27;", "'"))
+
+
+# --- errors ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id_", real().keys("errors"))
+def test_an_error_page_is_called_as_its_message_begins(id_: str) -> None:
+    error: ErrorRecord = real().get("errors", id_)
+    page = room("errors")[f"errors/{id_}.md"]
+    shown = literal(title(page))
+    if error.kind == "symptom":
+        assert shown == error.title
+    else:
+        message = " ".join(error.texts[0].text.split())
+        assert message.startswith(shown.removesuffix(" …"))
+        assert len(shown) >= min(len(message) - 1, 25)
+    for each in error.texts:
+        assert "\n".join(each.text.splitlines()) in page
+
+
+def test_an_error_page_tells_from_which_release_its_cause_is_settled() -> None:
+    told = 0
+    for id_ in real().keys("errors"):
+        error: ErrorRecord = real().get("errors", id_)
+        page = room("errors")[f"errors/{id_}.md"]
+        for source in error.sources:
+            row = next(line for line in page.splitlines() if f"(../../sources/{source}.md)" in line)
+            fixed = _fixed_in(source)
+            assert row.split(" | ")[3].strip() == (fixed or "") if row.count(" | ") > 3 else not fixed or fixed in row
+            told += fixed is not None
+    assert told > 20
+
+
+def _fixed_in(source: str) -> str | None:
+    generator()
+    from pages import history
+
+    return history.of(real(), source).fixed_in
+
+
+# --- solutions -------------------------------------------------------------------
+
+
+def test_a_solution_page_lists_every_op_of_what_it_solves() -> None:
+    """Asked of the resolver: sources that some release solves with the label, on some device."""
+    dice = random.Random(3)
+    labels = dice.sample([each for each in real().keys("solutions") if not _record(each).placeholder], 15)
+    pages = room("solutions")
+    for id_ in labels:
+        label = _record(id_).label
+        rows = [line for line in pages[f"solutions/{id_}.md"].splitlines() if line.startswith("| [")]
+        for source in real().keys("sources"):
+            if _solved_by(source, label):
+                (row,) = [row for row in rows if f"(../../sources/{source}.md)" in row.partition(" | ")[0]]
+                for op in real().get("sources", source).ops:
+                    assert op in literal(row).replace("`", ""), (id_, source)
+
+
+def _record(id_: str) -> Any:
+    return real().get("solutions", id_)
+
+
+def _solved_by(source: str, label: str) -> bool:
+    generator()
+    from pages.history import of
+
+    told = of(real(), source)
+    return any(label in labels for row in told.usual.rows for labels in row.verdict.alternatives)
+
+
+def test_what_a_solution_costs_includes_what_its_sources_cost() -> None:
+    costly = [id_ for id_ in real().keys("sources") if real().get("sources", id_).costs]
+    assert costly
+    told = "".join(room("solutions").values())
+    for id_ in costly:
+        by = {label for step in _steps(id_) for both in step.by for label in both.split(" + ")}
+        assert not by or all(literal(each.text) in literal(told) for each in real().get("sources", id_).costs), id_
+
+
+def _steps(id_: str) -> list[Any]:
+    return [
+        step for steps in real().get("sources", id_).timeline.values() for step in steps if step.outcome != "raises"
+    ]
+
+
+# --- helper calls ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("id_", real().keys("helpers"))
+def test_a_helper_page_tells_what_the_call_leaves_out(id_: str) -> None:
+    helper: Helper = real().get("helpers", id_)
+    page = room("helpers")[f"helpers/{id_}.md"]
+    for command in re.findall(r"^d9m advise (.*) --calls", page, re.MULTILINE):
+        named = [each.partition("=") for each in command.replace("--with ", "").split()]
+        asked = Asked(tuple((name, version or None) for name, _equals, version in named))
+        called = advise(real(), asked, made=[helper.call])
+        (told,) = called.helpers
+        heading = page.rpartition(command)[0].rpartition("\n### ")[2]
+        rows = {literal(row.partition("](")[0])[3:]: row for row in heading.splitlines() if row.startswith("| [")}
+        plain = advise(real(), asked)
+        assert rows.keys() == {step.name for step in plain.steps}
+        differing = {each.name for each in (*told.differs, *called.conflicts)}
+        for name, row in rows.items():
+            assert ("| makes it |" in row) == (name in told.covers), name
+            assert ("**leaves it out**" in row) == (name not in {*told.covers, *differing}), name
+
+
+def test_a_helper_page_has_what_is_set_in_each_release() -> None:
+    """Lightning's Trainer turned cuDNN's flag until 1.4 and asks PyTorch for its mode from 1.5 on (stack facts)."""
+    page = room("helpers")["helpers/lightning/trainer-deterministic.md"]
+    tabs = dict(re.findall(r'^=== "(.*?)"\n(.*?)(?=^===|^\*\*|^## )', page, re.MULTILINE | re.DOTALL))
+    assert list(tabs) == ["2.0 and later", "1.6 – 1.9", "1.5", "0.7.6 – 1.4"]
+    assert "use-deterministic-algorithms.md" not in tabs["0.7.6 – 1.4"]
+    assert "torch-backends-cudnn-deterministic.md" in tabs["0.7.6 – 1.4"]
+    assert all("torch-use-deterministic-algorithms.md" in tabs[each] for each in list(tabs)[:3])
+    assert "horovod-fusion-threshold.md" not in tabs["2.0 and later"]
+    assert "| replaces yours |" in tabs["2.0 and later"]
+
+
+def test_most_calls_are_compared_with_an_advice() -> None:
+    """A call without a comparison makes nothing that is advised; there are few."""
+    without = [path for path, page in room("helpers").items() if "--calls" not in page and "index" not in path]
+    assert len(without) <= 5, without
