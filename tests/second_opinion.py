@@ -127,6 +127,10 @@ class Opinion:
             given = reading.item.arguments.get(name, place.facts.get(name, fact.get("default")))
             values = fact.get("values") or [-1, *(int(each) + step for each in said for step in (-1, 0, 1))]
             return values if given is None else (int(given) if fact.get("type") == "int" else given,)
+        if name in place.releases and place.standing.get(name) == "around":
+            low, high = place.releases[name]
+            compared = [self.book.at(name, each) for each in said if each != "absent"]
+            return [low, *(each for each in compared if low < each < high), high]
         if name in place.releases:
             return place.releases[name]
         undecided = self.book.packages[name]["kind"] == "platform"

@@ -52,7 +52,7 @@ class Place:
     releases: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Package -> indices of the releases in question."""
     standing: dict[str, str] = field(default_factory=dict)
-    """Package of an image -> ``between`` two releases, or ``newer`` than all."""
+    """Package of an image -> ``between`` two releases, ``newer`` than all, ``around``: from one to the other."""
 
 
 class Book:
@@ -191,7 +191,21 @@ class Book:
         stock = self.packages[package].get("stock")
         if stock and stock not in place.releases:
             place.releases[stock], place.standing[stock] = self._unseen(package, release, stock), "between"
+        for part in [name for name, record in self.packages.items() if record["kind"] == "platform"]:
+            bounds = self._bounds(package, release, part)
+            if part not in place.releases and len(bounds) == 2:
+                place.releases[part], place.standing[part] = bounds, "around"
         return place
+
+    def _bounds(self, package: str, release: str, part: str) -> tuple[int, ...]:
+        """What the last confirmed image before and the first one after hold of a part that nobody wrote down."""
+        images, here = self.packages[package]["releases"], self.at(package, release)
+        told = [
+            (self.at(package, each), self.at(part, _number(self._contents(package, each)[part])))
+            for each in self.releases[package]
+            if part in self._contents(package, each) and "confidence" not in images[each]
+        ]
+        return (*[inside for at, inside in told if at < here][-1:], *[inside for at, inside in told if at > here][:1])
 
     def _unseen(self, package: str, release: str, stock: str) -> tuple[int, ...]:
         """What may be inside an image that nobody looked into: the confirmed images around it are the bounds."""

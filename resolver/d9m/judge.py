@@ -15,7 +15,8 @@ import msgspec
 from d9m import conditions
 from d9m.advice import WORST_LAST
 from d9m.conditions import Cells, Condition, World
-from d9m.environment import Environment, Installed
+from d9m.environment import Environment
+from d9m.image import Installed
 from d9m.kb.tables import KnowledgeBase, Met
 from d9m.query import BOTH, Direction
 from d9m.records import Clause, Default, Outcome, Range, Solution, Source, Step, Unless

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.conditions import World
-from d9m.environment import DEVICES, Environment, Image, Installed, contents
+from d9m.environment import DEVICES, Environment
+from d9m.image import Image, Installed, contents
 from d9m.judge import Rules, Verdict
 from d9m.kb.mutants import Mutant
 from d9m.kb.tables import KnowledgeBase, Met
