@@ -77,7 +77,7 @@ class Page:
                 narrow = max(min(LEAST_COLUMN, widths[at]), widths[at] + spare)
                 spare += widths[at] - narrow
                 widths[at] = narrow
-        self.line(Span("  ".join(each.ljust(width) for each, width in zip(head, widths)).rstrip(), "head"))
+        self._row([Span(each, "head") for each in head], widths)
         for row in cells:
             self._row(row, widths)
 
