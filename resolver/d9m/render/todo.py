@@ -69,7 +69,7 @@ def conflicts(page: Page, advice: Advice) -> None:
         page.line(Span("CONFLICT", "bad"), f"  {conflict.name}: {words.listed(conflict.between)} disagree")
         _choices(page, conflict)
     for conflict in advice.scope_conflicts:
-        page.line(Span("CONFLICT", "doubt"), f"  {conflict.name}, with what --scope {conflict.scope} asks for here")
+        page.line(Span("NOT BOTH", "doubt"), f"  {conflict.name}: --scope {conflict.scope} would ask for another value")
         _choices(page, conflict)
     page.gap()
 
