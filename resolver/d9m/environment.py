@@ -110,7 +110,7 @@ def describe(kb: KnowledgeBase, asked: Asked) -> Environment:
         _add(kb, packages, kb.package_named(text), version, image)
     device = asked.device or "cuda"
     if device not in DEVICES:
-        makers = "a GPU of NVIDIA is cuda, of AMD rocm, of Apple mps, of Intel xpu"
+        makers = "NVIDIA GPUs are cuda, those of AMD rocm, of Apple mps, of Intel xpu"
         raise UsageError(f"unknown device {quote(device)}", allowed=DEVICES, tip=makers)
     facts = _facts(kb, asked)
     if image is None and device == "cuda":

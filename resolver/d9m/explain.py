@@ -68,7 +68,8 @@ def explain(kb: KnowledgeBase, text: str, environment: Environment | None = None
         for each in sorted(_best(_telling(matches)), key=lambda each: each.match.start())
     ] or _symptoms(kb, text, environment)
     if not found:
-        raise UsageError(f"no known text in {quote(text.strip())}", nearest=_nearest(kb, text.strip()))
+        tip = "what to set, by release and op: d9m advise"
+        raise UsageError(f"no known text in {quote(text.strip())}", nearest=_nearest(kb, text.strip()), tip=tip)
     return Explained(SCHEMA_VERSION, Tool(d9m.__version__, kb.meta.date), found)
 
 

@@ -178,10 +178,14 @@ def _unknown(kb: KnowledgeBase, environment: Environment, packages: Sequence[str
             f"{quote(query.name)}: no ops are known of this environment ({asked})",
             tip="name a framework: " + ", ".join(f"--with {name}=VERSION" for name in kb.meta.prefixes),
         )
+    given = [name for name, each in environment.packages.items() if each.origin == "given" and name not in packages]
+    opless = ", ".join(name for name in given if kb.opless(name))
+    tips = [_read(kb, each) for each in packages if each in kb.meta.catalogued]
+    tips += [f"what is known of {opless} belongs to no op, and is told without naming one"] if opless else []
     return UsageError(
         f"unknown op {quote(query.name)} in {', '.join(packages)}",
         nearest=nearest(plain(query.name), _known_names(kb, packages)),
-        tip="\n  ".join([*(_read(kb, each) for each in packages if each in kb.meta.catalogued), "see: d9m list ops"]),
+        tip="\n  ".join([*tips, "see: d9m list ops"]),
     )
 
 
