@@ -19,7 +19,7 @@ from d9m.advice import (
     Work,
 )
 from d9m.environment import DEVICES, Environment
-from d9m.judge import Finding, Verdict
+from d9m.judge import Basis, Finding, Verdict
 from d9m.kb.tables import KnowledgeBase
 from d9m.lookup import AskedItem
 from d9m.records import Default, ErrorText, Evidence, Outcome, Source
@@ -112,16 +112,22 @@ def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | No
 
 
 def _evidence(kb: KnowledgeBase, judged: Judged, verdict: Verdict) -> list[Told]:
+    bases = judged.finding.bases.get(verdict, ())
+    image = judged.environment.image.package if judged.environment.image else None
+    place = ("evidence", judged.met.id, bases, image)
+    return kb.once(place, lambda: _resting_on(kb, judged.met.source, bases, image))
+
+
+def _resting_on(kb: KnowledgeBase, source: Source, bases: Sequence[Basis], image: str | None) -> list[Told]:
+    """Evidence of the steps that an answer rests on, then that of the source itself."""
     found: list[Evidence] = []
-    for basis in judged.finding.bases.get(verdict, ()):
-        step = judged.met.source.timeline[basis.track][basis.step]
+    for basis in bases:
+        step = source.timeline[basis.track][basis.step]
         found += step.unless[basis.exception].evidence if basis.exception is not None else []
         found += step.evidence
-    found += judged.met.source.evidence
-    image = judged.environment.image
-    told = [told_of(kb, each) for each in found]
-    if image is not None and image.package not in judged.met.source.timeline:
-        note = f"{image.package} is taken to behave like the stock release it is built from"
+    told = [told_of(kb, each) for each in [*found, *source.evidence]]
+    if image is not None and image not in source.timeline:
+        note = f"{image} is taken to behave like the stock release it is built from"
         told.append(Told("assumed", None, note, True))
     return told
 

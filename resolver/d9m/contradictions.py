@@ -43,14 +43,19 @@ def _beside(
     """Conflicts of `own` with the best way to meet further needs."""
 
     def together(labels: frozenset[str]) -> tuple[Contest, ...]:
-        return settle([*own.demands, *turned(kb, environment, labels, wanted)]).contests
+        further = turned(kb, environment, labels, wanted)
+        knobs = {each.setting.name for each in further}
+        return settle([*(each for each in own.demands if each.setting.name in knobs), *further]).contests
 
     labels = choose(wanted, lambda labels: not together(labels))
+    contests = together(labels)
+    if not contests:
+        return
     apart = {
         each.name for each in (*settle(own.demands).contests, *settle(turned(kb, environment, labels, wanted)).contests)
     }
     both = Chosen(own.labels | labels, [*own.wanted, *wanted], ())
-    for each in together(labels):
+    for each in contests:
         if each.name not in apart:
             yield priced(kb, environment, each, both, scope)
 
