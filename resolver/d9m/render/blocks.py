@@ -70,7 +70,8 @@ def remarks(advice: Advice) -> Iterator[str]:
     for conflict in advice.conflicts:
         yield f"# CONFLICT {conflict.name}: {'; '.join(conflict.choices)}"
     for conflict in advice.scope_conflicts:
-        yield f"# NOT BOTH: --scope {conflict.scope} would ask for another {conflict.name}: {'; '.join(conflict.choices)}"
+        other = f"--scope {conflict.scope} would ask for another {conflict.name}"
+        yield f"# NOT BOTH: {other}: {'; '.join(conflict.choices)}"
     for each in advice.helpers:
         if each.used and each.covers:
             yield f"# left out, {each.call} does it: {', '.join(each.covers)}"
