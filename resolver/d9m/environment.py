@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import msgspec
 
 from d9m import conditions
-from d9m.conditions import Cell, Cells, intervals, releases
+from d9m.conditions import Cell, Cells, Value, intervals, releases
 from d9m.failures import UsageError, nearest, quote
 from d9m.image import Image, Installed, contents, find_image, installed, stated
 from d9m.kb.tables import KnowledgeBase
@@ -63,7 +63,7 @@ class Environment(msgspec.Struct, frozen=True):
             if installed.candidates.how == "between":
                 known = (known[0], *(each for each in cuts if key(known[0]) < key(each) < key(known[-1])), known[-1])
             return releases(cuts, known)
-        return intervals(cuts, key, FIRST) if installed or name in self.undecided else (Cell(None),)
+        return intervals(cuts, key, FIRST) if installed or name in self.undecided else _ABSENT
 
     def _fact_cells(self, name: str, fact: Fact, cuts: tuple[str, ...], assume: bool) -> Cells:
         value = self.facts.get(name, fact.default if assume else None)
@@ -82,17 +82,23 @@ class Environment(msgspec.Struct, frozen=True):
         if when == {}:
             return [{}]
         condition, cuts = conditions.read(when)
-        domains = {name: self.cells(name, at, assume) for name, at in cuts.items()}
-        for cells in domains.values():
+        here: dict[str, Value] = {}
+        for name, at in cuts.items():
+            cells = self.cells(name, at, assume)
             if len(cells) != 1:
+                domains = self.domains(cuts, assume)
                 answers = conditions.by_answer(domains, functools.partial(conditions.holds, condition))
                 return [clause for clause, holds in answers if holds]
-        here = {name: cells[0].value for name, cells in domains.items()}
+            here[name] = cells[0].value
         return [{}] if conditions.holds(condition, here) else []
 
     def given(self, facts: Mapping[str, str]) -> Environment:
         """This environment with further facts, such as one call's arguments."""
         return msgspec.structs.replace(self, facts={**self.facts, **facts}) if facts else self
+
+
+_ABSENT: Cells = (Cell(None),)
+"""The domain of a package that is not here."""
 
 
 def describe(kb: KnowledgeBase, asked: Asked) -> Environment:
