@@ -58,10 +58,12 @@ def explain(kb: KnowledgeBase, text: str, environment: Environment | None = None
         raise UsageError("no text was given", tip='d9m explain "the error text", or a log on standard input')
     if len(text) > MOST_TEXT:
         raise UsageError(f"the text has {len(text)} characters, {MOST_TEXT} are allowed")
+    lower = text.lower()
     matches = [
         _Match(id_, error, wording, match)
         for id_, error, wording in _wordings(kb, environment)
-        if error.kind != "symptom" and (match := pattern(wording.text).search(text)) is not None
+        if error.kind != "symptom" and _may_stand(wording.text, lower)
+        if (match := pattern(wording.text).search(text)) is not None
     ]
     found = [
         _explained(kb, each, text.count("\n", 0, each.match.start()) + 1)
@@ -148,6 +150,15 @@ def _wordings(kb: KnowledgeBase, environment: Environment | None) -> Iterator[tu
 
 LEAST_WORDS = 5
 """Words of a wording that must stand in the text; people cut the rest off."""
+
+
+def _may_stand(wording: str, text: str) -> bool:
+    """Whether the fixed parts of the first words are there: most wordings are not, and need no pattern."""
+    fixed = (part for word in wording.lower().split()[:LEAST_WORDS] for part in _VARIES.split(word))
+    return all(part in text for part in fixed)
+
+
+_VARIES = re.compile(r"\{[^{}]*\}|…|\.\.\.|,")
 
 
 def pattern(text: str, least: int | None = LEAST_WORDS) -> re.Pattern[str]:
