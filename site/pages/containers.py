@@ -96,12 +96,13 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         title,
         f"What the image {package.image}:{shown} ships, and what to set inside it so that runs repeat bit for bit.",
         hide=("navigation",),
+        weight=3,
         name=name,
         package=package,
         release=known,
         others=history.tags(kb, name, release)[1:],
         command=f"d9m advise --container {package.image}:{shown}",
-        parts=_parts(package, release, earlier),
+        parts=_parts(kb, package, release, earlier, advice),
         unseen=_unseen(kb, package, advice),
         labels=[each.label for each in advice.solutions],
         blocks=list(recipes.as_blocks(advice.steps)),
@@ -133,12 +134,18 @@ def _left(advice: Advice) -> list[Left]:
 _BAD: tuple[Outcome, ...] = ("unsolved", "raises", "unknown")
 
 
-def _parts(package: Package, release: str, earlier: str | None) -> list[Part]:
+def _parts(kb: KnowledgeBase, package: Package, release: str, earlier: str | None, advice: Advice) -> list[Part]:
     before = package.releases[earlier].with_ if earlier else {}
-    return [
+    found = [
         Part(name, version, None if before.get(name) == version else before.get(name))
         for name, version in package.releases[release].with_.items()
     ]
+    for name, version in advice.environment.packages.items():
+        if version == "any" and name in kb.meta.platforms:
+            inside = advice.environment.releases[name]
+            span = inside[0] if inside[0] == inside[-1] else f"{inside[0]} to {inside[-1]}"
+            found.append(Part(name, f"{span}, going by the images around it", None))
+    return found
 
 
 def _unseen(kb: KnowledgeBase, package: Package, advice: Advice) -> str | None:

@@ -87,7 +87,7 @@ def record_page(
     return page(kb, path, template, title, description, ("navigation",), _WEIGHTS.get(table, 1), **also)
 
 
-_WEIGHTS = {"errors": 4, "sources": 4, "solutions": 4, "settings": 4, "ingredients": 4, "helpers": 4, "issues": 0.5}
+_WEIGHTS = {"errors": 4, "sources": 4, "solutions": 5, "settings": 5, "ingredients": 4, "helpers": 2, "issues": 0.5}
 """Who searches wants an answer: a page that gives one comes before a page that lists or reports."""
 
 

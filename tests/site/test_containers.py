@@ -80,6 +80,12 @@ def test_a_page_tells_what_the_image_ships() -> None:
             assert f"[{name}](../../versions/{name}.md) | {version} |" in shipped
 
 
+def test_a_part_that_nobody_wrote_down_is_told_as_the_images_around_it_have_it() -> None:
+    """20.06 holds CUDA 11.0.167 and 20.10 holds 11.1.0; of the images between them nobody wrote it (tests/facts)."""
+    shipped = section(page("ngc-tensorflow-tf2", "20.08"), "What it ships")
+    assert "| 11.0.167 to 11.1.0, going by the images around it |" in shipped
+
+
 def test_a_page_tells_what_to_set_and_what_that_leaves() -> None:
     for package, release in chosen():
         text = page(package, release)

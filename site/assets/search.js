@@ -1,0 +1,21 @@
+// What is pasted into the search box, made into words that tell something. Material appends a wildcard to every word,
+// so that the "a" of an error message finds all words that begin with it, and lunr takes signs for operators.
+const COMMON = new Set(("a an and any are as at be because but by can does for from had has have if in is it its just may must "
+  + "no not of on only or set so such than that the their then there these this to was when which will with would you your").split(" "));
+
+function telling(text) {
+  if (/^\s*"[^"]*"\s*$/.test(text)) return text; // asked for to the letter
+  const words = text
+    .replace(/(?<![\w.])(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])/g, "") // of a dotted name the part of its own
+    .replace(/[^\w.\s<>≥-]+|(?<!\w)-+|\.(?!\d)/g, " ")
+    .split(/\s+/)
+    .filter(Boolean);
+  const kept = words.filter((word) => !COMMON.has(word.toLowerCase()));
+  return (words.length > 2 && kept.length ? kept : words).join(" ");
+}
+
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message, ...rest) {
+  const asked = typeof message?.data === "string" ? { ...message, data: telling(message.data) } : message;
+  return post.call(this, asked, ...rest);
+};

@@ -1,0 +1,44 @@
+"""Whoever pastes an error message, an op, a call or an image into the search box gets the page that answers."""
+
+from __future__ import annotations
+
+import pytest
+from browser import opened
+
+CUBLAS = """RuntimeError: Deterministic behavior was enabled with either `torch.use_deterministic_algorithms(True)` or
+`at::Context::setDeterministicAlgorithms(true)`, but this operation is not deterministic because it uses CuBLAS and you
+have CUDA >= 10.2. To enable deterministic behavior in this case, you must set an environment variable before running
+your PyTorch application: CUBLAS_WORKSPACE_CONFIG=:4096:8 or CUBLAS_WORKSPACE_CONFIG=:16:8."""
+
+INDEX_ADD = """index_add_cuda_ does not have a deterministic implementation, but you set
+'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation if that's acceptable"""
+
+WANTED = {
+    INDEX_ADD.replace("\n", " "): "errors/pytorch/index-add-cuda/",
+    "RuntimeError: cumsum_cuda_kernel does not have a deterministic implementation": "errors/pytorch/cumsum/",
+    CUBLAS.replace("\n", " "): "errors/pytorch/cublas-config/",
+    "A deterministic GPU implementation of DepthwiseConvBackpropFilter is not currently available.": (
+        "errors/tensorflow/depthwise-conv/"
+    ),
+    "Random ops require a seed to be set when determinism is enabled.": "errors/tensorflow/random-seed/",
+    "nvcr.io/nvidia/tensorflow:20.03-tf2-py3": "containers/ngc-tensorflow/20.03-tf2-py3/",
+    "ngc-pytorch:24.12": "containers/ngc-pytorch/24.12-py3/",
+    "pl.seed_everything": "helpers/lightning/seed-everything",
+    "TF_DETERMINISTIC_OPS": "settings/tensorflow/tf-deterministic-ops/",
+    "CUBLAS_WORKSPACE_CONFIG": "settings/pytorch/cublas-workspace-config/",
+    "tf.nn.bias_add": "sources/tensorflow/bias-add/",
+    "torch.cumsum": "sources/pytorch/cumsum/",
+}
+"""What is typed -> a page that must be among the first three, and for a message the first."""
+
+
+@pytest.mark.parametrize("typed", WANTED, ids=lambda typed: typed[:40])
+def test_a_search_finds_the_page_that_answers(typed: str) -> None:
+    page = opened()
+    page.locator(".md-search__input").fill(typed)
+    results = page.locator(".md-search-result__item > a.md-search-result__link")
+    results.first.wait_for()
+    page.wait_for_load_state("networkidle")
+    addresses: list[str] = results.evaluate_all("all => all.map(each => new URL(each.href).pathname)")
+    first = [each.removeprefix("/d9m/") for each in dict.fromkeys(addresses)][: 1 if "errors/" in WANTED[typed] else 3]
+    assert any(each.startswith(WANTED[typed]) for each in first), first
