@@ -46,6 +46,13 @@ def _as_it_is(config: MkDocsConfig, path: str, content: str | bytes) -> File:
     return file
 
 
+def on_post_page(output: str, **_: object) -> str:
+    """Give the theme's search dialog the name that screen readers ask for."""
+    return output.replace(
+        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+    )
+
+
 def on_serve(server: LiveReloadServer, **_: object) -> None:
     """Build again when a record changes."""
     server.watch(str(locate.folder()))

@@ -12,7 +12,6 @@ from advisor.environments import Offered
 from advisor.tensors import Tensors, open_domains
 from d9m import conditions
 from d9m.conditions import Cuts
-from d9m.explain import pattern
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Caution, ErrorRecord, Ingredient, Setting, Solution, Source, Turn, When
 
@@ -74,9 +73,9 @@ class Statements:
         ingredients = sorted(kb.keys("ingredients"), key=lambda id_: (kb.get("ingredients", id_).order, id_))
         return {
             "sources": [self.source(id_) for id_ in sources],
-            "solutions": [self.solution(id_) for id_ in kb.keys("solutions")],
-            "settings": {name: self.setting(name) for name in kb.keys("settings")},
-            "ingredients": [self.ingredient(id_) for id_ in ingredients],
+            "solutions": (solutions := [self.solution(id_) for id_ in kb.keys("solutions")]),
+            "ingredients": (needed := [self.ingredient(id_) for id_ in ingredients]),
+            "settings": {name: self.setting(name) for name in _turned([*solutions, *needed])},
             "wordings": {id_: self.wordings(id_) for id_ in kb.keys("errors")},
             "errors": [self.error(id_) for id_ in kb.keys("errors")],
         }
@@ -86,7 +85,6 @@ class Statements:
         return {
             "id": id_,
             "title": source.title,
-            "summary": source.summary,
             "scope": source.scope,
             "cautions": self._cautions(source.cautions),
             "workarounds": [[each.text, self.number(each.when)] for each in source.workarounds],
@@ -114,7 +112,6 @@ class Statements:
         return {
             "id": id_,
             "title": ingredient.title,
-            "summary": ingredient.summary,
             "scope": ingredient.scope,
             "optional": ingredient.optional,
             "when": self.number(ingredient.when),
@@ -128,10 +125,9 @@ class Statements:
     def error(self, id_: str) -> dict[str, Any]:
         """An error as it is recognised, and what it is about."""
         error: ErrorRecord = self.kb.get("errors", id_)
-        patterns = dict.fromkeys(pattern(each.text).pattern.replace("(?P<", "(?<") for each in error.texts)
         package = self.kb.meta.folders.get(id_.partition("/")[0])
         about = {"title": error.title, "kind": error.kind, "advice": error.advice, "package": package}
-        return {"id": id_, **about, "ops": error.ops, "patterns": list(patterns)}
+        return {"id": id_, **about, "ops": error.ops}
 
     def setting(self, name: str) -> dict[str, Any]:
         setting: Setting = self.kb.setting(name)
@@ -145,3 +141,9 @@ class Statements:
 
     def _cautions(self, cautions: Iterable[Caution]) -> list[Any]:
         return [[each.text, self.number(each.when)] for each in cautions]
+
+
+def _turned(told: Iterable[dict[str, Any]]) -> list[str]:
+    """Names of the settings that are turned."""
+    turns = (turn for each in told for part in ("settings", "sets") for turn in each.get(part, ()))
+    return sorted({turn.get("set") or turn.get("unset") for turn in turns})

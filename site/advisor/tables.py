@@ -11,7 +11,7 @@ import d9m
 from advisor.catalogue import Catalogues
 from advisor.columns import Column, Sheet, columns
 from advisor.environments import Choice, Offered, Offers, choices
-from advisor.rows import Rows
+from advisor.rows import Rows, packed
 from advisor.statements import Conditions, Statements
 from advisor.tensors import Pool, Tensors
 from d9m.environment import DEVICES, Installed
@@ -63,14 +63,14 @@ class _Tables:
             "packages": self.packages.values,
             "absences": self.catalogues.absences.values,
             "cells": rows.cells.values,
-            "lines": self.lines.values,
+            "lines": packed(self.lines.values),
             "rows": self.rows.values,
         }
 
     def _offered(self, rows: Rows, offers: Offers, choice: Choice) -> dict[str, Any]:
         found: dict[str, list[int]] = {}
         for version, _device, offered in offers.of(choice):
-            found.setdefault(version, []).append(self.rows.place(self._row(rows, offered)))
+            found.setdefault(version, []).append(self.rows.place(self._row(rows, choice, version, offered)))
         return {
             "name": choice.name,
             "title": choice.title,
@@ -80,10 +80,13 @@ class _Tables:
             "same": dict(_same(choice)),
         }
 
-    def _row(self, rows: Rows, offered: Offered) -> tuple[int, ...]:
-        """What an environment holds, what it lacks, and what its sources and its conditions answer."""
+    def _row(self, rows: Rows, choice: Choice, version: str, offered: Offered) -> tuple[int, ...]:
+        """What an environment holds (nothing told: the one release asked for), what it lacks, and what its sources
+        and its conditions answer."""
         packages = offered.environment.packages
-        held = tuple(self.packages.place(_held(name, each)) for name, each in packages.items())
+        told = [_held(name, each) for name, each in packages.items()]
+        plain = [(choice.name, version, (version,), "exactly", "given")]
+        held = () if told == plain else tuple(map(self.packages.place, told))
         absent = self.catalogues.absent(packages)
         return tuple(map(self.lines.place, (held, absent, *rows.answers(offered))))
 

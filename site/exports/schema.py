@@ -47,9 +47,10 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
     paths = {
         "/index.json": ("Where everything is", "Index"),
         "/all.json": ("Everything in one file", "Everything"),
-        "/{kind}/index.json": ("All records of a kind", "Listing"),
+        **{f"/{kind}/index.json": (f"All records of {kind}", "Listing") for kind in shapes.RECORD_FILES},
         "/ops/{package}/index.json": ("All names of a framework's ops", "Listing"),
         "/ops/{package}/{name}.json": ("One name", "OpFile"),
+        "/packages/index.json": ("All packages", "Listing"),
         "/packages/{package}.json": ("A package and its releases", "PackageFile"),
         "/packages/{package}/{version}.json": ("What every op does in a release", "ReleaseFile"),
         "/badges/sources/{id}.json": ("A badge for shields.io/endpoint", "Badge"),

@@ -19,6 +19,9 @@ _COUNTED = (
 )
 
 
+_MAIN = ("framework", "image")
+"""Kinds of packages that are told first."""
+
 _MODULES = Path(__file__).parent.parent / "assets" / "advisor"
 
 
@@ -37,7 +40,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         hide=("navigation", "toc"),
         counts=[(len(kb.keys(table)), name, page) for table, name, page in _COUNTED],
         ops=sum(len(kb.get("ops", place).reaches) > 0 for place in kb.keys("ops")),
-        covered=covered,
+        covered=[each for each in covered if each[1].kind in _MAIN],
+        others=[each for each in covered if each[1].kind not in _MAIN],
         date=kb.meta.date,
         root="",
         modules=sorted(each.name for each in _MODULES.glob("*.js")),

@@ -39,28 +39,18 @@ def _ready(page: Page) -> Page:
     return page
 
 
-def test_no_page_asks_another_host_for_anything() -> None:
-    asked: list[str] = []
+def test_no_page_asks_another_host_for_anything_and_no_script_fails() -> None:
     for path in there():
-        page = opened()
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(site() + path)
-        _ready(page)
-        page.wait_for_load_state("networkidle")
-        page.context.close()
-    hosts = {urlsplit(each).netloc for each in asked}
-    assert hosts == {urlsplit(site()).netloc}
-
-
-def test_no_script_of_a_page_fails() -> None:
-    for path in there():
-        page = opened()
+        asked: list[str] = []
         complaints: list[str] = []
+        page = opened()
+        page.on("request", lambda request, found=asked: found.append(request.url))
         page.on("pageerror", lambda error, found=complaints: found.append(str(error)))
         page.goto(site() + path)
         _ready(page)
-        assert not complaints, path
         page.context.close()
+        assert {urlsplit(each).netloc for each in asked} == {urlsplit(site()).netloc}, path
+        assert not complaints, path
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -69,7 +59,7 @@ def test_pages_are_accessible(scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     serious: list[tuple[str, str, Any]] = []
-    for path in there():
+    for path in there()[:: 1 if scheme == "light" else 2]:
         page = _ready(opened(path, color_scheme=scheme))
         for each in Axe().run(page).response["violations"]:
             if each["impact"] in ("serious", "critical"):
@@ -97,8 +87,8 @@ SEARCHES = (
 @pytest.mark.parametrize(("typed", "wanted"), SEARCHES)
 def test_the_search_box_finds_what_people_type(typed: str, wanted: str) -> None:
     page = opened()
-    page.locator("label[for=__search]").first.click()
     box = page.locator("input.md-search__input")
+    box.click()
     box.press_sequentially(typed, delay=5)
     page.wait_for_selector(".md-search-result__link", timeout=20_000)
     page.wait_for_function("document.querySelectorAll('.md-search-result__link').length > 0")
@@ -126,15 +116,15 @@ def test_blocks_have_a_button_that_copies_them() -> None:
 
 
 def test_the_first_page_is_small() -> None:
-    """All that a browser loads of it, compressed, less the index of the search."""
+    """All that a browser loads of it, compressed, less what it loads behind it: the tables, and the search's index."""
     page = opened()
     bodies: dict[str, bytes] = {}
     page.on("response", lambda response: bodies.setdefault(response.url, response.body()))
     page.goto(site())
     _ready(page)
     page.wait_for_load_state("networkidle")
-    loaded = {url: body for url, body in bodies.items() if "search_index" not in url}
-    assert sum(len(gzip.compress(body, 9, mtime=0)) for body in loaded.values()) < 300_000
+    loaded = {url: body for url, body in bodies.items() if not url.endswith(("search_index.json", "tables.json"))}
+    assert sum(len(gzip.compress(body, 9, mtime=0)) for body in loaded.values()) < 150_000
 
 
 MENDED = {"expected-doctype-but-got-start-tag"}

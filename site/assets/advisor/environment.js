@@ -4,27 +4,28 @@ import { Clauses } from "./clauses.js";
 import { Mistake } from "./query.js";
 
 export class Environment {
-  // `asked`: choice, version, device, facts, inference.
-  constructor(tables, asked) {
+  // `question`: choice, version, device, facts, inference.
+  constructor(tables, question) {
     this.tables = tables;
     this.clauses = new Clauses(tables);
-    const choice = tables.choices.find((each) => each.name === asked.choice);
-    if (!choice) throw new Mistake(`unknown framework “${asked.choice}”`, tables.choices.map((each) => each.name));
-    const device = tables.devices.indexOf(asked.device || "cuda");
-    if (device < 0) throw new Mistake(`unknown device “${asked.device}”`, tables.devices);
+    const choice = tables.choices.find((each) => each.name === question.choice);
+    if (!choice) throw new Mistake(`unknown framework “${question.choice}”`, tables.choices.map((each) => each.name));
+    const device = tables.devices.indexOf(question.device || "cuda");
+    if (device < 0) throw new Mistake(`unknown device “${question.device}”`, tables.devices);
     this.choice = choice;
     this.device = tables.devices[device];
-    this.version = choice.same[asked.version] && !choice.versions.includes(asked.version) ? choice.same[asked.version] : asked.version;
+    this.version = choice.same[question.version] && !choice.versions.includes(question.version) ? choice.same[question.version] : question.version;
     const place = choice.versions.indexOf(this.version);
-    if (place < 0) throw new Mistake(`${choice.title} has no “${asked.version}” here`, near(asked.version, choice.versions));
+    if (place < 0) throw new Mistake(`${choice.title} has no “${question.version}” here`, near(question.version, choice.versions));
     const rows = choice.rows[place];
     const [held, absent, cells, conditions] = tables.rows[Array.isArray(rows) ? rows[device] : rows].map((line) => tables.lines[line]);
-    this.held = held.map((each) => tables.packages[each]);
+    const asked = [choice.name, this.version, [this.version], "exactly", "given"];
+    this.held = held.length ? held.map((each) => tables.packages[each]) : [asked];
     this.catalogues = this.held.map(([name]) => name).filter((name) => name in tables.catalogues);
     this.absent = Object.fromEntries(this.catalogues.map((name, at) => [name, new Set(tables.absences[absent[at]])]));
     this.cells = cells;
     this.conditions = conditions;
-    this.facts = givenFacts(tables, asked);
+    this.facts = givenFacts(tables, question);
   }
 
   get isImage() {

@@ -1,10 +1,12 @@
-// Recognise an error or warning text: the patterns are those of `d9m explain`.
+// Recognise an error or warning text, as `d9m explain` does.
+
+const LEAST_WORDS = 5; // words of a wording that must stand in the text; people cut the rest off
 
 export function explain(tables, text) {
   const matches = [];
   for (const error of tables.errors) {
-    for (const pattern of error.patterns) {
-      const match = new RegExp(pattern, "i").exec(text);
+    for (const [wording] of tables.wordings[error.id]) {
+      const match = pattern(wording).exec(text);
       if (match) matches.push({ error, start: match.index, end: match.index + match[0].length, weight: weight(match) });
     }
   }
@@ -20,4 +22,22 @@ export function explain(tables, text) {
 function weight(match) {
   const varying = Object.values(match.groups ?? {}).reduce((sum, value) => sum + (value?.length ?? 0), 0);
   return match[0].length - varying;
+}
+
+// A wording as a pattern, of which everything after the first words may be missing:
+// {name} stands for one word, … for anything; any white space matches any.
+function pattern(wording) {
+  const words = wording.trim().split(/\s+/).map(word);
+  const rest = words.slice(LEAST_WORDS).reduceRight((inner, each) => `(?:\\s*${each}${inner})?`, "");
+  return new RegExp(words.slice(0, LEAST_WORDS).join("\\s*") + rest, "i");
+}
+
+function word(text) {
+  return text.split(/(\{[^{}]*\}|…|\.\.\.)/).filter(Boolean).map(part).join("");
+}
+
+function part(text) {
+  if (text === "…" || text === "...") return ".{0,400}?";
+  if (/^\{.*\}$/.test(text)) return /^\{[A-Za-z_]\w*\}$/.test(text) ? `(?<${text.slice(1, -1)}>[^\\s'"]+)` : `[^\\s'"]+`;
+  return text.split(",").map((each) => each.replace(/[.*+?^${}()|[\]\\\/-]/g, "\\$&")).join(",\\s*");
 }

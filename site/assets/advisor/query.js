@@ -6,6 +6,7 @@ const OPEN = "([{";
 const CLOSE = ")]}";
 const LONGEST = 500; // characters of one item; a pasted log has more
 const SUBSCRIPT = "x[idx]"; // under which any pasted subscript is looked up
+const UPDATED = /^[^[]*\.at\[.*?\]\.(\w+)(?:\(.*\))?(?=:|$)/s; // JAX: x.at[i].add(y)
 const ASSIGNMENTS = ["x[idx] = v", "x[idx] += v"]; // plain and augmented
 
 export class Mistake extends Error {
@@ -48,6 +49,8 @@ export function parse(text) {
   }
   const assigned = name === SUBSCRIPT && /^\s*([-+*/]?)=(?!=)/.exec(item.slice(end));
   if (assigned) return { text: item, name: ASSIGNMENTS[assigned[1] ? 1 : 0], given: {}, pasted: {}, directions: BOTH };
+  const updated = name === SUBSCRIPT && UPDATED.exec(item);
+  if (updated) [name, end] = [`at.${updated[1]}`, updated[0].length];
   return { text: item, name, given, pasted, directions: suffixes(item, end, given) };
 }
 

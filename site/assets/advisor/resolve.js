@@ -41,7 +41,6 @@ export function resolve(here, items, scope = "run") {
     ingredients: ingredients.map((each) => ({
       id: each.id,
       title: each.title,
-      summary: each.summary,
       optional: each.optional,
       settings: total(settle(here, demands(here, each.id, each.settings)).steps),
     })),
@@ -92,7 +91,6 @@ function sourceAnswer(here, judged, chosen) {
   return {
     id: source.id,
     title: source.title,
-    summary: source.summary,
     outcome: verdict.outcome,
     default: worstDefault(met.map(([, each]) => each.default)),
     direction: judged.directions.map((each) => DIRECTIONS[each]),

@@ -120,7 +120,7 @@ export class Shower {
       ...source.costs.map((each) => element("p", {}, `Cost: ${each.text}`)),
       element("p", {}, element("a", { href: this.#address(source.id) }, "Record: evidence, history, what to set by version")),
     ];
-    return element("details", { class: "note" }, element("summary", {}, chip(source.outcome), ` ${source.title}`), element("p", {}, source.summary), ...lines);
+    return element("details", { class: "note" }, element("summary", {}, chip(source.outcome), ` ${source.title}`), ...lines);
   }
 
   #list(title, told) {

@@ -47,17 +47,18 @@ export class Solutions {
       label: solution.label,
       title: solution.title,
       covers: covered(solution.label, chosen, wanted),
-      includes: this.#included(solution, wanted),
+      includes: this.#included(here, solution, wanted),
       settings: total(settle(here, demands(here, solution.label, solution.settings)).steps),
     }));
   }
 
-  // Other solutions whose every setting this one turns by itself.
-  #included(solution, wanted) {
-    const set = (turns) => turns.map((turn) => turn.set).filter(Boolean);
-    const own = new Set(set(solution.sets));
+  // Other solutions whose every setting here this one surely turns by itself.
+  #included(here, solution, wanted) {
+    const own = new Set(solution.sets.filter((turn) => turn.set && here.holding(turn.when).some(isEmpty)).map((turn) => turn.set));
+    if (!own.size) return [];
     const others = unique(wanted.flatMap((need) => need.alternatives.flat())).filter((each) => each !== solution.label);
-    return own.size ? others.sort(byText).filter((label) => set(this.byLabel[label].settings).every((each) => own.has(each))) : [];
+    const knobs = (label) => demands(here, label, this.byLabel[label].settings).map((each) => each.turn.set).filter(Boolean);
+    return others.sort(byText).filter((label) => knobs(label).length && knobs(label).every((each) => own.has(each)));
   }
 }
 
