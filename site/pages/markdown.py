@@ -39,7 +39,7 @@ def breakable(text: str) -> Markdown:
     shown = escape(text)
     if max(map(len, text.split()), default=0) <= _LONG:
         return shown
-    return Markdown(re.sub(r"(\\_|[./:])(?=\w)", r"\1<wbr>", shown))
+    return Markdown(re.sub(r"(\\_|[./:(=])(?=\w)", r"\1<wbr>", shown))
 
 
 _LONG = 30
