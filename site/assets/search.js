@@ -2,16 +2,22 @@
 // so that the "a" of an error message finds all words that begin with it, and lunr takes signs for operators.
 const COMMON = new Set(("a an and any are as at be because but by can does for from had has have if in is it its just may must "
   + "no not of on only or set so such than that the their then there these this to was when which will with would you your").split(" "));
+const NAME = /[_\d]|[a-z][A-Z]|^[A-Z]{2}/;
+const MOST_PLAIN = 8; // what is particular to a message is its names and its first words
 
 function telling(text) {
   if (/^\s*"[^"]*"\s*$/.test(text)) return text; // asked for to the letter
   const words = text
+    .replace(/https?:\S+/g, " ")
+    .replace(/(?<=\w)'\w{1,2}\b/g, "") // that's
     .replace(/(?<![\w.])(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])/g, "") // of a dotted name the part of its own
-    .replace(/[^\w.\s<>≥-]+|(?<!\w)-+|\.(?!\d)/g, " ")
+    .replace(/[^\w.\s-]+|(?<!\w)-+|\.(?!\d)/g, " ")
     .split(/\s+/)
     .filter(Boolean);
-  const kept = words.filter((word) => !COMMON.has(word.toLowerCase()));
-  return (words.length > 2 && kept.length ? kept : words).join(" ");
+  const kept = words.filter((word) => !COMMON.has(word.toLowerCase()) && /..|\d/.test(word));
+  if (words.length < 3 || !kept.length) return words.join(" ");
+  const plain = kept.filter((word) => !NAME.test(word)).slice(0, MOST_PLAIN);
+  return kept.filter((word) => NAME.test(word) || plain.includes(word)).join(" ");
 }
 
 const post = Worker.prototype.postMessage;
