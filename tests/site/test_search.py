@@ -12,8 +12,8 @@ your PyTorch application: CUBLAS_WORKSPACE_CONFIG=:4096:8 or CUBLAS_WORKSPACE_CO
 
 INDEX_ADD = """index_add_cuda_ does not have a deterministic implementation, but you set
 'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation if that's acceptable
-for your application. You can also file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize adding
-deterministic support for this operation."""
+for your application. You can also file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize
+adding deterministic support for this operation."""
 
 WANTED = {
     INDEX_ADD.replace("\n", " "): "errors/pytorch/index-add-cuda/",
