@@ -90,7 +90,8 @@ def takes(call, word):
     fields = getattr(getattr(call, "DESCRIPTOR", None), "fields_by_name", None)
     if fields is not None:
         return word in fields
-    return word in inspect.signature(call.__init__ if inspect.isclass(call) else call).parameters
+    taken = inspect.signature(call.__init__ if inspect.isclass(call) else call).parameters
+    return word in taken or any(each.kind is each.VAR_KEYWORD for each in taken.values())
 
 def exists(name):
     dotted, _, word = name.partition("(")

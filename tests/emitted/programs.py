@@ -42,6 +42,8 @@ class Program:
     installs: tuple[str, ...] = ()
     required: dict[str, str] = field(default_factory=dict)
     """Variables that only the shell can set."""
+    refused: dict[str, list[str]] = field(default_factory=dict)
+    """Values of these that are as bad as none."""
     forbidden: tuple[str, ...] = ()
     """Variables that only the shell can unset."""
     sets: dict[str, str] = field(default_factory=dict)
@@ -193,6 +195,7 @@ def _block(text: str, command: str, advice: Advice) -> Program:
         origin=command,
         installs=tuple(advice.settings.install),
         required={step.name: step.value or "" for step in at_start if step.kind != "unset"},
+        refused={step.name: step.refuses if step.free else ["random"] for step in at_start if step.kind != "unset"},
         forbidden=tuple(step.name for step in at_start if step.kind == "unset"),
         sets={step.name: step.value or "" for step in later if step.kind == "env"},
         above_import=bool(later) or any(step.before_import for step in made),

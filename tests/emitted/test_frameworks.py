@@ -39,11 +39,13 @@ def told(programs: tuple[Program, ...], framework: Framework) -> list[Program]:
     """Programs for this release.
 
     Those for releases that are not among the ordinary ones run in another one
-    too, if it has all their names: that they run is worth showing.
+    too, if it has all their names: that they run is worth showing. Programs that
+    need another framework as well are left out: no environment here has two.
     """
     ordinary = {each.release for each in FRAMEWORKS if each.package == framework.package and not each.extra}
+    others = {each.package for each in FRAMEWORKS} - {framework.package}
     found: list[Program] = []
-    for each in programs:
+    for each in (program for program in programs if not others & set(map(package_of, used(program.tree)))):
         releases = each.releases.get(framework.package, [])
         homeless = bool(releases) and not framework.extra and not ordinary & set(releases)
         if framework.release in releases or (homeless and has_names(framework, each)):

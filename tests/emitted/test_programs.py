@@ -129,7 +129,7 @@ def test_a_block_refuses_to_run_without_a_variable_that_only_the_shell_can_set(t
     for each in asking:
         for name in each.required:
             rest = {other: value for other, value in each.required.items() if other != name}
-            for variables in (rest, {**rest, name: "random"}):
+            for variables in (rest, *({**rest, name: value} for value in each.refused[name])):
                 refused = run(sys.executable, each.text, tmp_path, variables)
                 assert refused.returncode != 0, each.origin
                 assert f"RuntimeError: set {name}=" in refused.stderr, f"{each.origin}\n{said(refused)}"
