@@ -10,7 +10,7 @@ import msgspec
 from d9m.failures import UsageError, nearest, quote
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Package
-from d9m.versions import Candidates, candidates, in_order, key, neighbours
+from d9m.versions import Candidates, candidates, in_order, key, neighbours, within
 
 Origin = Literal["given", "container", "wheel"]
 
@@ -138,8 +138,7 @@ def _family(kb: KnowledgeBase, path: str) -> tuple[str, tuple[str, ...]]:
 def _forms(package: Package, release: str) -> list[str]:
     """Tags of a release, with ``{release}`` in them."""
     for each in package.tags:
-        low = each.when.from_ is None or key(each.when.from_) <= key(release)
-        if low and (each.when.until is None or key(release) < key(each.when.until)):
+        if within(release, each.when):
             return each.forms
     return ["{release}"]
 

@@ -11,7 +11,7 @@ from d9m.failures import UsageError, nearest, quote
 from d9m.kb.tables import KnowledgeBase, OpEntry, PublicName, Reached
 from d9m.query import Direction, Query, common, plain
 from d9m.records import Clause, Existence
-from d9m.versions import key
+from d9m.versions import within
 
 
 class AskedOp(msgspec.Struct, frozen=True):
@@ -148,10 +148,7 @@ def _arguments(kb: KnowledgeBase, query: Query) -> dict[str, str]:
 
 def _exists(environment: Environment, package: str, exists: Existence) -> bool:
     """Whether one of the releases in question has the name."""
-    low = () if exists.from_ is None else key(exists.from_)
-    high = None if exists.until is None else key(exists.until)
-    releases = environment.packages[package].candidates.releases
-    return any(low <= key(each) and (high is None or key(each) < high) for each in releases)
+    return any(within(each, exists) for each in environment.packages[package].candidates.releases)
 
 
 def _fits(reached: Reached, arguments: dict[str, str]) -> bool:

@@ -11,7 +11,7 @@ import bisect
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -48,6 +48,21 @@ def minor(release: str) -> str:
 def covers(prefix: str, release: str) -> bool:
     """Whether `2.4` names `2.4.1`: equal, or equal up to a dot."""
     return release == prefix or release.startswith(prefix + ".")
+
+
+class Span(Protocol):
+    """Releases from one on, up to another that is left out; None: no bound."""
+
+    @property
+    def from_(self) -> str | None: ...
+    @property
+    def until(self) -> str | None: ...
+
+
+def within(release: str, span: Span) -> bool:
+    """Whether a span holds a release."""
+    place = key(release)
+    return (span.from_ is None or key(span.from_) <= place) and (span.until is None or place < key(span.until))
 
 
 class Candidates(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from d9m.environment import Installed
 from d9m.kb.tables import KnowledgeBase, OpEntry
 from d9m.query import BOTH
 from d9m.records import Existence
-from d9m.versions import key
+from d9m.versions import within
 
 
 class Catalogues:
@@ -69,5 +69,4 @@ class Catalogues:
 
 
 def _exists(exists: Existence, releases: Iterable[str]) -> bool:
-    low = () if exists.from_ is None else key(exists.from_)
-    return any(low <= key(each) and (exists.until is None or key(each) < key(exists.until)) for each in releases)
+    return any(within(each, exists) for each in releases)

@@ -11,7 +11,7 @@ from d9m.judge import Verdict, judge
 from d9m.kb.tables import KnowledgeBase, Met, Pattern
 from d9m.query import BOTH
 from d9m.records import Allowed, Clause, Range, Source, When
-from d9m.versions import key
+from d9m.versions import key, within
 from pages import phrases
 
 
@@ -128,8 +128,7 @@ def _bounds(allowed: object) -> Range:
 
 
 def _inside(released: Sequence[str], bounds: Range) -> tuple[str, ...]:
-    low = () if bounds.from_ is None else key(bounds.from_)
-    return tuple(each for each in released if low <= key(each) and (not bounds.until or key(each) < key(bounds.until)))
+    return tuple(each for each in released if within(each, bounds))
 
 
 def _newest_first(rows: list[Row]) -> tuple[Row, ...]:

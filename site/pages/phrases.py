@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Clause, Default, Outcome, Range, When
 from d9m.render import words
-from d9m.versions import covers, key
+from d9m.versions import covers, within
 from pages.markdown import Markdown, escape
 
 SYMBOLS: dict[str, str] = {
@@ -40,7 +40,7 @@ def chip(outcome: Outcome | Default) -> Markdown:
 
 def span(bounds: Range, released: Sequence[str]) -> str:
     """Releases between bounds, as people say them: ``2.8 and later``, ``up to 1.13``."""
-    inside = [each for each in released if _within(each, bounds)]
+    inside = [each for each in released if within(each, bounds)]
     if not inside or len(inside) == len(released):
         return "all releases" if inside else "no release"
     first = _short(inside[0]) if inside[0] != released[0] else None
@@ -79,11 +79,6 @@ def _line(release: str, released: Sequence[str]) -> str:
 
 _PATCHED = 2
 """Dots in a release that has a patch number; image tags have one and are never shortened."""
-
-
-def _within(release: str, bounds: Range) -> bool:
-    low = bounds.from_ is None or key(bounds.from_) <= key(release)
-    return low and (bounds.until is None or key(release) < key(bounds.until))
 
 
 def condition(when: When) -> Markdown:

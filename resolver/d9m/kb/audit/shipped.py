@@ -13,7 +13,7 @@ from d9m.kb import wheels
 from d9m.kb.load import Records
 from d9m.kb.tables import KnowledgeBase
 from d9m.kb.wheels import Catalogue, Line, Published, WheelFacts
-from d9m.versions import in_order, key
+from d9m.versions import in_order, within
 
 
 class Difference(msgspec.Struct, frozen=True, order=True):
@@ -101,14 +101,9 @@ def meant(when: records.When, home: str, package: str, versions: Iterable[str]) 
     if not named:
         return set(versions) if home == package and not any(clauses) else None
     ranges = [each for each in named if isinstance(each, records.Range)]
-    return {version for version in versions if any(_within(version, each) for each in ranges)}
-
-
-def _within(version: str, span: records.Range | records.Existence) -> bool:
-    after = span.from_ is None or key(version) >= key(span.from_)
-    return after and (span.until is None or key(version) < key(span.until))
+    return {version for version in versions if any(within(version, each) for each in ranges)}
 
 
 def existing(exists: records.Existence, versions: Iterable[str]) -> set[str]:
     """Releases in which a name is said to exist."""
-    return {version for version in versions if _within(version, exists)}
+    return {version for version in versions if within(version, exists)}
