@@ -91,34 +91,34 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
 
     Raises UsageError for an unknown family or tag, and for a tag with several variants.
     """
-    path, colon, tag = reference.rpartition(":")
-    if not colon or "/" in tag:
-        path, tag = reference, ""
+    path, colon, wanted = reference.rpartition(":")
+    if not colon or "/" in wanted:
+        path, wanted = reference, ""
     family, packages = _family(kb, path)
-    if not tag:
+    if not wanted:
         raise UsageError(f"{quote(reference)} has no tag", tip=f"write {family}:TAG; see: d9m list versions")
     found = [
-        (package, release, form.format(release=release))
+        (package, release, form)
         for package in packages
         for release in kb.package(package).releases
-        for form in _forms(kb.package(package), release)
-        if tag in _spellings(form.format(release=release), release)
+        for form in tags(kb.package(package), release)
+        if wanted in _spellings(form, release)
     ]
     variants = sorted({(package, release) for package, release, _tag in found})
     if len(variants) == 1:
         return Image(reference, family, *variants[0])
     if variants:
         raise UsageError(
-            f"{family}:{tag} has {len(variants)} variants",
-            allowed=[_first_tag(kb, package, release) for package, release in variants],
+            f"{family}:{wanted} has {len(variants)} variants",
+            allowed=[tag(kb.package(package), release) for package, release in variants],
         )
-    tags = [_first_tag(kb, package, release) for package in packages for release in kb.releases(package)]
+    every = [tag(kb.package(package), release) for package in packages for release in kb.releases(package)]
     never = any(
-        tag.startswith(each.split(" ")[0]) for package in packages for each in kb.package(package).never_released
+        wanted.startswith(each.split(" ")[0]) for package in packages for each in kb.package(package).never_released
     )
     what = "was never released" if never else "is unknown"
     raise UsageError(
-        f"{family}:{printable_tag(tag)} {what}", nearest=_close_tags(tag, tags), tip="see: d9m list versions"
+        f"{family}:{printable_tag(wanted)} {what}", nearest=_close_tags(wanted, every), tip="see: d9m list versions"
     )
 
 
@@ -135,12 +135,15 @@ def _family(kb: KnowledgeBase, path: str) -> tuple[str, tuple[str, ...]]:
     raise UsageError(f"unknown container {quote(path)}", nearest=nearest(path, kb.meta.images), allowed=kb.meta.images)
 
 
-def _forms(package: Package, release: str) -> list[str]:
-    """Tags of a release, with ``{release}`` in them."""
-    for each in package.tags:
-        if within(release, each.when):
-            return each.forms
-    return ["{release}"]
+def tags(package: Package, release: str) -> list[str]:
+    """Every tag of a release of an image, the one to show first."""
+    fitting = (each.forms for each in package.tags if within(release, each.when))
+    return [each.format(release=release) for each in next(fitting, ["{release}"])]
+
+
+def tag(package: Package, release: str) -> str:
+    """The tag of a release that is shown."""
+    return tags(package, release)[0]
 
 
 def _spellings(tag: str, release: str) -> set[str]:
@@ -149,16 +152,12 @@ def _spellings(tag: str, release: str) -> set[str]:
     return {release, *("-".join(parts[:end]) for end in range(1, len(parts) + 1))}
 
 
-def _first_tag(kb: KnowledgeBase, package: str, release: str) -> str:
-    return _forms(kb.package(package), release)[0].format(release=release)
-
-
-def _close_tags(tag: str, tags: list[str]) -> list[str]:
+def _close_tags(tag: str, every: list[str]) -> list[str]:
     """Tags of the releases before and after, of the same variant where there is one."""
     number, _hyphen, variant = tag.partition("-")
     try:
-        near = neighbours(key(number), in_order(dict.fromkeys(each.partition("-")[0] for each in tags)))
+        near = neighbours(key(number), in_order(dict.fromkeys(each.partition("-")[0] for each in every)))
     except ValueError:
-        return nearest(tag, tags)
-    close = [each for each in tags if each.partition("-")[0] in near]
+        return nearest(tag, every)
+    close = [each for each in every if each.partition("-")[0] in near]
     return [each for each in close if variant and variant in each] or close

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from d9m.environment import DEVICES, Asked, Environment, Installed, describe
+from d9m.image import tag
 from d9m.kb.tables import KnowledgeBase
 from d9m.versions import covers, key
-from pages import history
 
 PRIMARY = ("framework", "library", "application", "platform")
 """Kinds of packages that a question may be about; images are asked by their tags."""
@@ -42,12 +42,10 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
         for kind, name in sorted(known, key=lambda each: (each[0], each[1] not in kb.meta.prefixes, each[1]))
     ]
     for family, packages in sorted(kb.meta.images.items()):
-        tags = [
-            (release, history.tag(kb, package, release)) for package in packages for release in kb.releases(package)
-        ]
+        tags = [(each, tag(kb.package(package), each)) for package in packages for each in kb.releases(package)]
         newest_first = sorted(tags, key=lambda each: (key(each[0]), each[1]), reverse=True)
         title = f"{family} container"
-        found.append(Choice(family, title, "--container", tuple(tag for _release, tag in newest_first)))
+        found.append(Choice(family, title, "--container", tuple(shown for _release, shown in newest_first)))
     return found
 
 

@@ -9,10 +9,10 @@ import msgspec
 from d9m.advice import Advice
 from d9m.ask import advise
 from d9m.environment import Asked
+from d9m.image import tag, tags
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Outcome, Package, Release
-from pages import differences, history, layout, phrases, proof, recipes
-from pages.history import tag
+from pages import differences, layout, phrases, proof, recipes
 
 REGISTRY = "nvcr.io"
 
@@ -48,7 +48,8 @@ class Image(msgspec.Struct, frozen=True):
 
 
 def path(kb: KnowledgeBase, package: str, release: str) -> str:
-    return f"containers/{kb.package(package).image}/{tag(kb, package, release)}.md"
+    image = kb.package(package)
+    return f"containers/{image.image}/{tag(image, release)}.md"
 
 
 def images(kb: KnowledgeBase) -> list[str]:
@@ -58,7 +59,8 @@ def images(kb: KnowledgeBase) -> list[str]:
 
 def answer(kb: KnowledgeBase, package: str, release: str) -> Advice:
     """Everything known of one image."""
-    named = f"{kb.package(package).image}:{tag(kb, package, release)}"
+    image = kb.package(package)
+    named = f"{image.image}:{tag(image, release)}"
     return kb.once(("container", package, release), lambda: advise(kb, Asked((), named)))
 
 
@@ -76,10 +78,11 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 
 def _image(kb: KnowledgeBase, name: str, release: str) -> Image:
-    known = kb.package(name).releases[release]
+    package = kb.package(name)
+    known = package.releases[release]
     left = sum(len(each.ops) for each in _left(answer(kb, name, release)))
-    stock = known.with_.get(kb.package(name).stock or "", "")
-    return Image(tag(kb, name, release), path(kb, name, release), known, stock, left)
+    stock = known.with_.get(package.stock or "", "")
+    return Image(tag(package, release), path(kb, name, release), known, stock, left)
 
 
 def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
@@ -87,7 +90,7 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
     known = package.releases[release]
     advice = answer(kb, name, release)
     earlier, later = _around(kb.releases(name), release)
-    shown = tag(kb, name, release)
+    shown = tag(package, release)
     title = f"{REGISTRY}/{package.repository}:{shown}"
     return layout.page(
         kb,
@@ -100,15 +103,15 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         name=name,
         package=package,
         release=known,
-        others=history.tags(kb, name, release)[1:],
+        others=tags(package, release)[1:],
         command=f"d9m advise --container {package.image}:{shown}",
         parts=_parts(kb, package, release, earlier, advice),
         unseen=_unseen(kb, package, advice),
         labels=[each.label for each in advice.solutions],
         blocks=list(recipes.as_blocks(advice.steps)),
         left=_left(advice),
-        earlier=earlier and (tag(kb, name, earlier), path(kb, name, earlier)),
-        later=later and (tag(kb, name, later), path(kb, name, later)),
+        earlier=earlier and (tag(package, earlier), path(kb, name, earlier)),
+        later=later and (tag(package, later), path(kb, name, later)),
         changes=differences.between(answer(kb, name, earlier), advice) if earlier else [],
         proofs=proof.of(kb, known.evidence),
     )

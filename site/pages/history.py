@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from d9m.environment import Asked, Environment, describe
+from d9m.image import tag
 from d9m.judge import Verdict, judge
 from d9m.kb.tables import KnowledgeBase, Met, Pattern
 from d9m.query import BOTH
@@ -156,19 +157,9 @@ def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> Track:
 
 
 def _image(kb: KnowledgeBase, package: str, release: str, device: str) -> Environment:
-    asked = Asked(container=f"{kb.package(package).image}:{tag(kb, package, release)}", device=device)
+    image = kb.package(package)
+    asked = Asked(container=f"{image.image}:{tag(image, release)}", device=device)
     return kb.once(("image", package, release, device), lambda: describe(kb, asked))
-
-
-def tag(kb: KnowledgeBase, package: str, release: str) -> str:
-    """The image tag of a release."""
-    return tags(kb, package, release)[0]
-
-
-def tags(kb: KnowledgeBase, package: str, release: str) -> list[str]:
-    """Every image tag of a release, the one to show first."""
-    fitting = (form.forms for form in kb.package(package).tags if release in _inside([release], form.when))
-    return [each.format(release=release) for each in next(fitting, ["{release}"])]
 
 
 def _exceptions(kb: KnowledgeBase, source: Source, home: str) -> Iterator[Clause]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from d9m.image import tag
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Package
 from pages import containers, layout, proof
-from pages.history import tag
 
 _KINDS = {
     "framework": "Frameworks",
@@ -59,4 +59,4 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 def _tags(kb: KnowledgeBase, name: str) -> dict[str, tuple[str, str]]:
     """Release of an image -> its tag, and the page about it."""
-    return {each: (tag(kb, name, each), containers.path(kb, name, each)) for each in kb.releases(name)}
+    return {each: (tag(kb.package(name), each), containers.path(kb, name, each)) for each in kb.releases(name)}
