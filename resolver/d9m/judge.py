@@ -91,7 +91,7 @@ class Rules:
             for combined in part.by
             for label in combined.split(" + ")
         }
-        self.solutions = _with_required(kb, labels)
+        self.solutions = {label: solution for label, _id, solution in kb.with_required(labels)}
         self.usable = {label: _usable(solution) for label, solution in self.solutions.items()}
         self.cuts = conditions.cuts(self._all_conditions())
 
@@ -186,17 +186,6 @@ DEFAULTS: dict[Outcome, Default] = {
     "unsolved": "nondeterministic",
 }
 """What happens with nothing set, where the record does not say."""
-
-
-def _with_required(kb: KnowledgeBase, labels: set[str]) -> dict[str, Solution]:
-    found: dict[str, Solution] = {}
-    todo = sorted(labels)
-    while todo:
-        label = todo.pop()
-        if label not in found:
-            found[label] = kb.solution(label)[1]
-            todo.extend(found[label].requires)
-    return found
 
 
 def _usable(solution: Solution) -> tuple[Condition, list[Condition]]:

@@ -13,7 +13,6 @@ from d9m.calls import Call, call
 from d9m.choose import Need
 from d9m.environment import Environment
 from d9m.kb.tables import KnowledgeBase
-from d9m.needs import closure
 from d9m.records import Clause, Turn
 from d9m.settle import ABSENT, Contest, Settled, both, demands, settle
 from d9m.steps import Step
@@ -122,7 +121,7 @@ def solutions_made(
 def _is_made(kb: KnowledgeBase, environment: Environment, label: str, used: Sequence[Call]) -> bool:
     turns = [
         demand
-        for needed, _id, solution in closure(kb, [label])
+        for needed, _id, solution in kb.with_required([label])
         for demand in demands(kb, environment, needed, solution.settings)
     ]
     steps = met(kb, environment, settle(turns), used).steps

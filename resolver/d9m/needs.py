@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from d9m.choose import Need
 from d9m.environment import Environment
 from d9m.kb.tables import KnowledgeBase
-from d9m.records import Solution
 from d9m.settle import Demand, demands
 from d9m.sources import Judged
 
@@ -21,19 +20,6 @@ def needs(judged: Iterable[Judged]) -> list[Need]:
             Need(each.met.id, verdict.alternatives, clause) for clause, verdict in possible if verdict.alternatives
         ]
     return found
-
-
-def closure(kb: KnowledgeBase, labels: Iterable[str]) -> list[tuple[str, str, Solution]]:
-    """Solutions with all that they require: label, id, record."""
-    found: dict[str, tuple[str, str, Solution]] = {}
-    todo = sorted(labels, reverse=True)
-    while todo:
-        label = todo.pop()
-        if label not in found:
-            id_, solution = kb.solution(label)
-            found[label] = (label, id_, solution)
-            todo.extend(solution.requires)
-    return list(found.values())
 
 
 def served(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[Need]:
@@ -53,7 +39,7 @@ def covered(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[
 def turned(kb: KnowledgeBase, environment: Environment, labels: frozenset[str], wanted: Sequence[Need]) -> list[Demand]:
     """What chosen solutions turn, with where it is needed."""
     found: list[Demand] = []
-    for label, _id, solution in closure(kb, labels):
+    for label, _id, solution in kb.with_required(labels):
         helped = served(label, labels, wanted)
         clauses = [] if not helped or any(not need.when for need in helped) else [need.when for need in helped]
         found += demands(kb, environment, label, solution.settings, clauses)

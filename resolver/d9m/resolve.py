@@ -32,7 +32,7 @@ from d9m.contradictions import Chosen, across, priced
 from d9m.environment import Environment
 from d9m.kb.tables import KnowledgeBase
 from d9m.lookup import AskedItem
-from d9m.needs import closure, covered, needs, turned
+from d9m.needs import covered, needs, turned
 from d9m.records import Caution, Ingredient, Outcome, Scope, Solution
 from d9m.settle import Demand, Settled, alone, demands, settle, total
 from d9m.sources import Judged
@@ -110,7 +110,7 @@ def _solutions(
     kb: KnowledgeBase, environment: Environment, chosen: frozenset[str], wanted: Sequence[Need]
 ) -> list[SolutionAnswer]:
     found: list[SolutionAnswer] = []
-    for label, id_, solution in closure(kb, chosen):
+    for label, id_, solution in kb.with_required(chosen):
         found.append(
             SolutionAnswer(
                 id=id_,
@@ -170,7 +170,7 @@ def _cautions(
     told: list[tuple[str, Environment, Caution, bool]] = []
     for each in judged:
         told += [(each.met.id, each.environment, caution, False) for caution in each.met.source.cautions]
-    for _label, id_, solution in closure(kb, chosen):
+    for _label, id_, solution in kb.with_required(chosen):
         told += [(id_, environment, each, False) for each in solution.cautions]
         told += [(id_, environment, each, True) for each in solution.notes]
     for id_, ingredient, _asked in ingredients:

@@ -10,7 +10,7 @@ import msgspec
 
 from d9m.environment import Asked, Environment, describe
 from d9m.kb.tables import KnowledgeBase
-from d9m.records import Solution, Turn
+from d9m.records import Turn
 from d9m.render import words
 from d9m.render.program import imports, program_steps
 from d9m.render.step import line
@@ -102,29 +102,16 @@ def _steps(
     environment = _release(kb, home, release, device)
     wanted = [
         demand
-        for label, solution in _with_required(kb, labels)
+        for label, _id, solution in kb.with_required(labels)
         for demand in demands(kb, environment, label, solution.settings)
     ]
     does = [
         f"{turn.set}={' or '.join(turn.to)}" if turn.to else turn.set or f"{turn.unset} absent"
-        for _label, solution in _with_required(kb, labels)
+        for _label, _id, solution in kb.with_required(labels)
         for turn in solution.sets
         if environment.holding(turn.when)
     ]
     return settle(wanted).steps, tuple(dict.fromkeys(does))
-
-
-def _with_required(kb: KnowledgeBase, labels: Iterable[str]) -> Iterator[tuple[str, Solution]]:
-    """Solutions, each after all that it requires."""
-    seen: set[str] = set()
-    todo = list(labels)
-    while todo:
-        label = todo.pop(0)
-        if label not in seen:
-            seen.add(label)
-            solution = kb.solution(label)[1]
-            todo += solution.requires
-            yield label, solution
 
 
 # --- blocks ----------------------------------------------------------------------

@@ -153,6 +153,18 @@ class KnowledgeBase:
         id_: str = self.get("labels", label.lower())
         return id_, self.get("solutions", id_)
 
+    def with_required(self, labels: Iterable[str]) -> list[tuple[str, str, records.Solution]]:
+        """Solutions with all that they require: label, id, record."""
+        found: dict[str, tuple[str, str, records.Solution]] = {}
+        todo = sorted(labels, reverse=True)
+        while todo:
+            label = todo.pop()
+            if label not in found:
+                id_, solution = self.solution(label)
+                found[label] = (label, id_, solution)
+                todo.extend(solution.requires)
+        return list(found.values())
+
     def setting(self, name: str) -> records.Setting:
         return self.get("settings", name)
 
