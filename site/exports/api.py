@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -26,10 +26,11 @@ DEVICE = "cuda"
 
 def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
     found = {**dict(_records(kb)), **dict(_ops(kb)), **dict(_packages(kb))}
-    for path, content in {**found, **dict(_releases(kb)), **dict(_lists(kb, found))}.items():
+    listings = dict(_lists(kb, found))
+    for path, content in {**found, **dict(_releases(kb)), **listings}.items():
         yield path, encoded(content)
     yield f"{API}all.json", encoded(_everything(kb, found))
-    yield f"{API}index.json", encoded(_index(kb, found))
+    yield f"{API}index.json", encoded(_index(kb, listings.values()))
 
 
 def encoded(content: Any) -> bytes:
@@ -155,19 +156,14 @@ def _everything(kb: KnowledgeBase, found: dict[str, Any]) -> shapes.Everything:
     return shapes.Everything(**head(kb, f"{API}all.json"), records=records, ops=ops, packages=packages)
 
 
-def _index(kb: KnowledgeBase, found: dict[str, Any]) -> shapes.Index:
-    kinds = dict.fromkeys(path.removeprefix(API).rpartition("/")[0] for path in _lists_paths(kb, found))
+def _index(kb: KnowledgeBase, listings: Iterable[shapes.Listing]) -> shapes.Index:
     return shapes.Index(
         **head(kb, f"{API}index.json"),
         counts=kb.meta.counts,
-        listings={kind: f"{SITE}{API}{kind}/index.json" for kind in kinds},
+        listings={each.kind: each.url for each in listings},
         everything=f"{SITE}{API}all.json",
         schema=f"{SITE}{API}schema.json",
         openapi=f"{SITE}{API}openapi.json",
         feeds={name: f"{SITE}feeds/{name}.xml" for name in ("all", *sorted(kb.meta.prefixes))},
         badges=f"{SITE}{API}badges/sources/",
     )
-
-
-def _lists_paths(kb: KnowledgeBase, found: dict[str, Any]) -> list[str]:
-    return [path for path, _listing in _lists(kb, found)]

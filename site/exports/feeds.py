@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
+from d9m.advice import OpAnswer
 from d9m.kb.tables import KnowledgeBase
 from exports.addresses import SITE, directory
 from pages import grid, releases
@@ -52,10 +53,10 @@ def _told(changes: list[Change]) -> str:
     return "; ".join(f"{', '.join(each.ops)}: {_outcome(each.before)} -> {_outcome(each.after)}" for each in changes)
 
 
-def _outcome(op: object) -> str:
-    outcome = getattr(op, "outcome", None)
-    solutions = " + ".join(getattr(op, "solutions", []))
-    return f"{outcome}{f' with {solutions}' if solutions else ''}" if outcome else "not met"
+def _outcome(op: OpAnswer | None) -> str:
+    if op is None:
+        return "not met"
+    return f"{op.outcome} with {' + '.join(op.solutions)}" if op.solutions else op.outcome
 
 
 def _feed(kb: KnowledgeBase, name: str, title: str, entries: list[_Entry]) -> bytes:

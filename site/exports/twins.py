@@ -32,11 +32,7 @@ def twins(pages: Mapping[str, str]) -> dict[str, str]:
 
 def _plain(text: str) -> str:
     body = _FRONT.sub("", text, count=1)
-    lines = [
-        line
-        for line in body.splitlines()
-        if not re.match(r"\s*</?(div|form|script|link|p|input|ul|details|noscript)\b", line)
-    ]
+    lines = [line for line in body.splitlines() if not _BLOCK.match(line)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 

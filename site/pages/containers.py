@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.advice import Advice
+from d9m.advice import WORST_LAST, Advice
 from d9m.ask import advise
 from d9m.environment import Asked
 from d9m.image import tag, tags
@@ -127,14 +127,11 @@ def _left(advice: Advice) -> list[Left]:
     """What the advised settings do not make deterministic, worst first."""
     groups: dict[tuple[Outcome, tuple[tuple[str, str], ...]], list[str]] = {}
     for op in differences.met(advice).values():
-        if op.outcome in _BAD:
+        if op.outcome in differences.LEFT:
             why = tuple((each.id, each.title) for each in op.sources if each.outcome == op.outcome)
             groups.setdefault((op.outcome, why), []).append(op.query)
     found = [Left(outcome, tuple(ops), why) for (outcome, why), ops in groups.items()]
-    return sorted(found, key=lambda each: (_BAD.index(each.outcome), each.ops))
-
-
-_BAD: tuple[Outcome, ...] = ("unsolved", "raises", "unknown")
+    return sorted(found, key=lambda each: (-WORST_LAST.index(each.outcome), each.ops))
 
 
 def _parts(kb: KnowledgeBase, package: Package, release: str, earlier: str | None, advice: Advice) -> list[Part]:

@@ -7,6 +7,10 @@ import itertools
 import msgspec
 
 from d9m.advice import WORST_LAST, Advice, OpAnswer
+from d9m.records import Outcome
+
+LEFT: tuple[Outcome, ...] = ("unknown", "raises", "unsolved")
+"""What the advised settings do not make deterministic."""
 
 
 class Change(msgspec.Struct, frozen=True):

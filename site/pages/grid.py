@@ -13,6 +13,7 @@ from d9m.environment import DEVICES, Asked
 from d9m.kb.tables import KnowledgeBase
 from d9m.query import BOTH
 from d9m.records import Default, Outcome
+from d9m.versions import minor
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -47,12 +48,6 @@ class Row(msgspec.Struct, frozen=True):
     cells: tuple[Cell | int, ...]
     """A number: so many lines in which the op is not there, or meets nothing."""
 
-    @property
-    def outcome(self) -> str:
-        """In the newest line."""
-        last = self.cells[-1]
-        return "" if isinstance(last, int) else last.outcome
-
 
 class Grid(msgspec.Struct, frozen=True):
     package: str
@@ -63,7 +58,7 @@ class Grid(msgspec.Struct, frozen=True):
 
 def lines(kb: KnowledgeBase, package: str) -> tuple[Line, ...]:
     """Oldest first."""
-    groups = itertools.groupby(kb.releases(package), key=lambda each: ".".join(each.split(".")[:2]))
+    groups = itertools.groupby(kb.releases(package), key=minor)
     return tuple(Line(name, tuple(releases)) for name, releases in groups)
 
 

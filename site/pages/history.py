@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from d9m.advice import WORST_LAST
 from d9m.environment import Asked, Environment, describe
 from d9m.image import tag
 from d9m.judge import Verdict, judge
@@ -55,10 +56,7 @@ class History(msgspec.Struct, frozen=True):
         """What the newest release does, at worst; None where the source is not met there."""
         released = self.usual.rows[0].newest if self.usual.rows else None
         now = [row for row in self.usual.rows if row.newest == released]
-        return max(now, key=lambda row: _BADNESS.index(row.verdict.outcome)) if now else None
-
-
-_BADNESS = ("no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved")
+        return max(now, key=lambda row: WORST_LAST.index(row.verdict.outcome)) if now else None
 
 
 def of(kb: KnowledgeBase, id_: str) -> History:

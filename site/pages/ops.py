@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
-from d9m.advice import OpAnswer
+from d9m.advice import WORST_LAST, OpAnswer
 from d9m.ask import advise
 from d9m.environment import Asked
 from d9m.kb.tables import KnowledgeBase, OpEntry
@@ -67,14 +67,11 @@ def _catalogue(kb: KnowledgeBase, package: str) -> Catalogue:
     return Catalogue(
         package=package,
         newest=newest,
-        answers=sorted(answers, key=lambda each: (_BADNESS.index(each.outcome), each.query)),
+        answers=sorted(answers, key=lambda each: (-WORST_LAST.index(each.outcome), each.query)),
         gone=sorted(met),
         clean=[(entry.name, _exists(entry.exists, newest)) for entry in own if entry.name not in met],
         names=_names(entry for entry in entries if not entry.catalogued),
     )
-
-
-_BADNESS: Sequence[Outcome] = ("unsolved", "raises", "unknown", "solved", "deterministic", "no-known-source")
 
 
 def _exists(exists: Existence, newest: str) -> str:
