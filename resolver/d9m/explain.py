@@ -14,7 +14,7 @@ from d9m.answers import told_of
 from d9m.environment import Environment
 from d9m.failures import UsageError, nearest, quote
 from d9m.kb.tables import KnowledgeBase
-from d9m.likeness import LEAST_LIKE, alike
+from d9m.likeness import LEAST_LIKE, Vocabulary
 from d9m.records import Clause, ErrorRecord, ErrorText
 from d9m.show import History, source_history
 
@@ -86,7 +86,7 @@ def _symptoms(kb: KnowledgeBase, text: str, environment: Environment | None) -> 
     if len(text.strip()) > LONGEST_COMPLAINT:
         return []
     known = [each for each in _wordings(kb, environment) if each[1].kind == "symptom"]
-    ranked = alike(text, [wording.text for _id, _error, wording in known])
+    ranked = _vocabulary(kb).alike(text, [wording.text for _id, _error, wording in known])
     least = max(LEAST_LIKE, 0.8 * ranked[0][0]) if ranked else LEAST_LIKE
     told: dict[str, Explanation] = {}
     for likeness, place in ranked:
@@ -99,7 +99,11 @@ def _symptoms(kb: KnowledgeBase, text: str, environment: Environment | None) -> 
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:
     """Known texts spelled nearly so, else those that share most words."""
     known = list(dict.fromkeys(wording.text for _id, _error, wording in _wordings(kb, None)))
-    return nearest(text, known) or [known[place] for _likeness, place in alike(text, known)[:3]]
+    return nearest(text, known) or [known[place] for _likeness, place in _vocabulary(kb).alike(text, known)[:3]]
+
+
+def _vocabulary(kb: KnowledgeBase) -> Vocabulary:
+    return kb.once("vocabulary", lambda: Vocabulary(kb.get("words", "")))
 
 
 class _Match(NamedTuple):

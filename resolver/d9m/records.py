@@ -363,6 +363,15 @@ class Edition(Record, frozen=True, kw_only=True):
     """Day of the last change to any record, ISO 8601."""
 
 
+class Words(Record, frozen=True, kw_only=True):
+    """How somebody's own words are compared with the symptoms on record."""
+
+    empty: list[str] = []
+    """Words that tell nothing. All words are lower case."""
+    groups: list[list[str]] = []
+    """Words that say the same; the first one stands for all."""
+
+
 class ErrorText(Record, frozen=True, kw_only=True):
     text: str
     """As shipped; ``{…}`` stands for a part that varies."""
@@ -453,4 +462,4 @@ KINDS: dict[str, type[Record]] = {
     "documents": Document,
 }
 """Folder under ``kb/`` -> type of its records. ``kb/facts.yaml`` holds all facts in one file,
-``kb/edition.yaml`` the date of the edition."""
+``kb/edition.yaml`` the date of the edition, ``kb/words.yaml`` what words mean to `d9m explain`."""

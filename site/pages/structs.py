@@ -16,7 +16,7 @@ from d9m.diff import Change
 from d9m.explain import Explained
 from d9m.kb.tables import KnowledgeBase
 from d9m.listing import Listing
-from d9m.records import KINDS, Fact
+from d9m.records import KINDS, Fact, Words
 from d9m.show import Showing
 from pages import layout
 from pages.markdown import Markdown, code, codes, escape, listed, prose, slug
@@ -61,7 +61,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         roots=len(titles),
     )
     kinds: dict[type, str] = {type_: f"kb/{folder}/" for folder, type_ in KINDS.items()}
-    kinds[Fact] = "kb/facts.yaml"
+    kinds |= {Fact: "kb/facts.yaml", Words: "kb/words.yaml"}
     yield layout.page(
         kb,
         "reference/records.md",

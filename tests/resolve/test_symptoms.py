@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from d9m import likeness
 from d9m.explain import explain
 from d9m.failures import UsageError
+from d9m.likeness import Vocabulary
 from questions import knowledge_base
 
 COMPLAINTS = {
@@ -124,11 +126,22 @@ def test_an_error_text_in_a_complaint_is_more_than_its_words() -> None:
     assert [each.id for each in explain(knowledge_base(), text).found] == ["pytorch/cumsum"]
 
 
+def vocabulary() -> Vocabulary:
+    return Vocabulary(knowledge_base().get("words", ""))
+
+
+def test_every_word_can_be_met_and_has_one_meaning() -> None:
+    words = knowledge_base().get("words", "")
+    every = [*words.empty, *(word for group in words.groups for word in group)]
+    assert len(set(every)) == len(every)
+    assert [word for word in every if not re.fullmatch(r"[a-z0-9_]*[a-z_][a-z0-9_]*", word)] == []
+
+
 def test_likeness_ignores_endings_order_and_synonyms() -> None:
     sentences = ["workers repeat numbers", "slow training"]
-    (best, place), *rest = likeness.alike("my worker repeats its values", sentences)
+    (best, place), *rest = vocabulary().alike("my worker repeats its values", sentences)
     assert (best, place, rest) == (1.0, 0, [])
 
 
 def test_one_word_is_no_likeness() -> None:
-    assert likeness.alike("training", ["slow training", "training differs"]) == []
+    assert vocabulary().alike("training", ["slow training", "training differs"]) == []

@@ -65,6 +65,7 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "settings": {setting.name: setting for setting in loaded.of("settings").values()},
         "setting_ids": {setting.name: id_ for id_, setting in loaded.of("settings").items()},
         "packages": loaded.of("versions"),
+        "words": {"": loaded.words},
         "run_days": {id_: run.date for id_, run in loaded.of("runs").items()},
         **{
             kind: loaded.of(kind)
@@ -81,7 +82,7 @@ def home_packages(loaded: Records) -> dict[str, str]:
 
 def digest(loaded: Records) -> str:
     """SHA-256 over all records, independent of file order."""
-    content = [loaded.facts, [[each.kind, each.id, each.record] for each in loaded.loaded]]
+    content = [loaded.facts, loaded.words, [[each.kind, each.id, each.record] for each in loaded.loaded]]
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
 
 

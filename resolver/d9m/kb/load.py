@@ -58,6 +58,7 @@ class Records(msgspec.Struct, frozen=True):
     facts: dict[str, records.Fact]
     loaded: list[Loaded]
     faults: list[Fault]
+    words: records.Words = records.Words()
     explained: dict[str, str] = {}
     """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
     catalogues: list[wheels.Catalogue] = []
@@ -74,7 +75,9 @@ def load(root: Path) -> Records:
     """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
     paths = (path for path in sorted(root.rglob("*")) if not path.is_dir() and not path.name.startswith("."))
     found = [each for path in paths for each in read(path, root)]
-    apart: dict[str, list[Loaded]] = {kind: [] for kind in ("", "facts", "edition", "explained", *_FACTS.values())}
+    apart: dict[str, list[Loaded]] = {
+        kind: [] for kind in ("", "facts", "edition", "words", "explained", *_FACTS.values())
+    }
     for each in found:
         if isinstance(each, Loaded):
             apart.get(each.kind, apart[""]).append(each)
@@ -84,6 +87,7 @@ def load(root: Path) -> Records:
         facts=apart["facts"][0].record if apart["facts"] else {},
         loaded=apart[""],
         faults=sorted(each for each in found if isinstance(each, Fault)),
+        words=apart["words"][0].record if apart["words"] else records.Words(),
         explained=apart["explained"][0].record if apart["explained"] else {},
         catalogues=[each.record for each in apart["catalogues"]],
         wheels=frozenset(each.id for each in apart["wheels"]),
@@ -93,6 +97,7 @@ def load(root: Path) -> Records:
 _SINGLE: dict[str, Any] = {
     "edition.yaml": records.Edition,
     "facts.yaml": dict[str, records.Fact],
+    "words.yaml": records.Words,
     "evidence/explained.yaml": dict[str, str],
 }
 """Files that hold more than one record, or none."""

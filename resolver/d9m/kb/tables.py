@@ -105,12 +105,14 @@ TABLES: dict[str, Any] = {
     "issues": records.Issue,
     "myths": records.Myth,
     "documents": records.Document,
+    "words": records.Words,
     "runs": runs.Run,
     "run_days": str,
 }
 """Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``public`` ``package:`` and the last
 part of the names; ``opless`` the home package; ``settings`` and ``setting_ids`` (the id of a setting) the knob's name;
-``labels`` a lower-case label; ``run_days`` (when it was made) the run's id; else the record's id."""
+``labels`` a lower-case label; ``words`` nothing, for there is one; ``run_days`` (when it was made) the run's id; else
+the record's id."""
 
 
 Derived = TypeVar("Derived")
