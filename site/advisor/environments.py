@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -31,15 +32,19 @@ _SHORT = {"tensorflow": "--tf", "torch": "--torch", "jax": "--jax"}
 
 
 def choices(kb: KnowledgeBase) -> list[Choice]:
-    """What can be asked about: packages of which something is known, frameworks first, then images."""
+    """What can be asked about: packages of which something is known, frameworks first, then images.
+
+    Of a kind, those with ops come first, and the one with most sources first of all: the page begins with it.
+    """
+    sources = Counter(kb.meta.folders[id_.partition("/")[0]] for id_ in kb.keys("sources"))
     known = [
-        (PRIMARY.index(kb.package(name).kind), name)
+        (PRIMARY.index(kb.package(name).kind), name not in kb.meta.prefixes, -sources[name], name)
         for name in kb.keys("packages")
         if kb.package(name).kind in PRIMARY and (name in kb.meta.prefixes or kb.opless(name))
     ]
     found = [
         Choice(name, kb.package(name).title, _SHORT.get(name, "--with"), _versions(kb.releases(name)))
-        for kind, name in sorted(known, key=lambda each: (each[0], each[1] not in kb.meta.prefixes, each[1]))
+        for *_rank, name in sorted(known)
     ]
     for family, packages in sorted(kb.meta.images.items()):
         tags = [(each, tag(kb.package(package), each)) for package in packages for each in kb.releases(package)]
