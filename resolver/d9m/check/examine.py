@@ -13,7 +13,7 @@ from d9m.check import arms, catalogue, host, report, settings
 from d9m.check.catalogue import Selected
 from d9m.check.expect import expectations
 from d9m.check.launch import Launcher
-from d9m.check.look import Seen, look
+from d9m.check.look import Seen
 from d9m.check.report import Report
 from d9m.check.run import Effort, Plan, Told, Watch, run
 from d9m.environment import Asked, Environment
@@ -56,10 +56,9 @@ def frameworks(kb: KnowledgeBase, seen: Seen, wanted: Sequence[str]) -> list[str
     return [each for each in found if not wanted or each in {kb.package_named(name) for name in wanted}]
 
 
-def examine(kb: KnowledgeBase, question: Question, watch: Watch) -> Report:
+def examine(kb: KnowledgeBase, question: Question, seen: Seen, watch: Watch) -> Report:
     """Raises AbsentError where nothing can be run, UsageError for an op that has no probe here."""
     began = time.monotonic()
-    seen = look(kb, question.launcher)
     device = question.device or seen.asked.device or "cpu"
     if device not in ("cpu", seen.asked.device):
         raise AbsentError(f"no {device} device here: this machine has {seen.asked.device}")
@@ -74,13 +73,12 @@ def examine(kb: KnowledgeBase, question: Question, watch: Watch) -> Report:
     return msgspec.structs.replace(found, notes=[*notes, *found.notes], seconds=round(time.monotonic() - began, 1))
 
 
-def settings_alone(kb: KnowledgeBase, question: Question, running: bool) -> Report:
+def settings_alone(kb: KnowledgeBase, question: Question, seen: Seen, running: bool) -> Report:
     """The settings against the advice; nothing is run. `running`: they are those of a process that runs now.
 
     Raises AbsentError where no package is found that the knowledge base knows, UsageError for an unknown op.
     """
     began = time.monotonic()
-    seen = look(kb, question.launcher)
     asked = msgspec.structs.replace(seen.asked, device=question.device or seen.asked.device or "cpu")
     environment = understand(kb, asked)
     if not environment.packages:

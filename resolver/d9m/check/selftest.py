@@ -6,6 +6,7 @@ import msgspec
 
 from d9m.check.examine import Question, examine
 from d9m.check.launch import Launcher
+from d9m.check.look import look
 from d9m.check.report import Report
 from d9m.check.run import Effort, Watch
 from d9m.failures import AbsentError
@@ -26,7 +27,7 @@ class Fact(msgspec.Struct, frozen=True):
 def selftest(kb: KnowledgeBase, launcher: Launcher, watch: Watch) -> list[Fact]:
     """Raises AbsentError where PyTorch is not there to run it with."""
     question = Question(launcher, "cpu", ["torch"], [VARIES], EFFORT, quick=False, full=False)
-    return facts(examine(kb, question, watch))
+    return facts(examine(kb, question, look(kb, launcher), watch))
 
 
 def facts(report: Report) -> list[Fact]:

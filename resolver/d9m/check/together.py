@@ -17,7 +17,7 @@ from d9m.check.catalogue import Collective, Selected
 from d9m.check.examine import Question, advice_for
 from d9m.check.expect import expectations
 from d9m.check.launch import START, events
-from d9m.check.look import look
+from d9m.check.look import Seen
 from d9m.check.observe import Found
 from d9m.check.ranks import Rank
 from d9m.check.report import ProbeResult, RankSeen, Report
@@ -51,12 +51,11 @@ class Met(msgspec.Struct, frozen=True):
     failed: str = ""
 
 
-def unite(kb: KnowledgeBase, question: Question, rank: Rank, own: Report, watch: Watch) -> Report | None:
+def unite(kb: KnowledgeBase, question: Question, seen: Seen, rank: Rank, own: Report, watch: Watch) -> Report | None:
     """The report on all ranks; None on every rank but the first.
 
     A rank that does not answer is a note in the report: nobody waits longer than `PATIENCE`.
     """
-    seen = look(kb, question.launcher)
     asked = msgspec.structs.replace(seen.asked, device=own.device)
     environment = understand(kb, asked)
     if FRAMEWORK not in environment.packages:

@@ -83,8 +83,10 @@ def command(
     try:
         if settings or pid is not None:
             from d9m.check.examine import settings_alone
+            from d9m.check.look import look
 
-            found = settings_alone(open_knowledge_base(), asked, pid is not None)
+            kb = open_knowledge_base()
+            found = settings_alone(kb, asked, look(kb, launcher), pid is not None)
         else:
             found = _examined(open_knowledge_base(), asked, progress)
     finally:
@@ -104,14 +106,14 @@ def _examined(kb: KnowledgeBase, asked: Question, progress: Progress) -> Report 
     """What this process found, or all ranks together; None on every rank but the first."""
     from d9m.check import ranks
     from d9m.check.examine import examine
+    from d9m.check.look import look
     from d9m.check.together import unite
-    from d9m.detect import find_device
 
-    rank = ranks.find(os.environ)
+    rank, seen = ranks.find(os.environ), look(kb, asked.launcher)
     if rank is None:
-        return examine(kb, asked, progress)
-    os.environ.update(ranks.own_device(rank, asked.device or find_device(), os.environ))
-    return unite(kb, asked, rank, examine(kb, asked, progress), progress)
+        return examine(kb, asked, seen, progress)
+    os.environ.update(ranks.own_device(rank, asked.device or seen.asked.device or "cpu", os.environ))
+    return unite(kb, asked, seen, rank, examine(kb, asked, seen, progress), progress)
 
 
 def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launcher:
