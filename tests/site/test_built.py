@@ -64,7 +64,7 @@ def test_no_page_loads_anything_from_another_host() -> None:
     for page, parsed in html().items():
         for element in parsed.elements:
             address = element.attributes.get(LOADS.get(element.tag, ""))
-            if element.tag == "link" and element.attributes.get("rel") not in FOLLOWED:
+            if element.tag == "link" and element.attributes.get("rel", "").strip() not in FOLLOWED:
                 address = element.attributes.get("href")
             if address and urlsplit(address).netloc:
                 asked.append(f"{page}: {address}")
