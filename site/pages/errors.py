@@ -20,7 +20,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         groups.setdefault(_title(kb, id_), []).append((id_, kb.get("errors", id_)))
     title = "Errors and warnings"
     description = "The exact texts of errors and warnings about determinism, what causes each and what to do."
-    yield layout.page(kb, "errors/index.md", "errors.md", title, description, groups=sorted(groups.items()))
+    most_first = sorted(groups.items(), key=lambda each: (-len(each[1]), each[0].lower()))
+    yield layout.page(kb, "errors/index.md", "errors.md", title, description, groups=most_first)
     for id_ in kb.keys("errors"):
         yield _page(kb, id_, kb.get("errors", id_))
 
@@ -35,14 +36,11 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
         f"{error.title}. {error.advice}",
         error=error,
         texts=[(phrases.where(kb, each.when), each.text) for each in error.texts],
+        filled=any(re.search(r"\{\w+\}", each.text) for each in error.texts),
         causes=[(each, kb.get("sources", each), history.of(kb, each)) for each in error.sources],
         ops=[_op(kb, id_, item) for item in error.ops],
         proofs=proof.of(kb, error.evidence),
     )
-
-
-LONGEST_HEADLINE = 110
-"""Characters of a message in a title; what comes later is rarely its own."""
 
 
 def headline(error: ErrorRecord) -> str:

@@ -51,6 +51,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             f"Which ops of {name} {each.newest} are deterministic, which can be made so, and which cannot.",
             hide=("navigation",),
             catalogue=each,
+            outcomes=outcomes[::-1],
             package=kb.package(each.package),
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d9m.kb.tables import KnowledgeBase
-from pages import layout, versions
+from pages import grid, layout, releases, status, versions
 
 _COUNTED = (
     ("sources", "sources of nondeterminism", "sources/index.md"),
@@ -41,6 +41,12 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         counts=[(len(kb.keys(table)), name, page) for table, name, page in _COUNTED],
         ops=sum(len(kb.get("ops", place).reaches) > 0 for place in kb.keys("ops")),
         covered=[each for each in covered if each[1].kind in _MAIN],
+        upgrades=[
+            (package.title, status.path(name), newest, releases.path(name, newest))
+            for name, package in versions.in_order(kb, kb.meta.prefixes)
+            if package.kind == "framework" and grid.grids(kb, name)
+            for newest in [grid.lines(kb, name)[-1].name]
+        ],
         others=[each for each in covered if each[1].kind not in _MAIN],
         date=kb.meta.date,
         root="",

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator
 
 from d9m.kb.tables import KnowledgeBase
-from pages import grid, layout, phrases, releases
+from pages import grid, layout, phrases, releases, versions
 from pages.grid import Cell, Grid, Row
 from pages.markdown import Markdown, anchor
 from pages.places import Here
@@ -21,10 +21,14 @@ def path(package: str) -> str:
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     frameworks = sorted(kb.meta.prefixes)
     found = {package: grid.grids(kb, package) for package in frameworks}
-    known = [package for package in frameworks if found[package]]
+    known = [package for package, _about in versions.in_order(kb, frameworks) if found[package]]
+    told = [
+        (each, kb.package(each), [DEVICES.get(table.device, table.device) for table in found[each]], _latest(kb, each))
+        for each in known
+    ]
     title = "Status"
     description = "Which ops are deterministic in which release, framework by framework."
-    yield layout.page(kb, "status/index.md", "statuses.md", title, description, frameworks=known)
+    yield layout.page(kb, "status/index.md", "statuses.md", title, description, frameworks=told)
     for package in known:
         name = kb.package(package).title
         here = Here(kb, path(package))
@@ -42,6 +46,14 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             lines=found[package][0].lines,
             outcomes=[each for each in phrases.BOXES if each != "no-known-source"],
         )
+
+
+_LATEST = 8
+
+
+def _latest(kb: KnowledgeBase, package: str) -> list[grid.Line]:
+    """The newest lines of releases, newest first."""
+    return list(reversed(grid.lines(kb, package)))[:_LATEST]
 
 
 def table(here: Here, of: Grid) -> Markdown:

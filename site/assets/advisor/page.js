@@ -11,6 +11,7 @@ const PAUSE = 150; // milliseconds after the last letter before the question cou
 
 class Page {
   constructor(place, tables) {
+    this.place = place;
     this.tables = tables;
     this.advisor = new Advisor(tables);
     this.shower = new Shower(tables, place.dataset.root);
@@ -27,11 +28,12 @@ class Page {
     const option = (each) => element("option", { value: each.name }, each.title);
     const isImage = (each) => each.option === "--container";
     const groups = [["Packages", this.tables.choices.filter((each) => !isImage(each))], ["Containers", this.tables.choices.filter(isImage)]];
-    this.field.choice.append(...groups.map(([label, found]) => element("optgroup", { label }, ...found.map(option))));
+    this.field.choice.replaceChildren(...groups.map(([label, found]) => element("optgroup", { label }, ...found.map(option))));
     this.field.device.append(...this.tables.devices.map((each) => element("option", { value: each }, each)));
     const facts = Object.entries(this.tables.facts).filter(([, fact]) => !fact[3]);
     this.form.querySelector(".d9m-facts").append(...facts.map(([name, fact]) => this.#fact(name, fact)));
     this.#versions();
+    for (const button of this.form.querySelectorAll("button")) button.disabled = false;
   }
 
   #fact(name, [title, values, byDefault]) {
@@ -118,7 +120,10 @@ class Page {
 
   #ask(remember = true) {
     const question = this.question;
-    if (remember) history.replaceState(null, "", `?${toAddress(this.tables, question)}`);
+    if (remember) {
+      history.replaceState(null, "", `?${toAddress(this.tables, question)}`);
+      this.place.classList.remove("d9m-asked");
+    }
     const explained = question.ops.includes(" ") ? explain(this.tables, question.ops) : [];
     if (explained.length) return this.#explain(explained);
     try {
@@ -158,10 +163,11 @@ class Page {
 }
 
 const place = document.querySelector(".d9m-advisor");
-place.querySelector(".d9m-loading").hidden = false;
-const tables = await (await fetch(place.dataset.tables)).json();
-place.querySelector("form").hidden = false;
-place.querySelector(".d9m-loading").hidden = true;
-new Page(place, tables);
-place.dataset.ready = "true";
-
+try {
+  const tables = await (await fetch(place.dataset.tables)).json();
+  new Page(place, tables);
+  place.dataset.ready = "true";
+} catch (error) {
+  place.querySelector(".d9m-advice").replaceChildren(element("p", {}, "The advisor's tables could not be read. Load the page again, or ask on the command line."));
+  throw error;
+}

@@ -12,6 +12,7 @@ export class Shower {
     const ids = (kind) => tables[kind].map((each) => [each.id, kind]);
     this.kinds = Object.fromEntries(["ingredients", "solutions", "sources"].flatMap(ids));
     this.labels = Object.fromEntries(tables.solutions.map((each) => [each.label, each.id]));
+    this.titles = Object.fromEntries(tables.solutions.map((each) => [each.id, each.title]));
   }
 
   advice(advice, command, imports) {
@@ -45,7 +46,7 @@ export class Shower {
   }
 
   #headline(advice) {
-    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("span", {}, words.environment(advice)));
+    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("strong", {}, words.MEANING[advice.outcome]), element("br"), element("small", {}, words.environment(advice)));
   }
 
   #conflicts(advice) {
@@ -92,7 +93,7 @@ export class Shower {
     if (!advice.ops.length) return [];
     const row = (op) =>
       element("tr", {}, element("td", {}, element("code", {}, op.query === "*" ? "(no op)" : op.query)), element("td", {}, chip(op.outcome)),
-        element("td", {}, op.default === "unknown" ? "" : chip(op.default)), element("td", {}, op.solutions.join(" + ")),
+        element("td", {}, op.default === "unknown" ? "" : chip(op.default)), element("td", {}, ...op.solutions.flatMap((label, at) => [at ? " + " : "", this.#solution(label)])),
         element("td", {}, op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ")));
     const head = ["Op", "With these settings", "With none", "Solution", "For good since"];
     const sources = new Map(advice.ops.flatMap((op) => op.sources).map((each) => [each.id, each]));
@@ -140,6 +141,11 @@ export class Shower {
   #ingredients(advice) {
     return [element("h3", {}, "Every program needs, too"),
       element("ul", {}, ...advice.ingredients.map((each) => element("li", {}, element("a", { href: this.#address(each.id) }, each.title))))];
+  }
+
+  #solution(label) {
+    const id = this.labels[label];
+    return id ? element("a", { href: this.#address(id), title: this.titles[id] }, label) : label;
   }
 
   #address(id) {

@@ -2,6 +2,16 @@
 
 import { unique } from "./settle.js";
 
+// What the worst outcome of all ops means for the program.
+export const MEANING = {
+  "no-known-source": "Nothing known here makes runs differ. That is not a proof.",
+  deterministic: "The same bits from run to run, whatever is set.",
+  solved: "The same bits from run to run, with these settings.",
+  unknown: "Not everything asked about is known for this release.",
+  raises: "With these settings the program stops at an op that has no deterministic version.",
+  unsolved: "Something asked about varies, and no setting here ends that.",
+};
+
 export function shout(outcome) {
   return outcome.toUpperCase().replaceAll("-", " ");
 }
