@@ -199,9 +199,8 @@ def releases(cuts: tuple[str, ...], known: tuple[str, ...]) -> Cells:
     keys = [key(release) for release in known]
     found: list[Cell] = []
     for cell in intervals(cuts, key, FIRST):
-        inside = [each for each in keys if _within(each, cell)]
-        if inside:
-            found.append(Cell(inside[0], cell.low if found else None, cell.high))
+        if any(_within(each, cell) for each in keys):
+            found.append(Cell(cell.value, cell.low if found else None, cell.high))
     return (*found[:-1], Cell(found[-1].value, found[-1].low)) if found else ()
 
 

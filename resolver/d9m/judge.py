@@ -73,10 +73,10 @@ class Finding(msgspec.Struct, frozen=True):
 class Rules:
     """One source as met in one way, with its conditions parsed."""
 
-    def __init__(self, kb: KnowledgeBase, met: Met, when: Clause, home: str) -> None:
+    def __init__(self, kb: KnowledgeBase, met: Met, when: Clause) -> None:
         self.kb = kb
         self.source: Source = met.source
-        self.home = home
+        self.home = kb.meta.folders[met.id.partition("/")[0]]
         self.applies = conditions.parse(met.source.when)
         self.reached = conditions.parse(when)
         self.patterns = [(conditions.parse(each.when), each.directions) for each in met.patterns]
@@ -198,21 +198,28 @@ def directions_here(environment: Environment, wanted: Sequence[Direction]) -> li
     return [each for each in wanted if each == "forward" or training != "false"]
 
 
+def rules(kb: KnowledgeBase, met: Met, when: Clause) -> Rules:
+    """The rules of a source as met under a condition, read once: most of its ops meet it alike."""
+    return kb.once(("rules", met.id, str(met.patterns), str(when)), lambda: Rules(kb, met, when))
+
+
 def judge(
-    kb: KnowledgeBase, environment: Environment, op: str, met: Met, when: Clause, wanted: Sequence[Direction]
+    kb: KnowledgeBase, environment: Environment, met: Met, when: Clause, wanted: Sequence[Direction]
 ) -> tuple[Finding, list[Direction]]:
     """All that a source can do here, and the directions in which it does.
 
     `environment` already holds the arguments of the call; `when` is the
     condition under which the asked name reaches this op.
     """
-    home = kb.meta.folders[met.id.partition("/")[0]]
-    case = kb.once(("case", met.id, op, str(when)), lambda: Rules(kb, met, when, home))
+    case = rules(kb, met, when)
     here = directions_here(environment, wanted)
     image = environment.image.package if environment.image else None
     domains = environment.domains(case.cuts)
-    how = environment.packages[home].candidates.how if home in environment.packages else "any"
-    place = ("finding", met.id, op, str(when), tuple(here), image, how, tuple(domains.items()))
+    held = {name: environment.packages[name] for name in (case.home, *domains) if name in environment.packages}
+    given = tuple(name for name, each in held.items() if each.origin == "given")
+    home = held.get(case.home)
+    off_the_map = home if home and home.candidates.how in ("newer", "between") else None
+    place = ("finding", case, tuple(here), image, tuple(domains.items()), given, off_the_map)
     finding = kb.once(place, lambda: _find(case, environment, domains, image, here))
     return finding, case.directions(here)
 

@@ -76,7 +76,7 @@ def history(kb: KnowledgeBase, met: Met) -> History:
     device = "cuda" if "cuda" in devices or not devices else devices[0]
     environment = describe(kb, Asked(((home, None),), device=device))
     facts = {name: value for name, value in _required(met).items() if name in kb.meta.facts}
-    finding, _directions = judge(kb, environment.given(facts), f"history of {met.id}", met, {}, BOTH)
+    finding, _directions = judge(kb, environment.given(facts), met, {}, BOTH)
     ranges = [
         Possible(
             clause,

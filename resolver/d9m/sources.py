@@ -32,7 +32,7 @@ def of_item(kb: KnowledgeBase, environment: Environment, item: AskedItem, scope:
             if met.source.scope != scope:
                 continue
             call = environment.given(op.arguments)
-            finding, directions = judge(kb, call, op.name, met, op.when, op.directions)
+            finding, directions = judge(kb, call, met, op.when, op.directions)
             new = Judged(met, op.package, call, finding, directions)
             if _is_met(finding) and (met.id not in found or _worse(finding, found[met.id].finding)):
                 found[met.id] = new
@@ -47,7 +47,7 @@ def of_no_op(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[
             continue  # every wheel and image ships CUDA, cuDNN and NCCL: only who names one asks about it
         for met in kb.opless(package):
             if met.source.scope == scope:
-                finding, directions = judge(kb, environment, "", met, {}, BOTH)
+                finding, directions = judge(kb, environment, met, {}, BOTH)
                 if _is_met(finding):
                     found.append(Judged(met, package, environment, finding, directions))
     return found

@@ -9,9 +9,9 @@ import msgspec
 
 from advisor.environments import Offered
 from advisor.tensors import Pool, Tensors, open_domains
-from d9m.conditions import Cell, Cells, Cuts, World
+from d9m.conditions import Cell, Cells, World
 from d9m.environment import Environment, Installed
-from d9m.judge import Rules, first_good, unverified
+from d9m.judge import Rules, first_good, rules, unverified
 from d9m.kb.tables import KnowledgeBase, Met
 from d9m.query import BOTH, Direction
 from d9m.records import Clause
@@ -28,11 +28,16 @@ class Column(msgspec.Struct, frozen=True):
     op: str
     """Empty where the source belongs to no op."""
     when: Clause
-    home: str
+    rules: Rules
+    """Those of all ops that meet it alike."""
+
+    @property
+    def home(self) -> str:
+        return self.rules.home
 
     @property
     def ways(self) -> tuple[Direction, ...]:
-        return tuple(each for each in BOTH if any(each in pattern.directions for pattern in self.met.patterns))
+        return tuple(self.rules.directions(BOTH))
 
     @property
     def splits(self) -> bool:
@@ -47,52 +52,42 @@ class Sheet:
         self.kb = kb
         self.tensors = tensors
         self.verdicts = Pool()
-        self._rules: dict[int, tuple[Column, Rules]] = {}
         self._seen: dict[Hashable, int] = {}
         self._domains = Pool()
         self._parts: dict[Hashable, int] = {}
 
     def cell(self, column: Column, offered: Offered) -> tuple[int, ...]:
         """Tensors of the verdict, then of the release that fixes it; each once, or by direction where they differ."""
-        rules = self._known(column)
         ways = HERE if column.splits else (column.ways,)
         return tuple(
             each
             for find, look in ((self._verdict, self._look_here), (self._fixed, self._look_anywhere))
             for here in ways
-            for each in [self._once((find, id(column), here, look(column, rules, offered)), column, offered, here)]
+            for each in [self._once((find, column.rules, here, look(column.rules, offered)), offered, here)]
         )
-
-    def cuts(self, column: Column) -> Cuts:
-        """Everything that its conditions restrict."""
-        return self._known(column).cuts
 
     def asks(self, column: Column) -> list[str]:
         """Facts that its conditions ask about."""
-        return [name for name in self._known(column).cuts if name in self.kb.meta.facts]
+        return [name for name in column.rules.cuts if name in self.kb.meta.facts]
 
-    def _known(self, column: Column) -> Rules:
-        if id(column) not in self._rules:
-            self._rules[id(column)] = (column, Rules(self.kb, column.met, column.when, column.home))
-        return self._rules[id(column)][1]
-
-    def _once(self, place: tuple[Any, ...], column: Column, offered: Offered, here: tuple[Direction, ...]) -> int:
+    def _once(self, place: tuple[Any, ...], offered: Offered, here: tuple[Direction, ...]) -> int:
         if place not in self._seen:
-            self._seen[place] = place[0](column, self._known(column), offered.environment, here)
+            find, rules = place[:2]
+            self._seen[place] = find(rules, offered.environment, here)
         return self._seen[place]
 
-    def _look_here(self, column: Column, rules: Rules, offered: Offered) -> Hashable:
+    def _look_here(self, rules: Rules, offered: Offered) -> Hashable:
         """All that a verdict can depend on, facts apart."""
         environment = offered.environment
         image = environment.image.package if environment.image else None
         parts = [self._part(rules, name, offered) for name in rules.cuts if name not in environment.vocabulary]
-        return (image if image in rules.tracks else "", _newest(environment, column.home), *parts)
+        return (image if image in rules.tracks else "", _newest(environment, rules.home), *parts)
 
-    def _look_anywhere(self, column: Column, rules: Rules, offered: Offered) -> Hashable:
+    def _look_anywhere(self, rules: Rules, offered: Offered) -> Hashable:
         """All that the release with a fix can depend on, facts apart: what an image or a wheel holds does not count."""
         environment = offered.environment
         stock = {name for name, each in environment.packages.items() if each.origin == "given"} | environment.undecided
-        names = (name for name in rules.cuts if name not in environment.vocabulary and name != column.home)
+        names = (name for name in rules.cuts if name not in environment.vocabulary and name != rules.home)
         return tuple(self._part(rules, name, offered) if name in stock or name == "device" else None for name in names)
 
     def _part(self, rules: Rules, name: str, offered: Offered) -> Hashable:
@@ -104,9 +99,9 @@ class Sheet:
             self._parts[place] = self._domains.place(positions(offered.environment, name, rules.cuts[name]))
         return self._parts[place]
 
-    def _verdict(self, column: Column, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
+    def _verdict(self, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
         image = environment.image.package if environment.image else None
-        newest = _newest(environment, column.home)
+        newest = _newest(environment, rules.home)
 
         def answer(world: World) -> int:
             verdict = rules.verdict(world, image, here)[0]
@@ -114,12 +109,12 @@ class Sheet:
 
         return self.tensors.place(open_domains(environment, rules.cuts), answer)
 
-    def _fixed(self, column: Column, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
-        everywhere = Installed(None, Candidates(self.kb.releases(column.home), "any"), "given")
+    def _fixed(self, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
+        everywhere = Installed(None, Candidates(self.kb.releases(rules.home), "any"), "given")
         given = {name: each for name, each in environment.packages.items() if each.origin == "given"}
-        stock = msgspec.structs.replace(environment, packages={**given, column.home: everywhere}, image=None)
+        stock = msgspec.structs.replace(environment, packages={**given, rules.home: everywhere}, image=None)
         domains = open_domains(stock, rules.cuts)
-        over = domains.pop(column.home, ())
+        over = domains.pop(rules.home, ())
         return self.tensors.place(domains, lambda world: _first_good(rules, world, over, here))
 
 
@@ -154,7 +149,7 @@ def columns(kb: KnowledgeBase) -> Iterator[Column]:
             asked[entry.package, each.op, str(each.when)] = each.when
     for (package, op, _said), when in sorted(asked.items(), key=lambda each: each[0]):
         for met in kb.met_by(package, op):
-            yield Column(met, op, when, kb.meta.folders[met.id.partition("/")[0]])
+            yield Column(met, op, when, rules(kb, met, when))
     for package in kb.keys("packages"):
         for met in kb.opless(package):
-            yield Column(met, "", {}, package)
+            yield Column(met, "", {}, rules(kb, met, {}))

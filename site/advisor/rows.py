@@ -23,14 +23,17 @@ class Rows:
 
     def __init__(self, kb: KnowledgeBase, sheet: Sheet, columns: Sequence[Column], conditions: Conditions) -> None:
         self.sheet = sheet
-        self.columns = columns
+        self.columns = list({each.rules: each for each in columns}.values())
+        """One for each rules: the others answer alike."""
         self.conditions = conditions
         self.cells = Pool()
         facts = kb.meta.facts
-        restricted = [[IMAGE, each.home, *sheet.cuts(each)] for each in columns]
+        restricted = [[IMAGE, each.home, *each.rules.cuts] for each in self.columns]
+        order = {each.rules: place for place, each in enumerate(self.columns)}
+        self._places = [order[each.rules] for each in columns]
         self._columns = _grouped(restricted, facts)
         self._conditions = _grouped(conditions.cuts(), facts)
-        self._cuts = _joined([*map(sheet.cuts, columns), *conditions.cuts()])
+        self._cuts = _joined([*(each.rules.cuts for each in self.columns), *conditions.cuts()])
         self._tokens: dict[tuple[str, int], int] = {}
         self._domains = Pool()
         self._seen: dict[Hashable, tuple[int, ...]] = {}
@@ -42,7 +45,8 @@ class Rows:
         tokens = self._tokens_of(offered)
         alike = tuple(tokens.items())
         if alike not in self._alike:
-            cells = self._row(self._columns, len(self.columns), self._cell, offered, tokens)
+            distinct = self._row(self._columns, len(self.columns), self._cell, offered, tokens)
+            cells = tuple(distinct[place] for place in self._places)
             holding = self._row(self._conditions, len(self.conditions), self.conditions.tensor, offered, tokens)
             self._alike[alike] = (cells, holding)
         return self._alike[alike]

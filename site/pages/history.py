@@ -74,7 +74,7 @@ def _history(kb: KnowledgeBase, id_: str) -> History:
     for under in [*more, *_exceptions(kb, met.source, home)]:
         other = _stock(kb, met, home, {**first, **under}, under)
         found.append(msgspec.structs.replace(other, rows=tuple(row for row in other.rows if _differs(row, usual))))
-    finding, _directions = judge(kb, _environment(kb, home, first), f"history of {id_}", met, {}, BOTH)
+    finding, _directions = judge(kb, _environment(kb, home, first), met, {}, BOTH)
     return History(home, device, usual, tuple(each for each in found if each.rows), finding.fixed_in)
 
 
@@ -111,7 +111,7 @@ def _value(kb: KnowledgeBase, name: str, allowed: Allowed) -> str | None:
 
 
 def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause) -> Track:
-    finding, _directions = judge(kb, _environment(kb, home, clause), f"history of {met.id}", met, {}, BOTH)
+    finding, _directions = judge(kb, _environment(kb, home, clause), met, {}, BOTH)
     released = kb.releases(home)
     rows = [
         Row(_inside(released, bounds), phrases.span(bounds, released), phrases.without(when, home), verdict)
@@ -139,7 +139,7 @@ def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> Track:
     released = kb.releases(package)
     groups: list[tuple[list[str], list[tuple[Clause, Verdict]]]] = []
     for release in released:
-        finding, _directions = judge(kb, _image(kb, package, release, device), f"history of {met.id}", met, {}, BOTH)
+        finding, _directions = judge(kb, _image(kb, package, release, device), met, {}, BOTH)
         possible = list(finding.possible)
         if groups and groups[-1][1] == possible:
             groups[-1][0].append(release)

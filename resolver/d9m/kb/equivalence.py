@@ -10,7 +10,7 @@ import msgspec
 from d9m.conditions import World
 from d9m.environment import DEVICES, Environment
 from d9m.image import Image, Installed, contents
-from d9m.judge import Rules, Verdict
+from d9m.judge import Rules, Verdict, rules
 from d9m.kb.mutants import Mutant
 from d9m.kb.tables import KnowledgeBase, Met
 from d9m.query import BOTH
@@ -23,7 +23,7 @@ def same(before: KnowledgeBase, after: KnowledgeBase, mutant: Mutant) -> bool:
     if mutant.kind == "ingredients":
         return False
     pairs = zip(_every_met(before), _every_met(after))
-    touched = [(_rules(before, old), _rules(after, new)) for old, new in pairs if _concerns(mutant, before, old)]
+    touched = [(rules(before, old, {}), rules(after, new, {})) for old, new in pairs if _concerns(mutant, before, old)]
     if mutant.path[0] == "sets" and not _contested(before, mutant):
         return True
     if mutant.path[0] in ("settings", "sets"):
@@ -46,29 +46,26 @@ def _every_met(kb: KnowledgeBase) -> Iterator[Met]:
     yield from (met for table in ("met", "opless") for place in kb.keys(table) for met in kb.get(table, place))
 
 
-def _rules(kb: KnowledgeBase, met: Met) -> Rules:
-    return Rules(kb, met, {}, kb.meta.folders[met.id.partition("/")[0]])
-
-
 def _concerns(mutant: Mutant, kb: KnowledgeBase, met: Met) -> bool:
     return met.id == mutant.id if mutant.kind == "sources" else mutant.record.label in _labels(kb, met.source)
 
 
 def _labels(kb: KnowledgeBase, source: Source) -> set[str]:
     steps = [step for track in source.timeline.values() for step in track]
-    rules = [*steps, *(each for step in steps for each in step.unless)]
-    return _with_required(kb, {label for rule in rules for labels in rule.by for label in labels.split(" + ")})
+    every = [*steps, *(each for step in steps for each in step.unless)]
+    named = {label for each in every for labels in each.by for label in labels.split(" + ")}
+    return _with_required(kb, named)
 
 
 def _with_required(kb: KnowledgeBase, labels: set[str]) -> set[str]:
-    required = {each for label in labels for each in kb.solution(label)[1].requires}
-    return labels if required <= labels else _with_required(kb, labels | required)
+    return {label for label, _id, _solution in kb.with_required(labels)}
 
 
-def _offers(kb: KnowledgeBase, label: str, rules: Rules, only: dict[str, tuple[str, ...]]) -> bool:
+def _offers(kb: KnowledgeBase, label: str, own: Rules, only: dict[str, tuple[str, ...]]) -> bool:
     """Whether a solution is proposed there, so that its settings are asked for."""
-    every = {labels for verdict, _same in _verdicts(kb, rules, rules, only) for labels in verdict.alternatives}
-    return any(label in _with_required(kb, set(labels)) for labels in every)
+    verdicts = (verdict for verdict, _same in _verdicts(kb, own, own, only))
+    every = {each for verdict in verdicts for labels in verdict.alternatives for each in labels}
+    return label in _with_required(kb, every)
 
 
 def _verdicts(
