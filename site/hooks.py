@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -44,6 +45,15 @@ def _as_it_is(config: MkDocsConfig, path: str, content: str | bytes) -> File:
     file = File.generated(config, f"{path}.copy", content=content)
     file.dest_uri = path
     return file
+
+
+_NOT_SEARCHED = re.compile(r'<h2 id="(evidence|what-no-setting-makes-deterministic)"')
+"""Sections that no search is for. Their words stand on a thousand pages, and made a third of the index."""
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Keep the search out of what repeats from page to page."""
+    return _NOT_SEARCHED.sub(r"\g<0> data-search-exclude", html)
 
 
 def on_post_page(output: str, **_: object) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from site_build import ROOT, Html, build, built, said
 
 SMALL = ROOT / "tests" / "render" / "kb"
+ADDRESS = "https://d9m.github.io/d9m/"
 BASE = "/d9m/"
 """Path of the site at its host; MkDocs writes it into the page for addresses that do not exist."""
 
@@ -76,6 +77,60 @@ def test_no_style_sheet_loads_anything_from_another_host() -> None:
     assert sheets
     for sheet in sheets:
         assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", sheet.read_text(encoding="utf-8"))
+
+
+def _named(page: Html, tag: str, key: str) -> dict[str, list[str]]:
+    """Elements of a kind by one attribute -> what they say."""
+    found: dict[str, list[str]] = {}
+    for element in page.elements:
+        if element.tag == tag and key in element.attributes:
+            told = element.attributes.get("content", element.attributes.get("href", ""))
+            found.setdefault(element.attributes[key], []).append(told)
+    return found
+
+
+def _is_page(path: str, page: Html) -> bool:
+    """Whether an address has a page of its own: it does not lead on, and is not the page for those that do not exist."""
+    return path != "404.html" and "refresh" not in _named(page, "meta", "http-equiv")
+
+
+CARD = ("og:type", "og:url", "og:title", "og:description", "og:image", "og:image:alt")
+
+
+def test_a_link_to_any_page_shows_what_it_is_about() -> None:
+    pages = {path: page for path, page in html().items() if _is_page(path, page)}
+    assert len(pages) > 1_000
+    for path, page in pages.items():
+        told = {**_named(page, "meta", "property"), **_named(page, "meta", "name")}
+        (title, *_) = [part.strip() for part in page.parts if part.strip()]
+        assert all(len(told[each]) == 1 and told[each][0].strip() for each in CARD), path
+        assert told["twitter:card"] == ["summary_large_image"], path
+        assert told["og:url"] == _named(page, "link", "rel")["canonical"] == [ADDRESS + path.removesuffix("index.html")]
+        assert title in (told["og:title"][0] + " - d9m", "d9m"), path
+        assert told["og:description"] == told["description"], path
+        assert told["og:image"] == [ADDRESS + "assets/card.png"], path
+
+
+def test_the_picture_of_a_link_has_the_size_that_it_promises() -> None:
+    picture = (built() / "assets" / "card.png").read_bytes()
+    size = [int.from_bytes(picture[at : at + 4], "big") for at in (16, 20)]
+    told = _named(html()["index.html"], "meta", "property")
+    assert picture.startswith(b"\x89PNG")
+    assert [told["og:image:width"], told["og:image:height"]] == [[str(each)] for each in size] == [["1200"], ["630"]]
+
+
+def test_descriptions_tell_pages_apart() -> None:
+    """All but a few: what search engines print below the title is no use if it is everywhere the same."""
+    told = [
+        _named(page, "meta", "name")["description"][0] for path, page in html().items() if _is_page(path, page)
+    ]  # fmt: skip
+    assert len(set(told)) > 0.97 * len(told)
+
+
+def test_no_id_stands_twice_on_a_page() -> None:
+    for path, page in html().items():
+        ids = [each.attributes["id"] for each in page.elements if "id" in each.attributes]
+        assert len(ids) == len(set(ids)), (path, [each for each in set(ids) if ids.count(each) > 1])
 
 
 def test_record_pages_stay_out_of_the_navigation() -> None:
