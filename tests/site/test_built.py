@@ -90,7 +90,7 @@ def _named(page: Html, tag: str, key: str) -> dict[str, list[str]]:
 
 
 def _is_page(path: str, page: Html) -> bool:
-    """Whether an address has a page of its own: it does not lead on, and is not the page for those that do not exist."""
+    """Whether an address has a page of its own: it leads nowhere else, and is not the one for dead addresses."""
     return path != "404.html" and "refresh" not in _named(page, "meta", "http-equiv")
 
 
