@@ -34,13 +34,15 @@ class Effort(msgspec.Struct, frozen=True):
     """Processes of the arms that only guard: default-again, advised-no-fill."""
     budget: float = 1.0
     """Seconds for the repeats of one probe in one process; slow ops get fewer repeats."""
+    calls: int = 32
+    """Repeats of a collective: every rank has to make the same number, however slow it is."""
     climb: bool = True
     """Whether ladders are climbed, or only their first rung is tried."""
 
 
-QUICK = Effort(budget=0.12, climb=False)
+QUICK = Effort(repeats=128, budget=0.5, climb=False)
 NORMAL = Effort()
-FULL = Effort(repeats=100, processes=8, again=3, budget=10.0)
+FULL = Effort(repeats=100, processes=8, again=3, budget=10.0, calls=100)
 
 
 class Plan(msgspec.Struct, frozen=True):

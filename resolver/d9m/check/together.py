@@ -143,8 +143,8 @@ def _meet(question: Question, rank: Rank, meeting: Meeting, chosen: Sequence[Sel
         "rank": rank.number, "size": rank.size, "meeting": meeting.number, "patience": PATIENCE, "text": text,
         "device": device, "threads": None, "memory": None,
         "env": meeting.arm.env, "unset": meeting.arm.unset, "statements": meeting.arm.statements,
-        # Every rank makes the same number of calls, or the slower ones would wait for calls that never come.
-        "repeats": question.effort.repeats, "budget": PATIENCE, "proofs": False, "limit": question.limit,
+        # Not as many as fit: the slower ranks would make fewer calls, and the others wait for those that never come.
+        "repeats": question.effort.calls, "budget": PATIENCE, "proofs": False, "limit": question.limit,
         "probes": [each.job(each.probe.ladder[:1], 1000 * rank.number) for each in chosen],
     }  # fmt: skip
     met = Met([], {})

@@ -218,11 +218,12 @@ def digest(leaves):
 def repeated(case, wanted, budget, before):
     """The same call again and again: what varied, by how much, how long one takes."""
     first, digests, times, seen = None, [], [], []
-    stop = time.perf_counter() + budget
+    stop = 0.0
     while len(digests) < wanted and (len(digests) < LEAST or time.perf_counter() < stop):
         leaves = None  # or the next result finds its own bytes again in freed memory
         before(len(digests))
         found, took = case.finished()
+        stop = stop or time.perf_counter() + budget  # a framework may spend seconds on its very first call
         times.append(took)
         leaves = case.framework.raw(found)
         del found
@@ -385,10 +386,10 @@ def work(job, tell):
     began = time.perf_counter()
     try:
         prober = Prober(job, tell)
+        facts = prober.framework.facts()
     except Exception as error:
         tell({"event": "broken", "why": type(error).__name__ + ": " + " ".join(str(error).split())[:600]})
         return
-    facts = prober.framework.facts()
     tell({"event": "ready", "facts": facts, "seconds": time.perf_counter() - began})
     limit_memory(job["memory"])
     for probe in job["probes"]:
