@@ -9,7 +9,7 @@ import msgspec
 
 from d9m.advice import SCHEMA_VERSION, Advice
 from d9m.ask import advise, understand
-from d9m.check import arms, catalogue, host, report, settings
+from d9m.check import arms, catalogue, host, report, settings, trust
 from d9m.check.catalogue import Selected
 from d9m.check.expect import expectations
 from d9m.check.launch import Launcher
@@ -116,22 +116,28 @@ def _report(
     running: bool = False,
 ) -> Report:
     device, asked = environment.device, msgspec.structs.replace(seen.asked, device=environment.device)
+    facts = {each.framework: each.told.facts for each in tried}
     expected = expectations(kb, asked, [each.probe for one in tried for each in one.selected])
     results = [each for one in tried for each in report.results(one.selected, one.arms, one.told, device, expected)]
+    notes = [f"{one.framework}, {arm}: {why}" for one in tried for arm, why in one.told.broken.items()]
+    missed = trust.missed(results)
+    if missed:
+        results = trust.withheld(results, "the prober cannot be trusted here")
+        notes.insert(0, f"No verdict is given, because this does not hold here: {'; '.join(missed)}")
     here = {name: each.version or "?" for name, each in environment.packages.items() if each.origin != "wheel"}
     existing = judge_existing(kb, environment, advice, seen.variables)
     return Report(
         schema_version=SCHEMA_VERSION,
         d9m=report.tool(advice.d9m.kb_date),
-        host=host.look(here, asked.container),
+        host=host.look(here, asked.container, seen.asked.device or "cpu", facts),
         settings=settings.compare(advice, existing, seen.variables, running),
         probes=results,
         summary=report.summary(results),
         device=device,
-        frameworks={each.framework: each.told.facts for each in tried},
+        frameworks=facts,
         amplified=_amplified(device) if tried else [],
         left_out=list(dict.fromkeys(text for each in tried for arm in each.arms for text in arm.left_out)),
-        notes=[f"{one.framework}, {arm}: {why}" for one in tried for arm, why in one.told.broken.items()],
+        notes=notes,
         interrupted=any(each.told.interrupted for each in tried),
         worker_seconds={
             name: round(sum(each.told.seconds[name] for each in tried), 1) for name in ("imports", "probes", "ops")

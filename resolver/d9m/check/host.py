@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -18,13 +19,26 @@ class Host(msgspec.Struct, frozen=True):
     packages: dict[str, str]
     container: str | None
     gpu_note: str | None = None
-    """Why no GPU is listed, in words."""
+    """Why a GPU is not listed, or not all of it, in words."""
+    device: str = "cpu"
+    """What the drivers that are here run, whether or not it was probed."""
 
 
-def look(packages: dict[str, str], container: str | None) -> Host:
-    """This machine. What cannot be read is said in `gpu_note`, never raised."""
-    gpus, note = _gpus()
-    return Host(gpus, _cpu(), os.cpu_count() or 1, packages, container, note)
+def look(
+    packages: dict[str, str], container: str | None, device: str, frameworks: Mapping[str, Mapping[str, Any]]
+) -> Host:
+    """This machine, on which `device` was found. What cannot be read is said in `gpu_note`, never raised."""
+    gpus, note = _gpus() if device == "cuda" else ([], _UNREAD.get(device))
+    return Host(_completed(gpus, frameworks), _cpu(), os.cpu_count() or 1, packages, container, note, device)
+
+
+_UNREAD = {each: f"NVML knows no {each} device: the framework alone tells of it" for each in ("rocm", "mps")}
+
+
+def _completed(gpus: list[Gpu], frameworks: Mapping[str, Mapping[str, Any]]) -> list[Gpu]:
+    """NVML counts multiprocessors of MIG instances only; frameworks count them all."""
+    counted = {each.get("device"): each.get("sm_count") for each in frameworks.values()}
+    return [each if each.sm_count else msgspec.structs.replace(each, sm_count=counted.get(each.name)) for each in gpus]
 
 
 def _gpus() -> tuple[list[Gpu], str | None]:
@@ -37,29 +51,40 @@ def _gpus() -> tuple[list[Gpu], str | None]:
         nvml.nvmlInit()
     except nvml.NVMLError as error:
         return [], f"NVML does not answer: {error}"
+    gpus: list[Gpu] = []
+    untold: list[str] = []
     try:
         driver = _text(nvml.nvmlSystemGetDriverVersion())
-        return [_gpu(nvml, place, driver) for place in range(nvml.nvmlDeviceGetCount())], None
-    except nvml.NVMLError as error:
-        return [], f"NVML answers only in part: {error}"
-    finally:
+        for place in range(nvml.nvmlDeviceGetCount()):
+            try:
+                gpus.append(_gpu(nvml, place, driver, untold))
+            except nvml.NVMLError as error:
+                untold.append(f"GPU {place}: {error}")
         nvml.nvmlShutdown()
+    except nvml.NVMLError as error:
+        untold.append(str(error))
+    return gpus, f"NVML answers only in part: {'; '.join(untold)}" if untold else None
 
 
-def _gpu(nvml: Any, place: int, driver: str) -> Gpu:
+def _gpu(nvml: Any, place: int, driver: str, untold: list[str]) -> Gpu:
+    """Raises NVMLError for a GPU that does not even tell its name."""
     handle = nvml.nvmlDeviceGetHandleByIndex(place)
+    name = _text(nvml.nvmlDeviceGetName(handle))
     major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
     try:
+        memory = nvml.nvmlDeviceGetMemoryInfo(handle).total
+    except nvml.NVMLError as error:  # GPUs that share the memory of the CPU
+        memory = 0
+        untold.append(f"GPU {place}, memory: {error}")
+    try:
         mig = nvml.nvmlDeviceGetMigMode(handle)[0] == nvml.NVML_DEVICE_MIG_ENABLE
-    except nvml.NVMLError:
+    except nvml.NVMLError:  # GPUs that cannot be parted
         mig = False
     try:
-        attributes = nvml.nvmlDeviceGetAttributes_v2(handle)
-        sm_count: int | None = attributes.multiprocessorCount
+        sm_count: int | None = nvml.nvmlDeviceGetAttributes_v2(handle).multiprocessorCount
     except (nvml.NVMLError, AttributeError):
         sm_count = None
-    memory = nvml.nvmlDeviceGetMemoryInfo(handle).total
-    return Gpu(_text(nvml.nvmlDeviceGetName(handle)), driver, f"{major}.{minor}", sm_count, memory, mig)
+    return Gpu(name, driver, f"{major}.{minor}", sm_count, memory, mig)
 
 
 def _text(value: str | bytes) -> str:

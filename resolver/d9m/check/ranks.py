@@ -51,11 +51,18 @@ VISIBLE = {"cuda": "CUDA_VISIBLE_DEVICES", "rocm": "HIP_VISIBLE_DEVICES"}
 
 
 def own_device(rank: Rank, device: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """The variable that leaves a rank only its own device; none where there is nothing to choose."""
+    """The variable that leaves a rank only its own device; none where there is nothing to choose.
+
+    Raises UsageError for a rank that is left without one.
+    """
     name = VISIBLE.get(device)
     if name is None:
         return {}
-    seen = [each.strip() for each in variables.get(name, "").split(",") if each.strip()]
-    if len(seen) == 1:
-        return {}  # the launcher has chosen
-    return {name: seen[rank.local] if rank.local < len(seen) else str(rank.local)}
+    if name not in variables:
+        return {name: str(rank.local)}
+    seen = [each.strip() for each in variables[name].split(",") if each.strip()]
+    if len(seen) < 2:
+        return {}  # the launcher has chosen, or somebody hides them all
+    if rank.local >= len(seen):
+        raise UsageError(f"{name}={variables[name]} leaves no device for LOCAL_RANK={rank.local}")
+    return {name: seen[rank.local]}

@@ -150,7 +150,7 @@ def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str |
 def _list(framework: list[str] | None, device: str | None, format_: str, out: str | None, color: str) -> int:
     from d9m.check import catalogue
     from d9m.environment import DEVICES
-    from d9m.render import as_json, check
+    from d9m.render import as_json, prober
 
     output.one_of("--format", format_, ("text", "json"))
     names = framework or list(catalogue.FRAMEWORKS)
@@ -160,7 +160,7 @@ def _list(framework: list[str] | None, device: str | None, format_: str, out: st
         output.one_of("--device", device, DEVICES)
     every = (each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name)))
     found = [each for each in every if device is None or device in each.devices]
-    text = as_json.render(found) if format_ == "json" else output.styled(check.catalogue(found), color, out)
+    text = as_json.render(found) if format_ == "json" else output.styled(prober.catalogue(found), color, out)
     output.write(text, out)
     return 0
 
@@ -168,7 +168,7 @@ def _list(framework: list[str] | None, device: str | None, format_: str, out: st
 def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> int:
     from d9m.check.progress import Progress
     from d9m.check.selftest import selftest
-    from d9m.render import as_json, check
+    from d9m.render import as_json, prober
 
     output.one_of("--format", format_, ("text", "json"))
     progress = Progress()
@@ -176,17 +176,17 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
         facts = selftest(open_knowledge_base(), launcher, progress)
     finally:
         progress.end()
-    text = as_json.render(facts) if format_ == "json" else output.styled(check.selftest(facts), color, out)
+    text = as_json.render(facts) if format_ == "json" else output.styled(prober.selftest(facts), color, out)
     output.write(text, out)
     return 0 if all(each.holds for each in facts) else 4
 
 
 def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> int:
     from d9m.check import twins
-    from d9m.render import as_json, check
+    from d9m.render import as_json, prober
 
     output.one_of("--format", format_, ("text", "json"))
     found = twins.compare(twins.read(files[0]), twins.read(files[1]), files)
-    text = as_json.render(found) if format_ == "json" else output.styled(check.comparison(found), color, out)
+    text = as_json.render(found) if format_ == "json" else output.styled(prober.comparison(found), color, out)
     output.write(text, out)
     return twins.exit_code(found)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from d9m.check.catalogue import Probe
 from d9m.check.observe import ArmResult
 from d9m.check.report import ProbeResult, Report, exit_code
-from d9m.check.selftest import Fact
 from d9m.check.settings import FINDINGS, Setting
-from d9m.check.twins import Comparison
 from d9m.render.page import Page, Span, Style
 
 SHOWN = 8
@@ -33,6 +28,12 @@ def name(probe: ProbeResult) -> str:
     """index-add fwd; with its type where that is not the usual one."""
     short = probe.id.partition("/")[2].removesuffix("-backward")
     return f"{short} {SHORT[probe.direction]}" + ("" if probe.dtype == "float32" else f" {probe.dtype}")
+
+
+def devices(report: Report) -> list[str]:
+    """The GPUs by name: as NVML tells, else as the frameworks do."""
+    told = [each.name for each in report.host.gpus]
+    return told or list(dict.fromkeys(str(each["device"]) for each in report.frameworks.values() if each.get("device")))
 
 
 def counted(arm: ArmResult | None) -> str:
@@ -73,6 +74,8 @@ def _headline(page: Page, report: Report) -> None:
     code = exit_code(report)
     if code == 1:
         page.line(Span("FINDINGS", "bad"), f"  {text or 'something varies in your environment'}")
+    elif code == 4 and any(each.arms["default"].repeats for each in report.probes if "default" in each.arms):
+        page.line(Span("NO VERDICT", "bad"), "  what ran does not say enough")
     elif code == 4:
         page.line(Span("NOTHING RUN", "bad"), "  no probe could run here")
     elif report.settings_only:
@@ -88,10 +91,16 @@ def _host(page: Page, report: Report) -> None:
     for gpu in host.gpus:
         mig = "on" if gpu.mig else "off"
         page.line(f"{gpu.name} (sm_{gpu.compute_capability.replace('.', '')}, driver {gpu.driver}) · MIG {mig}")
-    if host.gpu_note and report.device != "cpu":
+    if not host.gpus and report.device != "cpu":
+        page.paragraph(" · ".join(devices(report)))
+    if host.gpu_note:
         page.paragraph(host.gpu_note, style="dim")
-    if not host.gpus and report.device == "cpu" and not report.settings_only:
-        page.line("No GPU here: CPU probes only")
+    if report.device == "cpu" and not report.settings_only:
+        page.line(
+            "No GPU here: CPU probes only"
+            if host.device == "cpu" and not host.gpus
+            else "CPU probes only: no GPU was used"
+        )
     threads = {each["threads"] for each in report.frameworks.values() if each.get("threads")}
     used = f", {max(threads)} threads for {host.threads} cores" if threads and report.device == "cpu" else ""
     packages = " · ".join(f"{name} {version}" for name, version in host.packages.items())
@@ -146,8 +155,17 @@ def _probes(page: Page, report: Report, verbose: bool) -> None:
             page.paragraph(
                 f"please send it: d9m check --ops {each.id} --evidence {each.id.partition('/')[2]}.json", "  "
             )
+    _others(page, report)
     _silent(page, report, verbose)
     page.gap()
+
+
+def _others(page: Page, report: Report) -> None:
+    """Arms that no advice makes: a variable at each of its values."""
+    for each in report.probes:
+        told = [f"{arm} {counted(found)}" for arm, found in each.arms.items() if "=" in arm]
+        if told:
+            page.paragraph(f"{name(each)}  {', '.join(told)}", "[also run]  ", " " * 12)
 
 
 def _mark(probe: ProbeResult) -> tuple[str, Style]:
@@ -177,9 +195,17 @@ def _silent(page: Page, report: Report, verbose: bool) -> None:
         )  # fmt: skip
         if verbose:
             page.paragraph(", ".join(name(each) for each in same), " " * 12)
+    _failed(page, report, verbose)
+
+
+def _failed(page: Page, report: Report, verbose: bool) -> None:
+    reasons: dict[str, list[str]] = {}
     for each in report.probes:
         if each.verdict == "inconclusive":
-            page.paragraph(f"{name(each)}  {each.reason}", "[failed]    ", " " * 12, "doubt")
+            reasons.setdefault(each.reason, []).append(name(each))
+    for reason, names in reasons.items():
+        who = f"{len(names)} probes" if len(names) > SHOWN and not verbose else ", ".join(names)
+        page.paragraph(f"{who}  {reason}", "[failed]    ", " " * 12, "doubt")
 
 
 def _ranks(page: Page, report: Report) -> None:
@@ -221,42 +247,3 @@ def _trust(page: Page, report: Report) -> None:
         page.paragraph(f"not made by the probes: {', '.join(report.left_out)}", "Left out    ", " " * 12)
     if report.probes:
         page.line('A difference is proof. "same" is not: it is what these repeats can show.')
-
-
-def catalogue(probes: Sequence[Probe]) -> Page:
-    """`--list`."""
-    page = Page()
-    rows = [(each.id, SHORT[each.direction], each.op.removeprefix("torch.nn."), each.source or "-") for each in probes]
-    page.table(("probe", "", "op", "record"), rows, shrink=(2,))
-    pairs = {(each.source or each.id, each.direction) for each in probes}
-    page.gap()
-    page.line(f"{len(probes)} probes of {len(pairs)} sources and directions")
-    return page
-
-
-def selftest(facts: Sequence[Fact]) -> Page:
-    page = Page()
-    for each in facts:
-        page.line(
-            Span("[ok]    " if each.holds else "[FAILED]", "good" if each.holds else "bad"),
-            f" {each.text}: {each.seen}",
-        )
-    holds = all(each.holds for each in facts)
-    page.line("The prober sees what is there." if holds else "Do not trust this installation's verdicts.")
-    return page
-
-
-def comparison(found: Comparison) -> Page:
-    page = Page()
-    head = Span("DIFFERENT", "bad") if found.count("differs") else Span("ALIKE", "good")
-    page.line(head, f"  {found.count('same')} results the same, {found.count('differs')} different, "
-              f"{found.count('not comparable')} not comparable")  # fmt: skip
-    rows = [(key, left, right) for key, (left, right) in found.differences.items()]
-    if rows:
-        page.gap()
-        page.table(("machines", *found.files), rows, shrink=(2,))
-    if found.count("differs"):
-        page.gap()
-        rows = [(each.id, each.dtype, each.arm) for each in found.pairs if each.result == "differs"]
-        page.table(("differs", "type", "arm"), rows)
-    return page

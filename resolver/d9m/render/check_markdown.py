@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from d9m.check.report import ProbeResult, Report
-from d9m.render.check import counted, name, record_says
+from d9m.render.check import counted, devices, name, record_says
 
 
 def render(report: Report) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in report.host.packages.items())
-    hardware = ", ".join(each.name for each in report.host.gpus) if report.device != "cpu" else report.host.cpu
+    hardware = ", ".join(devices(report)) if report.device != "cpu" else report.host.cpu
     same = sum(each.verdict == "no-difference-seen" for each in report.probes)
     parts = [
         "## d9m check",

@@ -36,7 +36,8 @@ class Framework:
         found.update({name: str(build[key]) for name, key in (("cuda", "cuda_version"), ("cudnn", "cudnn_version"))
                       if key in build})  # fmt: skip
         if self.device != "cpu":
-            details = tf.config.experimental.get_device_details(tf.config.experimental.list_physical_devices("GPU")[0])
+            told = getattr(tf.config.experimental, "get_device_details", lambda device: {"device_name": device.name})
+            details = told(tf.config.experimental.list_physical_devices("GPU")[0])
             found["device"] = details.get("device_name")
             found["compute_capability"] = ".".join(map(str, details.get("compute_capability") or ()))
         return found

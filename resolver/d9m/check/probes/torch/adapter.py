@@ -18,8 +18,8 @@ class Framework:
 
     @staticmethod
     def _there(device):
-        module = getattr(torch, device, None) or getattr(getattr(torch, "backends", None), device, None)
-        return bool(module is not None and module.is_available())
+        places = getattr(torch, device, None), getattr(torch.backends, device, None)
+        return any(each.is_available() for each in places if each is not None and hasattr(each, "is_available"))
 
     def facts(self):
         """What this build is and where it runs, as far as it says."""

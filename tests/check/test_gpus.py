@@ -1,0 +1,241 @@
+"""What only a machine with GPUs goes through, on one that plays it: see `simulated`. No GPU computes here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from machines import d9m, python_with
+
+from conftest import needs
+from d9m.check import catalogue, launch, ranks, run, together
+from d9m.check.arms import Arm
+from d9m.check.ranks import Rank
+from d9m.check.report import Report
+from d9m.failures import UsageError
+from d9m.kb.lint import lint
+from d9m.kb.runs import Run
+from d9m.render import check, check_markdown, junit
+from questions import KB
+
+SIMULATED = os.pathsep.join([str(Path(__file__).with_name("simulated")), *sys.path])
+
+
+@pytest.fixture(scope="module")
+def torch() -> str:
+    return python_with("torch-2.13.0")
+
+
+@pytest.fixture(scope="module")
+def files(torch: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("gpu")
+    out, evidence = folder / "report.json", folder / "evidence.json"
+    options = ["--python", torch, "--quick", "--ops", "torch/cumsum,torch/index-put,torch/var"]
+    ran = d9m(
+        *options, "--format", "json", "-o", str(out), "--evidence", str(evidence),
+        env={"PYTHONPATH": SIMULATED, "PYTHONHASHSEED": "0", "CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
+    )  # fmt: skip
+    return out, evidence, ran
+
+
+@pytest.fixture(scope="module")
+def report(files: tuple[Path, Path, subprocess.CompletedProcess[str]]) -> Report:
+    return msgspec.json.decode(files[0].read_bytes(), type=Report)
+
+
+def nvml(fault: str) -> tuple[list[dict[str, Any]], str | None]:
+    """The GPUs that d9m finds with this fault of NVML, and what it says of them."""
+    needs(find_spec("pynvml"), "NVML's bindings", "pip install d9m[gpu]")
+    program = (
+        "import msgspec; from d9m.check import host; told = {'torch': {'device': 'NVIDIA H200', 'sm_count': 132}}\n"
+        "print(msgspec.json.encode(host.look({}, None, 'cuda', told)).decode())"
+    )
+    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": SIMULATED, "D9M_TEST_NVML": fault}
+    ran = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True)
+    found = json.loads(ran.stdout)
+    assert found["device"] == "cuda"
+    return found["gpus"], found["gpu_note"]
+
+
+H200 = {
+    "name": "NVIDIA H200", "driver": "570.86.15", "compute_capability": "9.0", "sm_count": 132, "memory": 150 << 30,
+    "mig": False,
+}  # fmt: skip
+
+
+def test_every_gpu_is_described() -> None:
+    assert nvml("") == ([H200, H200], None)
+
+
+def test_a_gpu_that_is_parted_says_so() -> None:
+    assert nvml("mig") == ([{**H200, "mig": True, "sm_count": 16}] * 2, None)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("permission", "NVML does not answer: Insufficient Permissions"),
+        ("driver", "NVML does not answer: Driver Not Loaded"),
+        ("library", "NVML does not answer: NVML Shared Library Not Found"),
+        ("count", "NVML answers only in part: Unknown Error"),
+    ],
+)
+def test_an_nvml_that_is_broken_is_said_plainly(fault: str, said: str) -> None:
+    assert nvml(fault) == ([], said)
+
+
+def test_a_gpu_that_does_not_answer_leaves_the_others() -> None:
+    assert nvml("second") == ([H200], "NVML answers only in part: GPU 1: Unknown Error")
+
+
+def test_a_gpu_without_memory_of_its_own_is_described() -> None:
+    gpus, note = nvml("shared")
+    assert gpus == [{**H200, "memory": 0}] * 2
+    assert note is not None
+    assert "GPU 0, memory: Not Supported" in note
+
+
+def test_the_gpu_is_what_is_probed_where_there_is_one(report: Report) -> None:
+    assert report.device == "cuda"
+    assert {each.device for each in report.probes} == {"cuda"}
+    assert [each.name for each in report.host.gpus] == ["NVIDIA H200", "NVIDIA H200"]
+    assert report.frameworks["torch"]["sm_count"] == 132
+    assert {each.id for each in report.probes} == {"torch/cumsum", "torch/index-put", "torch/var"}, "no CPU runs var"
+
+
+def test_an_environment_with_settings_of_gpus_is_an_arm_of_its_own(report: Report) -> None:
+    for each in report.probes:
+        assert list(each.arms) == ["default", "as-is", "advised", "default-again", "advised-no-fill"]
+        assert each.arms["as-is"].same_as is None
+        assert each.arms["as-is"].processes == 3
+
+
+def test_a_report_on_gpus_reads_in_every_format(report: Report) -> None:
+    plain, page = check.render(report, verbose=True).plain(), check_markdown.render(report)
+    assert plain.count("NVIDIA H200 (sm_90, driver 570.86.15) · MIG off") == 2
+    assert "CPU probes only" not in plain
+    assert max(len(line) for line in plain.splitlines()) <= 80
+    assert page.splitlines()[2].startswith("NVIDIA H200, NVIDIA H200 · ")
+    names = {case.get("name") for case in ElementTree.fromstring(junit.render(report)).iter("testcase")}
+    assert "torch/cumsum forward float32 cuda" in names
+    assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
+
+
+def test_without_nvml_the_framework_names_the_gpu(report: Report) -> None:
+    note = "NVML does not answer: Insufficient Permissions"
+    blind = msgspec.structs.replace(report, host=msgspec.structs.replace(report.host, gpus=[], gpu_note=note))
+    lines = check.render(blind).plain().splitlines()
+    assert lines[1:3] == ["NVIDIA H200", note]
+    assert check_markdown.render(blind).splitlines()[2].startswith("NVIDIA H200 · ")
+
+
+def test_cpu_probes_on_a_machine_with_a_gpu_do_not_say_that_there_is_none(report: Report) -> None:
+    text = check.render(msgspec.structs.replace(report, device="cpu")).plain()
+    assert "no GPU was used" in text
+    assert "No GPU here" not in text
+
+
+def test_evidence_of_gpus_is_a_record(files: tuple[Path, Path, Any], tmp_path: Path) -> None:
+    found = msgspec.json.decode(files[1].read_bytes(), type=Run)
+    assert (found.device, found.gpus[0].sm_count, found.frameworks["torch"]["cuda"]) == ("cuda", 132, "12.8")
+    shutil.copytree(KB, tmp_path / "kb")
+    shutil.copy(files[1], tmp_path / "kb" / "evidence" / "runs" / "torch-2.13.0-h200-of-a-test.json")
+    assert [each for each in lint(tmp_path / "kb") if each.file.startswith("evidence/runs/")] == []
+
+
+def test_two_machines_with_gpus_are_compared(files: tuple[Path, Path, Any], tmp_path: Path) -> None:
+    told = json.loads(files[0].read_text())
+    told["host"]["gpus"][0]["driver"] = "550.54.14"
+    next(each for each in told["probes"] if each["id"] == "torch/var")["arms"]["default"]["digest"] = "0" * 24
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(told))
+    ran = d9m("--compare", str(files[0]), str(other))
+    assert ran.returncode == 1
+    assert "DIFFERENT" in ran.stdout
+    assert "torch/var" in ran.stdout
+    assert "550.54.14" in " ".join(ran.stdout.split())
+
+
+def test_a_gpu_that_the_framework_does_not_see_is_replaced_by_the_cpu(torch: str) -> None:
+    options = ["--python", torch, "--quick", "--ops", "torch/cumsum", "--format", "json"]
+    blind = {"PYTHONPATH": SIMULATED, "D9M_TEST_BLIND": "1"}
+    told = json.loads(d9m(*options, env=blind).stdout)
+    assert told["device"] == "cpu"
+    assert told["host"]["device"] == "cuda"
+    assert told["notes"][0].startswith("nothing can be probed here. torch: RuntimeError: torch 2.13.0")
+    assert told["notes"][0].endswith("sees no cuda device; the CPU was probed instead")
+    ran = d9m(*options, "--device", "cuda", env=blind)
+    assert (ran.returncode, ran.stdout) == (4, "")
+    assert "sees no cuda device" in ran.stderr
+
+
+@pytest.mark.parametrize(("device", "most"), [("cuda", 1), ("cpu", 2)])
+def test_processes_share_a_cpu_and_never_a_gpu(device: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[dict[str, Any]] = []
+    beside: list[int] = []
+    running = threading.Semaphore(9)
+
+    def events(_launcher: launch.Launcher, job: dict[str, Any], _stopped: threading.Event) -> Iterator[dict[str, Any]]:
+        jobs.append(job)
+        with running:
+            threading.Event().wait(0.05)
+            beside.append(9 - running._value)
+            yield {"event": "end"}
+
+    monkeypatch.setattr(run, "events", events)
+    chosen = catalogue.select(catalogue.probes("torch"), device, ["torch/cumsum"], quick=True, full=False)
+    plan = run.Plan(
+        launch.interpreter(sys.executable), "torch", device, chosen, [Arm("default"), Arm("advised")], run.QUICK,
+        cores=2, limit=60.0, memory=None,
+    )  # fmt: skip
+    run.run(plan, lambda _text: None)
+    assert len(jobs) == 6
+    assert max(beside) == most
+    assert {(each["threads"] is None, each["memory"] is None) for each in jobs} == {(device == "cuda",) * 2}
+
+
+def test_each_algorithm_of_nccl_is_an_arm_on_gpus_and_none_on_cpus() -> None:
+    default = Arm("default", {"OTHER": "1"}, ["NCCL_ALGO", "NCCL_PROTO"])
+    arms = together._varied(default, "cuda")
+    assert {"NCCL_ALGO=Ring", "NCCL_ALGO=Tree", "NCCL_ALGO=NVLS"} <= {each.name for each in arms}
+    for each in arms:
+        assert each.env == {"OTHER": "1", "NCCL_ALGO": each.name.partition("=")[2]}
+        assert each.unset == ["NCCL_PROTO"]
+    assert together._varied(default, "cpu") == []
+
+
+def test_what_the_algorithms_gave_is_told(report: Report) -> None:
+    probe = report.probes[0]
+    quiet = probe.arms["default"]
+    raised = msgspec.structs.replace(quiet, raised="no such algorithm")
+    arms = {**probe.arms, "NCCL_ALGO=Ring": quiet, "NCCL_ALGO=Tree": raised}
+    text = check.render(msgspec.structs.replace(report, probes=[msgspec.structs.replace(probe, arms=arms)])).plain()
+    assert f"NCCL_ALGO=Ring {check.counted(quiet)}, NCCL_ALGO=Tree raised" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("visible", "local", "own"),
+    [
+        ("", 1, {}),
+        ("MIG-a1,MIG-b2", 1, {"CUDA_VISIBLE_DEVICES": "MIG-b2"}),
+        ("GPU-a1", 1, {}),
+    ],
+)
+def test_what_the_launcher_hides_stays_hidden(visible: str, local: int, own: dict[str, str]) -> None:
+    assert ranks.own_device(Rank(local, 2, local), "cuda", {"CUDA_VISIBLE_DEVICES": visible}) == own
+
+
+def test_a_rank_without_a_device_is_refused() -> None:
+    with pytest.raises(UsageError, match="CUDA_VISIBLE_DEVICES=4,6 leaves no device for LOCAL_RANK=2"):
+        ranks.own_device(Rank(2, 3, 2), "cuda", {"CUDA_VISIBLE_DEVICES": "4,6"})
