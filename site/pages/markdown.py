@@ -13,8 +13,9 @@ class Markdown(str):
     """Text that is Markdown already. Templates escape every other text that they print."""
 
 
-_BACKSLASHED = re.compile(r"[\\`*_{}\[\]|#]")
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "~": "&#126;"}
+_LITERAL = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "~": "&#126;", **{sign: f"\\{sign}" for sign in "\\`*_{}[]|#"}}
+)
 _OPENER = re.compile(r"([-+:]|\d+[.)])(\s|$)|-{3}|={3}|~{3}|!{3}|[?]{3}")
 """What makes a list, a fence, a box or a tab of a line that starts with it."""
 
@@ -25,8 +26,7 @@ def escape(text: str) -> Markdown:
         return text
     line = " ".join(text.split())
     opener = f"&#{ord(line[0])};" if _OPENER.match(line) else ""
-    rest = "".join(_ENTITIES.get(letter, letter) for letter in (line[1:] if opener else line))
-    return Markdown(opener + _BACKSLASHED.sub(r"\\\g<0>", rest))
+    return Markdown(opener + (line[1:] if opener else line).translate(_LITERAL))
 
 
 def quoted(text: str) -> Markdown:

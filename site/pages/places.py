@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import posixpath
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -61,6 +62,12 @@ def record_id(kb: KnowledgeBase, table: str, key: str) -> str:
     return kb.get("setting_ids", key) if table == "settings" else key
 
 
+@functools.cache
+def _relative(page: str, folder: str) -> str:
+    """A page as seen from a folder; asked for again by every page of the folder."""
+    return posixpath.relpath(page, folder or ".")
+
+
 class Here:
     """One page: its links to others are relative, as MkDocs checks them."""
 
@@ -77,7 +84,7 @@ class Here:
 
     def to(self, page: str, anchor: str = "") -> Markdown:
         """The address of another page."""
-        path = "" if page == self.path else posixpath.relpath(page, posixpath.dirname(self.path) or ".")
+        path = "" if page == self.path else _relative(page, posixpath.dirname(self.path))
         return Markdown(f"{path}#{anchor}" if anchor else path)
 
     def served(self, page: str, anchor: str = "") -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
-import textwrap
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import msgspec
 from msgspec import inspect as msgspec_inspect
@@ -122,15 +123,19 @@ def _shape(type_: type, names: dict[type, str]) -> Shape:
 
 def _docstrings(type_: type) -> dict[str, str]:
     """Field -> the text under it in the source."""
-    (body,) = ast.parse(textwrap.dedent(inspect.getsource(type_))).body
-    assert isinstance(body, ast.ClassDef)
-    lines = body.body
+    lines = _classes(inspect.getfile(type_))[type_.__name__].body
     texts = [each.value if isinstance(each, ast.Expr) else None for each in lines]
     return {
         line.target.id: str(text.value)
         for line, text in zip(lines, texts[1:])
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(text, ast.Constant)
     }
+
+
+@functools.cache
+def _classes(file: str) -> dict[str, ast.ClassDef]:
+    body = ast.parse(Path(file).read_text(encoding="utf-8")).body
+    return {each.name: each for each in body if isinstance(each, ast.ClassDef)}
 
 
 def _default(field: msgspec_inspect.Field) -> Markdown:
