@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from advisor.columns import Column
+from advisor.columns import Columns
 from advisor.tensors import Pool
 from d9m.environment import Installed
 from d9m.kb.tables import KnowledgeBase, OpEntry
@@ -15,17 +15,15 @@ from d9m.versions import within
 
 
 class Catalogues:
-    def __init__(self, kb: KnowledgeBase, columns: Sequence[Column]) -> None:
+    def __init__(self, kb: KnowledgeBase, columns: Columns) -> None:
         self.kb = kb
+        self.columns = columns
         self.absences = Pool()
         """Numbers of names that some releases lack."""
         self._entries = {
             package: [kb.get("ops", place) for place in kb.keys("ops") if place.startswith(f"{package}:")]
             for package in kb.meta.prefixes
         }
-        self._met: dict[tuple[str, str, str], list[int]] = {}
-        for number, column in enumerate(columns):
-            self._met.setdefault((column.home, column.op, str(column.when)), []).append(number)
         self._absent: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def absent(self, packages: Mapping[str, Installed]) -> tuple[int, ...]:
@@ -64,8 +62,8 @@ class Catalogues:
         """Whether it is an op itself; then all that it leads to, with the columns that this meets."""
         yield int(entry.catalogued)
         for each in entry.reaches:
-            met = self._met.get((package, each.op, str(each.when)), [])
-            yield [numbers[each.op], each.arguments, [BOTH.index(way) for way in each.directions], met]
+            ways = [BOTH.index(way) for way in each.directions]
+            yield [numbers[each.op], each.arguments, ways, self.columns.of_op(package, each)]
 
 
 def _exists(exists: Existence, releases: Iterable[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from advisor.tensors import Pool, Tensors, open_domains
 from d9m.conditions import Cell, Cells, World
 from d9m.environment import Environment, Installed
 from d9m.judge import Rules, first_good, rules, unverified
-from d9m.kb.tables import KnowledgeBase, Met
+from d9m.kb.tables import KnowledgeBase, Met, Reached
 from d9m.query import BOTH, Direction
 from d9m.records import Clause
 from d9m.versions import Candidates, key
@@ -22,18 +22,10 @@ HERE: tuple[tuple[Direction, ...], ...] = (("forward",), ("backward",), BOTH)
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One source as one op meets it, under the condition of the name that leads there."""
+    """One source as met in one way: most of its ops meet it alike."""
 
     met: Met
-    op: str
-    """Empty where the source belongs to no op."""
-    when: Clause
     rules: Rules
-    """Those of all ops that meet it alike."""
-
-    @property
-    def home(self) -> str:
-        return self.rules.home
 
     @property
     def ways(self) -> tuple[Direction, ...]:
@@ -43,6 +35,35 @@ class Column(msgspec.Struct, frozen=True):
     def splits(self) -> bool:
         """Whether its directions answer differently."""
         return len({pattern.directions for pattern in self.met.patterns}) > 1
+
+    @property
+    def asks(self) -> list[str]:
+        """Facts that its conditions ask about."""
+        return [name for name in self.rules.cuts if name in self.rules.kb.meta.facts]
+
+
+class Columns:
+    """Every way in which an op, or a package, meets a source; each is known by its number."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._kb = kb
+        self._numbers: dict[Rules, int] = {}
+        self.every: list[Column] = []
+        self.of_package = {package: self._met(kb.opless(package), {}) for package in kb.keys("packages")}
+        """Those of the sources that belong to no op."""
+
+    def of_op(self, package: str, reached: Reached) -> list[int]:
+        """Those that an op meets, under the condition of the name that leads to it."""
+        return self._met(self._kb.met_by(package, reached.op), reached.when)
+
+    def _met(self, group: Sequence[Met], when: Clause) -> list[int]:
+        return [self._number(Column(each, rules(self._kb, each, when))) for each in group]
+
+    def _number(self, column: Column) -> int:
+        if column.rules not in self._numbers:
+            self._numbers[column.rules] = len(self.every)
+            self.every.append(column)
+        return self._numbers[column.rules]
 
 
 class Sheet:
@@ -65,10 +86,6 @@ class Sheet:
             for here in ways
             for each in [self._once((find, column.rules, here, look(column.rules, offered)), offered, here)]
         )
-
-    def asks(self, column: Column) -> list[str]:
-        """Facts that its conditions ask about."""
-        return [name for name in column.rules.cuts if name in self.kb.meta.facts]
 
     def _once(self, place: tuple[Any, ...], offered: Offered, here: tuple[Direction, ...]) -> int:
         if place not in self._seen:
@@ -138,18 +155,3 @@ def _first_good(rules: Rules, world: World, over: Cells, here: tuple[Direction, 
     domains = {name: (Cell(value),) for name, value in world.items()}
     fixed = first_good(rules, {**domains, rules.home: over}, list(here))
     return None if fixed is None else (rules.home, fixed)
-
-
-def columns(kb: KnowledgeBase) -> Iterator[Column]:
-    """Every way in which an op, or a package, meets a source."""
-    asked: dict[tuple[str, str, str], Clause] = {}
-    for place in kb.keys("ops"):
-        entry = kb.get("ops", place)
-        for each in entry.reaches:
-            asked[entry.package, each.op, str(each.when)] = each.when
-    for (package, op, _said), when in sorted(asked.items(), key=lambda each: each[0]):
-        for met in kb.met_by(package, op):
-            yield Column(met, op, when, rules(kb, met, when))
-    for package in kb.keys("packages"):
-        for met in kb.opless(package):
-            yield Column(met, "", {}, rules(kb, met, {}))

@@ -23,17 +23,14 @@ class Rows:
 
     def __init__(self, kb: KnowledgeBase, sheet: Sheet, columns: Sequence[Column], conditions: Conditions) -> None:
         self.sheet = sheet
-        self.columns = list({each.rules: each for each in columns}.values())
-        """One for each rules: the others answer alike."""
+        self.columns = columns
         self.conditions = conditions
         self.cells = Pool()
         facts = kb.meta.facts
-        restricted = [[IMAGE, each.home, *each.rules.cuts] for each in self.columns]
-        order = {each.rules: place for place, each in enumerate(self.columns)}
-        self._places = [order[each.rules] for each in columns]
+        restricted = [[IMAGE, each.rules.home, *each.rules.cuts] for each in columns]
         self._columns = _grouped(restricted, facts)
         self._conditions = _grouped(conditions.cuts(), facts)
-        self._cuts = _joined([*(each.rules.cuts for each in self.columns), *conditions.cuts()])
+        self._cuts = _joined([*(each.rules.cuts for each in columns), *conditions.cuts()])
         self._tokens: dict[tuple[str, int], int] = {}
         self._domains = Pool()
         self._seen: dict[Hashable, tuple[int, ...]] = {}
@@ -45,15 +42,14 @@ class Rows:
         tokens = self._tokens_of(offered)
         alike = tuple(tokens.items())
         if alike not in self._alike:
-            distinct = self._row(self._columns, len(self.columns), self._cell, offered, tokens)
-            cells = tuple(distinct[place] for place in self._places)
+            cells = self._row(self._columns, len(self.columns), self._cell, offered, tokens)
             holding = self._row(self._conditions, len(self.conditions), self.conditions.tensor, offered, tokens)
             self._alike[alike] = (cells, holding)
         return self._alike[alike]
 
     def _cell(self, number: int, offered: Offered) -> int:
         column = self.columns[number]
-        there = column.home in offered.environment.packages
+        there = column.rules.home in offered.environment.packages
         return self.cells.place(self.sheet.cell(column, offered)) if there else -1
 
     def _row(

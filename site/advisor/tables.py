@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 import d9m
 from advisor.catalogue import Catalogues
-from advisor.columns import Column, Sheet, columns
+from advisor.columns import Column, Columns, Sheet
 from advisor.environments import Choice, Offered, Offers, choices
 from advisor.rows import Rows, packed
 from advisor.statements import Conditions, Statements
@@ -32,16 +32,17 @@ class _Tables:
         self.tensors = Tensors()
         self.sheet = Sheet(kb, self.tensors)
         self.sheet.verdicts.place((NOT_MET, NOT_MET))
-        self.columns = list(columns(kb))
-        self.sources = list(dict.fromkeys(column.met.id for column in self.columns))
+        self.columns = Columns(kb)
         self.conditions = Conditions(self.tensors)
         self.catalogues = Catalogues(kb, self.columns)
         self.packages, self.rows, self.lines = Pool(), Pool(), Pool()
 
     def everything(self) -> dict[str, Any]:
         kb = self.kb
-        statements = Statements(kb, self.conditions).everything(self.sources)
-        rows = Rows(kb, self.sheet, self.columns, self.conditions)
+        catalogues = {package: self.catalogues.of(package) for package in kb.meta.prefixes}
+        sources = list(dict.fromkeys(each.met.id for each in self.columns.every))
+        statements = Statements(kb, self.conditions).everything(sources)
+        rows = Rows(kb, self.sheet, self.columns.every, self.conditions)
         offers = Offers(kb)
         offered = [self._offered(rows, offers, choice) for choice in choices(kb)]
         return {
@@ -53,8 +54,9 @@ class _Tables:
             },
             "choices": offered,
             "about": {name: self._about(name) for name in kb.keys("packages")},
-            "catalogues": {package: self.catalogues.of(package) for package in kb.meta.prefixes},
-            "columns": [self._column(each) for each in self.columns],
+            "catalogues": catalogues,
+            "columns": [_column(each, sources) for each in self.columns.every],
+            "opless": {package: numbers for package, numbers in self.columns.of_package.items() if numbers},
             **statements,
             "ranks": self._ranks(),
             "domains": self.tensors.domains.values,
@@ -90,12 +92,6 @@ class _Tables:
         absent = self.catalogues.absent(packages)
         return tuple(map(self.lines.place, (held, absent, *rows.answers(offered))))
 
-    def _column(self, column: Column) -> list[Any]:
-        """Source, home, op, direction (0: both), whether directions differ, facts that its conditions ask about."""
-        way = BOTH.index(column.ways[0]) + 1 if len(column.ways) == 1 else 0
-        source = self.sources.index(column.met.id)
-        return [source, column.home, column.op, way, int(column.splits), self.sheet.asks(column)]
-
     def _about(self, name: str) -> dict[str, Any]:
         package = self.kb.package(name)
         recorded = name in self.kb.meta.prefixes or bool(self.kb.opless(name))
@@ -117,6 +113,12 @@ class _Tables:
             for name, release in (leaf for leaf in leaves if isinstance(leaf, tuple)):
                 bounds.setdefault(name, set()).add(release)
         return {name: _ranked(edges) for name, edges in sorted(bounds.items())}
+
+
+def _column(column: Column, sources: Sequence[str]) -> list[Any]:
+    """Source, home, direction (0: both), whether directions differ, facts that its conditions ask about."""
+    way = BOTH.index(column.ways[0]) + 1 if len(column.ways) == 1 else 0
+    return [sources.index(column.met.id), column.rules.home, way, int(column.splits), column.asks]
 
 
 def _same(choice: Choice) -> Iterator[tuple[str, str]]:

@@ -26,17 +26,17 @@ export function judgeItem(here, item, scope) {
 
 // Sources of the packages themselves.
 export function judgeOpless(here, scope) {
-  const { columns } = here.tables;
+  const { opless } = here.tables;
   const asked = here.held.filter(([name, , , , origin]) => !here.tables.about[name].platform || origin === "given");
   return asked.flatMap(([name]) =>
-    columns.flatMap(([, home, op], column) => (home === name && op === "" ? [judge(here, column, here.facts, [0, 1], scope)] : [])).filter(Boolean)
+    (opless[name] ?? []).map((column) => judge(here, column, here.facts, [0, 1], scope)).filter(Boolean)
   );
 }
 
 // All that a source can do here; null where it is not met.
 function judge(here, column, facts, wanted, scope) {
   const { tables, clauses } = here;
-  const [source, home, , way, splits, asks] = tables.columns[column];
+  const [source, home, way, splits, asks] = tables.columns[column];
   const training = facts.training ?? tables.facts.training[2];
   const asked = wanted.filter((each) => each === 0 || training !== "false");
   const directions = (way ? [way - 1] : [0, 1]).filter((each) => asked.includes(each));

@@ -14,7 +14,7 @@ export function suggestions(here, names, item) {
   const columns = new Set(
     numbers.flatMap(([home, number]) => here.tables.catalogues[home].names[number].slice(2).flatMap((each) => each[3]))
   );
-  const asked = [...new Set([...columns].flatMap((each) => here.tables.columns[each][5]))];
+  const asked = [...new Set([...columns].flatMap((each) => here.tables.columns[each][4]))];
   const last = rest.split(/[[,(:]/).at(-1).trim().toLowerCase();
   const head = item.slice(0, item.length - rest.split(/[[,(:]/).at(-1).length);
   const close = rest.startsWith("[") ? "]" : "";
