@@ -259,6 +259,24 @@ def test_a_question_that_has_no_answer_here(torch: str, arguments: list[str], co
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--list", "--settings"], "--list and --settings exclude each other"),
+        (["--selftest", "--compare", "a", "b"], "--selftest and --compare exclude each other"),
+        (["--settings", "--evidence", "x.json"], "--settings runs no probes"),
+        (["--list", "--framework", "numpy"], "d9m has no probes of it"),
+        (["--list", "--ops", "index_ad"], "did you mean"),
+        (["-o", "/no/such/folder/x.json"], "there is no folder '/no/such/folder'"),
+        (["--evidence", "/"], "cannot write '/': it is a folder"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_refused_before_anything_runs(arguments: list[str], said: str) -> None:
+    run = d9m("--python", "/no/such/python", *arguments)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert said in run.stderr
+
+
+@pytest.mark.parametrize(
     "arguments", [["--python", "/no/such/python"], ["--runner", "false"], ["--python", "/bin/true"]]
 )
 def test_an_interpreter_that_does_not_answer_is_exit_4(arguments: list[str]) -> None:
@@ -277,3 +295,9 @@ def test_list_runs_nothing() -> None:
     run = d9m("--list", "--device", "cuda", "--framework", "torch")
     assert run.returncode == 0
     assert "torch/sdpa-flash-backward" in run.stdout
+    assert max(len(line) for line in run.stdout.splitlines()) <= 80
+
+
+def test_list_names_what_ops_would_run() -> None:
+    found = json.loads(d9m("--list", "--ops", "index_put", "--format", "json").stdout)
+    assert {each["id"] for each in found} == {"torch/index-put", "torch/index-put-accumulate"}

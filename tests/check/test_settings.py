@@ -89,6 +89,14 @@ def test_no_such_process_is_told() -> None:
     assert "there is no process 4194303" in run.stderr
 
 
+def test_a_process_that_is_no_python_is_told() -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+        run = d9m("--pid", str(child.pid))
+        child.kill()
+    assert (run.returncode, run.stdout) == (4, "")
+    assert "does not look like a Python" in run.stderr
+
+
 def test_a_process_elsewhere_cannot_be_asked_for_too() -> None:
     run = d9m("--pid", "1", "--runner", "docker run --rm -i image python")
     assert (run.returncode, run.stdout) == (2, "")

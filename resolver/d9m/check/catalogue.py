@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from importlib.abc import Traversable
 from typing import Any
@@ -14,6 +14,7 @@ import yaml
 from d9m import query
 from d9m.environment import DEVICES
 from d9m.failures import UsageError, nearest, quote
+from d9m.kb.tables import KnowledgeBase
 from d9m.query import Direction
 
 FRAMEWORKS = ("torch", "tensorflow", "jax")
@@ -116,6 +117,14 @@ class Selected(msgspec.Struct, frozen=True):
         }
 
 
+def framework_named(kb: KnowledgeBase, text: str) -> str:
+    """The framework that a name or an alias stands for. Raises UsageError for one without probes."""
+    found = kb.meta.aliases.get(text.lower())
+    if found not in FRAMEWORKS:
+        raise UsageError(f"--framework {quote(text)}: d9m has no probes of it", allowed=FRAMEWORKS)
+    return found
+
+
 @functools.cache
 def probes(framework: str) -> tuple[Probe, ...]:
     """All probes of a framework, a family after the other."""
@@ -183,13 +192,18 @@ def select(every: Iterable[Probe], device: str, ops: list[str] | None, quick: bo
     """The probes to run. Items of `ops` are names of probes, of sources or of ops. Raises UsageError."""
     here = [each for each in every if device in each.devices]
     if ops is not None:
-        here = list({each.id: each for item in ops for each in _named(here, item)}.values())
+        here = named(here, ops)
     elif quick:
         here = [each for each in here if each.quick]
     return [Selected(each, dtype) for each in here for dtype in (each.dtypes if full else each.dtypes[:1])]
 
 
-def _named(every: list[Probe], item: str) -> list[Probe]:
+def named(every: Sequence[Probe], items: Iterable[str]) -> list[Probe]:
+    """Those that the items name, each once. Raises UsageError for an item that names none."""
+    return list({each.id: each for item in items for each in _named(every, item)}.values())
+
+
+def _named(every: Sequence[Probe], item: str) -> list[Probe]:
     asked = query.parse(item)
     wanted = query.plain(asked.name)
     found = [

@@ -45,15 +45,19 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 def frameworks(kb: KnowledgeBase, seen: Seen, wanted: Sequence[str]) -> list[str]:
-    """The installed frameworks that have probes. Raises AbsentError for one that is asked for and absent."""
+    """The installed frameworks that have probes.
+
+    Raises AbsentError for one that is asked for and absent, UsageError for what is no framework.
+    """
     here = understand(kb, seen.asked).packages
     found = [each for each in catalogue.FRAMEWORKS if each in here]
     if not found:
         raise AbsentError("no framework that d9m can probe is installed here", tip="try --python PATH or --runner")
-    for each in wanted:
-        if kb.package_named(each) not in found:
+    named = {catalogue.framework_named(kb, each): each for each in wanted}
+    for name, each in named.items():
+        if name not in found:
             raise AbsentError(f"{each} is not installed here; found: {', '.join(found)}")
-    return [each for each in found if not wanted or each in {kb.package_named(name) for name in wanted}]
+    return [each for each in found if not wanted or each in named]
 
 
 def examine(kb: KnowledgeBase, question: Question, seen: Seen, watch: Watch) -> Report:
@@ -61,7 +65,8 @@ def examine(kb: KnowledgeBase, question: Question, seen: Seen, watch: Watch) -> 
     began = time.monotonic()
     device = question.device or seen.asked.device or "cpu"
     if device not in ("cpu", seen.asked.device):
-        raise AbsentError(f"no {device} device here: this machine has {seen.asked.device}")
+        here = "only its CPU" if seen.asked.device in (None, "cpu") else seen.asked.device
+        raise AbsentError(f"no {device} device here: this machine has {here}")
     wanted = frameworks(kb, seen, question.frameworks)
     try:
         found, notes = _on(kb, question, seen, wanted, device, watch), list[str]()

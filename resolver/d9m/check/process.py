@@ -30,7 +30,7 @@ def find(pid: int, root: Path = Path("/proc")) -> Process:
     except FileNotFoundError:
         raise AbsentError(f"there is no process {pid}") from None
     except PermissionError:
-        raise AbsentError(f"process {pid} is another user's: its environment cannot be read") from None
+        raise AbsentError(f"process {pid} does not let its environment be read: it is another user's") from None
     pairs = (item.decode("utf-8", "replace").partition("=") for item in environment.split(b"\0") if item)
     variables = {name: value for name, _equals, value in pairs}
     return Process(variables, _python(command.split(b"\0")[0].decode("utf-8", "replace"), variables, folder))

@@ -16,17 +16,15 @@ class Progress:
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.live = self.stream.isatty()
-        self.count = 0
         self.last = time.monotonic()
 
     def __call__(self, text: str) -> None:
-        self.count += 1
         now = time.monotonic()
         if self.live:
-            self._write(f"\r\x1b[K{self.count} runs · {text[:60]}")
+            self._write(f"\r\x1b[K{text[:76]}")
         elif now - self.last >= EVERY:
             self.last = now
-            self._write(f"d9m check: {self.count} runs · {text}\n")
+            self._write(f"d9m check: {text}\n")
 
     def end(self) -> None:
         if self.live:

@@ -81,7 +81,7 @@ class _Run:
         self.broken: dict[str, str] = {}
         self.lost: set[tuple[str, str]] = set()
         """Arm and probe that took a process down: not tried again in that arm, nor anywhere if in the default one."""
-        self.done = 0
+        self.done = self.expected = 0
         self.seconds = {"imports": 0.0, "probes": 0.0, "ops": 0.0}
 
     def task(self, arm: Arm, replica: int, rungs: Rungs) -> None:
@@ -101,7 +101,7 @@ class _Run:
                 self.seconds["probes"] += event["found"]["took"]
                 self.seconds["ops"] += event["found"]["in_ops"]
                 self.done += 1
-                self.watch(f"{arm.name}: {event['key']}")
+                self.watch(f"{self.done} of {self.expected} · {arm.name}: {event['key']}")
             elif event["event"] == "dead":
                 found[event["key"]] = {"failed": event["why"]}
                 self.lost.add((arm.name, event["key"]))
@@ -164,6 +164,7 @@ def run(plan: Plan, watch: Watch) -> Told:
         tasks = [
             (arm, replica) for replica in range(plan.effort.processes) for arm in own if replica < _often(plan, arm)
         ]
+        one.expected = len(tasks) * len(plan.selected)
         if plan.effort.climb:
             every = {each.key: each.probe.ladder for each in plan.selected}
             one.all(tasks[:1], every)

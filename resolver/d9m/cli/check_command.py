@@ -60,10 +60,15 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     if device is not None:
         output.one_of("--device", device, DEVICES)
+    _one_question({"--list": list_, "--selftest": selftest, "--compare": compare is not None,
+                   "--settings": settings, "--pid": pid is not None}, evidence)  # fmt: skip
+    for file in (out, evidence):
+        output.writable(file)
     if compare is not None:
         raise typer.Exit(_compare(compare, format_, out, color))
+    items = question.read_ops(ops)
     if list_:
-        raise typer.Exit(_list(framework, device, format_, out, color))
+        raise typer.Exit(_list(framework, device, items, format_, out, color))
     launcher = _launcher(python, runner, pid)
     if selftest:
         raise typer.Exit(_selftest(launcher, format_, out, color))
@@ -78,7 +83,7 @@ def command(
     if limit <= 0:
         raise UsageError(f"--limit must be more than 0, not {limit:g}")
     effort = QUICK if quick else FULL if full else NORMAL
-    asked = Question(launcher, device, framework or [], question.read_ops(ops), effort, quick, full, limit)
+    asked = Question(launcher, device, framework or [], items, effort, quick, full, limit)
     progress = Progress()
     try:
         if settings or pid is not None:
@@ -102,6 +107,17 @@ def command(
     raise typer.Exit(reports.exit_code(found))
 
 
+def _one_question(asked: dict[str, bool], evidence: str | None) -> None:
+    """Raises UsageError for two options of which one would be passed over in silence."""
+    from d9m.failures import UsageError
+
+    given = [name for name, wanted in asked.items() if wanted]
+    if len(given) > 1 and given != ["--settings", "--pid"]:
+        raise UsageError(f"{given[0]} and {given[1]} exclude each other")
+    if given and evidence is not None:
+        raise UsageError(f"{given[0]} runs no probes that --evidence could write down")
+
+
 def _examined(kb: KnowledgeBase, asked: Question, progress: Progress) -> Report | None:
     """What this process found, or all ranks together; None on every rank but the first."""
     from d9m.check import ranks
@@ -118,7 +134,7 @@ def _examined(kb: KnowledgeBase, asked: Question, progress: Progress) -> Report 
 
 def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launcher:
     from d9m.check import launch, process
-    from d9m.failures import UsageError
+    from d9m.failures import AbsentError, UsageError
 
     given = [name for name, value in (("--python", python), ("--pid", pid)) if value is not None]
     if runner is not None and given:
@@ -128,7 +144,9 @@ def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launch
     if pid is None:
         return launch.interpreter(python or sys.executable)
     found = process.find(pid)
-    return launch.interpreter(python or found.python or sys.executable, found.variables)
+    if python is None and found.python is None:
+        raise AbsentError(f"process {pid} does not look like a Python", tip="say which one it runs: --python PATH")
+    return launch.interpreter(python or found.python or "", found.variables)
 
 
 def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str | None) -> str:
@@ -147,19 +165,20 @@ def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str |
     return output.styled(check.render(found, verbose), color, out)
 
 
-def _list(framework: list[str] | None, device: str | None, format_: str, out: str | None, color: str) -> int:
+def _list(
+    framework: list[str] | None, device: str | None, ops: list[str] | None, format_: str, out: str | None, color: str
+) -> int:
     from d9m.check import catalogue
-    from d9m.environment import DEVICES
     from d9m.render import as_json, prober
 
     output.one_of("--format", format_, ("text", "json"))
-    names = framework or list(catalogue.FRAMEWORKS)
-    for each in names:
-        output.one_of("--framework", each, catalogue.FRAMEWORKS)
-    if device is not None:
-        output.one_of("--device", device, DEVICES)
-    every = (each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name)))
+    names = list(catalogue.FRAMEWORKS)
+    if framework:
+        kb = open_knowledge_base()
+        names = [catalogue.framework_named(kb, each) for each in framework]
+    every = [each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name))]
     found = [each for each in every if device is None or device in each.devices]
+    found = found if ops is None else catalogue.named(found, ops)
     text = as_json.render(found) if format_ == "json" else output.styled(prober.catalogue(found), color, out)
     output.write(text, out)
     return 0

@@ -27,6 +27,18 @@ def write(text: str, file: str | None) -> None:
         raise UsageError(f"cannot write {'the answer' if file is None else quote(file)}: {reason}") from None
 
 
+def writable(file: str | None) -> None:
+    """Raises UsageError where nothing could be written in the end: before minutes are spent on the answer."""
+    if file is None or file == "-":
+        return
+    path = Path(os.path.realpath(file))
+    where = path if path.exists() else path.parent
+    if not where.exists():
+        raise UsageError(f"cannot write {quote(file)}: there is no folder {quote(str(where))}")
+    if path.is_dir() or not os.access(where, os.W_OK):
+        raise UsageError(f"cannot write {quote(file)}: {'it is a folder' if path.is_dir() else 'no permission'}")
+
+
 def _to_stdout(text: str) -> None:
     """A reader that has seen enough (`| head`) is no error: the exit code stays the answer's."""
     try:

@@ -51,7 +51,8 @@ def record_says(probe: ProbeResult) -> str:
 
 def render(report: Report, verbose: bool = False) -> Page:
     page = Page()
-    _headline(page, report)
+    head, text = headline(report)
+    page.line(head, f"  {text}")
     _host(page, report)
     page.gap()
     _settings(page, report)
@@ -61,7 +62,8 @@ def render(report: Report, verbose: bool = False) -> Page:
     return page
 
 
-def _headline(page: Page, report: Report) -> None:
+def headline(report: Report) -> tuple[Span, str]:
+    """The answer in a word, and what it rests on."""
     settings = sum(each.status in FINDINGS for each in report.settings)
     counts = [
         (settings, "setting to change", "settings to change"),
@@ -73,17 +75,16 @@ def _headline(page: Page, report: Report) -> None:
     text = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
     code = exit_code(report)
     if code == 1:
-        page.line(Span("FINDINGS", "bad"), f"  {text or 'something varies in your environment'}")
-    elif code == 4 and any(each.arms["default"].repeats for each in report.probes if "default" in each.arms):
-        page.line(Span("NO VERDICT", "bad"), "  what ran does not say enough")
-    elif code == 4:
-        page.line(Span("NOTHING RUN", "bad"), "  no probe could run here")
-    elif report.settings_only:
-        page.line(Span("SETTINGS HOLD", "good"), "  nothing was run")
-    else:
-        fixed = f"{report.summary.fixed} of {report.summary.nondeterministic} that vary are fixed by the advice"
-        head = Span("SETTINGS HOLD", "good") if code == 0 else Span("MOSTLY", "doubt")
-        page.line(head, f"  {fixed}" if report.summary.nondeterministic else "  nothing varied")
+        return Span("FINDINGS", "bad"), text or "something varies in your environment"
+    if code == 4:
+        ran = any(each.arms["default"].repeats for each in report.probes if "default" in each.arms)
+        none = ("NO VERDICT", "what ran does not say enough") if ran else ("NOTHING RUN", "no probe could run here")
+        return Span(none[0], "bad"), none[1]
+    if report.settings_only:
+        return Span("SETTINGS HOLD", "good"), "nothing was run"
+    head = Span("SETTINGS HOLD", "good") if code == 0 else Span("MOSTLY", "doubt")
+    varied = report.summary.nondeterministic
+    return head, f"{report.summary.fixed} of {varied} that vary are fixed by the advice" if varied else "nothing varied"
 
 
 def _host(page: Page, report: Report) -> None:

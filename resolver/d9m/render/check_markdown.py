@@ -5,21 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from d9m.check.report import ProbeResult, Report
-from d9m.render.check import counted, devices, name, record_says
+from d9m.render.check import counted, devices, headline, name, record_says
 
 
 def render(report: Report) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in report.host.packages.items())
     hardware = ", ".join(devices(report)) if report.device != "cpu" else report.host.cpu
     same = sum(each.verdict == "no-difference-seen" for each in report.probes)
+    head, text = headline(report)
+    ran = f"{same} of {len(report.probes)} probes showed no difference. A difference is proof; silence is not."
     parts = [
         "## d9m check",
+        f"**{head.text}** {text}",
         f"{hardware or report.device} · {packages} · knowledge base {report.d9m.kb_date}",
+        "\n".join(f"- {each}" for each in _notes(report)),
         *_settings(report),
         *_probes(report),
-        f"{same} of {len(report.probes)} probes showed no difference. A difference is proof; silence is not.",
+        "" if report.settings_only else ran,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _notes(report: Report) -> Iterable[str]:
+    yield from report.notes
+    if report.interrupted:
+        yield "Interrupted: this is what was known by then"
+    for each in report.odd:
+        ranks = ", ".join(map(str, each.ranks))
+        yield f"{each.probe} {each.dtype}, {each.arm}: rank {ranks} of {each.of} like devices has other bits"
 
 
 def _settings(report: Report) -> Iterable[str]:

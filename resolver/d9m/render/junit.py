@@ -9,17 +9,24 @@ from d9m.check.settings import FINDINGS, Setting
 
 
 def render(report: Report) -> str:
-    """A case for each setting and probe: failed where there is a finding, skipped where nothing is known."""
+    """A case for each setting, probe and odd result of ranks: failed if a finding, skipped if nothing is known."""
     suite = ElementTree.Element("testsuite", name="d9m check", time=f"{report.seconds:g}")
     for setting in report.settings:
         _setting(suite, setting)
     for probe in report.probes:
         _probe(suite, probe)
+    for odd in report.odd:
+        label = f"{odd.probe} {odd.dtype} {odd.arm}"
+        case = ElementTree.SubElement(suite, "testcase", classname="ranks", name=label)
+        ElementTree.SubElement(case, "failure", message=f"other bits than like devices: rank {_listed(odd.ranks)}")
     cases = list(suite)
     suite.set("tests", str(len(cases)))
     suite.set("failures", str(sum(case.find("failure") is not None for case in cases)))
     suite.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))
     suite.set("errors", "0")
+    if report.notes or report.interrupted:
+        said = [*report.notes, *(["interrupted"] if report.interrupted else [])]
+        ElementTree.SubElement(suite, "system-out").text = _safe("\n".join(said))
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
 
@@ -45,6 +52,10 @@ def _probe(suite: ElementTree.Element, probe: ProbeResult) -> None:
     elif probe.verdict == "inconclusive":
         ElementTree.SubElement(case, "skipped", message=_safe(probe.reason))
     ElementTree.SubElement(case, "system-out").text = _safe(said)
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _safe(text: str) -> str:

@@ -14,8 +14,8 @@ from d9m.render.page import Page, Span
 def catalogue(probes: Sequence[Probe]) -> Page:
     """`--list`."""
     page = Page()
-    rows = [(each.id, SHORT[each.direction], each.op.removeprefix("torch.nn."), each.source or "-") for each in probes]
-    page.table(("probe", "", "op", "record"), rows, shrink=(2,))
+    rows = [(each.id, SHORT[each.direction], each.op.replace("torch.nn.functional.", "F.")) for each in probes]
+    page.table(("probe", "", "op"), rows, shrink=(2,))
     pairs = {(each.source or each.id, each.direction) for each in probes}
     page.gap()
     page.line(f"{len(probes)} probes of {len(pairs)} sources and directions")
