@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from d9m.image import tag
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Package
-from pages import containers, layout, proof
+from pages import containers, grid, layout, proof, releases
 
 _KINDS = {
     "framework": "Frameworks",
@@ -46,6 +46,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             package=package,
             known=known,
             parts=list(dict.fromkeys(part for _release, each in known for part in each.with_)),
+            lines=_lines(kb, name),
             tags=_tags(kb, name) if package.image else {},
             dated=any(each.date for _release, each in known),
             noted=any(each.note or each.confidence != "confirmed" for _release, each in known),
@@ -55,6 +56,13 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
                 *(one for release, each in known for one in proof.of(kb, each.evidence, release)),
             ],
         )
+
+
+def _lines(kb: KnowledgeBase, name: str) -> dict[str, str]:
+    """Release -> the page about what its line changed, where there is one."""
+    if name not in kb.meta.prefixes or not grid.grids(kb, name):
+        return {}
+    return {each: releases.path(name, line.name) for line in grid.lines(kb, name) for each in line.releases}
 
 
 def _tags(kb: KnowledgeBase, name: str) -> dict[str, tuple[str, str]]:

@@ -258,6 +258,49 @@ def test_what_is_unknown_is_refused_with_what_is_near() -> None:
     assert "99.9" in page.locator(".d9m-advice [role=alert]").inner_text()
 
 
+@pytest.mark.parametrize(("typed", "near"), [("cumsm", "cumsum"), ("convv2", "conv2d"), ("tf.nn.bias_ad", "bias_add")])
+def test_a_misspelt_op_gets_the_names_that_are_spelled_almost_so(typed: str, near: str) -> None:
+    package = "tensorflow=2.9" if typed.startswith("tf.") else "torch=2.6"
+    page = _advised(f"?{package}&ops={typed}")
+    assert near in page.locator(".d9m-advice [role=alert]").inner_text()
+
+
+ODD = {
+    "?torch=2.6&device=banana": "unknown device “banana”",
+    "?torch=2.6&scope=moon": "unknown scope “moon”",
+    "?torch=2.6&fact=nonsense=1": "unknown fact “nonsense”",
+    "?torch=2.6&fact=xla": "xla cannot be “”",
+    "?torch=": "has no “”",
+    "?container=ngc-pytorch:99.99": "has no “99.99”",
+    "?container=nobody:1": "unknown framework “nobody”",
+    "?torch=2.6&ops=conv[mode=": "never closed",
+    "?torch=2.6&ops=<script>alert(1)</script>": "<script>alert(1)",
+    "?torch=2.6&ops=tf.nn.bias_add": "an op of TensorFlow",
+}
+"""Addresses that somebody cut or mistyped -> what they are told."""
+
+
+@pytest.mark.parametrize("address", ODD)
+def test_an_address_that_asks_nonsense_is_told_what_is_wrong(address: str) -> None:
+    page = _advised(address)
+    assert ODD[address] in page.locator(".d9m-advice [role=alert]").inner_text()
+    assert page.locator("#d9m-choice").input_value() in ("torch", "ngc-pytorch")
+
+
+def test_an_address_without_a_framework_is_asked_of_the_first_in_the_list() -> None:
+    page = _advised("?ops=cumsum&utm_source=mail")
+    assert page.locator(".d9m-answer").inner_text()
+    assert page.locator("#d9m-choice").input_value() == "torch"
+    assert not _advised("?utm_source=mail").locator(".d9m-answer").count()
+
+
+def test_the_form_begins_with_the_framework_that_has_most_sources() -> None:
+    kb = real()
+    homes = [kb.meta.folders[each.partition("/")[0]] for each in kb.keys("sources")]
+    frameworks = [each for each in kb.keys("packages") if kb.package(each).kind == "framework"]
+    assert _advised().locator("#d9m-choice").input_value() == max(frameworks, key=homes.count)
+
+
 def test_it_works_without_network_once_it_is_there() -> None:
     page = _advised()
     page.context.set_offline(True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from browser import opened, site
+from browser import opened, site, window
 from html_faults import faults_of_html
 from site_build import built, need_mkdocs
 
@@ -80,6 +80,37 @@ def test_pages_fit_a_phone() -> None:
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= PHONE["width"], path
         page.context.close()
+
+
+@pytest.mark.parametrize("path", ["", "?torch=2.6&ops=conv,interpolate", "status/torch/", "sources/", "ops/torch/"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_moves_while_a_page_loads(path: str, width: int) -> None:
+    """The sum of layout shifts, which the web's vitals want below a tenth."""
+    page = window().new_context(viewport={"width": width, "height": 844}).new_page()
+    page.add_init_script(
+        "window.moved = 0; new PerformanceObserver((list) => list.getEntries().forEach((each) => {"
+        "  if (!each.hadRecentInput) window.moved += each.value; })).observe({ type: 'layout-shift', buffered: true });"
+    )
+    page.goto(site() + path)
+    _ready(page).wait_for_load_state("networkidle")
+    moved = page.evaluate("window.moved")
+    page.context.close()
+    assert moved < 0.1
+
+
+def test_a_phone_shows_the_newest_releases_of_a_table_and_what_each_cell_says() -> None:
+    page = opened("status/torch/", viewport=PHONE)
+    table = page.locator(".d9m-grid").first
+    newest = table.locator("thead th").last.bounding_box()
+    name = table.locator("tbody th").first.bounding_box()
+    assert newest is not None
+    assert name is not None
+    assert newest["x"] + newest["width"] <= PHONE["width"]
+    for row in table.locator("tbody tr").all()[:10]:
+        label = row.locator("td:last-child a").bounding_box()
+        assert label is not None
+        assert name["x"] + name["width"] <= label["x"] < PHONE["width"]
+    page.context.close()
 
 
 SEARCHES = (

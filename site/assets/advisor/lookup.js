@@ -1,6 +1,7 @@
 // From the names that a person wrote to the ops that the tables know.
 
 import { factValue } from "./environment.js";
+import { closest } from "./near.js";
 import { Mistake, plain } from "./query.js";
 
 // Every name of a catalogue by its plain spelling, and by each of its last parts; a name in full beats a part.
@@ -34,6 +35,11 @@ export class Names {
     for (const [short, full] of Object.entries(this.catalogue.prefixes)) {
       if (name.toLowerCase().startsWith(short.toLowerCase())) yield full + name.slice(short.length);
     }
+  }
+
+  // The last part of each name.
+  ends(absent) {
+    return [...new Set(this.catalogue.names.filter((_, number) => !absent.has(number)).map(([name]) => plain(name).split(/[.:]+/).at(-1)))];
   }
 
   // Names that hold a text, those that start with it or with its last part first.
@@ -109,7 +115,8 @@ function unknown(here, names, query) {
   }
   if (!here.catalogues.length) return new Mistake(`no ops of ${here.choice.title} are known: leave the ops out`);
   const last = query.name.split(/[.:]+/).at(-1);
-  const close = here.catalogues.flatMap((each) => names[each].like(last, here.absent[each], 3));
+  const holding = here.catalogues.flatMap((each) => names[each].like(last, here.absent[each], 3));
+  const close = holding.length ? holding : closest(plain(last), here.catalogues.flatMap((each) => names[each].ends(here.absent[each])));
   return new Mistake(`no record names “${query.name}”`, close);
 }
 

@@ -103,13 +103,15 @@ class Page {
     const asked = fromAddress(this.tables, location.search);
     if (!asked) return;
     try {
-      const here = this.advisor.environment(asked);
-      this.field.choice.value = asked.choice;
+      this.field.ops.value = asked.ops;
+      if (this.tables.choices.some((each) => each.name === asked.choice)) this.field.choice.value = asked.choice;
       this.#versions();
+      const here = this.advisor.environment(asked);
+      const scopes = [...this.field.scope.options].map((each) => each.value);
+      if (!scopes.includes(asked.scope)) throw new Mistake(`unknown scope “${asked.scope}”`, scopes);
       this.field.version.value = here.version;
       this.field.device.value = asked.device;
       this.field.scope.value = asked.scope;
-      this.field.ops.value = asked.ops;
       for (const each of this.form.querySelectorAll(".d9m-facts [name]")) each.value = here.facts[each.name.slice("fact-".length)] ?? "";
       this.form.querySelector("details").open = Object.keys(here.facts).length > 0;
       this.#ask(false);

@@ -5,10 +5,12 @@ import { quoted } from "./formats.js";
 
 const SHORT = { tf: "tensorflow", pytorch: "torch" };
 
-// The question that an address asks; null where it asks none.
+// The question that an address asks; null where it asks none. Without a framework the first is meant, as in the form.
 export function fromAddress(tables, search) {
   const given = new URLSearchParams(search);
-  const found = { choice: null, version: "", device: "cuda", scope: "run", facts: {}, inference: false, ops: "" };
+  const [first] = tables.choices;
+  const found = { choice: first.name, version: first.versions[0], device: "cuda", scope: "run", facts: {}, inference: false, ops: "" };
+  let asks = false;
   for (const [name, value] of given) {
     const choice = tables.choices.find((each) => each.name === (SHORT[name] ?? name));
     if (choice) Object.assign(found, { choice: choice.name, version: value });
@@ -18,8 +20,10 @@ export function fromAddress(tables, search) {
     else if (name === "ops") found.ops = value;
     else if (name === "fact") found.facts[parted(value, "=")[0]] = parted(value, "=")[1];
     else if (name === "inference") found.inference = true;
+    else continue;
+    asks = true;
   }
-  return found.choice === null ? null : found;
+  return asks ? found : null;
 }
 
 function parted(text, sign) {
