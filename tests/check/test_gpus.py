@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import types
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,7 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from machines import d9m, python_with
+from machines import d9m, job, probe, python_with, told
 
 from conftest import needs
 from d9m.check import catalogue, launch, ranks, run, together
@@ -239,3 +240,53 @@ def test_what_the_launcher_hides_stays_hidden(visible: str, local: int, own: dic
 def test_a_rank_without_a_device_is_refused() -> None:
     with pytest.raises(UsageError, match="CUDA_VISIBLE_DEVICES=4,6 leaves no device for LOCAL_RANK=2"):
         ranks.own_device(Rank(2, 3, 2), "cuda", {"CUDA_VISIBLE_DEVICES": "4,6"})
+
+
+ASKED = {
+    "jax-0.10.2": "raise RuntimeError('preallocates: ' + os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'])",
+    "tensorflow-2.21.0": """
+class Gpu:
+    name = "/physical_device:GPU:0"
+
+grown, config = [], tf.config.experimental
+config.list_physical_devices = lambda kind: [Gpu]
+config.set_memory_growth = lambda device, wanted: grown.append((device.name, wanted))
+made = Framework("cuda", None)
+del config.get_device_details  # as before 2.3
+raise RuntimeError("grows: %s, %s" % (grown, made.facts()["device"]))
+""",
+}
+"""What is run after an adapter, to tell what it asks of a GPU's memory."""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("jax-0.10.2", "preallocates: false"),
+        ("tensorflow-2.21.0", "grows: [('/physical_device:GPU:0', True)], /physical_device:GPU:0"),
+    ],
+)
+def test_a_gpu_is_not_filled_by_the_first_probe(name: str, said: str) -> None:
+    framework = name.partition("-")[0]
+    asked = job([probe("none", "None")], framework, adapter=f"{catalogue.adapter(framework)}\n{ASKED[name]}")
+    assert said in told(launch.interpreter(python_with(name)), asked)["worker"]["failed"]
+
+
+@pytest.mark.parametrize(("device", "backend"), [("cuda", "nccl"), ("cpu", "gloo")])
+def test_ranks_meet_through_nccl_on_gpus(device: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[tuple[str, int, int]] = []
+    dist = types.ModuleType("torch.distributed")
+    dist.TCPStore = lambda *given: given
+    dist.PrefixStore = lambda _prefix, store: store
+    dist.init_process_group = lambda backend, **named: met.append((backend, named["rank"], named["world_size"]))
+    torch = types.ModuleType("torch")
+    torch.distributed = dist
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "torch.distributed", dist)
+    for name, value in {"MASTER_ADDR": "here", "MASTER_PORT": "29500"}.items():
+        monkeypatch.setenv(name, value)
+    scope: dict[str, Any] = {}
+    exec(catalogue.group("torch"), scope)
+    asked = {"rank": 1, "size": 2, "meeting": 0, "patience": 1.0, "probes": [{}]}
+    scope["Group"](types.SimpleNamespace(device=device), asked)
+    assert met == [(backend, 1, 2)]

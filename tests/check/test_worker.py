@@ -56,8 +56,9 @@ def test_a_seed_of_a_library_that_is_absent_is_passed_over(torch: launch.Launche
     assert found["good"]["repeats"] == 8
 
 
-def test_a_device_that_the_framework_does_not_see_is_said_so(torch: launch.Launcher) -> None:
-    assert "sees no cuda device" in told(torch, job([GOOD], device="cuda"))["worker"]["failed"]
+@pytest.mark.parametrize("device", ["cuda", "rocm", "mps", "xpu"])
+def test_a_device_that_the_framework_does_not_see_is_said_so(torch: launch.Launcher, device: str) -> None:
+    assert f"sees no {device} device" in told(torch, job([GOOD], device=device))["worker"]["failed"]
 
 
 def test_an_interpreter_without_the_framework_is_said_so() -> None:
