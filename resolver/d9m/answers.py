@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 
 import d9m
@@ -31,8 +32,19 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return max(outcomes, key=WORST_LAST.index)
 
 
-def op_answer(kb: KnowledgeBase, item: AskedItem, judged: Sequence[Judged], chosen: frozenset[str]) -> OpAnswer:
-    sources = [_source_answer(kb, each, chosen) for each in judged]
+def op_answers(
+    kb: KnowledgeBase, judged: Iterable[tuple[AskedItem, Sequence[Judged]]], chosen: frozenset[str]
+) -> list[OpAnswer]:
+    """An entry for each query item with the sources that it meets."""
+
+    @functools.cache
+    def answer(each: Judged) -> SourceAnswer:
+        return _source_answer(kb, each, chosen)
+
+    return [_op_answer(item, [answer(each) for each in group]) for item, group in judged]
+
+
+def _op_answer(item: AskedItem, sources: list[SourceAnswer]) -> OpAnswer:
     defaults: list[Default] = [each.default for each in sources] or ["unknown"]
     return OpAnswer(
         query=item.text,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -35,8 +36,10 @@ class Image(msgspec.Struct, frozen=True):
 
 def installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin = "given") -> Installed:
     """A package in a version. Raises UsageError for one that was never released."""
-    released = kb.releases(package)
-    return Installed(version, candidates(package, version or "any", released), origin)
+    place = ("installed", package, version, origin)
+    return kb.once(
+        place, lambda: Installed(version, candidates(package, version or "any", kb.releases(package)), origin)
+    )
 
 
 def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
@@ -97,14 +100,7 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
     family, packages = _family(kb, path)
     if not wanted:
         raise UsageError(f"{quote(reference)} has no tag", tip=f"write {family}:TAG; see: d9m list versions")
-    found = [
-        (package, release, form)
-        for package in packages
-        for release in kb.package(package).releases
-        for form in tags(kb.package(package), release)
-        if wanted in _spellings(form, release)
-    ]
-    variants = sorted({(package, release) for package, release, _tag in found})
+    variants = kb.once(("tags", packages), lambda: _spelled(kb, packages)).get(wanted, [])
     if len(variants) == 1:
         return Image(reference, family, *variants[0])
     if variants:
@@ -144,6 +140,17 @@ def tags(package: Package, release: str) -> list[str]:
 def tag(package: Package, release: str) -> str:
     """The tag of a release that is shown."""
     return tags(package, release)[0]
+
+
+def _spelled(kb: KnowledgeBase, packages: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """Every spelling of a tag -> the packages and releases that it may mean, in order."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for package in packages:
+        for release in kb.package(package).releases:
+            for form in tags(kb.package(package), release):
+                for spelling in _spellings(form, release):
+                    found.setdefault(spelling, set()).add((package, release))
+    return {spelling: sorted(variants) for spelling, variants in found.items()}
 
 
 def _spellings(tag: str, release: str) -> set[str]:

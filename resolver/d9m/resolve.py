@@ -25,7 +25,7 @@ from d9m.advice import (
     Tool,
     Unknown,
 )
-from d9m.answers import op_answer, told_of, worst
+from d9m.answers import op_answers, told_of, worst
 from d9m.calls import Call
 from d9m.choose import Need, choose
 from d9m.contradictions import Chosen, across, priced
@@ -49,9 +49,9 @@ def resolve(
     used: Sequence[Call] = (),
 ) -> Advice:
     """The advice for these ops in this environment, to a user who makes these calls already."""
-    judged = [(item, sources.of_item(kb, environment, item, scope)) for item in items]
+    judged = sources.of_items(kb, environment, items, scope)
     opless = sources.of_no_op(kb, environment, scope)
-    every = [each for _item, group in judged for each in group] + opless
+    every = [each for group in [*judged, opless] for each in group]
     ingredients = _ingredients(kb, environment, scope)
     always = [demand for _id, each, asked in ingredients if not each.optional for demand in asked]
     wanted = needs(every)
@@ -65,9 +65,8 @@ def resolve(
     already = made.solutions_made(kb, environment, wanted, used)
     chosen = choose(wanted, lambda labels: not plan(labels)[1].contests, already)
     own, whole = plan(chosen)
-    ops = [op_answer(kb, item, group, chosen) for item, group in judged]
-    if opless:
-        ops.append(op_answer(kb, AskedItem(OPLESS, ()), opless, chosen))
+    met = [*zip(items, judged), *([(AskedItem(OPLESS, ()), opless)] if opless else [])]
+    ops = op_answers(kb, met, chosen)
     unknowns = _unknowns(kb, environment, ops)
     outcomes: list[Outcome] = [op.outcome for op in ops] or (["unknown"] if unknowns else ["no-known-source"])
     return Advice(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Sequence
+
 import msgspec
 
 from d9m.advice import WORST_LAST
 from d9m.environment import Environment
-from d9m.judge import Finding, judge
+from d9m.judge import Finding, judge, rules
 from d9m.kb.tables import KnowledgeBase, Met
-from d9m.lookup import AskedItem
+from d9m.lookup import AskedItem, AskedOp
 from d9m.query import BOTH, Direction
 from d9m.records import Scope
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """One source as met by one query item."""
+class Judged(msgspec.Struct, frozen=True, eq=False):
+    """One source as met in one way: calls that meet it alike share it."""
 
     met: Met
     home: str
@@ -24,18 +26,33 @@ class Judged(msgspec.Struct, frozen=True):
     directions: list[Direction]
 
 
-def of_item(kb: KnowledgeBase, environment: Environment, item: AskedItem, scope: Scope) -> list[Judged]:
-    """Sources that the ops of one query item meet, worst first."""
-    found: dict[str, Judged] = {}
-    for op in item.ops:
-        for met in kb.met_by(op.package, op.name):
-            if met.source.scope != scope:
-                continue
+def of_items(
+    kb: KnowledgeBase, environment: Environment, items: Sequence[AskedItem], scope: Scope
+) -> list[list[Judged]]:
+    """For each query item the sources that its ops meet, worst first."""
+    known: dict[Hashable, Judged] = {}
+
+    def judged(op: AskedOp, met: Met) -> Judged:
+        place = (rules(kb, met, op.when), *op.arguments.items(), op.directions)
+        if place not in known:
             call = environment.given(op.arguments)
-            finding, directions = judge(kb, call, met, op.when, op.directions)
-            new = Judged(met, op.package, call, finding, directions)
-            if _is_met(finding) and (met.id not in found or _worse(finding, found[met.id].finding)):
-                found[met.id] = new
+            known[place] = Judged(met, op.package, call, *judge(kb, call, met, op.when, op.directions))
+        return known[place]
+
+    return [
+        _worst_first(
+            judged(op, met) for op in item.ops for met in kb.met_by(op.package, op.name) if met.source.scope == scope
+        )
+        for item in items
+    ]
+
+
+def _worst_first(every: Iterable[Judged]) -> list[Judged]:
+    """Sources that are met, each as it is met at worst."""
+    found: dict[str, Judged] = {}
+    for each in every:
+        if _is_met(each.finding) and (each.met.id not in found or _worse(each.finding, found[each.met.id].finding)):
+            found[each.met.id] = each
     return sorted(found.values(), key=lambda each: (-WORST_LAST.index(each.finding.worst[1].outcome), each.met.id))
 
 
