@@ -24,7 +24,9 @@ KINDS = (
     "", "?tensorflow=2.0&ops=conv,bias_add", "sources/", "sources/tensorflow/bias-add/", "solutions/",
     "solutions/tensorflow/tdo/", "settings/tensorflow/tf-deterministic-ops/", "ingredients/seeds/", "errors/",
     "errors/pytorch/not-deterministic/", "versions/", "versions/torch/", "ops/torch/", "status/", "pull-requests/",
-    "myths/", "documents/", "facts/", "lint/", "recipe/",
+    "myths/", "documents/", "facts/", "lint/", "recipe/", "status/torch/", "releases/torch/2.6/",
+    "containers/ngc-pytorch/24.12-py3/", "runs/torch-2.13.0-cpu/", "helpers/transformers/enable-full-determinism/",
+    "reference/records/",
 )  # fmt: skip
 """A page of each kind."""
 

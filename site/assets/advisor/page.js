@@ -10,10 +10,10 @@ import { combobox, suggestions } from "./suggest.js";
 const PAUSE = 150; // milliseconds after the last letter before the question counts as asked
 
 class Page {
-  constructor(place, tables) {
+  constructor(place, tables, advisor) {
     this.place = place;
     this.tables = tables;
-    this.advisor = new Advisor(tables);
+    this.advisor = advisor;
     this.shower = new Shower(tables, place.dataset.root);
     this.form = place.querySelector("form");
     this.answer = place.querySelector(".d9m-advice");
@@ -21,7 +21,6 @@ class Page {
     this.field = Object.fromEntries(["choice", "version", "device", "scope", "ops"].map((name) => [name, this.form.elements[name]]));
     this.#fill();
     this.#listen();
-    this.#read();
   }
 
   #fill() {
@@ -66,7 +65,7 @@ class Page {
     this.field.ops.addEventListener("paste", (event) => this.#paste(event));
     this.form.querySelector(".d9m-all").addEventListener("click", () => ((this.field.ops.value = ""), this.#ask()));
     combobox(this.field.ops, this.form.querySelector("[role=listbox]"), (item) => this.#suggest(item), () => this.#ask());
-    addEventListener("popstate", () => this.#read());
+    addEventListener("popstate", () => this.read());
   }
 
   #suggest(item) {
@@ -99,7 +98,7 @@ class Page {
   }
 
   // Put the question of the address into the form, and answer it.
-  #read() {
+  read() {
     const asked = fromAddress(this.tables, location.search);
     if (!asked) return;
     try {
@@ -164,10 +163,18 @@ class Page {
   }
 }
 
+// Let the browser do what waits, a key that was pressed say: each step takes a slow phone a while.
+const rest = () => new Promise((done) => setTimeout(done));
+
 const place = document.querySelector(".d9m-advisor");
 try {
   const tables = await (await fetch(place.dataset.tables)).json();
-  new Page(place, tables);
+  await rest();
+  const advisor = new Advisor(tables);
+  await rest();
+  const page = new Page(place, tables, advisor);
+  await rest();
+  page.read();
   place.dataset.ready = "true";
 } catch (error) {
   place.querySelector(".d9m-advice").replaceChildren(element("p", {}, "The advisor's tables could not be read. Load the page again, or ask on the command line."));
