@@ -140,11 +140,11 @@ def _add(
 
 
 def _add_shipped(kb: KnowledgeBase, packages: dict[str, Installed]) -> None:
-    """What every release in question ships, unless something says otherwise."""
+    """What every release in question ships, unless something says otherwise; the newest stands in for a newer one."""
     for name, each in list(packages.items()):
         known = kb.package(name).releases
         shipped = [known[release].with_ for release in each.candidates.releases if release in known]
-        for part in shipped[0] if shipped and each.candidates.how == "exactly" else ():
+        for part in shipped[0] if shipped and each.candidates.how in ("exactly", "newer") else ():
             versions = [inside[part] for inside in shipped if part in inside]
             if part not in packages and len(versions) == len(shipped):
                 found = {release for version in versions for release in stated(kb, part, version).releases}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 import d9m
+from d9m import conditions
 from d9m.advice import SCHEMA_VERSION, Told, Tool
 from d9m.answers import told_of
 from d9m.environment import Environment
@@ -215,7 +216,7 @@ def _explanation(
         text=wording.text,
         parts=parts,
         line=line,
-        releases=list({str(each): each for group in whens for each in group if each}.values()),
+        releases=[each for each in conditions.united(clause for group in whens for clause in group) if each],
         advice=error.advice,
         ops=list(error.ops),
         history=[source_history(kb, each) for each in error.sources],

@@ -7,6 +7,7 @@ import pytest
 from d9m.environment import Asked, describe
 from d9m.explain import explain
 from d9m.failures import UsageError
+from d9m.records import Range
 from questions import knowledge_base
 
 
@@ -52,3 +53,8 @@ def test_a_text_that_an_argument_chooses_is_recognised_whatever_the_default() ->
     text = "upsample_bilinear2d_aa_backward_out_cuda does not have a deterministic implementation, but you set"
     here = describe(kb, Asked((("torch", "2.4.0"),)))
     assert [each.id for each in explain(kb, text, here).found] == ["pytorch/interpolate-bilinear"]
+
+
+def test_releases_that_follow_each_other_are_told_as_one_span() -> None:
+    (found,) = explain(knowledge_base(), "index_add_cuda_ does not have a deterministic implementation").found
+    assert found.releases == [{"torch": Range(from_="1.7", until="1.9")}]
