@@ -15,7 +15,7 @@ import pytest
 from process import COMMAND, d9m, environment
 
 QUESTION = ("advise", "--tf", "2.0", "--ops", "conv,bias_add")
-FORMATS = ("text", "json", "env", "python", "dockerfile", "slurm", "markdown", "clara", "megatron")
+FORMATS = ("text", "json", "env", "python", "dockerfile", "slurm", "markdown", "megatron")
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -83,6 +83,20 @@ def test_a_file_gets_what_stdout_would_get(tmp_path: Path, format_: str) -> None
     assert (written.returncode, written.stdout, written.stderr) == (0, "", "")
     assert without_command((tmp_path / "answer").read_text(encoding="utf-8")) == without_command(shown.stdout)
     assert [each.name for each in tmp_path.iterdir()] == ["answer"]
+
+
+def test_what_a_configuration_cannot_hold_is_told_beside_it(tmp_path: Path) -> None:
+    question = ("advise", "--with", "clara-train=3.1", "--with", "horovod=0.19", "--format", "clara", "-o", "answer")
+    done = d9m(*question, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert list(json.loads((tmp_path / "answer").read_text(encoding="utf-8"))) == ["determinism"]
+    assert "d9m: not in the configuration: export HOROVOD_FUSION_THRESHOLD=0" in done.stderr.splitlines()
+
+
+def test_a_configuration_that_would_say_nothing_is_refused(tmp_path: Path) -> None:
+    done = d9m(*QUESTION, "--format", "clara", "-o", "answer", cwd=tmp_path)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert done.stderr.startswith("d9m: nothing of this advice belongs into a Clara Train configuration\n")
 
 
 def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path) -> None:

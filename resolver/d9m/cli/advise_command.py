@@ -114,7 +114,13 @@ def _rendered(
 
         frameworks = tuple(name for each in advice.environment.packages for name in kb.package(each).imports)
         return (python if format_ == "python" else markdown).render(advice, command, frameworks)
-    return importlib.import_module(f"d9m.render.{format_}").render(advice, command)
+    text = importlib.import_module(f"d9m.render.{format_}").render(advice, command)
+    if format_ == "clara":
+        from d9m.render import clara
+
+        for line in clara.outside(advice):
+            print(f"d9m: not in the configuration: {line.removeprefix('# ')}", file=sys.stderr)  # noqa: T201
+    return text
 
 
 def _diff(
