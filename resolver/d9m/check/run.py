@@ -40,7 +40,7 @@ class Effort(msgspec.Struct, frozen=True):
     """Whether ladders are climbed, or only their first rung is tried."""
 
 
-QUICK = Effort(repeats=128, budget=0.5, climb=False)
+QUICK = Effort(repeats=160, budget=0.5, climb=False)
 NORMAL = Effort()
 FULL = Effort(repeats=100, processes=8, again=3, budget=10.0, calls=100)
 

@@ -8,6 +8,7 @@ the framework (see `launch.program`). The framework is met only through the adap
 
 import array
 import faulthandler
+import gc
 import hashlib
 import json
 import os
@@ -264,7 +265,9 @@ class Prober:
         self.job, self.tell = job, tell
         self.scope, self.statements = {}, []
         self._make(early=True)
+        gc.disable()  # a sixth of an import goes into looking for garbage that is not there
         exec(compile(job["adapter"], "adapter", "exec"), self.scope)
+        gc.enable()
         self.framework = self.scope["Framework"](job["device"], job["threads"])
         self._make(early=False)
 
