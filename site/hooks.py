@@ -10,6 +10,7 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
 
 from d9m.kb import locate
 from exports import files as exported
@@ -51,9 +52,14 @@ _NOT_SEARCHED = re.compile(r'<h2 id="(evidence|what-no-setting-makes-determinist
 """Sections that no search is for. Their words stand on a thousand pages, and made a third of the index."""
 
 
-def on_page_content(html: str, **_: object) -> str:
+_SECTION = re.compile(r'<h2 id="[^"]*"')
+"""Of a release nothing but its name is searched for: what it did to an op is found on the pages of the op."""
+
+
+def on_page_content(html: str, page: Page, **_: object) -> str:
     """Keep the search out of what repeats from page to page."""
-    return _NOT_SEARCHED.sub(r"\g<0> data-search-exclude", html)
+    pattern = _SECTION if page.file.src_uri.startswith("releases/") else _NOT_SEARCHED
+    return pattern.sub(r"\g<0> data-search-exclude", html)
 
 
 def on_post_page(output: str, **_: object) -> str:

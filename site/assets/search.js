@@ -3,6 +3,7 @@
 const COMMON = new Set(("a an and any are as at be because but by can does for from had has have if in is it its just may must "
   + "no not of on only or set so such than that the their then there these this to was when which will with would you your").split(" "));
 const NAME = /[_\d]|[a-z][A-Z]|^[A-Z]{2}/;
+const PATCH = /^(\d+\.\d+)\.\d+$/; // pages are about lines of releases
 const MOST_PLAIN = 8; // what is particular to a message is its names and its first words
 
 function telling(text) {
@@ -13,7 +14,8 @@ function telling(text) {
     .replace(/(?<![\w.])(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])/g, "") // of a dotted name the part of its own
     .replace(/[^\w.\s-]+|(?<!\w)-+|\.(?!\d)/g, " ")
     .split(/\s+/)
-    .filter(Boolean);
+    .filter(Boolean)
+    .flatMap((word) => (PATCH.test(word) ? [word, word.replace(PATCH, "$1")] : [word]));
   const kept = words.filter((word) => !COMMON.has(word.toLowerCase()) && /..|\d/.test(word));
   if (words.length < 3 || !kept.length) return words.join(" ");
   const plain = kept.filter((word) => !NAME.test(word)).slice(0, MOST_PLAIN);

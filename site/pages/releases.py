@@ -39,6 +39,7 @@ def _page(kb: KnowledgeBase, package: str, every: Sequence[Line], place: int, li
         f"{name} {line.name}",
         f"What {name} {line.name} changed for determinism, and what to set there.",
         hide=("navigation",),
+        weight=8,
         name=package,
         package=kb.package(package),
         line=line,

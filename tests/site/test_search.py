@@ -28,6 +28,10 @@ WANTED = {
     "pl.seed_everything": "helpers/lightning/seed-everything",
     "TF_DETERMINISTIC_OPS": "settings/tensorflow/tf-deterministic-ops/",
     "CUBLAS_WORKSPACE_CONFIG": "settings/pytorch/cublas-workspace-config/",
+    "PyTorch 2.6": "releases/torch/2.6/",
+    "torch 2.4.1": "releases/torch/2.4/",
+    "tensorflow 2.9": "releases/tensorflow/2.9/",
+    "jax 0.4.30": "releases/jax/0.4/",
     "tf.nn.bias_add": "sources/tensorflow/bias-add/",
     "torch.cumsum": "sources/pytorch/cumsum/",
 }

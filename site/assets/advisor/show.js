@@ -85,7 +85,7 @@ export class Shower {
     });
     const kept = all.findIndex(([, name]) => name === this.format);
     tabs[Math.max(0, kept)].click();
-    return element("section", { "aria-label": "What to set" }, element("h3", {}, "What to set"),
+    return element("section", { "aria-label": "What to set" }, element("h2", {}, "What to set"),
       element("div", { role: "tablist", "aria-label": "Formats", class: "d9m-tabs" }, ...tabs), panel);
   }
 
@@ -98,11 +98,11 @@ export class Shower {
     const head = ["Op", "With these settings", "With none", "Solution", "For good since"];
     const sources = new Map(advice.ops.flatMap((op) => op.sources).map((each) => [each.id, each]));
     return [
-      element("h3", {}, "Each op"),
+      element("h2", {}, "Each op"),
       element("div", { class: "md-typeset__scrollwrap", tabindex: "0", role: "region", "aria-label": "Outcome of each op" },
         element("div", { class: "md-typeset__table" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((each) => element("th", { scope: "col" }, each)))),
           element("tbody", {}, ...advice.ops.map(row))))),
-      ...(sources.size ? [element("h3", {}, "Why"), ...[...sources.values()].map((each) => this.#source(each))] : []),
+      ...(sources.size ? [element("h2", {}, "Why"), ...[...sources.values()].map((each) => this.#source(each))] : []),
     ];
   }
 
@@ -130,16 +130,16 @@ export class Shower {
       const when = words.clause(each.when);
       return element("li", {}, when ? `If ${when}: ` : "", each.text, " ", element("a", { href: this.#address(each.id), class: "d9m-why", "aria-label": `record ${each.id}` }, "why"));
     };
-    return [element("h3", {}, title), element("ul", {}, ...told.map(item))];
+    return [element("h2", {}, title), element("ul", {}, ...told.map(item))];
   }
 
   #unknowns(advice) {
     if (!advice.unknowns.length) return [];
-    return [element("h3", {}, "Not known"), element("ul", {}, ...advice.unknowns.map((each) => element("li", {}, `${each.subject}: ${each.needs}`)))];
+    return [element("h2", {}, "Not known"), element("ul", {}, ...advice.unknowns.map((each) => element("li", {}, `${each.subject}: ${each.needs}`)))];
   }
 
   #ingredients(advice) {
-    return [element("h3", {}, "Every program needs, too"),
+    return [element("h2", {}, "Every program needs, too"),
       element("ul", {}, ...advice.ingredients.map((each) => element("li", {}, element("a", { href: this.#address(each.id) }, each.title))))];
   }
 
