@@ -127,7 +127,7 @@ def test_a_report_on_gpus_reads_in_every_format(report: Report) -> None:
     assert plain.count("NVIDIA H200 (sm_90, driver 570.86.15) · MIG off") == 2
     assert "CPU probes only" not in plain
     assert max(len(line) for line in plain.splitlines()) <= 80
-    assert page.splitlines()[2].startswith("NVIDIA H200, NVIDIA H200 · ")
+    assert page.splitlines()[4].startswith("NVIDIA H200, NVIDIA H200 · ")
     names = {case.get("name") for case in ElementTree.fromstring(junit.render(report)).iter("testcase")}
     assert "torch/cumsum forward float32 cuda" in names
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
@@ -138,7 +138,7 @@ def test_without_nvml_the_framework_names_the_gpu(report: Report) -> None:
     blind = msgspec.structs.replace(report, host=msgspec.structs.replace(report.host, gpus=[], gpu_note=note))
     lines = check.render(blind).plain().splitlines()
     assert lines[1:3] == ["NVIDIA H200", note]
-    assert check_markdown.render(blind).splitlines()[2].startswith("NVIDIA H200 · ")
+    assert check_markdown.render(blind).splitlines()[4].startswith("NVIDIA H200 · ")
 
 
 def test_cpu_probes_on_a_machine_with_a_gpu_do_not_say_that_there_is_none(report: Report) -> None:
