@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from d9m.advice import WORST_LAST
+from d9m.conditions import ABSENT
 from d9m.environment import Asked, Environment, describe
 from d9m.image import tag
 from d9m.judge import Verdict, judge
@@ -21,6 +22,7 @@ class Row(msgspec.Struct, frozen=True):
     """Releases with one answer."""
 
     releases: tuple[str, ...]
+    """Of a package whose releases nobody lists: the one from which on it holds."""
     span: str
     where: Clause
     """What else must hold."""
@@ -95,7 +97,8 @@ def _device(clause: Clause) -> str:
 
 def _environment(kb: KnowledgeBase, home: str, clause: Clause) -> Environment:
     """Any release of the home package, where a clause holds as far as facts and packages go."""
-    packages = {home, *(name for name in clause if name in kb.meta.aliases and name not in kb.meta.platforms)}
+    named = {name for name, allowed in clause.items() if name in kb.meta.aliases and allowed != ABSENT}
+    packages = {home, *(named - {*kb.meta.platforms})}
     asked = Asked(tuple((name, None) for name in sorted(packages)), device=_device(clause))
     facts = {name: _value(kb, name, allowed) for name, allowed in clause.items() if name in kb.meta.facts}
     return describe(kb, asked).given({name: value for name, value in facts.items() if value is not None})
@@ -113,11 +116,13 @@ def _value(kb: KnowledgeBase, name: str, allowed: Allowed) -> str | None:
 def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause) -> Track:
     finding, _directions = judge(kb, _environment(kb, home, clause), met, {}, BOTH)
     released = kb.releases(home)
+    first = met.source.timeline[home][0].from_
     rows = [
-        Row(_inside(released, bounds), phrases.span(bounds, released), phrases.without(when, home), verdict)
+        Row(inside, phrases.span(bounds, released), phrases.without(when, home), verdict)
         for when, verdict in finding.possible
         for bounds in [_bounds(when.get(home))]
-        if verdict.outcome != "no-known-source" and _inside(released, bounds)
+        for inside in [_inside(released, bounds) if released else (bounds.from_ or first,)]
+        if verdict.outcome != "no-known-source" and inside
     ]
     return Track(home, kb.package(home).title, under, _newest_first(rows))
 

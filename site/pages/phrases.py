@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Clause, Default, Outcome, Range, When
 from d9m.render import words
-from d9m.versions import covers, within
+from d9m.versions import FIRST, covers, key, within
 from pages.markdown import Markdown, escape
 
 SYMBOLS: dict[str, str] = {
@@ -39,7 +39,12 @@ def chip(outcome: Outcome | Default) -> Markdown:
 
 
 def span(bounds: Range, released: Sequence[str]) -> str:
-    """Releases between bounds, as people say them: ``2.8 and later``, ``up to 1.13``."""
+    """Releases between bounds, as people say them: ``2.8 and later``, ``up to 1.13``.
+
+    Of a package whose releases nobody lists only the bounds can be told: ``before 12.0``.
+    """
+    if not released:
+        return _bounded(bounds)
     inside = [each for each in released if within(each, bounds)]
     if not inside or len(inside) == len(released):
         return "all releases" if inside else "no release"
@@ -50,6 +55,13 @@ def span(bounds: Range, released: Sequence[str]) -> str:
     if last is None:
         return f"{first} and later"
     return first if first == last else last if len(inside) == 1 else f"{first} – {last}"
+
+
+def _bounded(bounds: Range) -> str:
+    first = bounds.from_ if bounds.from_ is not None and key(bounds.from_) != FIRST else None
+    if bounds.until is None:
+        return "all releases" if first is None else f"{first} and later"
+    return f"before {bounds.until}" if first is None else f"{first} to before {bounds.until}"
 
 
 def runs(chosen: Collection[str], released: Sequence[str]) -> list[str]:

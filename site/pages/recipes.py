@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -46,7 +46,8 @@ def for_source(kb: KnowledgeBase, history: History) -> list[Recipe]:
         if row.verdict.alternatives
         for release in reversed(row.releases)
     ]
-    return _grouped(kb, history.home, history.device, wanted)
+    spans = {row.newest: row.span for row in history.usual.rows}
+    return _grouped(kb, history.home, history.device, wanted, spans)
 
 
 def for_solution(kb: KnowledgeBase, home: str, label: str) -> list[Recipe]:
@@ -57,7 +58,7 @@ def for_solution(kb: KnowledgeBase, home: str, label: str) -> list[Recipe]:
         for release in reversed(kb.releases(home))
         if _release(kb, home, release, "cuda").holding(exists)
     ]
-    return [msgspec.structs.replace(each, labels=()) for each in _grouped(kb, home, "cuda", wanted)]
+    return [msgspec.structs.replace(each, labels=()) for each in _grouped(kb, home, "cuda", wanted, {})]
 
 
 def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
@@ -70,8 +71,13 @@ def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
 
 
 def _grouped(
-    kb: KnowledgeBase, home: str, device: str, wanted: Sequence[tuple[str, tuple[str, ...], str]]
+    kb: KnowledgeBase,
+    home: str,
+    device: str,
+    wanted: Sequence[tuple[str, tuple[str, ...], str]],
+    spans: Mapping[str, str],
 ) -> list[Recipe]:
+    """`spans` names what a release stands for, where the releases of a package are not listed."""
     released = kb.releases(home)
     groups: list[tuple[list[str], tuple[str, ...], str, tuple[Step, ...], tuple[str, ...]]] = []
     for release, labels, where in wanted:
@@ -82,13 +88,19 @@ def _grouped(
         else:
             groups.append(([release], labels, where, steps, does))
     return [
-        Recipe(phrases.run(group[-1], group[0], released), labels, where, tuple(as_blocks(steps)), does)
+        Recipe(
+            phrases.run(group[-1], group[0], released) if released else spans[group[0]],
+            labels,
+            where,
+            tuple(as_blocks(steps)),
+            does,
+        )
         for group, labels, where, steps, does in groups
     ]
 
 
 def _follows(released: Sequence[str], earlier: str, later: str) -> bool:
-    return released.index(earlier) + 1 == released.index(later)
+    return earlier in released and released.index(earlier) + 1 == released.index(later)
 
 
 def _release(kb: KnowledgeBase, home: str, release: str, device: str) -> Environment:

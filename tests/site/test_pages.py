@@ -153,3 +153,32 @@ def test_releases_read_as_people_say_them() -> None:
     assert span(Range(from_="2.0", until="2.0.1"), released) == "2.0.0"
     assert span(Range(from_="1.14", until="2.0"), released) == "1.14"
     assert span(Range(from_="20.10", until="20.11"), ("20.09", "20.10", "20.11")) == "20.10"
+
+
+def test_every_source_tells_what_happens_by_version() -> None:
+    """Whether or not the releases of its package are listed, and whatever must not be there."""
+    pages = {path: text for path, text in generated(real()).items() if re.fullmatch(r"sources/.+/.+\.md", path)}
+    without = [path for path, text in pages.items() if "## What happens by version\n\n" not in text]
+    empty = [path for path, text in pages.items() if re.search(r"## What happens by version\s+#", text)]
+    assert (len(pages) > 200, without, empty) == (True, [], [])
+
+
+def test_releases_that_nobody_lists_are_told_by_their_bounds() -> None:
+    page = generated(real())["sources/numpy/instruction-set.md"]
+    assert [row.split("|")[1].strip() for row in page.splitlines() if "d9m-nondeterministic" in row] == [
+        "1.25 and later",
+        "1.20 to before 1.25",
+        "1.19 to before 1.20",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("tensorflow/conv-backprop-filter", "Differs from run to run"),
+        ("llama-cpp/batch-size", "Differs with what else is in the batch"),
+        ("numpy/instruction-set", "Differs from machine to machine"),
+    ],
+)
+def test_an_answer_says_what_the_bits_change_with(source: str, says: str) -> None:
+    assert says in generated(real())[f"sources/{source}.md"]
