@@ -82,6 +82,11 @@ def quote(text: str) -> str:
     return repr(short if len(short) <= LONGEST_QUOTE else short[:LONGEST_QUOTE] + "…")
 
 
+def reason(error: OSError | UnicodeDecodeError) -> str:
+    """Why a file could not be read or written, without numbers and without its name again."""
+    return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8"
+
+
 def nearest(text: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names most like `text`, best first; none if nothing is close."""
     import difflib

@@ -102,7 +102,7 @@ def test_a_gpu_that_does_not_answer_leaves_the_others() -> None:
 
 def test_a_gpu_without_memory_of_its_own_is_described() -> None:
     gpus, note = nvml("shared")
-    assert gpus == [{**H200, "memory": 0}] * 2
+    assert gpus == [{**H200, "memory": None}] * 2
     assert note is not None
     assert "GPU 0, memory: Not Supported" in note
 

@@ -72,9 +72,9 @@ def _gpu(nvml: Any, place: int, driver: str, untold: list[str]) -> Gpu:
     name = _text(nvml.nvmlDeviceGetName(handle))
     major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
     try:
-        memory = nvml.nvmlDeviceGetMemoryInfo(handle).total
+        memory: int | None = nvml.nvmlDeviceGetMemoryInfo(handle).total
     except nvml.NVMLError as error:  # GPUs that share the memory of the CPU
-        memory = 0
+        memory = None
         untold.append(f"GPU {place}, memory: {error}")
     try:
         mig = nvml.nvmlDeviceGetMigMode(handle)[0] == nvml.NVML_DEVICE_MIG_ENABLE

@@ -11,7 +11,7 @@ from d9m.advice import Advice, exit_code
 from d9m.ask import advise, understand
 from d9m.cli import output, question
 from d9m.environment import Asked
-from d9m.failures import DataError, UsageError, printable, quote
+from d9m.failures import DataError, UsageError, printable, quote, reason
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.tables import KnowledgeBase
 from d9m.records import Scope
@@ -86,7 +86,7 @@ def _with_existing(kb: KnowledgeBase, asked: Asked, advice: Advice, env_file: st
             with open(env_file, encoding="utf-8") as file:
                 found.update(written.read(file.read(), env_file))
         except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"--env-file {quote(env_file)}: cannot be read: {error}") from None
+            raise DataError(f"--env-file {quote(env_file)}: cannot be read: {reason(error)}") from None
     existing = judge_existing(kb, understand(kb, asked), advice, found)
     return msgspec.structs.replace(advice, existing=existing, missing=missing(advice, found))
 

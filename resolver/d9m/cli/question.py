@@ -8,7 +8,7 @@ import typer
 
 from d9m import query
 from d9m.environment import Asked
-from d9m.failures import DataError, UsageError, quote
+from d9m.failures import DataError, UsageError, quote, reason
 
 Tf = Annotated[list[str] | None, typer.Option("--tf", metavar="V", help="TensorFlow version: 2.0, 2.1.0, any.")]
 Torch = Annotated[
@@ -127,7 +127,7 @@ def _items(text: str) -> list[str]:
         with open(text[1:], encoding="utf-8") as file:
             return _lines(file, quote(text[1:]))
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"--ops {quote(text)}: cannot be read: {error}") from None
+        raise DataError(f"--ops {quote(text)}: cannot be read: {reason(error)}") from None
 
 
 def _lines(file: TextIO, name: str) -> list[str]:

@@ -15,8 +15,8 @@ class Gpu(Record, frozen=True):
     driver: str
     compute_capability: str
     sm_count: int | None
-    memory: int
-    """Bytes."""
+    memory: int | None
+    """Bytes; None where the driver does not tell."""
     mig: bool
 
 
