@@ -24,6 +24,8 @@ INFINITE = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float
 INFINITE.update({"complex64": INFINITE["float32"], "complex128": INFINITE["float64"]})
 COMPARED = 3
 """Different results that are compared value by value in one process; further ones are only counted."""
+STIRRED = 32
+"""Calls before each of which memory is stirred; of later ones every eighth, for it takes longer than most ops."""
 CONTROLS = 8
 ORDERS = 6
 """Shuffles that are tried until one changes the bits: a single number often rounds to the same."""
@@ -319,7 +321,8 @@ class Prober:
             if probe["reseed"]:
                 for each in self.statements:
                     exec(each, self.scope)
-            self.framework.stir(turn)
+            if turn < STIRRED or turn % 8 == 0:
+                self.framework.stir(turn)
 
         found = repeated(case, self.job["repeats"], self.job["budget"], before)
         first = found.pop("_first")
