@@ -46,7 +46,7 @@ export class Shower {
   }
 
   #headline(advice) {
-    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("strong", {}, words.MEANING[advice.outcome]), element("br"), element("small", {}, words.environment(advice)));
+    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("strong", {}, words.meaning(advice)), element("br"), element("small", {}, words.environment(advice)));
   }
 
   #conflicts(advice) {

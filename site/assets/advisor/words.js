@@ -2,15 +2,20 @@
 
 import { unique } from "./settle.js";
 
+const SAME = { run: "from run to run", batch: "in any batch", hardware: "on any machine" };
+const DIFFERS = { run: "from run to run", batch: "with the batch", hardware: "from machine to machine" };
+
 // What the worst outcome of all ops means for the program.
-export const MEANING = {
-  "no-known-source": "Nothing known here makes runs differ. That is not a proof.",
-  deterministic: "The same bits from run to run, whatever is set.",
-  solved: "The same bits from run to run, with these settings.",
-  unknown: "Not everything asked about is known for this release.",
-  raises: "With these settings the program stops at an op that has no deterministic version.",
-  unsolved: "Something asked about varies, and no setting here ends that.",
-};
+export function meaning({ outcome, scope }) {
+  return {
+    "no-known-source": `Nothing known here differs ${DIFFERS[scope]}. That is not a proof.`,
+    deterministic: `The same bits ${SAME[scope]}, whatever is set.`,
+    solved: `The same bits ${SAME[scope]}, with these settings.`,
+    unknown: "Not everything asked about is known for this release.",
+    raises: "With these settings the program stops at an op that has no deterministic version.",
+    unsolved: `Something asked about differs ${DIFFERS[scope]}, and no setting here ends that.`,
+  }[outcome];
+}
 
 export function shout(outcome) {
   return outcome.toUpperCase().replaceAll("-", " ");
