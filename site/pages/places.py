@@ -77,10 +77,10 @@ class Here:
         self._kb = kb
 
     def link(self, table: str, key: str, text: str | None = None) -> Markdown:
-        """A link to the page of a record; only the text where there is no such record."""
+        """A link to the page of a record; only the text where there is no such record, or this is its page."""
         place = self._places.get((table, key))
         shown = breakable(key if text is None else text)
-        return shown if place is None else Markdown(f"[{shown}]({self.to(*place)})")
+        return shown if place in (None, Place(self.path)) else Markdown(f"[{shown}]({self.to(*place)})")
 
     def to(self, page: str, anchor: str = "") -> Markdown:
         """The address of another page."""
