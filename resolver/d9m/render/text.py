@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from d9m import conditions
 from d9m.advice import WORST_LAST, Advice, CautionAnswer, OpAnswer, SourceAnswer
 from d9m.render import summary, todo, words
 from d9m.render.page import WIDTH, Page, Span
@@ -130,7 +131,8 @@ def _open_questions(page: Page, ops: Sequence[OpAnswer]) -> None:
 
 
 def _open(page: Page, subject: str, source: SourceAnswer) -> None:
-    where = f" where {words.clause(source.when)}" if source.when else ""
+    bad = conditions.united(each.when for each in source.possible if each.outcome == source.outcome)
+    where = f" where {words.clauses(bad)}" if source.when else ""
     page.paragraph(f"{subject}: {source.title}{where}", "", "  ")
     if source.error:
         short = source.error if len(source.error) <= MOST_ERROR else f"{source.error[:MOST_ERROR]}…"
