@@ -39,6 +39,12 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         )
 
 
+def newest(kb: KnowledgeBase) -> tuple[str, Run] | None:
+    """The run of the last day on which anything was measured."""
+    every: list[tuple[str, Run]] = [(id_, kb.get("runs", id_)) for id_ in kb.keys("runs")]
+    return max(every, key=lambda each: (each[1].date, len(each[1].observations)), default=None)
+
+
 def of_source(kb: KnowledgeBase, id_: str) -> list[Measured]:
     """Every observation of a source, newest run first."""
     return kb.once("observations", lambda: _by_source(kb)).get(id_, [])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d9m.kb.tables import KnowledgeBase
-from pages import grid, layout, releases, status, versions
+from pages import grid, layout, releases, runs, status, versions
 
 _COUNTED = (
     ("sources", "sources of nondeterminism", "sources/index.md"),
@@ -31,6 +31,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         for name, package in versions.in_order(kb, kb.keys("packages"))
         if kb.releases(name) and package.kind != "platform"
     ]
+    measured = runs.newest(kb)
     yield layout.page(
         kb,
         "index.md",
@@ -49,6 +50,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         ],
         others=[each for each in covered if each[1].kind not in _MAIN],
         date=kb.meta.date,
+        measured=measured,
+        hardware=runs.hardware(measured[1]) if measured else "",
         root="",
         modules=sorted(each.name for each in _MODULES.glob("*.js")),
     )

@@ -182,3 +182,10 @@ def test_releases_that_nobody_lists_are_told_by_their_bounds() -> None:
 )
 def test_an_answer_says_what_the_bits_change_with(source: str, says: str) -> None:
     assert says in generated(real())[f"sources/{source}.md"]
+
+
+def test_the_first_page_tells_of_the_last_measured_run() -> None:
+    kb = real()
+    last = max(kb.get("runs", id_).date for id_ in kb.keys("runs"))
+    (line,) = (line for line in generated(kb)["index.md"].splitlines() if line.startswith("Last measured on "))
+    assert last in line and "](runs/" in line
