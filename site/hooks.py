@@ -6,6 +6,7 @@ import os
 import re
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import ClassVar
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
@@ -20,6 +21,18 @@ from pages import pages
 _HERE = Path(__file__).parent
 
 
+class _Generated(File):
+    """A file that `mkdocs serve --dirty` makes anew only if it would hold something else than before."""
+
+    before: ClassVar[dict[str, str]] = {}
+    """What the last build of this process wrote, by place."""
+
+    now: ClassVar[dict[str, str]] = {}
+
+    def is_modified(self) -> bool:
+        return self.before.get(self.dest_uri) != self.content_string
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages. Those that the navigation names get into it, all others stay out."""
     kb = locate.from_yaml(locate.folder())
@@ -28,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(edition.timestamp())))
     generated = pages(kb)
     for path, text in generated.items():
-        file = File.generated(config, path, content=text)
+        file = _Generated.generated(config, path, content=text)
         file.inclusion = InclusionLevel.NOT_IN_NAV
         files.append(file)
     for asset in sorted(each for each in (_HERE / "assets").rglob("*") if each.is_file()):
@@ -38,12 +51,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     served = {**exported(kb), **twins(texts), "llms.txt": index(kb, texts)}
     for path, content in served.items():
         files.append(_as_it_is(config, path, content))
+    _Generated.now = {each.dest_uri: each.content_string for each in files if isinstance(each, _Generated)}
     return files
 
 
 def _as_it_is(config: MkDocsConfig, path: str, content: str | bytes) -> File:
     """A file that MkDocs only copies: Markdown, too, which it would make a page of under its own name."""
-    file = File.generated(config, f"{path}.copy", content=content)
+    file = _Generated.generated(config, f"{path}.copy", content=content)
     file.dest_uri = path
     return file
 
@@ -67,6 +81,11 @@ def on_post_page(output: str, **_: object) -> str:
     return output.replace(
         'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
     )
+
+
+def on_post_build(**_: object) -> None:
+    """Only what was built to the end need not be made again."""
+    _Generated.before = _Generated.now
 
 
 def on_serve(server: LiveReloadServer, **_: object) -> None:

@@ -188,4 +188,5 @@ def test_the_first_page_tells_of_the_last_measured_run() -> None:
     kb = real()
     last = max(kb.get("runs", id_).date for id_ in kb.keys("runs"))
     (line,) = (line for line in generated(kb)["index.md"].splitlines() if line.startswith("Last measured on "))
-    assert last in line and "](runs/" in line
+    assert last in line
+    assert "](runs/" in line
