@@ -29,8 +29,8 @@ def share(kb: object, folder: Path) -> Iterator[tuple[str, float, str, float | N
     data_made = _seconds(lambda: files(kb))  # type: ignore[arg-type]
     whole = _build(ROOT / "mkdocs.yml", folder / "site")
     yield "site: build of the real records", whole, "s", None
-    yield "site: making the pages, of the build", 100 * pages_made / whole, "%", 25
-    yield "site: making the data (API, advisor), of the build", 100 * data_made / whole, "%", None
+    yield "site: generating, of the build", 100 * (pages_made + data_made) / whole, "%", 25
+    yield "site: of that the data (API, advisor)", 100 * data_made / whole, "%", None
     yield "site: first page without the index of the search", _first_page(folder / "site") / 1e3, "kB", 300
     tables = (folder / "site" / "assets" / "advisor" / "tables.json").read_bytes()
     yield "site: the advisor's tables, compressed", len(gzip.compress(tables, 9, mtime=0)) / 1e3, "kB", None
