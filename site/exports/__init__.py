@@ -8,10 +8,12 @@ from __future__ import annotations
 from advisor import tables
 from d9m.kb.tables import KnowledgeBase
 from exports import api, badges, feeds, redirects, schema
+from pages import collector
 
 ROOMS = (api, schema, badges, feeds, redirects)
 
 
+@collector.paused()
 def files(kb: KnowledgeBase) -> dict[str, bytes]:
     """Path in the site -> content of every file that is no page."""
     found = dict(file for room in ROOMS for file in room.files(kb))

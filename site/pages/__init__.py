@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from d9m.kb.tables import KnowledgeBase
 from pages import (
+    collector,
     commands,
     containers,
     contributing,
@@ -59,6 +60,7 @@ ROOMS = (
 )
 
 
+@collector.paused()
 def pages(kb: KnowledgeBase) -> dict[str, str]:
     """Path -> Markdown of every generated page, by path. The same records give the same text."""
     return dict(sorted(page for room in ROOMS for page in room.pages(kb)))
