@@ -55,6 +55,8 @@ def _read(page: Page) -> Page:
             await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
         }
         scrollTo(0, 0);
+        await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        await Promise.allSettled(document.getAnimations().map((each) => each.finished)); // the head fades in again
     }""")
     return page
 
