@@ -76,7 +76,7 @@ class Rules:
     def __init__(self, kb: KnowledgeBase, met: Met, when: Clause) -> None:
         self.kb = kb
         self.source: Source = met.source
-        self.home = kb.meta.folders[met.id.partition("/")[0]]
+        self.home = kb.home(met.id)
         self.applies = conditions.parse(met.source.when)
         self.reached = conditions.parse(when)
         self.patterns = [(conditions.parse(each.when), each.directions) for each in met.patterns]
@@ -273,13 +273,16 @@ def unverified(verdict: Verdict, newest: str) -> Verdict:
 
 def _fixed_in(case: Rules, environment: Environment, here: list[Direction]) -> str | None:
     """First release from which every later known one is solved or deterministic."""
-    released = case.kb.releases(case.home)
-    everywhere = Installed(None, Candidates(released, "any"), "given")
-    packages = {name: each for name, each in environment.packages.items() if each.origin == "given"}
-    stock = msgspec.structs.replace(environment, packages={**packages, case.home: everywhere}, image=None)
-    domains = stock.domains(case.cuts)
+    domains = everywhere(case, environment).domains(case.cuts)
     place = ("fixed in", case, tuple(here), tuple(domains.items()))
     return case.kb.once(place, lambda: first_good(case, domains, here))
+
+
+def everywhere(case: Rules, environment: Environment) -> Environment:
+    """The same surroundings with any release of the home package; what an image or a wheel holds does not count."""
+    any_ = Installed(None, Candidates(case.kb.releases(case.home), "any"), "given")
+    given = {name: each for name, each in environment.packages.items() if each.origin == "given"}
+    return msgspec.structs.replace(environment, packages={**given, case.home: any_}, image=None)
 
 
 def first_good(case: Rules, domains: dict[str, Cells], here: list[Direction]) -> str | None:

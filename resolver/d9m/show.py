@@ -69,7 +69,7 @@ def show(kb: KnowledgeBase, names: Sequence[str]) -> Showing:
 
 def history(kb: KnowledgeBase, met: Met) -> History:
     """The answer of one source by release, on a CUDA device, or else on the first device that it concerns."""
-    home = kb.meta.folders[met.id.partition("/")[0]]
+    home = kb.home(met.id)
     first = met.source.when[0] if isinstance(met.source.when, list) and met.source.when else met.source.when
     named = first.get("device") if isinstance(first, dict) else None
     devices = [named] if isinstance(named, str) else named if isinstance(named, list) else []

@@ -10,12 +10,12 @@ import msgspec
 from advisor.environments import Offered
 from advisor.tensors import Pool, Tensors, open_domains
 from d9m.conditions import Cell, Cells, World
-from d9m.environment import Environment, Installed
-from d9m.judge import Rules, first_good, rules, unverified
+from d9m.environment import Environment
+from d9m.judge import Rules, everywhere, first_good, rules, unverified
 from d9m.kb.tables import KnowledgeBase, Met, Reached
 from d9m.query import BOTH, Direction
 from d9m.records import Clause
-from d9m.versions import Candidates, key
+from d9m.versions import key
 
 HERE: tuple[tuple[Direction, ...], ...] = (("forward",), ("backward",), BOTH)
 """The directions in which an op may be asked about."""
@@ -69,8 +69,7 @@ class Columns:
 class Sheet:
     """The answers of all columns, environment by environment."""
 
-    def __init__(self, kb: KnowledgeBase, tensors: Tensors) -> None:
-        self.kb = kb
+    def __init__(self, tensors: Tensors) -> None:
         self.tensors = tensors
         self.verdicts = Pool()
         self._seen: dict[Hashable, int] = {}
@@ -127,10 +126,7 @@ class Sheet:
         return self.tensors.place(open_domains(environment, rules.cuts), answer)
 
     def _fixed(self, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
-        everywhere = Installed(None, Candidates(self.kb.releases(rules.home), "any"), "given")
-        given = {name: each for name, each in environment.packages.items() if each.origin == "given"}
-        stock = msgspec.structs.replace(environment, packages={**given, rules.home: everywhere}, image=None)
-        domains = open_domains(stock, rules.cuts)
+        domains = open_domains(everywhere(rules, environment), rules.cuts)
         over = domains.pop(rules.home, ())
         return self.tensors.place(domains, lambda world: _first_good(rules, world, over, here))
 

@@ -36,7 +36,7 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
 
     Of a kind, those with ops come first, and the one with most sources first of all: the page begins with it.
     """
-    sources = Counter(kb.meta.folders[id_.partition("/")[0]] for id_ in kb.keys("sources"))
+    sources = Counter(map(kb.home, kb.keys("sources")))
     known = [
         (PRIMARY.index(kb.package(name).kind), name not in kb.meta.prefixes, -sources[name], name)
         for name in kb.keys("packages")

@@ -30,7 +30,7 @@ class _Tables:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
         self.tensors = Tensors()
-        self.sheet = Sheet(kb, self.tensors)
+        self.sheet = Sheet(self.tensors)
         self.sheet.verdicts.place((NOT_MET, NOT_MET))
         self.columns = Columns(kb)
         self.conditions = Conditions(self.tensors)

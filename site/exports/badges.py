@@ -40,5 +40,5 @@ def _source(kb: KnowledgeBase, id_: str) -> Badge:
 
 def _package(kb: KnowledgeBase, package: str) -> Badge:
     released = kb.releases(package)
-    sources = sum(kb.meta.folders[id_.partition("/")[0]] == package for id_ in kb.keys("sources"))
+    sources = sum(kb.home(id_) == package for id_ in kb.keys("sources"))
     return Badge(1, kb.package(package).title, f"{released[0]} - {released[-1]}, {sources} sources", "blue")

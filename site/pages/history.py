@@ -68,7 +68,7 @@ def of(kb: KnowledgeBase, id_: str) -> History:
 
 def _history(kb: KnowledgeBase, id_: str) -> History:
     met = Met(id_, kb.get("sources", id_), (Pattern(),))
-    home = kb.meta.folders[id_.partition("/")[0]]
+    home = kb.home(id_)
     first, *more = _clauses(met.source.when)
     device = _device(first)
     usual = _stock(kb, met, home, first, {})

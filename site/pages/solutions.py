@@ -13,7 +13,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     ids = kb.keys("solutions")
     covered = _covered(kb)
     solutions: list[tuple[str, Solution]] = [(id_, kb.get("solutions", id_)) for id_ in ids]
-    rows = [(id_, each, _home(kb, id_), len(covered.get(each.label, []))) for id_, each in solutions]
+    rows = [(id_, each, kb.home(id_), len(covered.get(each.label, []))) for id_, each in solutions]
     title = "Solutions"
     description = "Every switch, variable, package and patch that removes nondeterminism, and where it exists."
     yield layout.page(kb, "solutions/index.md", "solutions.md", title, description, ("toc",), rows=rows)
@@ -21,12 +21,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         yield _page(kb, id_, solution, covered.get(solution.label, []))
 
 
-def _home(kb: KnowledgeBase, id_: str) -> str:
-    return kb.meta.folders[id_.partition("/")[0]]
-
-
 def _page(kb: KnowledgeBase, id_: str, solution: Solution, covered: list[tuple[str, str]]) -> tuple[str, str]:
-    home = _home(kb, id_)
+    home = kb.home(id_)
     parts = [*solution.cautions, *solution.notes, *solution.costs]
     more = (one for part in parts for one in proof.of(kb, part.evidence, "see above"))
     proofs = [*proof.of(kb, solution.evidence), *more]

@@ -16,18 +16,14 @@ from pages.places import Here
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     ids = kb.keys("sources")
     groups = [
-        (home, package, [(id_, kb.get("sources", id_), history.of(kb, id_)) for id_ in ids if _home(kb, id_) == home])
-        for home, package in versions.in_order(kb, {_home(kb, id_) for id_ in ids})
+        (home, package, [(id_, kb.get("sources", id_), history.of(kb, id_)) for id_ in ids if kb.home(id_) == home])
+        for home, package in versions.in_order(kb, {kb.home(id_) for id_ in ids})
     ]
     title = "Sources of nondeterminism"
     description = "Every known source of nondeterminism, with what happens in the newest release and what solves it."
     yield layout.page(kb, "sources/index.md", "sources.md", title, description, groups=groups)
     for id_ in ids:
         yield _page(kb, id_, kb.get("sources", id_))
-
-
-def _home(kb: KnowledgeBase, id_: str) -> str:
-    return kb.meta.folders[id_.partition("/")[0]]
 
 
 def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:

@@ -50,7 +50,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             tags=_tags(kb, name) if package.image else {},
             dated=any(each.date for _release, each in known),
             noted=any(each.note or each.confidence != "confirmed" for _release, each in known),
-            sources=[id_ for id_ in kb.keys("sources") if kb.meta.folders[id_.partition("/")[0]] == name],
+            sources=[id_ for id_ in kb.keys("sources") if kb.home(id_) == name],
             proofs=[
                 *proof.of(kb, package.evidence),
                 *(one for release, each in known for one in proof.of(kb, each.evidence, release)),

@@ -177,6 +177,10 @@ class KnowledgeBase:
         """Releases of a package, oldest first."""
         return self.once(("releases", package), lambda: in_order(self.package(package).releases))
 
+    def home(self, id_: str) -> str:
+        """The package that a record's folder is about."""
+        return self.meta.folders[id_.partition("/")[0]]
+
     def package_named(self, text: str) -> str:
         """The package that a name, alias or distribution stands for. Raises UsageError."""
         found = self.meta.aliases.get(text.lower())
