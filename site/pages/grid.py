@@ -70,7 +70,11 @@ def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice
 
 
 def grids(kb: KnowledgeBase, package: str) -> list[Grid]:
-    """One for each device on which anything is met."""
+    """One for each device on which anything is met; several rooms ask for them."""
+    return kb.once(("grids", package), lambda: _grids(kb, package))
+
+
+def _grids(kb: KnowledgeBase, package: str) -> list[Grid]:
     every = lines(kb, package)
     found = (Grid(package, device, every, tuple(_rows(kb, package, device, every))) for device in DEVICES)
     return [each for each in found if each.rows]

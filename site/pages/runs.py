@@ -20,7 +20,7 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    runs: list[tuple[str, Run]] = [(id_, kb.get("runs", id_)) for id_ in kb.keys("runs")]
+    runs = _every(kb)
     title = "Measured runs"
     description = "What was run on named hardware, with and without the advised settings, and what varied."
     yield layout.page(kb, "runs/index.md", "runs.md", title, description, runs=runs)
@@ -39,10 +39,13 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         )
 
 
+def _every(kb: KnowledgeBase) -> list[tuple[str, Run]]:
+    return [(id_, kb.get("runs", id_)) for id_ in kb.keys("runs")]
+
+
 def newest(kb: KnowledgeBase) -> tuple[str, Run] | None:
     """The run of the last day on which anything was measured."""
-    every: list[tuple[str, Run]] = [(id_, kb.get("runs", id_)) for id_ in kb.keys("runs")]
-    return max(every, key=lambda each: (each[1].date, len(each[1].observations)), default=None)
+    return max(_every(kb), key=lambda each: (each[1].date, len(each[1].observations)), default=None)
 
 
 def of_source(kb: KnowledgeBase, id_: str) -> list[Measured]:
@@ -52,8 +55,7 @@ def of_source(kb: KnowledgeBase, id_: str) -> list[Measured]:
 
 def _by_source(kb: KnowledgeBase) -> dict[str, list[Measured]]:
     found: dict[str, list[Measured]] = {}
-    runs: list[tuple[str, Run]] = [(id_, kb.get("runs", id_)) for id_ in kb.keys("runs")]
-    for id_, run in sorted(runs, key=lambda each: each[1].date, reverse=True):
+    for id_, run in sorted(_every(kb), key=lambda each: each[1].date, reverse=True):
         for seen in run.observations:
             if seen.source is not None:
                 found.setdefault(seen.source, []).append(Measured(id_, run, seen))

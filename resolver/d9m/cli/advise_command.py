@@ -114,12 +114,10 @@ def _rendered(
 
         frameworks = tuple(name for each in advice.environment.packages for name in kb.package(each).imports)
         return (python if format_ == "python" else markdown).render(advice, command, frameworks)
-    text = importlib.import_module(f"d9m.render.{format_}").render(advice, command)
-    if format_ == "clara":
-        from d9m.render import clara
-
-        for line in clara.outside(advice):
-            print(f"d9m: not in the configuration: {line.removeprefix('# ')}", file=sys.stderr)  # noqa: T201
+    renderer = importlib.import_module(f"d9m.render.{format_}")
+    text = renderer.render(advice, command)
+    for line in renderer.outside(advice) if format_ == "clara" else ():
+        print(f"d9m: not in the configuration: {line.removeprefix('# ')}", file=sys.stderr)  # noqa: T201
     return text
 
 

@@ -144,9 +144,10 @@ def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launch
     if pid is None:
         return launch.interpreter(python or sys.executable)
     found = process.find(pid)
-    if python is None and found.python is None:
+    runs = python or found.python
+    if runs is None:
         raise AbsentError(f"process {pid} does not look like a Python", tip="say which one it runs: --python PATH")
-    return launch.interpreter(python or found.python or "", found.variables)
+    return launch.interpreter(runs, found.variables)
 
 
 def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str | None) -> str:
