@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from d9m.kb import cases
-from questions import CASES, knowledge_base, unfounded
+from golden import CASES, knowledge_base, unfounded
 
 ALL = sorted(CASES.glob("*.json"))
 

@@ -18,7 +18,7 @@ import d9m
 from d9m.cli.advise_command import FORMATS
 from d9m.failures import EXIT_CODES
 from d9m.kb.lint import as_text, lint
-from questions import KB, TESTS
+from golden import KB, TESTS
 
 ROOT = TESTS.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from questions import flat, unfounded
+from golden import flat, unfounded
 
 HERE = Path(__file__).parent
 JOBS = sorted(path.stem for path in (HERE / "jobs").glob("*.txt"))

@@ -13,7 +13,7 @@ from d9m.environment import Asked, describe
 from d9m.kb import index, load
 from d9m.kb.tables import KnowledgeBase
 from d9m.resolve import resolve
-from questions import KB, knowledge_base
+from golden import KB, knowledge_base
 from second_opinion import OUTCOMES, Opinion, Verdict, worst
 from second_reading import OPLESS, Book, Place
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from questions import TESTS, flat, records, seed
+from golden import TESTS, flat, records, seed
 
 ROWS: list[dict[str, str]] = json.loads((TESTS / "seed_statements.json").read_text(encoding="utf-8"))
 

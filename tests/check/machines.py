@@ -13,7 +13,7 @@ import pytest
 
 from conftest import needs
 from d9m.check import catalogue, launch
-from questions import KB
+from golden import KB
 
 sys.path.append(str(Path(__file__).parents[1] / "emitted"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from d9m.ask import advise, understand
 from d9m.check.arms import Arm, arms
 from d9m.environment import Asked
-from questions import knowledge_base
+from golden import knowledge_base
 
 
 def made(device: str = "cpu", version: str = "2.13.0", full: bool = False, **variables: str) -> dict[str, Arm]:

@@ -13,7 +13,7 @@ from d9m.check import catalogue
 from d9m.check.expect import expectations
 from d9m.environment import Asked
 from d9m.failures import UsageError
-from questions import knowledge_base
+from golden import knowledge_base
 
 EVERY = [probe for framework in catalogue.FRAMEWORKS for probe in catalogue.probes(framework)]
 TORCH = catalogue.probes("torch")

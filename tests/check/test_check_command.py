@@ -20,7 +20,7 @@ from d9m.check import twins
 from d9m.check.report import Report
 from d9m.kb.lint import lint
 from d9m.kb.runs import Run
-from questions import KB
+from golden import KB
 
 OPS = (
     "index-put-accumulate,torch/index-put,torch/put,put-accumulate,torch/index-copy,getitem-backward,take-backward,"

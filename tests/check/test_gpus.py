@@ -28,7 +28,7 @@ from d9m.failures import UsageError
 from d9m.kb.lint import lint
 from d9m.kb.runs import Run
 from d9m.render import check, check_markdown, junit
-from questions import KB
+from golden import KB
 
 SIMULATED = os.pathsep.join([str(Path(__file__).with_name("simulated")), *sys.path])
 

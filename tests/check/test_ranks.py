@@ -18,7 +18,7 @@ from d9m.check import ranks, together, twins
 from d9m.check.ranks import Rank
 from d9m.check.report import Odd, Report
 from d9m.failures import UsageError
-from questions import KB
+from golden import KB
 
 LAUNCHED = {"RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "MASTER_ADDR": "here", "MASTER_PORT": "29500"}
 

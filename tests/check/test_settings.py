@@ -19,7 +19,7 @@ from d9m.check import process, settings
 from d9m.environment import Asked
 from d9m.existing import judge_existing
 from d9m.failures import AbsentError
-from questions import knowledge_base
+from golden import knowledge_base
 
 
 @pytest.fixture(scope="module")

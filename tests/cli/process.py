@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from d9m.kb import compiled
-from questions import knowledge_base
+from golden import knowledge_base
 
 COMMAND = (sys.executable, "-m", "d9m")
 

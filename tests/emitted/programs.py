@@ -22,7 +22,7 @@ from d9m.kb.tables import KnowledgeBase
 from d9m.render import python
 from d9m.render.blocks import live
 from d9m.versions import key
-from questions import knowledge_base
+from golden import knowledge_base
 
 FRAMEWORKS = ("tensorflow", "torch")
 

@@ -20,7 +20,7 @@ from d9m.advice import Advice
 from d9m.ask import advise
 from d9m.environment import Asked
 from d9m.versions import key
-from questions import knowledge_base, unfounded
+from golden import knowledge_base, unfounded
 
 
 def answer(*packages: tuple[str, str | None], ops: list[str] | None = None) -> Advice:

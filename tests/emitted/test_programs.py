@@ -14,7 +14,7 @@ from environments import FRAMEWORKS
 from programs import OLDEST_PYTHON, Program, blocks, examples, statements, uncommented
 from runs import run, said
 
-from questions import knowledge_base, unfounded
+from golden import knowledge_base, unfounded
 
 
 def everything() -> tuple[Program, ...]:

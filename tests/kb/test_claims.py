@@ -5,7 +5,7 @@ from __future__ import annotations
 from d9m.claims import claims
 from d9m.listing import listing
 from d9m.records import Evidence, Range, Source, Step, Unless
-from questions import knowledge_base
+from golden import knowledge_base
 
 
 class OneSource:

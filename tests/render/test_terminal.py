@@ -9,7 +9,7 @@ from d9m.environment import Asked
 from d9m.records import Scope
 from d9m.render.page import WIDTH
 from d9m.render.text import render
-from questions import flat, knowledge_base
+from golden import flat, knowledge_base
 
 COPIED = "     "
 """How lines to copy begin; they are as long as they must be."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from d9m.environment import Asked, describe
-from questions import knowledge_base
+from golden import knowledge_base
 
 
 def test_the_newest_release_stands_in_for_a_newer_one_with_what_it_ships() -> None:

@@ -8,7 +8,7 @@ from d9m.environment import Asked, describe
 from d9m.explain import explain
 from d9m.failures import UsageError
 from d9m.records import Range
-from questions import knowledge_base
+from golden import knowledge_base
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from d9m.explain import explain
 from d9m.failures import UsageError
 from d9m.likeness import Vocabulary
-from questions import knowledge_base
+from golden import knowledge_base
 
 COMPLAINTS = {
     "all-seeds-set": [
