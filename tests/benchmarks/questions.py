@@ -1,0 +1,196 @@
+"""How many real questions d9m answers: `python tests/benchmarks/questions.py [--area NAME] [--list] [--show ID]`.
+
+tests/questions/ holds what people asked in public threads, the command that each of them would type, and what a right
+answer must say. Right: everything that must be there is, nothing that must not, and the exit code fits. Wrong: a false
+statement, or nothing of what must be there. Not understood: exit code 2. The rest is partly right. Strings prove
+little: read what --show prints before you believe a figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+TESTS = Path(__file__).parents[1]
+QUESTIONS = TESTS / "questions"
+RESOLVER = TESTS.parent / "resolver"
+
+GRADES = ("right", "partly", "wrong", "not understood")
+USAGE = 2
+"""d9m's exit code for what it does not understand."""
+SECONDS = 120
+"""Longer than any answer takes, also on a busy machine."""
+
+
+class Asking(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One question of one person."""
+
+    id: str
+    url: str
+    asked: str
+    """The person's words, exactly."""
+    versions: str
+    """As given in the thread; empty if not."""
+    command: tuple[str, ...] | str
+    """What stands after `d9m`; file names are relative to tests/questions."""
+    right: str
+    """What a right answer says, for a human judge."""
+    says: tuple[str | tuple[str, ...], ...]
+    """What the answer must contain; a list is a choice."""
+    never: tuple[str, ...]
+    exit: tuple[int, ...]
+    because: str
+    """A link to where the truth comes from, and a line on it."""
+
+    @property
+    def arguments(self) -> list[str]:
+        return shlex.split(self.command) if isinstance(self.command, str) else list(self.command)
+
+    @property
+    def choices(self) -> list[tuple[str, ...]]:
+        return [(check,) if isinstance(check, str) else check for check in self.says]
+
+
+class Graded(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer, and what it is worth."""
+
+    asking: Asking
+    grade: str
+    faults: list[str]
+    exit: int
+    output: str
+    error: str
+
+
+def areas() -> dict[str, list[Asking]]:
+    """The questions of each file, in the files' order."""
+    return {
+        path.stem: msgspec.yaml.decode(path.read_bytes(), type=list[Asking])
+        for path in sorted(QUESTIONS.glob("*.yaml"))
+    }
+
+
+def grade(asking: Asking, code: int, output: str) -> tuple[str, list[str]]:
+    """The grade of what d9m printed, and why it is no better."""
+    text = _flat(output)
+    missing = [choice for choice in asking.choices if not any(_flat(one) in text for one in choice)]
+    false = [words for words in asking.never if _flat(words) in text]
+    faults = [f"missing: {' | '.join(choice)}" for choice in missing]
+    faults += [f"must not be there: {words}" for words in false]
+    if code not in asking.exit:
+        faults.append(f"exit code {code}, not {' or '.join(map(str, asking.exit))}")
+    if code == USAGE and USAGE not in asking.exit:
+        return "not understood", faults
+    if false or len(missing) == len(asking.says):
+        return "wrong", faults
+    return ("partly" if faults else "right"), faults
+
+
+def answer(asking: Asking, python: str) -> Graded:
+    """Put the question to d9m, as somebody at a terminal of 80 columns would."""
+    environment = os.environ | {"COLUMNS": "80", "PYTHONPATH": str(RESOLVER), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [python, "-m", "d9m", *asking.arguments],
+        cwd=QUESTIONS,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+    )
+    result, faults = grade(asking, done.returncode, done.stdout)
+    return Graded(
+        asking=asking, grade=result, faults=faults, exit=done.returncode, output=done.stdout, error=done.stderr
+    )
+
+
+def _flat(text: str) -> str:
+    """Without the line breaks of the layout, and without case."""
+    return " ".join(text.casefold().split())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Put real questions to d9m and grade its answers.")
+    parser.add_argument("--area", action="append", metavar="NAME", help="only this file of tests/questions")
+    parser.add_argument("--list", action="store_true", help="say what each answer that is not right lacks")
+    parser.add_argument("--show", metavar="ID", help="one question with its answer, for a human judge")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that runs d9m")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="answers at a time (2)")
+    chosen = parser.parse_args(arguments)
+
+    everything = areas()
+    if chosen.show:
+        return _show(everything, chosen.show, chosen.python)
+    unknown = set(chosen.area or ()) - everything.keys()
+    if unknown:
+        parser.error(f"no such area: {', '.join(sorted(unknown))}; there are {', '.join(everything)}")
+    graded: dict[str, list[Graded]] = {}
+    with ThreadPoolExecutor(chosen.jobs) as pool:
+        for area, askings in everything.items():
+            if not chosen.area or area in chosen.area:
+                graded[area] = list(pool.map(partial(answer, python=chosen.python), askings))
+    _table(graded)
+    if chosen.list:
+        _faults(graded)
+    return 0
+
+
+def _show(everything: dict[str, list[Asking]], name: str, python: str) -> int:
+    for askings in everything.values():
+        for asking in askings:
+            if asking.id == name:
+                _judge(answer(asking, python))
+                return 0
+    print(f"no question has the id {name}", file=sys.stderr)
+    return USAGE
+
+
+def _judge(result: Graded) -> None:
+    asking = result.asking
+    print(f"{asking.url}\n\n  “{asking.asked}”\n")
+    print(f"Versions: {asking.versions or 'not given'}")
+    print(f"Right:    {asking.right}")
+    print(f"Because:  {asking.because}\n")
+    print(f"$ d9m {shlex.join(asking.arguments)}")
+    print(result.output + result.error)
+    print(f"Exit code {result.exit}: {result.grade}")
+    for fault in result.faults:
+        print(f"  {fault}")
+
+
+def _table(graded: dict[str, list[Graded]]) -> None:
+    print(f"{'area':<14}" + "".join(f"{name:>16}" for name in (*GRADES, "questions")))
+    total: Counter[str] = Counter()
+    for area, results in graded.items():
+        counted = Counter(result.grade for result in results)
+        total += counted
+        print(_row(area, counted))
+    print(_row("all", total))
+
+
+def _row(name: str, counted: Counter[str]) -> str:
+    return f"{name:<14}" + "".join(f"{counted[grade]:>16}" for grade in GRADES) + f"{counted.total():>16}"
+
+
+def _faults(graded: dict[str, list[Graded]]) -> None:
+    for area, results in graded.items():
+        for result in results:
+            if result.grade != "right":
+                print(f"\n{area} · {result.asking.id}: {result.grade}")
+                for fault in result.faults:
+                    print(f"  {fault}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""The questions from public threads have the form that their benchmark needs. How d9m answers them is not tested."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
+
+from questions import Asking, areas, grade
+
+LEAST = {"pytorch": 50}
+"""Questions that each area had when it was complete. More may come, none may go unnoticed."""
+COMMANDS = {"advise", "check", "explain", "list", "show"}
+AREAS = areas()
+ASKINGS = [asking for askings in AREAS.values() for asking in askings]
+
+
+@pytest.mark.parametrize("area", LEAST)
+def test_an_area_keeps_its_questions(area: str) -> None:
+    assert len(AREAS[area]) >= LEAST[area]
+
+
+def test_ids_and_commands_occur_once() -> None:
+    ids = Counter(asking.id for asking in ASKINGS)
+    commands = Counter(shlex.join(asking.arguments) for asking in ASKINGS)
+    assert [repeated for repeated, times in (ids + commands).items() if times > 1] == []
+
+
+@pytest.mark.parametrize("asking", ASKINGS, ids=lambda asking: asking.id)
+def test_a_question_can_be_put_and_judged(asking: Asking) -> None:
+    assert asking.url.startswith("https://")
+    assert asking.because.startswith("https://")
+    assert " " in asking.because, "a link alone says nothing"
+    assert asking.asked.strip()
+    assert asking.right.strip().endswith(".")
+    assert asking.arguments[0] in COMMANDS
+    assert all(asking.arguments), "an empty word in the command"
+    assert asking.choices
+    assert all(choice and all(words.strip() for words in choice) for choice in asking.choices)
+    assert all(words.strip() for words in asking.never)
+    assert asking.exit
+    assert set(asking.exit) <= {0, 1, 2, 3}
+
+
+def _asking(**changes: object) -> Asking:
+    known = {"id": "one", "url": "https://a", "asked": "?", "versions": "", "command": "advise", "right": "Both."}
+    judged = {"says": ("raises", ("2.6", "upgrade")), "never": ("can differ",), "exit": (1,), "because": "https://a b"}
+    return Asking(**(known | judged | changes))
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "expected"),
+    [
+        (1, "cumsum RAISES\n  an error; upgrade", "right"),
+        (1, "it raises", "partly"),
+        (0, "raises; fix available since 2.6", "partly"),
+        (1, "raises, or can\n differ; upgrade", "wrong"),
+        (1, "nothing of that", "wrong"),
+        (2, "", "not understood"),
+    ],
+)
+def test_grades(code: int, output: str, expected: str) -> None:
+    assert grade(_asking(), code, output)[0] == expected
+
+
+def test_faults_are_named() -> None:
+    assert grade(_asking(), 0, "can differ")[1] == [
+        "missing: raises",
+        "missing: 2.6 | upgrade",
+        "must not be there: can differ",
+        "exit code 0, not 1",
+    ]
