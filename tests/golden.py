@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from d9m.kb import index, load
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb import build, yaml_files
+from d9m.kb.store import KnowledgeBase
 
 TESTS = Path(__file__).parent
 KB = TESTS.parent / "kb"
@@ -16,13 +16,13 @@ CASES = TESTS / "cases"
 
 
 @functools.cache
-def records() -> load.Records:
-    return load.load(KB)
+def records() -> yaml_files.Records:
+    return yaml_files.load(KB)
 
 
 @functools.cache
 def knowledge_base() -> KnowledgeBase:
-    return index.build(records())
+    return build.build(records())
 
 
 def flat(text: str) -> str:

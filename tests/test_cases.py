@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from d9m.kb import cases
+from d9m.authoring import cases
 from golden import CASES, knowledge_base, unfounded
 
 ALL = sorted(CASES.glob("*.json"))

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-import d9m
+from d9m.about import __version__
+from d9m.authoring.lint import as_text, lint
 from d9m.cli.advise_command import FORMATS
-from d9m.failures import EXIT_CODES
-from d9m.kb.lint import as_text, lint
+from d9m.errors import EXIT_CODES
 from golden import KB, TESTS
 
 ROOT = TESTS.parent
@@ -124,4 +124,4 @@ def test_every_place_that_is_named_exists(text: str) -> None:
 
 
 def test_the_changelog_speaks_of_this_version() -> None:
-    assert f"## [{d9m.__version__}]" in CHANGELOG
+    assert f"## [{__version__}]" in CHANGELOG

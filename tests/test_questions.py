@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
-from questions import Asking, areas, grade
+from golden import Asking, areas, grade
 
 LEAST = {"pytorch": 50}
 """Questions that each area had when it was complete. More may come, none may go unnoticed."""

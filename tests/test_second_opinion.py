@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from d9m import lookup, query
-from d9m.advice import SourceAnswer
-from d9m.environment import Asked, describe
-from d9m.kb import index, load
-from d9m.kb.tables import KnowledgeBase
-from d9m.resolve import resolve
+from d9m.environment.environment import Asked, describe
+from d9m.kb import build, yaml_files
+from d9m.kb.store import KnowledgeBase
+from d9m.model import op_syntax
+from d9m.model.advice import SourceAnswer
+from d9m.resolve import op_lookup
+from d9m.resolve.resolver import resolve
 from golden import KB, knowledge_base
 from second_opinion import OUTCOMES, Opinion, Verdict, worst
 from second_reading import OPLESS, Book, Place
@@ -54,7 +55,7 @@ def differences(
         for name in book.names(home, place, part)
         if newest or book.meets(home, name)
     }
-    advice = resolve(kb, environment, [lookup.find(kb, environment, query.parse(name)) for name in homes])
+    advice = resolve(kb, environment, [op_lookup.find(kb, environment, op_syntax.parse(name)) for name in homes])
     told = {op.query: {source.id: source for source in op.sources} for op in advice.ops}
     found: list[str] = []
     for name in [*homes, OPLESS]:
@@ -157,7 +158,9 @@ def test_a_wrong_boundary_in_either_is_a_difference(
     text = (bad / file).read_text(encoding="utf-8")
     assert right in text
     (bad / file).write_text(text.replace(right, wrong, 1), encoding="utf-8")
-    assert differences(index.build(load.load(bad)), opinion, package, release), "planted in the records of the resolver"
+    assert differences(build.build(yaml_files.load(bad)), opinion, package, release), (
+        "planted in the records of the resolver"
+    )
     assert differences(knowledge_base(), Opinion(Book(bad)), package, release), (
         "planted in the records of the second opinion"
     )

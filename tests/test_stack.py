@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from d9m import records
+from d9m.model import records
 
 HERE = Path(__file__).parent
 KB = HERE.parent / "kb"

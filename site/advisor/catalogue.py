@@ -7,11 +7,11 @@ from typing import Any
 
 from advisor.columns import Columns
 from advisor.tensors import Pool
-from d9m.environment import Installed
-from d9m.kb.tables import KnowledgeBase, OpEntry
-from d9m.query import BOTH
-from d9m.records import Existence
-from d9m.versions import within
+from d9m.environment.environment import Installed
+from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.model.op_syntax import BOTH
+from d9m.model.records import Existence
+from d9m.model.versions import within
 
 
 class Catalogues:

@@ -9,13 +9,13 @@ import msgspec
 
 from advisor.environments import Offered
 from advisor.tensors import Pool, Tensors, open_domains
-from d9m.conditions import Cell, Cells, World
-from d9m.environment import Environment
-from d9m.judge import Rules, everywhere, first_good, rules, unverified
-from d9m.kb.tables import KnowledgeBase, Met, Reached
-from d9m.query import BOTH, Direction
-from d9m.records import Clause
-from d9m.versions import key
+from d9m.environment.environment import Environment
+from d9m.kb.store import KnowledgeBase, Met, Reached
+from d9m.model.conditions import Cell, Cells, World
+from d9m.model.op_syntax import BOTH, Direction
+from d9m.model.records import Clause
+from d9m.model.versions import key
+from d9m.resolve.evaluate import Rules, everywhere, first_good, rules, unverified
 
 HERE: tuple[tuple[Direction, ...], ...] = (("forward",), ("backward",), BOTH)
 """The directions in which an op may be asked about."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.environment import DEVICES, Asked, Environment, Installed, describe
-from d9m.image import tag
-from d9m.kb.tables import KnowledgeBase
-from d9m.versions import covers, key
+from d9m.environment.container import tag
+from d9m.environment.environment import DEVICES, Asked, Environment, Installed, describe
+from d9m.kb.store import KnowledgeBase
+from d9m.model.versions import covers, key
 
 PRIMARY = ("framework", "library", "application", "platform")
 """Kinds of packages that a question may be about; images are asked by their tags."""

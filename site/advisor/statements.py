@@ -10,10 +10,10 @@ import msgspec
 from advisor.columns import positions
 from advisor.environments import Offered
 from advisor.tensors import Tensors, open_domains
-from d9m import conditions
-from d9m.conditions import Cuts
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Caution, ErrorRecord, Ingredient, Setting, Solution, Source, Turn, When
+from d9m.kb.store import KnowledgeBase
+from d9m.model import conditions
+from d9m.model.conditions import Cuts
+from d9m.model.records import Caution, ErrorRecord, Ingredient, Setting, Solution, Source, Turn, When
 
 
 class Conditions:

@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 
-import d9m
 from advisor.catalogue import Catalogues
 from advisor.columns import Column, Columns, Sheet
 from advisor.environments import Choice, Offered, Offers, choices
 from advisor.rows import Rows, packed
 from advisor.statements import Conditions, Statements
 from advisor.tensors import Pool, Tensors
-from d9m.environment import DEVICES, Installed
-from d9m.judge import NOT_MET
-from d9m.kb.tables import KnowledgeBase
-from d9m.query import BOTH
-from d9m.versions import covers, key
+from d9m.about import __version__
+from d9m.environment.environment import DEVICES, Installed
+from d9m.kb.store import KnowledgeBase
+from d9m.model.op_syntax import BOTH
+from d9m.model.versions import covers, key
+from d9m.resolve.evaluate import NOT_MET
 
 
 def tables(kb: KnowledgeBase) -> bytes:
@@ -46,7 +46,7 @@ class _Tables:
         offers = Offers(kb)
         offered = [self._offered(rows, offers, choice) for choice in choices(kb)]
         return {
-            "d9m": {"version": d9m.__version__, "kb_date": kb.meta.date},
+            "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
             "facts": {
                 name: [fact.title, fact.values or None, fact.default, int(fact.argument)]

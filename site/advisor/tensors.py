@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-from d9m.conditions import Cells, World
-from d9m.environment import Environment
+from d9m.environment.environment import Environment
+from d9m.model.conditions import Cells, World
 
 Leaf = TypeVar("Leaf", bound=Hashable)
 

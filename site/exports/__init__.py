@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from advisor import tables
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 from exports import api, badges, feeds, redirects, schema
 from pages import collector
 

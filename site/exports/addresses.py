@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 from pages.places import places
 
 SITE = "https://d9m.github.io/d9m/"

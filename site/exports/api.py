@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-import d9m
-from d9m.advice import Tool
-from d9m.answers import told_of
-from d9m.kb.tables import KnowledgeBase, OpEntry
-from d9m.records import Package
-from d9m.show import source_history
+from d9m.about import __version__
+from d9m.browse.show import source_history
+from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.model.advice import Tool
+from d9m.model.records import Package
+from d9m.resolve.answers import told_of
 from exports import shapes
 from exports.addresses import API, SITE, page
 from exports.shapes import Entry, OpOutcome, ReleaseEntry
@@ -39,7 +39,7 @@ def encoded(content: Any) -> bytes:
 
 def head(kb: KnowledgeBase, path: str) -> dict[str, Any]:
     """What every file says of itself."""
-    return {"api_version": shapes.VERSION, "d9m": Tool(d9m.__version__, kb.meta.date), "url": SITE + path}
+    return {"api_version": shapes.VERSION, "d9m": Tool(__version__, kb.meta.date), "url": SITE + path}
 
 
 def _records(kb: KnowledgeBase) -> Iterator[tuple[str, Any]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Outcome
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Outcome
 from exports.addresses import API
 from exports.api import encoded
 from exports.shapes import Badge

@@ -8,8 +8,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
-from d9m.advice import OpAnswer
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import OpAnswer
 from exports.addresses import SITE, directory
 from pages import grid, releases
 from pages.releases import Change

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 from exports.addresses import SITE, directory
 from pages.markdown import anchor
 from pages.places import FOLDERS, Place, places

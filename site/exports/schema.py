@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-import d9m
-from d9m.kb.tables import KnowledgeBase
+from d9m.about import __version__
+from d9m.kb.store import KnowledgeBase
 from exports import shapes
 from exports.addresses import API, SITE
 
@@ -66,7 +66,7 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
             "title": "d9m",
             "version": f"{shapes.VERSION}",
             "summary": "Determinism in deep learning, as static JSON",
-            "description": f"Files, written by d9m {d9m.__version__} from the knowledge base of {kb.meta.date}.",
+            "description": f"Files, written by d9m {__version__} from the knowledge base of {kb.meta.date}.",
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": f"{SITE}{API}".rstrip("/")}],

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from d9m.advice import Told, Tool
-from d9m.kb.tables import Reached
-from d9m.records import KINDS, Default, Existence, Outcome
-from d9m.show import History
+from d9m.browse.show import History
+from d9m.kb.store import Reached
+from d9m.model.advice import Told, Tool
+from d9m.model.records import KINDS, Default, Existence, Outcome
 
 VERSION = 1
 """Of the API, and part of every address; a key that is renamed or dropped needs the next."""

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 from exports.addresses import API, SITE
 
 _FRONT = re.compile(r"---\n(.*?)\n---\n+", re.DOTALL)

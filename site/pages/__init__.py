@@ -7,7 +7,7 @@ the templates. The MkDocs hook and the file writer are its two callers.
 
 from __future__ import annotations
 
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 from pages import (
     collector,
     commands,

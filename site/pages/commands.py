@@ -11,8 +11,8 @@ import msgspec
 import typer
 
 from d9m.cli.application import application
-from d9m.failures import EXIT_CODES
-from d9m.kb.tables import KnowledgeBase
+from d9m.errors import EXIT_CODES
+from d9m.kb.store import KnowledgeBase
 from pages import layout
 
 PATH = "reference/commands.md"

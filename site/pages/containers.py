@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.advice import WORST_LAST, Advice
-from d9m.ask import advise
-from d9m.environment import Asked
-from d9m.image import tag, tags
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Outcome, Package, Release
+from d9m.api import advise
+from d9m.environment.container import tag, tags
+from d9m.environment.environment import Asked
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import WORST_LAST, Advice
+from d9m.model.records import Outcome, Package, Release
 from pages import differences, layout, phrases, proof, recipes
 
 REGISTRY = "nvcr.io"

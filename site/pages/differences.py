@@ -6,8 +6,8 @@ import itertools
 
 import msgspec
 
-from d9m.advice import WORST_LAST, Advice, OpAnswer
-from d9m.records import Outcome
+from d9m.model.advice import WORST_LAST, Advice, OpAnswer
+from d9m.model.records import Outcome
 
 LEFT: tuple[Outcome, ...] = ("unknown", "raises", "unsolved")
 """What the advised settings do not make deterministic."""

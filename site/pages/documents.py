@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Document
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Document
 from pages import layout
 from pages.places import LISTS
 

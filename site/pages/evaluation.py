@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import get_args
 
-from d9m.advice import DEFAULTS_WORST_LAST, WORST_LAST
-from d9m.choose import MOST_LABELS
-from d9m.judge import DEFAULTS
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import EvidenceKind
-from d9m.settle import ORDER
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import DEFAULTS_WORST_LAST, WORST_LAST
+from d9m.model.records import EvidenceKind
+from d9m.resolve.evaluate import DEFAULTS
+from d9m.resolve.merge import ORDER
+from d9m.resolve.select import MOST_LABELS
 from pages import layout
 
 _WORK = {

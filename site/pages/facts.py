@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 from pages import layout
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.advice import WORST_LAST, Advice, OpAnswer
-from d9m.ask import advise
-from d9m.environment import DEVICES, Asked
-from d9m.kb.tables import KnowledgeBase
-from d9m.query import BOTH
-from d9m.records import Default, Outcome
-from d9m.versions import minor
+from d9m.api import advise
+from d9m.environment.environment import DEVICES, Asked
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import WORST_LAST, Advice, OpAnswer
+from d9m.model.op_syntax import BOTH
+from d9m.model.records import Default, Outcome
+from d9m.model.versions import minor
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m import calls, made
-from d9m.advice import Advice, HelperAnswer
-from d9m.ask import advise
-from d9m.calls import Call
-from d9m.environment import Asked, Environment, describe
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Helper, Turn, When
+from d9m.api import advise
+from d9m.environment.environment import Asked, Environment, describe
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice, HelperAnswer
+from d9m.model.records import Helper, Turn, When
+from d9m.resolve import helper_calls, helper_effects
+from d9m.resolve.helper_calls import Call
 from pages import layout, phrases, proof
 
 
@@ -38,7 +38,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    rows = [(id_, each, kb.get("helpers", id_), _compared(kb, calls.call(kb, id_))) for id_, each in _titles(kb)]
+    rows = [(id_, each, kb.get("helpers", id_), _compared(kb, helper_calls.call(kb, id_))) for id_, each in _titles(kb)]
     title = "Helper calls"
     description = "Calls that turn several settings at once, and what each of them leaves out."
     yield layout.page(kb, "helpers/index.md", "helpers.md", title, description, ("toc",), rows=rows)
@@ -52,7 +52,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             f"{helper.title}. {helper.summary}",
             helper=helper,
             exists=phrases.where(kb, helper.when),
-            columns=_columns(kb, calls.call(kb, id_)),
+            columns=_columns(kb, helper_calls.call(kb, id_)),
             compared=compared,
             proofs=proof.of(kb, helper.evidence),
         )
@@ -111,7 +111,7 @@ def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
         if framework not in (call.home, *_turned(kb, environment, call)):
             continue
         advice = kb.once(("beside", asked), lambda: advise(kb, asked))  # noqa: B023 - called at once
-        (told,) = made.told(kb, environment, advice.steps, [call])
+        (told,) = helper_effects.told(kb, environment, advice.steps, [call])
         if told.covers or told.differs:
             found.append(Comparison(asked.packages, told, advice))
     return found

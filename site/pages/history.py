@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.advice import WORST_LAST
-from d9m.conditions import ABSENT
-from d9m.environment import Asked, Environment, describe
-from d9m.image import tag
-from d9m.judge import Verdict, judge
-from d9m.kb.tables import KnowledgeBase, Met, Pattern
-from d9m.query import BOTH
-from d9m.records import Allowed, Clause, Range, Source, When
-from d9m.versions import key, within
+from d9m.environment.container import tag
+from d9m.environment.environment import Asked, Environment, describe
+from d9m.kb.store import KnowledgeBase, Met, Pattern
+from d9m.model.advice import WORST_LAST
+from d9m.model.conditions import ABSENT
+from d9m.model.op_syntax import BOTH
+from d9m.model.records import Allowed, Clause, Range, Source, When
+from d9m.model.versions import key, within
+from d9m.resolve.evaluate import Verdict, judge
 from pages import phrases
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Ingredient
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Ingredient
 from pages import layout, proof, recipes, upstream
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import jinja2
 
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 from pages import markdown, phrases
 from pages.markdown import Markdown
 from pages.places import FOLDERS, Here, changes, edit, report

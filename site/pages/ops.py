@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.advice import WORST_LAST, OpAnswer
-from d9m.ask import advise
-from d9m.environment import Asked
-from d9m.kb.tables import KnowledgeBase, OpEntry
-from d9m.records import Existence, Outcome
-from d9m.versions import key
+from d9m.api import advise
+from d9m.environment.environment import Asked
+from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.model.advice import WORST_LAST, OpAnswer
+from d9m.model.records import Existence, Outcome
+from d9m.model.versions import key
 from pages import layout, phrases
 
 

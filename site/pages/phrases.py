@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Clause, Default, Outcome, Range, When
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Clause, Default, Outcome, Range, When
+from d9m.model.versions import FIRST, covers, key, within
 from d9m.render import words
-from d9m.versions import FIRST, covers, key, within
 from pages.markdown import Markdown, escape
 
 SYMBOLS: dict[str, str] = {

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from d9m import REPOSITORY
-from d9m.kb.tables import KnowledgeBase
+from d9m.about import REPOSITORY
+from d9m.kb.store import KnowledgeBase
 from pages.markdown import Markdown, anchor, breakable, listed, slug
 
 FOLDERS = {

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
-from d9m.environment import Asked, Environment, describe
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Turn
+from d9m.environment.environment import Asked, Environment, describe
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Turn
+from d9m.model.settings import Step
 from d9m.render import words
-from d9m.render.program import imports, program_steps
-from d9m.render.step import line
-from d9m.settle import Demand, demands, settle, typed
-from d9m.steps import Step
+from d9m.render.advice.program import imports, program_steps
+from d9m.render.advice.step import line
+from d9m.resolve.merge import Demand, demands, settle, typed
 from pages import phrases
 from pages.history import History
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import PullRequest
-from d9m.versions import covers
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import PullRequest
+from d9m.model.versions import covers
 from pages import differences, grid, layout, recipes
 from pages.differences import Change
 from pages.grid import Line

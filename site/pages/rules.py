@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.kb.lint import RULES
-from d9m.kb.tables import KnowledgeBase
+from d9m.authoring.lint import RULES
+from d9m.kb.store import KnowledgeBase
 from pages import layout
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.kb.runs import Observation, Run
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
+from d9m.model.runs import Observation, Run
 from pages import layout
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Setting, Turn
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Setting, Turn
 from pages import layout, phrases, proof
 from pages.markdown import code, codes
 from pages.places import record_id

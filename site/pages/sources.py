@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.kb.tables import KnowledgeBase
-from d9m.query import Direction, parse
-from d9m.records import Source
+from d9m.kb.store import KnowledgeBase
+from d9m.model.op_syntax import Direction, parse
+from d9m.model.records import Source
 from pages import bar, history, layout, phrases, proof, recipes, runs, upstream, versions
 from pages.history import History
 from pages.markdown import Markdown, code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 from pages import grid, layout, phrases, releases, versions
 from pages.grid import Cell, Grid, Row
 from pages.markdown import Markdown, anchor

@@ -11,14 +11,14 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as msgspec_inspect
 
-from d9m.advice import SCHEMA_VERSION, Advice
+from d9m.browse.diff import Change
+from d9m.browse.explain import Explained
+from d9m.browse.listing import Listing
+from d9m.browse.show import Showing
 from d9m.check.report import Report
-from d9m.diff import Change
-from d9m.explain import Explained
-from d9m.kb.tables import KnowledgeBase
-from d9m.listing import Listing
-from d9m.records import KINDS, Fact, Words
-from d9m.show import Showing
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import SCHEMA_VERSION, Advice
+from d9m.model.records import KINDS, Fact, Words
 from pages import layout
 from pages.markdown import Markdown, code, codes, escape, listed, prose, slug
 

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Issue, PullRequest
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Issue, PullRequest
 from pages import layout, proof
 from pages.places import FOLDERS
 

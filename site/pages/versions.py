@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from d9m.image import tag
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Package
+from d9m.environment.container import tag
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Package
 from pages import containers, grid, layout, proof, releases
 
 _KINDS = {

@@ -22,7 +22,7 @@ sys.path += [str(ROOT / "tests" / "emitted"), str(ROOT / "resolver")]
 
 import environments  # noqa: E402
 
-from d9m.check import catalogue  # noqa: E402
+from d9m.check.plan import catalogue  # noqa: E402
 
 VARY = ("index-put-accumulate", "index-put", "put", "put-accumulate", "index-copy", "getitem-backward",
         "take-backward", "empty")  # fmt: skip

@@ -27,13 +27,14 @@ import site_figures  # noqa: E402 - lies beside this script
 import synthetic  # noqa: E402 - lies beside this script
 from installations import Installation, installed, wheel_from_tree  # noqa: E402 - lies with the tests that own it
 
-from d9m import lookup, query  # noqa: E402
-from d9m.ask import understand  # noqa: E402
-from d9m.environment import Asked  # noqa: E402
-from d9m.failures import UsageError  # noqa: E402
+from d9m.api import understand  # noqa: E402
+from d9m.environment.environment import Asked  # noqa: E402
+from d9m.errors import UsageError  # noqa: E402
 from d9m.kb import compiled, locate  # noqa: E402
-from d9m.kb.tables import KnowledgeBase  # noqa: E402
-from d9m.resolve import resolve  # noqa: E402
+from d9m.kb.store import KnowledgeBase  # noqa: E402
+from d9m.model import op_syntax  # noqa: E402
+from d9m.resolve import op_lookup  # noqa: E402
+from d9m.resolve.resolver import resolve  # noqa: E402
 
 STARTS = 31
 """Process starts of each kind: their times vary by a tenth, the median of so many by a hundredth."""
@@ -109,7 +110,7 @@ def warm(kb: KnowledgeBase) -> Iterator[Figure]:
     """Twenty ops that meet a source, in a knowledge base that has answered before."""
     for package, version in (("tensorflow", "2.0"), ("torch", "2.4")):
         environment = understand(kb, Asked(((package, version),)))
-        items = lookup.everything(kb, environment)[:20]
+        items = op_lookup.everything(kb, environment)[:20]
         resolve(kb, environment, items)
         times = [_seconds(lambda: resolve(kb, environment, items)) for _ in range(300)]  # noqa: B023 - called at once
         yield Figure(f"loaded: {len(items)} ops in {package} {version}", statistics.median(times) * 1e3, "ms", 1)
@@ -131,15 +132,15 @@ def everything(kb: KnowledgeBase) -> Iterator[Figure]:
         yield Figure(f"loaded: every release x every {what} ({answers} answers)", seconds, "s", most)
 
 
-def _queries(kb: KnowledgeBase, package: str, catalogued: bool) -> list[query.Query]:
+def _queries(kb: KnowledgeBase, package: str, catalogued: bool) -> list[op_syntax.Query]:
     places = (place for place in kb.keys("ops") if place.startswith(f"{package}:"))
     entries = (kb.get("ops", place) for place in places)
-    return [query.parse(entry.name) for entry in entries if entry.catalogued or not catalogued]
+    return [op_syntax.parse(entry.name) for entry in entries if entry.catalogued or not catalogued]
 
 
-def _found(kb: KnowledgeBase, environment: object, asked: query.Query) -> list[lookup.AskedItem]:
+def _found(kb: KnowledgeBase, environment: object, asked: op_syntax.Query) -> list[op_lookup.AskedItem]:
     try:
-        return [lookup.find(kb, environment, asked)]  # type: ignore[arg-type]
+        return [op_lookup.find(kb, environment, asked)]  # type: ignore[arg-type]
     except UsageError:  # this release lacks it
         return []
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from d9m import records
-from d9m.kb import compiled, index
-from d9m.kb.load import Loaded, Records
+from d9m.kb import build, compiled
+from d9m.kb.yaml_files import Loaded, Records
+from d9m.model import records
 
 FRAMEWORK = "tensorflow"
 SOURCES_AN_OP = 20
@@ -26,7 +26,7 @@ def op(number: int) -> str:
 
 def write(size: int, path: Path) -> int:
     """Compile a knowledge base of `size` records. Returns the bytes written."""
-    return compiled.write(index.build(synthetic(size)), path)
+    return compiled.write(build.build(synthetic(size)), path)
 
 
 def synthetic(size: int) -> Records:

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from synthetic import FRAMEWORK, op, synthetic
 
-from d9m.ask import advise
-from d9m.environment import Asked
-from d9m.kb import compiled, index
-from d9m.kb.tables import KnowledgeBase
+from d9m.api import advise
+from d9m.environment.environment import Asked
+from d9m.kb import build, compiled
+from d9m.kb.store import KnowledgeBase
 
 
 def _read_for_a_question(size: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Bytes that two ops of a knowledge base of `size` records take to answer."""
     path = folder / f"{size}.d9m"
-    compiled.write(index.build(synthetic(size)), path)
+    compiled.write(build.build(synthetic(size)), path)
     taken: list[int] = []
     decode = compiled._decode
 

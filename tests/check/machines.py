@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from conftest import needs
-from d9m.check import catalogue, launch
+from d9m.check.plan import catalogue
+from d9m.check.workers import launch
 from golden import KB
 
 sys.path.append(str(Path(__file__).parents[1] / "emitted"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from d9m.ask import advise, understand
-from d9m.check.arms import Arm, arms
-from d9m.environment import Asked
+from d9m.api import advise, understand
+from d9m.check.plan.arms import Arm, arms
+from d9m.environment.environment import Asked
 from golden import knowledge_base
 
 

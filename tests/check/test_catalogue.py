@@ -9,10 +9,10 @@ from importlib import resources
 import msgspec
 import pytest
 
-from d9m.check import catalogue
-from d9m.check.expect import expectations
-from d9m.environment import Asked
-from d9m.failures import UsageError
+from d9m.check.judge.expect import expectations
+from d9m.check.plan import catalogue
+from d9m.environment.environment import Asked
+from d9m.errors import UsageError
 from golden import knowledge_base
 
 EVERY = [probe for framework in catalogue.FRAMEWORKS for probe in catalogue.probes(framework)]
@@ -44,7 +44,7 @@ def test_every_snippet_is_python_3_6(probe: catalogue.Probe) -> None:
 
 
 def _texts() -> dict[str, str]:
-    worker = (resources.files("d9m.check") / "worker.py").read_text("utf-8")
+    worker = (resources.files("d9m.check") / "workers" / "worker.py").read_text("utf-8")
     return {
         "worker": worker,
         **{each: catalogue.adapter(each) for each in catalogue.FRAMEWORKS if catalogue.probes(each)},

@@ -16,10 +16,10 @@ import msgspec
 import pytest
 from machines import d9m, python_with
 
-from d9m.check import twins
+from d9m.authoring.lint import lint
+from d9m.check.ranks import compare
 from d9m.check.report import Report
-from d9m.kb.lint import lint
-from d9m.kb.runs import Run
+from d9m.model.runs import Run
 from golden import KB
 
 OPS = (
@@ -177,13 +177,14 @@ def test_only_probes_on_the_same_sizes_are_compared(report: Report) -> None:
     other = msgspec.structs.replace(
         report, probes=[msgspec.structs.replace(each, case={"n": 1}) for each in report.probes]
     )
-    assert twins.compare(report, other, ("a", "b")).count("same") == 0
+    assert compare.compare(report, other, ("a", "b")).count("same") == 0
 
 
 def test_every_format_tells_the_same_report(report: Report) -> None:
-    from d9m.render import check, check_markdown, junit
+    from d9m.render.check import junit, markdown
+    from d9m.render.check import text as check_text
 
-    plain, page = check.render(report).plain(), check_markdown.render(report)
+    plain, page = check_text.render(report).plain(), markdown.render(report)
     tree = ElementTree.fromstring(junit.render(report))
     assert len(tree.findall("testcase")) == len(report.probes) + len(report.settings) == int(tree.get("tests", ""))
     for name in ("index-put-accumulate fwd", "lstsq fwd", "take bwd", "max-unpool2d fwd"):

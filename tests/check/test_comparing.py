@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from d9m.check import worker
-from d9m.check.observe import bounds, united
+from d9m.check.judge.observe import bounds, united
+from d9m.check.workers import worker
 
 FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
 

@@ -20,14 +20,17 @@ import pytest
 from machines import d9m, job, probe, python_with, told
 
 from conftest import needs
-from d9m.check import catalogue, launch, ranks, run, together
-from d9m.check.arms import Arm
-from d9m.check.ranks import Rank
+from d9m.authoring.lint import lint
+from d9m.check.plan import catalogue
+from d9m.check.plan.arms import Arm
+from d9m.check.ranks import group_run, meeting
+from d9m.check.ranks.meeting import Rank
 from d9m.check.report import Report
-from d9m.failures import UsageError
-from d9m.kb.lint import lint
-from d9m.kb.runs import Run
-from d9m.render import check, check_markdown, junit
+from d9m.check.workers import launch, run
+from d9m.errors import UsageError
+from d9m.model.runs import Run
+from d9m.render.check import junit, markdown
+from d9m.render.check import text as check_text
 from golden import KB
 
 SIMULATED = os.pathsep.join([str(Path(__file__).with_name("simulated")), *sys.path])
@@ -123,7 +126,7 @@ def test_an_environment_with_settings_of_gpus_is_an_arm_of_its_own(report: Repor
 
 
 def test_a_report_on_gpus_reads_in_every_format(report: Report) -> None:
-    plain, page = check.render(report, verbose=True).plain(), check_markdown.render(report)
+    plain, page = check_text.render(report, verbose=True).plain(), markdown.render(report)
     assert plain.count("NVIDIA H200 (sm_90, driver 570.86.15) · MIG off") == 2
     assert "CPU probes only" not in plain
     assert max(len(line) for line in plain.splitlines()) <= 80
@@ -136,13 +139,13 @@ def test_a_report_on_gpus_reads_in_every_format(report: Report) -> None:
 def test_without_nvml_the_framework_names_the_gpu(report: Report) -> None:
     note = "NVML does not answer: Insufficient Permissions"
     blind = msgspec.structs.replace(report, host=msgspec.structs.replace(report.host, gpus=[], gpu_note=note))
-    lines = check.render(blind).plain().splitlines()
+    lines = check_text.render(blind).plain().splitlines()
     assert lines[1:3] == ["NVIDIA H200", note]
-    assert check_markdown.render(blind).splitlines()[4].startswith("NVIDIA H200 · ")
+    assert markdown.render(blind).splitlines()[4].startswith("NVIDIA H200 · ")
 
 
 def test_cpu_probes_on_a_machine_with_a_gpu_do_not_say_that_there_is_none(report: Report) -> None:
-    text = check.render(msgspec.structs.replace(report, device="cpu")).plain()
+    text = check_text.render(msgspec.structs.replace(report, device="cpu")).plain()
     assert "no GPU was used" in text
     assert "No GPU here" not in text
 
@@ -208,12 +211,12 @@ def test_processes_share_a_cpu_and_never_a_gpu(device: str, most: int, monkeypat
 
 def test_each_algorithm_of_nccl_is_an_arm_on_gpus_and_none_on_cpus() -> None:
     default = Arm("default", {"OTHER": "1"}, ["NCCL_ALGO", "NCCL_PROTO"])
-    arms = together._varied(default, "cuda")
+    arms = group_run._varied(default, "cuda")
     assert {"NCCL_ALGO=Ring", "NCCL_ALGO=Tree", "NCCL_ALGO=NVLS"} <= {each.name for each in arms}
     for each in arms:
         assert each.env == {"OTHER": "1", "NCCL_ALGO": each.name.partition("=")[2]}
         assert each.unset == ["NCCL_PROTO"]
-    assert together._varied(default, "cpu") == []
+    assert group_run._varied(default, "cpu") == []
 
 
 def test_what_the_algorithms_gave_is_told(report: Report) -> None:
@@ -221,8 +224,10 @@ def test_what_the_algorithms_gave_is_told(report: Report) -> None:
     quiet = probe.arms["default"]
     raised = msgspec.structs.replace(quiet, raised="no such algorithm")
     arms = {**probe.arms, "NCCL_ALGO=Ring": quiet, "NCCL_ALGO=Tree": raised}
-    text = check.render(msgspec.structs.replace(report, probes=[msgspec.structs.replace(probe, arms=arms)])).plain()
-    assert f"NCCL_ALGO=Ring {check.counted(quiet)}, NCCL_ALGO=Tree raised" in " ".join(text.split())
+    text = check_text.render(
+        msgspec.structs.replace(report, probes=[msgspec.structs.replace(probe, arms=arms)])
+    ).plain()
+    assert f"NCCL_ALGO=Ring {check_text.counted(quiet)}, NCCL_ALGO=Tree raised" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
@@ -234,12 +239,12 @@ def test_what_the_algorithms_gave_is_told(report: Report) -> None:
     ],
 )
 def test_what_the_launcher_hides_stays_hidden(visible: str, local: int, own: dict[str, str]) -> None:
-    assert ranks.own_device(Rank(local, 2, local), "cuda", {"CUDA_VISIBLE_DEVICES": visible}) == own
+    assert meeting.own_device(Rank(local, 2, local), "cuda", {"CUDA_VISIBLE_DEVICES": visible}) == own
 
 
 def test_a_rank_without_a_device_is_refused() -> None:
     with pytest.raises(UsageError, match="CUDA_VISIBLE_DEVICES=4,6 leaves no device for LOCAL_RANK=2"):
-        ranks.own_device(Rank(2, 3, 2), "cuda", {"CUDA_VISIBLE_DEVICES": "4,6"})
+        meeting.own_device(Rank(2, 3, 2), "cuda", {"CUDA_VISIBLE_DEVICES": "4,6"})
 
 
 ASKED = {

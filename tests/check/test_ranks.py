@@ -14,10 +14,10 @@ import msgspec
 import pytest
 from machines import python_with
 
-from d9m.check import ranks, together, twins
-from d9m.check.ranks import Rank
+from d9m.check.ranks import compare, group_run, meeting
+from d9m.check.ranks.meeting import Rank
 from d9m.check.report import Odd, Report
-from d9m.failures import UsageError
+from d9m.errors import UsageError
 from golden import KB
 
 LAUNCHED = {"RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "MASTER_ADDR": "here", "MASTER_PORT": "29500"}
@@ -25,11 +25,11 @@ LAUNCHED = {"RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "MASTER_ADDR": "h
 
 @pytest.mark.parametrize("variables", [{}, {"WORLD_SIZE": "1", "RANK": "0"}])
 def test_a_process_alone_is_no_rank(variables: dict[str, str]) -> None:
-    assert ranks.find(variables) is None
+    assert meeting.find(variables) is None
 
 
 def test_a_launched_process_knows_its_place() -> None:
-    assert ranks.find(LAUNCHED) == Rank(1, 4, 1)
+    assert meeting.find(LAUNCHED) == Rank(1, 4, 1)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_a_launched_process_knows_its_place() -> None:
 )
 def test_a_place_that_makes_no_sense_is_refused(changed: dict[str, str], says: str) -> None:
     with pytest.raises(UsageError, match=says):
-        ranks.find({**LAUNCHED, **changed})
+        meeting.find({**LAUNCHED, **changed})
 
 
 def test_a_launcher_that_says_only_how_many_is_refused() -> None:
     with pytest.raises(UsageError, match="RANK, MASTER_ADDR, MASTER_PORT is not set"):
-        ranks.find({"WORLD_SIZE": "2"})
+        meeting.find({"WORLD_SIZE": "2"})
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_launcher_that_says_only_how_many_is_refused() -> None:
 )
 def test_a_rank_sees_its_own_device(device: str, visible: str | None, own: dict[str, str]) -> None:
     variables = {"CUDA_VISIBLE_DEVICES": visible} if visible is not None else {}
-    assert ranks.own_device(Rank(1, 2, 1), device, variables) == own
+    assert meeting.own_device(Rank(1, 2, 1), device, variables) == own
 
 
 def report(*digests: str | None, device: str = "some GPU") -> Report:
@@ -107,7 +107,7 @@ def report(*digests: str | None, device: str = "some GPU") -> Report:
     ],
 )
 def test_a_device_is_held_to_its_twins_only(reports: list[Report], odd: list[Odd]) -> None:
-    assert twins.odd(reports) == odd
+    assert compare.odd(reports) == odd
 
 
 def found(**digests: int) -> dict[str, Any]:
@@ -115,14 +115,14 @@ def found(**digests: int) -> dict[str, Any]:
 
 
 def test_a_call_varies_if_it_varies_for_any_rank() -> None:
-    assert len(together.joined([found(a=8), found(b=5, c=3)])["digests"]) == 2
-    quiet = together.joined([found(a=8), found(b=8)])
+    assert len(group_run.joined([found(a=8), found(b=5, c=3)])["digests"]) == 2
+    quiet = group_run.joined([found(a=8), found(b=8)])
     assert list(quiet["digests"].values()) == [8]
-    assert quiet != together.joined([found(a=8), found(c=8)]), "another meeting with other bits is seen"
+    assert quiet != group_run.joined([found(a=8), found(c=8)]), "another meeting with other bits is seen"
 
 
 def test_a_rank_that_could_not_run_speaks_for_all() -> None:
-    assert together.joined([found(a=8), {"raised": "RuntimeError: no"}])["raised"] == "RuntimeError: no"
+    assert group_run.joined([found(a=8), {"raised": "RuntimeError: no"}])["raised"] == "RuntimeError: no"
 
 
 BROKEN_DEVICE = """

@@ -11,7 +11,8 @@ from test_ranks import report
 
 from d9m.check.report import Odd, Report, exit_code, summary
 from d9m.check.settings import Setting
-from d9m.render import check, check_markdown, junit
+from d9m.render.check import junit, markdown
+from d9m.render.check import text as check_text
 
 ODD = Odd("torch/op-0", "float32", "default", [2], 4)
 MISSING = Setting("NAME", "1", None, "missing", "export NAME=1")
@@ -42,21 +43,21 @@ def withheld() -> Report:
 )
 def test_the_first_line_says_what_the_exit_code_says(found: Report, code: int, words: str) -> None:
     assert exit_code(found) == code
-    assert check.render(found).plain().splitlines()[0] == words
+    assert check_text.render(found).plain().splitlines()[0] == words
     word, _gap, rest = words.partition("  ")
-    assert f"**{word}** {rest}" in check_markdown.render(found)
+    assert f"**{word}** {rest}" in markdown.render(found)
 
 
 def test_notes_are_told_in_every_format() -> None:
     found = made(notes=["the CPU was probed instead"], interrupted=True)
-    for text in (check.render(found).plain(), check_markdown.render(found), junit.render(found)):
+    for text in (check_text.render(found).plain(), markdown.render(found), junit.render(found)):
         assert "the CPU was probed instead" in text
         assert "interrupted" in text.lower()
 
 
 def test_a_device_unlike_its_twins_fails_in_every_format() -> None:
     found = made(odd=[ODD], ranks=[])
-    assert "rank 2 of 4 like devices" in check_markdown.render(found)
+    assert "rank 2 of 4 like devices" in markdown.render(found)
     suite = ElementTree.fromstring(junit.render(found))
     assert (suite.get("failures"), suite.get("tests")) == ("1", "2")
     assert [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None] == [
@@ -67,10 +68,10 @@ def test_a_device_unlike_its_twins_fails_in_every_format() -> None:
 def test_what_failed_for_one_reason_is_one_line() -> None:
     probe = withheld().probes[0]
     several = [msgspec.structs.replace(probe, id=f"torch/op-{number}") for number in range(9)]
-    lines = check.render(msgspec.structs.replace(withheld(), probes=several)).plain()
+    lines = check_text.render(msgspec.structs.replace(withheld(), probes=several)).plain()
     assert "[failed]    9 probes  why" in lines
     assert lines.count("why") == 1
 
 
 def test_settings_alone_say_nothing_of_probes() -> None:
-    assert "probes" not in check_markdown.render(made(settings_only=True, settings=[MISSING]))
+    assert "probes" not in markdown.render(made(settings_only=True, settings=[MISSING]))

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from machines import d9m, python_with
 
-from d9m.advice import Advice, Existing
-from d9m.ask import advise, understand
-from d9m.check import process, settings
-from d9m.environment import Asked
-from d9m.existing import judge_existing
-from d9m.failures import AbsentError
+from d9m.api import advise, understand
+from d9m.check import settings
+from d9m.check.workers import process
+from d9m.environment.environment import Asked
+from d9m.errors import AbsentError
+from d9m.model.advice import Advice, Existing
+from d9m.resolve.compare_settings import judge_existing
 from golden import knowledge_base
 
 

@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from d9m.check.expect import Expected, agreement
-from d9m.check.observe import ArmResult
-from d9m.check.verdict import Name, Proofs, judge
+from d9m.check.judge.expect import Expected, agreement
+from d9m.check.judge.observe import ArmResult
+from d9m.check.judge.verdict import Name, Proofs, judge
 
 REFUSAL = "RuntimeError: put_ does not have a deterministic implementation"
 

@@ -10,8 +10,9 @@ import time
 import pytest
 from machines import UDA, job, probe, python_with, told
 
-from d9m.check import catalogue, launch
-from d9m.failures import AbsentError
+from d9m.check.plan import catalogue
+from d9m.check.workers import launch
+from d9m.errors import AbsentError
 
 GOOD = probe("good", "torch.cumsum(x, 0)", inputs={"x": "wide(4096)"}, permute={"x": 0})
 

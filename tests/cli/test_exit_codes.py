@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from process import d9m
 
-from d9m.failures import EXIT_CODES
+from d9m.errors import EXIT_CODES
 
 ANSWERED = [
     ("advise --tf 2.0 --ops conv,bias_add", 0),

@@ -23,7 +23,7 @@ def imported(*arguments: str) -> set[str]:
 
 def test_a_common_question_imports_nothing_heavy() -> None:
     names = imported("advise", "--tf", "2.0", "--ops", "conv,bias_add")
-    assert {"d9m.resolve", "msgspec", "typer"} <= names, "the list of imports is not what it seems"
+    assert {"d9m.resolve.resolver", "msgspec", "typer"} <= names, "the list of imports is not what it seems"
     assert names & HEAVY == set()
     assert {name for name in names if name.startswith("d9m.cli.")} == {
         "d9m.cli.main", "d9m.cli.application", "d9m.cli.output", "d9m.cli.question",

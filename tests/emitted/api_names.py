@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from d9m.versions import key
+from d9m.model.versions import key
 
 TABLE = Path(__file__).with_name("api_names.json")
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 
 import environments
 
-from d9m import lookup
-from d9m.advice import Advice
-from d9m.ask import advise, understand
-from d9m.environment import Asked, Environment
-from d9m.failures import UsageError
-from d9m.kb.tables import KnowledgeBase
-from d9m.render import python
-from d9m.render.blocks import live
-from d9m.versions import key
+from d9m.api import advise, understand
+from d9m.environment.environment import Asked, Environment
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
+from d9m.model.versions import key
+from d9m.render.advice import python
+from d9m.render.advice.blocks import live
+from d9m.resolve import op_lookup
 from golden import knowledge_base
 
 FRAMEWORKS = ("tensorflow", "torch")
@@ -142,7 +142,7 @@ def _questions(kb: KnowledgeBase) -> Iterator[tuple[Asked, list[str] | None]]:
 def _representatives(kb: KnowledgeBase, environment: Environment) -> list[str]:
     """One op for each set of sources: ops that meet the same ones get the same block."""
     found: dict[tuple[str, ...], str] = {}
-    for item in lookup.everything(kb, environment):
+    for item in op_lookup.everything(kb, environment):
         found.setdefault(tuple(met.id for op in item.ops for met in kb.met_by(op.package, op.name)), item.text)
     return list(found.values())
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from d9m.advice import Advice
-from d9m.ask import advise
-from d9m.environment import Asked
-from d9m.versions import key
+from d9m.api import advise
+from d9m.environment.environment import Asked
+from d9m.model.advice import Advice
+from d9m.model.versions import key
 from golden import knowledge_base, unfounded
 
 
@@ -250,7 +250,7 @@ def test_a_list_variable_is_appended_to_in_every_format(
         assert shell(script, **variables).stdout.split() == wanted
     (line,) = [line for line in rendered(advice, "dockerfile").splitlines() if line.startswith(f"ENV {variable}=")]
     assert shell(f'{line.removeprefix("ENV ")}\nprintf %s "${variable}"', **variables).stdout.split() == wanted
-    block = importlib.import_module("d9m.render.python").render(advice, "d9m advise", ())
+    block = importlib.import_module("d9m.render.advice.python").render(advice, "d9m advise", ())
     assignment = next(line for line in block.splitlines() if line.startswith(f"os.environ[{variable!r}]"))
     told = subprocess.run(
         ["python3", "-c", f"import os\n{assignment}\nprint(os.environ[{variable!r}])"],

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.version import Version
 
-from d9m import query
-from d9m.failures import UsageError
-from d9m.versions import candidates, covers, in_order, key
+from d9m.errors import UsageError
+from d9m.model import op_syntax
+from d9m.model.versions import candidates, covers, in_order, key
 
 RELEASED = ("1.0.0", "1.15.0", "2.0.0", "2.0.1", "2.1.0", "2.10.0", "2.10.1")
 NUMBERS = st.lists(st.integers(0, 30), min_size=1, max_size=4).map(lambda parts: ".".join(map(str, parts)))
@@ -31,7 +31,7 @@ def answer(call: Callable[..., Any], *arguments: object) -> Any:
 @given(st.one_of(st.text(), OPS))
 @settings(max_examples=500)
 def test_no_op_makes_the_parser_raise_anything_but_a_usage_error(text: str) -> None:
-    item = answer(query.parse, text)
+    item = answer(op_syntax.parse, text)
     if isinstance(item, UsageError):
         assert item.what.replace("\n", "").isprintable()
     else:
@@ -41,7 +41,7 @@ def test_no_op_makes_the_parser_raise_anything_but_a_usage_error(text: str) -> N
 
 @given(st.one_of(st.text(), OPS))
 def test_splitting_a_list_loses_nothing_but_blanks_and_separating_commas(text: str) -> None:
-    kept = "".join("".join(query.split(text)).split())
+    kept = "".join("".join(op_syntax.split(text)).split())
     assert kept.replace(",", "") == "".join(text.split()).replace(",", "")
 
 
@@ -52,8 +52,8 @@ def test_splitting_a_list_loses_nothing_but_blanks_and_separating_commas(text: s
 )
 def test_equal_spellings_of_one_op_are_read_alike(name: str, arguments: dict[str, str], direction: str) -> None:
     pairs = [f"{each}={value}" for each, value in arguments.items()]
-    by_colons = query.parse(":".join([name, *pairs]) + direction)
-    by_brackets = query.parse(f"{name}[{', '.join(pairs)}]{direction}")
+    by_colons = op_syntax.parse(":".join([name, *pairs]) + direction)
+    by_brackets = op_syntax.parse(f"{name}[{', '.join(pairs)}]{direction}")
     assert by_colons.arguments == by_brackets.arguments == arguments
     assert by_colons.directions == by_brackets.directions
     assert by_colons.name == by_brackets.name == name

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from installations import ROOT, sdist_from_tree, wheel_from_sdist, wheel_from_tree
 
-import d9m
+from d9m.about import __version__
 
 LARGEST_WHEEL = 2_000_000
 
@@ -51,13 +51,13 @@ def test_a_wheel_holds_the_compiled_knowledge_base_and_no_record(names: set[str]
 def test_a_wheel_holds_every_module_and_nothing_beside_the_package(names: set[str]) -> None:
     modules = {path.relative_to(ROOT / "resolver").as_posix() for path in (ROOT / "resolver" / "d9m").rglob("*.py")}
     assert modules <= names
-    assert {each.split("/")[0] for each in names} == {"d9m", f"d9m-{d9m.__version__}.dist-info"}
+    assert {each.split("/")[0] for each in names} == {"d9m", f"d9m-{__version__}.dist-info"}
     assert "d9m/py.typed" in names
 
 
 def test_a_wheel_says_who_it_is(wheel: Path) -> None:
     said = metadata(wheel)
-    assert (said["Name"], said["Version"], said["Requires-Python"]) == ("d9m", d9m.__version__, ">=3.10")
+    assert (said["Name"], said["Version"], said["Requires-Python"]) == ("d9m", __version__, ">=3.10")
     assert said["License-Expression"] == "Apache-2.0"
     assert "d9m advise" in str(said.get_payload())
 

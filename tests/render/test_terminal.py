@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from d9m.ask import advise
-from d9m.environment import Asked
-from d9m.records import Scope
+from d9m.api import advise
+from d9m.environment.environment import Asked
+from d9m.model.records import Scope
+from d9m.render.advice.text import render
 from d9m.render.page import WIDTH
-from d9m.render.text import render
 from golden import flat, knowledge_base
 
 COPIED = "     "

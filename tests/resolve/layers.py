@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from d9m.advice import Advice
-from d9m.ask import advise
-from d9m.environment import Asked
+from d9m.api import advise
+from d9m.environment.environment import Asked
 from d9m.kb import locate
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Scope
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
+from d9m.model.records import Scope
 
 KB = Path(__file__).parent / "layers"
 

@@ -8,11 +8,11 @@ from typing import Any, get_args
 import msgspec
 from site_build import generator
 
-from d9m.ask import advise
-from d9m.environment import DEVICES
-from d9m.failures import UsageError
-from d9m.kb.tables import KnowledgeBase, OpEntry
-from d9m.records import Scope
+from d9m.api import advise
+from d9m.environment.environment import DEVICES
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.model.records import Scope
 
 
 def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any]]:
@@ -94,7 +94,7 @@ def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
     """The resolver's JSON; ``mistake`` where it refuses the question."""
     generator()
     from advisor.environments import asked, choices
-    from d9m import query
+    from d9m.model import op_syntax
 
     choice = next(each for each in choices(kb) if each.name == question["choice"])
     environment = msgspec.structs.replace(
@@ -102,7 +102,7 @@ def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
         facts=tuple(question["facts"].items()),
         inference=question["inference"],
     )
-    items = list(dict.fromkeys(query.split(question["ops"])))
+    items = list(dict.fromkeys(op_syntax.split(question["ops"])))
     try:
         return msgspec.json.decode(msgspec.json.encode(advise(kb, environment, items or None, question["scope"])))
     except UsageError as error:

@@ -16,7 +16,7 @@ import msgspec
 import d9m
 from conftest import needs
 from d9m.kb import locate
-from d9m.kb.tables import KnowledgeBase
+from d9m.kb.store import KnowledgeBase
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "site"

@@ -15,11 +15,11 @@ from browser import opened, site
 from questions_of_page import compared, expected, questions
 from site_build import built, real
 
-from d9m import query
-from d9m.advice import Advice
-from d9m.ask import advise
+from d9m.api import advise
 from d9m.cli import question as options
-from d9m.render import markdown, python
+from d9m.model import op_syntax
+from d9m.model.advice import Advice
+from d9m.render.advice import markdown, python
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -326,4 +326,4 @@ def test_the_copy_button_copies_the_block() -> None:
 def test_items_are_parted_as_on_the_command_line() -> None:
     page = _advised("?torch=2.4&ops=interpolate[mode=bilinear,ndim=4],cumsum")
     texts = page.locator(".d9m-advice tbody td:first-child").all_inner_texts()
-    assert texts == query.split("interpolate[mode=bilinear,ndim=4],cumsum")
+    assert texts == op_syntax.split("interpolate[mode=bilinear,ndim=4],cumsum")

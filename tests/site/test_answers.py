@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from site_build import generator, real
 
-from d9m.ask import advise
-from d9m.environment import Asked
-from d9m.records import ErrorRecord, Helper
+from d9m.api import advise
+from d9m.environment.environment import Asked
+from d9m.model.records import ErrorRecord, Helper
 
 
 @functools.cache

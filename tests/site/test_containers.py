@@ -10,9 +10,9 @@ import re
 import pytest
 from site_build import generator, real
 
-from d9m.ask import advise
-from d9m.environment import Asked
-from d9m.failures import UsageError
+from d9m.api import advise
+from d9m.environment.environment import Asked
+from d9m.errors import UsageError
 
 IMAGES = [name for name in real().keys("packages") if real().package(name).image]
 """Packages that are images."""

@@ -118,8 +118,8 @@ def _is_there(address: str) -> bool:
 
 
 def test_a_release_file_says_what_the_advice_says() -> None:
-    from d9m.ask import advise
-    from d9m.environment import Asked
+    from d9m.api import advise
+    from d9m.environment.environment import Asked
 
     file = _json(f"{API}/packages/torch/2.4.0.json")
     advice = advise(real(), Asked((("torch", "2.4.0"),)))

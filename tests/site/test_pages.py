@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from site_build import KB, ROOT, SITE, generated, generator, need_mkdocs, real, uneven_rows, variables
 
-from d9m.kb.lint import RULES
-from d9m.records import Range
+from d9m.authoring.lint import RULES
+from d9m.model.records import Range
 
 PAGES_OF = {
     "sources": "sources",

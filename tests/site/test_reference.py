@@ -12,13 +12,13 @@ import msgspec
 import pytest
 from site_build import KB, ROOT, generator, real, variables
 
-from d9m import diff, explain, listing, show
-from d9m.ask import advise
+from d9m.api import advise
+from d9m.browse import diff, explain, listing, show
 from d9m.cli.application import COMMANDS
-from d9m.environment import Asked
-from d9m.failures import EXIT_CODES
-from d9m.records import KINDS
-from d9m.versions import candidates
+from d9m.environment.environment import Asked
+from d9m.errors import EXIT_CODES
+from d9m.model.records import KINDS
+from d9m.model.versions import candidates
 
 GROUP = ("lint", "audit", "collect", "build", "stats", "mutate")
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from site_build import generator, real
 
-from d9m.ask import advise
-from d9m.environment import Asked
+from d9m.api import advise
+from d9m.environment.environment import Asked
 
 if TYPE_CHECKING:
     from pages import grid

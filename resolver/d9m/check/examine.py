@@ -7,19 +7,21 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.advice import SCHEMA_VERSION, Advice
-from d9m.ask import advise, understand
-from d9m.check import arms, catalogue, host, report, settings, trust
-from d9m.check.catalogue import Selected
-from d9m.check.expect import expectations
-from d9m.check.launch import Launcher
-from d9m.check.look import Seen
+from d9m.api import advise, understand
+from d9m.check import host, report, settings
+from d9m.check.judge import trust
+from d9m.check.judge.expect import expectations
+from d9m.check.plan import arms, catalogue
+from d9m.check.plan.catalogue import Selected
 from d9m.check.report import Report
-from d9m.check.run import Effort, Plan, Told, Watch, run
-from d9m.environment import Asked, Environment
-from d9m.existing import judge_existing
-from d9m.failures import AbsentError, UsageError
-from d9m.kb.tables import KnowledgeBase
+from d9m.check.workers.launch import Launcher
+from d9m.check.workers.look import Seen
+from d9m.check.workers.run import Effort, Plan, Told, Watch, run
+from d9m.environment.environment import Asked, Environment
+from d9m.errors import AbsentError, UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import SCHEMA_VERSION, Advice
+from d9m.resolve.compare_settings import judge_existing
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from d9m.kb.runs import Gpu
+from d9m.model.runs import Gpu
 
 
 class Host(msgspec.Struct, frozen=True):

@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 
-import d9m
-from d9m.advice import Tool
-from d9m.check.arms import Arm
-from d9m.check.catalogue import Selected
-from d9m.check.expect import Agreement, Expected, agreement
+from d9m.about import __version__
 from d9m.check.host import Host
-from d9m.check.observe import ArmResult, Found, bounds, united
-from d9m.check.run import Told
+from d9m.check.judge.expect import Agreement, Expected, agreement
+from d9m.check.judge.observe import ArmResult, Found, bounds, united
+from d9m.check.judge.verdict import Name, Proofs, judge
+from d9m.check.plan.arms import Arm
+from d9m.check.plan.catalogue import Selected
 from d9m.check.settings import FINDINGS, Setting
-from d9m.check.verdict import Name, Proofs, judge
-from d9m.kb.runs import Bounds
-from d9m.query import Direction
+from d9m.check.workers.run import Told
+from d9m.model.advice import Tool
+from d9m.model.op_syntax import Direction
+from d9m.model.runs import Bounds
 
 
 class Proven(msgspec.Struct, frozen=True):
@@ -113,7 +113,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def tool(kb_date: str) -> Tool:
-    return Tool(d9m.__version__, kb_date)
+    return Tool(__version__, kb_date)
 
 
 def results(

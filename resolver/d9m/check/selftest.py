@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from d9m.check.examine import Question, examine
-from d9m.check.launch import Launcher
-from d9m.check.look import look
-from d9m.check.run import Effort, Watch
-from d9m.check.trust import VARIES, Fact, facts
-from d9m.kb.tables import KnowledgeBase
+from d9m.check.judge.trust import VARIES, Fact, facts
+from d9m.check.workers.launch import Launcher
+from d9m.check.workers.look import look
+from d9m.check.workers.run import Effort, Watch
+from d9m.kb.store import KnowledgeBase
 
 EFFORT = Effort(repeats=32, processes=1, again=1, budget=5.0, climb=False)
 

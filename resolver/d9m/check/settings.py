@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from d9m.advice import Advice, Existing
-from d9m.steps import Step
+from d9m.model.advice import Advice, Existing
+from d9m.model.settings import Step
 
 Status = Literal["ok", "missing", "wrong", "forbidden", "too-late", "no-effect", "unseen"]
 

@@ -7,14 +7,14 @@ from typing import Annotated, get_args
 import msgspec
 import typer
 
-from d9m.advice import Advice, exit_code
-from d9m.ask import advise, understand
+from d9m.api import advise, understand
 from d9m.cli import output, question
-from d9m.environment import Asked
-from d9m.failures import DataError, UsageError, printable, quote, reason
+from d9m.environment.environment import Asked
+from d9m.errors import DataError, UsageError, printable, quote, reason
 from d9m.kb.locate import open_knowledge_base
-from d9m.kb.tables import KnowledgeBase
-from d9m.records import Scope
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice, exit_code
+from d9m.model.records import Scope
 
 FORMATS = ("text", "json", "env", "python", "dockerfile", "slurm", "markdown", "clara", "megatron")
 
@@ -64,7 +64,7 @@ def command(
 
 
 def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list[str] | None) -> Asked:
-    from d9m.detect import detect
+    from d9m.environment.detect import detect
 
     found = detect(kb, dict(os.environ))
     if not found.packages and found.container is None:
@@ -77,8 +77,8 @@ def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list
 def _with_existing(kb: KnowledgeBase, asked: Asked, advice: Advice, env_file: str | None, from_env: bool) -> Advice:
     if env_file is None and not from_env:
         return advice
-    from d9m import env_file as written
-    from d9m.existing import judge_existing, missing
+    from d9m.environment import env_file as written
+    from d9m.resolve.compare_settings import judge_existing, missing
 
     found: dict[str, written.Value] = {**os.environ} if from_env else {}
     if env_file is not None:
@@ -95,7 +95,7 @@ def _rendered(
     kb: KnowledgeBase, advice: Advice, format_: str, named_ops: bool, everything: bool, color: str, out: str | None
 ) -> str:
     if format_ == "text":
-        from d9m.render import text
+        from d9m.render.advice import text
 
         return output.styled(text.render(advice, named_ops, everything), color, out)
     if format_ == "json":
@@ -105,16 +105,16 @@ def _rendered(
     import importlib
     import shlex
 
-    from d9m.render import blocks
+    from d9m.render.advice import blocks
 
     advice = blocks.undone(advice)
     command = printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?")
     if format_ in ("python", "markdown"):
-        from d9m.render import markdown, python
+        from d9m.render.advice import markdown, python
 
         frameworks = tuple(name for each in advice.environment.packages for name in kb.package(each).imports)
         return (python if format_ == "python" else markdown).render(advice, command, frameworks)
-    renderer = importlib.import_module(f"d9m.render.{format_}")
+    renderer = importlib.import_module(f"d9m.render.advice.{format_}")
     text = renderer.render(advice, command)
     for line in renderer.outside(advice) if format_ == "clara" else ():
         print(f"d9m: not in the configuration: {line.removeprefix('# ')}", file=sys.stderr)  # noqa: T201
@@ -131,9 +131,9 @@ def _diff(
     out: str | None,
     color: str,
 ) -> int:
-    from d9m import diff
+    from d9m.browse import diff
     from d9m.render import as_json
-    from d9m.render import diff as diff_text
+    from d9m.render.browse import diff as diff_text
 
     output.one_of("--format", format_, ("text", "json"))
     change = diff.compare(kb, asked, items, text, scope)  # type: ignore[arg-type]

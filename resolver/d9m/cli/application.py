@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 import d9m
-from d9m.failures import EXIT_CODES
+from d9m.about import __version__
+from d9m.errors import EXIT_CODES
 
 COMMANDS = {
     "advise": "The exact settings for an environment and ops.",
@@ -46,7 +47,7 @@ def application(arguments: list[str]) -> typer.Typer:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(d9m.__version__)
+        typer.echo(__version__)
         raise typer.Exit
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from d9m.cli import output, question
-from d9m.environment import DEVICES
+from d9m.environment.environment import DEVICES
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
     from d9m.check.examine import Question
-    from d9m.check.launch import Launcher
     from d9m.check.progress import Progress
     from d9m.check.report import Report
-    from d9m.kb.tables import KnowledgeBase
+    from d9m.check.workers.launch import Launcher
+    from d9m.kb.store import KnowledgeBase
 
 FORMATS = ("text", "json", "markdown", "junit")
 
@@ -75,8 +75,8 @@ def command(
     from d9m.check import report as reports
     from d9m.check.examine import Question
     from d9m.check.progress import Progress
-    from d9m.check.run import FULL, NORMAL, QUICK
-    from d9m.failures import UsageError
+    from d9m.check.workers.run import FULL, NORMAL, QUICK
+    from d9m.errors import UsageError
 
     if quick and full:
         raise UsageError("--quick and --full exclude each other")
@@ -88,7 +88,7 @@ def command(
     try:
         if settings or pid is not None:
             from d9m.check.examine import settings_alone
-            from d9m.check.look import look
+            from d9m.check.workers.look import look
 
             kb = open_knowledge_base()
             found = settings_alone(kb, asked, look(kb, launcher), pid is not None)
@@ -109,7 +109,7 @@ def command(
 
 def _one_question(asked: dict[str, bool], evidence: str | None) -> None:
     """Raises UsageError for two options of which one would be passed over in silence."""
-    from d9m.failures import UsageError
+    from d9m.errors import UsageError
 
     given = [name for name, wanted in asked.items() if wanted]
     if len(given) > 1 and given != ["--settings", "--pid"]:
@@ -120,21 +120,21 @@ def _one_question(asked: dict[str, bool], evidence: str | None) -> None:
 
 def _examined(kb: KnowledgeBase, asked: Question, progress: Progress) -> Report | None:
     """What this process found, or all ranks together; None on every rank but the first."""
-    from d9m.check import ranks
     from d9m.check.examine import examine
-    from d9m.check.look import look
-    from d9m.check.together import unite
+    from d9m.check.ranks import meeting
+    from d9m.check.ranks.group_run import unite
+    from d9m.check.workers.look import look
 
-    rank, seen = ranks.find(os.environ), look(kb, asked.launcher)
+    rank, seen = meeting.find(os.environ), look(kb, asked.launcher)
     if rank is None:
         return examine(kb, asked, seen, progress)
-    os.environ.update(ranks.own_device(rank, asked.device or seen.asked.device or "cpu", os.environ))
+    os.environ.update(meeting.own_device(rank, asked.device or seen.asked.device or "cpu", os.environ))
     return unite(kb, asked, seen, rank, examine(kb, asked, seen, progress), progress)
 
 
 def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launcher:
-    from d9m.check import launch, process
-    from d9m.failures import AbsentError, UsageError
+    from d9m.check.workers import launch, process
+    from d9m.errors import AbsentError, UsageError
 
     given = [name for name, value in (("--python", python), ("--pid", pid)) if value is not None]
     if runner is not None and given:
@@ -156,21 +156,22 @@ def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str |
 
         return as_json.render(found)
     if format_ == "junit":
-        from d9m.render import junit
+        from d9m.render.check import junit
 
         return junit.render(found)
-    from d9m.render import check, check_markdown
+    from d9m.render.check import markdown, text
 
     if format_ == "markdown":
-        return check_markdown.render(found)
-    return output.styled(check.render(found, verbose), color, out)
+        return markdown.render(found)
+    return output.styled(text.render(found, verbose), color, out)
 
 
 def _list(
     framework: list[str] | None, device: str | None, ops: list[str] | None, format_: str, out: str | None, color: str
 ) -> int:
-    from d9m.check import catalogue
-    from d9m.render import as_json, prober
+    from d9m.check.plan import catalogue
+    from d9m.render import as_json
+    from d9m.render.check import prober
 
     output.one_of("--format", format_, ("text", "json"))
     names = list(catalogue.FRAMEWORKS)
@@ -188,7 +189,8 @@ def _list(
 def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> int:
     from d9m.check.progress import Progress
     from d9m.check.selftest import selftest
-    from d9m.render import as_json, prober
+    from d9m.render import as_json
+    from d9m.render.check import prober
 
     output.one_of("--format", format_, ("text", "json"))
     progress = Progress()
@@ -202,11 +204,12 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
 
 
 def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> int:
-    from d9m.check import twins
-    from d9m.render import as_json, prober
+    from d9m.check.ranks import compare
+    from d9m.render import as_json
+    from d9m.render.check import prober
 
     output.one_of("--format", format_, ("text", "json"))
-    found = twins.compare(twins.read(files[0]), twins.read(files[1]), files)
+    found = compare.compare(compare.read(files[0]), compare.read(files[1]), files)
     text = as_json.render(found) if format_ == "json" else output.styled(prober.comparison(found), color, out)
     output.write(text, out)
-    return twins.exit_code(found)
+    return compare.exit_code(found)

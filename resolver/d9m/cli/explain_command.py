@@ -26,10 +26,10 @@ def command(
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """Recognise an error or warning text (or one in a whole log), and say what to do."""
-    from d9m.ask import understand
-    from d9m.explain import explain
+    from d9m.api import understand
+    from d9m.browse.explain import explain
     from d9m.render import as_json
-    from d9m.render import explain as rendered
+    from d9m.render.browse import explain as rendered
 
     output.one_of("--format", format_, ("text", "json"))
     output.one_of("--color", color, output.COLOURS)

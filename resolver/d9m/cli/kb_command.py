@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from d9m.cli import output
-from d9m.failures import DataError, UsageError, quote
+from d9m.errors import DataError, UsageError, quote
 from d9m.kb import locate
 
 Format = Annotated[str, typer.Option("--format", help="text or json.")]
@@ -33,7 +33,7 @@ def lint(
     out: Out = None,
 ) -> None:
     """Every fault of every record, each with file, line, field, value and what is allowed."""
-    from d9m.kb import lint as linting
+    from d9m.authoring import lint as linting
 
     output.one_of("--format", format_, ("text", "json"))
     if explain is not None:
@@ -47,7 +47,7 @@ def lint(
 
 def audit(folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = None, format_: Format = "text") -> None:
     """Compare the records with facts extracted from wheels, both ways."""
-    from d9m.kb.audit import audit
+    from d9m.authoring.audit import audit
     from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
@@ -74,8 +74,8 @@ def collect(
     import datetime
     import tempfile
 
-    from d9m.kb import collect as collecting
-    from d9m.kb.collect import download
+    from d9m.authoring import collect as collecting
+    from d9m.authoring.collect import download
 
     output.one_of("--platform", platform, tuple(download.PLATFORMS))
     if version is None and wheel in collecting.FRAMEWORKS:
@@ -115,9 +115,9 @@ def stats(
     format_: Format = "text",
 ) -> None:
     """How much is known, and what is not."""
-    from d9m.check import catalogue
-    from d9m.kb.answered import answered
-    from d9m.kb.stats import stats
+    from d9m.authoring.coverage import answered
+    from d9m.authoring.stats import stats
+    from d9m.check.plan import catalogue
     from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
@@ -138,7 +138,7 @@ def mutate(
     format_: Format = "text",
 ) -> None:
     """Break each boundary, solution and outcome in turn: does a golden case notice?"""
-    from d9m.kb.mutate import run
+    from d9m.authoring.mutation.mutate import run
     from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))

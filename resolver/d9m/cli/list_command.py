@@ -26,7 +26,7 @@ def command(
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """What is known, a line each. Without a kind: which lists there are."""
-    from d9m.listing import KINDS, listing
+    from d9m.browse.listing import KINDS, listing
     from d9m.render import as_json
     from d9m.render.page import Page, Span
 

@@ -6,7 +6,7 @@ import gc
 import io
 import sys
 
-from d9m.failures import D9mError
+from d9m.errors import D9mError
 
 GARBAGE = 100_000
 """Objects before the collector runs. An answer makes fewer; a long run is still collected.

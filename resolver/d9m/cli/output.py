@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from d9m.failures import UsageError, quote
+from d9m.errors import UsageError, quote
 
 if TYPE_CHECKING:
     from d9m.render.page import Page
@@ -77,7 +77,7 @@ def wants_colour(colour: str) -> bool:
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
     """`value`, if it is allowed. Raises UsageError."""
     if value not in allowed:
-        from d9m.failures import nearest
+        from d9m.errors import nearest
 
         raise UsageError(f"{option} {quote(value)} is unknown", nearest=nearest(value, allowed), allowed=allowed)
     return value

@@ -6,9 +6,9 @@ from typing import Annotated, TextIO
 
 import typer
 
-from d9m import query
-from d9m.environment import Asked
-from d9m.failures import DataError, UsageError, quote, reason
+from d9m.environment.environment import Asked
+from d9m.errors import DataError, UsageError, quote, reason
+from d9m.model import op_syntax
 
 Tf = Annotated[list[str] | None, typer.Option("--tf", metavar="V", help="TensorFlow version: 2.0, 2.1.0, any.")]
 Torch = Annotated[
@@ -115,14 +115,14 @@ def read_ops(lists: Sequence[str] | None) -> list[str] | None:
         raise UsageError("--ops is empty", tip="leave it out for everything known of the environment")
     if len(items) > MOST_OPS:
         raise UsageError(f"--ops has {len(items)} items, {MOST_OPS} are allowed")
-    return [each.text for each in {item: query.parse(item) for item in items}.values()]
+    return [each.text for each in {item: op_syntax.parse(item) for item in items}.values()]
 
 
 def _items(text: str) -> list[str]:
     if text == "-":
         return _lines(sys.stdin, "standard input")
     if not text.startswith("@"):
-        return query.split(text)
+        return op_syntax.split(text)
     try:
         with open(text[1:], encoding="utf-8") as file:
             return _lines(file, quote(text[1:]))
@@ -131,8 +131,8 @@ def _items(text: str) -> list[str]:
 
 
 def _lines(file: TextIO, name: str) -> list[str]:
-    text = file.read(MOST_OPS * query.LONGEST)
+    text = file.read(MOST_OPS * op_syntax.LONGEST)
     if file.read(1):
         raise UsageError(f"{name} is too long for a list of ops")
     kept = (line.partition("#")[0] for line in text.splitlines())
-    return [item for line in kept for item in query.split(line)]
+    return [item for line in kept for item in op_syntax.split(line)]

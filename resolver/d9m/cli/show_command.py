@@ -23,9 +23,9 @@ def command(
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """One record or op across all versions; labels and aliases work: d9m show TDO."""
+    from d9m.browse.show import show
     from d9m.render import as_json
-    from d9m.render import show as rendered
-    from d9m.show import show
+    from d9m.render.browse import show as rendered
 
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)

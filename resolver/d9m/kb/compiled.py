@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from d9m.failures import DataError
-from d9m.kb.tables import TABLES, KnowledgeBase, Meta
+from d9m.errors import DataError
+from d9m.kb.store import TABLES, KnowledgeBase, Meta
 
 FILE = "knowledge.d9m"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from d9m.failures import DataError
-from d9m.kb.tables import KnowledgeBase
+from d9m.errors import DataError
+from d9m.kb.store import KnowledgeBase
 
 VARIABLE = "D9M_KB"
 """Path of a ``kb/`` folder or a compiled file to use instead of the installed one."""
@@ -47,6 +47,6 @@ def folder() -> Path:
 
 def from_yaml(root: Path) -> KnowledgeBase:
     """Read and index the records of a checkout."""
-    from d9m.kb import index, load
+    from d9m.kb import build, yaml_files
 
-    return index.build(load.load(root))
+    return build.build(yaml_files.load(root))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from d9m.advice import Advice
-from d9m.records import Allowed, Clause, EvidenceKind, Outcome, Range, Scope
+from d9m.model.advice import Advice
+from d9m.model.records import Allowed, Clause, EvidenceKind, Outcome, Range, Scope
 from d9m.render.page import Style
 
 STYLES: dict[Outcome, Style] = {

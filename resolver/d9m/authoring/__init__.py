@@ -1,0 +1,1 @@
+"""For people who write records: faults, differences, mutation, coverage."""

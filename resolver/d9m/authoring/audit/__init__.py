@@ -1,0 +1,69 @@
+"""Compare the records with what wheels say (``kb/evidence/``): both ways, each difference with a code.
+
+Every difference is one of two: the records claim what no wheel carries, or a
+wheel carries what no record knows. One that is right as it stands has its reason
+in ``evidence/explained.yaml``; a reason that nothing needs any more is a
+difference too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from d9m.authoring.audit import alerts, listed, messages, names, releases, texts, variables
+from d9m.authoring.audit.shipped import Difference, Known, Shipped, shipped
+from d9m.kb import build, yaml_files
+from d9m.model.advice import SCHEMA_VERSION
+
+CHECKS: tuple[Callable[[Known, Shipped], Iterator[Difference]], ...] = (
+    texts.differences,
+    messages.differences,
+    alerts.differences,
+    listed.differences,
+    variables.differences,
+    names.differences,
+    releases.differences,
+)
+
+
+class Audit(msgspec.Struct, frozen=True):
+    schema_version: int
+    compared: list[str]
+    """Fact files that were read."""
+    differences: list[Difference]
+    """Those that nothing explains."""
+    explained: dict[str, str]
+    """Id of a difference -> reason."""
+
+    def text(self) -> str:
+        if not self.compared:
+            return "nothing to compare: no facts extracted from wheels are in this knowledge base\n"
+        lines = [f"{each.id}\n    {each.detail}" for each in self.differences]
+        count = f"{len(self.differences)} differences, {len(self.explained)} explained"
+        return "\n".join([*lines, f"{count}, {len(self.compared)} fact files compared"]) + "\n"
+
+    def exit_code(self) -> int:
+        """1 for differences, 3 where nothing could be compared."""
+        return 1 if self.differences else 0 if self.compared else 3
+
+
+def audit(folder: Path) -> Audit:
+    """What wheels and records say that the other does not.
+
+    Raises DataError for records or fact files that cannot be read.
+    """
+    loaded = yaml_files.load(folder)
+    found = shipped(folder)
+    if not found.files:
+        return Audit(SCHEMA_VERSION, [], [], {})
+    known = Known(loaded, build.build(loaded))
+    reasons = loaded.explained
+    all_ = sorted({each for check in CHECKS for each in check(known, found)})
+    stale = reasons.keys() - {each.id for each in all_}
+    open_ = [each for each in all_ if each.id not in reasons]
+    open_ += [Difference("explanation-stale", id_, "", "nothing needs this reason any more") for id_ in sorted(stale)]
+    needed = {id_: reason for id_, reason in reasons.items() if id_ not in stale}
+    return Audit(SCHEMA_VERSION, found.files, open_, needed)

@@ -1,0 +1,81 @@
+"""Lists in the docstring of the switch: is each op known, met by a source, and judged as the list says?"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from d9m.api import understand
+from d9m.authoring.audit.shipped import Difference, Known, Shipped
+from d9m.environment.environment import Asked
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model import op_syntax
+from d9m.model.records import Outcome
+from d9m.model.wheel_facts import Line
+from d9m.resolve import op_lookup
+from d9m.resolve.resolver import resolve
+
+EXPECTED: dict[str, frozenset[Outcome]] = {
+    "deterministic": frozenset({"deterministic", "solved"}),
+    "throws": frozenset({"raises"}),
+    "throws-cublas": frozenset({"raises", "solved"}),
+}
+"""Section of a list -> outcomes, one of which some source of the op must have."""
+
+_ARGUMENT = re.compile(r"``?(\w+)='?(\w+)'?``?")
+"""``accumulate=False``, as a line says when it is meant."""
+
+_MODE = re.compile(r"- ``(\w+)``")
+"""One of several modes, each an item of its own."""
+
+
+def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+    """`line-unknown`, `line-without-source` and `line-disagrees`."""
+    found: dict[tuple[str, str, str, str], set[str]] = {}
+    for package, releases in shipped.packages.items():
+        listed = [version for version in releases if version in known.kb.releases(package)]
+        for version, release in ((version, releases[version]) for version in listed):
+            for section, line in release.lists():
+                for asked in _asked(known.kb, line):
+                    code, detail = _judged(known.kb, package, version, section, asked, _device(line))
+                    if code:
+                        found.setdefault((package, code, f"{section}:{asked}", detail), set()).add(version)
+    for (package, code, subject, detail), versions in found.items():
+        yield Difference(code, subject, shipped.spans(package, versions), f"{package}: {detail}")
+
+
+def _asked(kb: KnowledgeBase, line: Line) -> Iterator[str]:
+    """The line as items of a question: one for each value that it names."""
+    stated = [("mode", mode) for mode in _MODE.findall(line.condition)]
+    stated += [each for each in _ARGUMENT.findall(line.condition) if each[0] in kb.meta.facts]
+    values: dict[str, list[str]] = {}
+    for name, value in stated:
+        values.setdefault(name, []).append(f":{name}={value}")
+    direction = ":backward" if "differentiate" in line.condition or "requires grad" in line.condition else ""
+    for chosen in itertools.product(*values.values()):
+        yield f"{line.op}{''.join(chosen)}{direction}"
+
+
+def _device(line: Line) -> str:
+    """The device that a line means; CUDA where it means several."""
+    named = [name for name in ("CUDA", "CPU", "MPS") if name in line.condition]
+    return named[0].lower() if named else "cuda"
+
+
+def _judged(kb: KnowledgeBase, package: str, version: str, section: str, asked: str, device: str) -> tuple[str, str]:
+    """Code and detail of a difference; empty where records and list agree."""
+    environment = understand(kb, Asked(((package, version),), device=device))
+    try:
+        item = op_lookup.find(kb, environment, op_syntax.parse(asked))
+    except UsageError:
+        return "line-unknown", "no name of the catalogue"
+    (answer,) = resolve(kb, environment, [item]).ops[:1]
+    outcomes = {each.outcome for source in answer.sources for each in source.possible}
+    if not outcomes:
+        return "line-without-source", "no source is met"
+    expected = EXPECTED.get(section, frozenset())
+    if expected and not expected & outcomes:
+        return "line-disagrees", f"records say {', '.join(sorted(outcomes))}"
+    return "", ""

@@ -1,0 +1,40 @@
+"""Texts about determinism in the wheels: does somebody who pastes one get an answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.authoring.audit.shipped import Difference, Known, Shipped
+from d9m.authoring.audit.texts import SHORTEST, across, parts
+from d9m.model.records import ErrorRecord
+
+
+def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+    """`message-unknown`: no error record has the text, nor a longer one that it is a piece of."""
+    errors: dict[str, ErrorRecord] = known.of("errors")
+    texts = [" ".join(text.text.split()) for error in errors.values() for text in error.texts]
+    for package, releases in shipped.packages.items():
+        for message in sorted({text for release in releases.values() for text in release.all("messages")}):
+            if not any(_same(message, text) for text in texts):
+                have = shipped.carrying(package, lambda release, m=message: m in release.all("messages"))
+                spans = shipped.spans(package, have)
+                yield Difference("message-unknown", _short(message), spans, f"{package}: {message}")
+
+
+def _same(message: str, text: str) -> bool:
+    """Whether what does not vary in one stands in the other, or the message fits where the text says ``{…}``."""
+    pieces, ours = parts(message), parts(text)
+    return (
+        _holds(text, pieces)
+        or _holds(message, ours)
+        or any(end - start >= SHORTEST for start, end in across(text, ours, message))
+    )
+
+
+def _holds(text: str, pieces: list[tuple[int, str]]) -> bool:
+    return sum(len(piece) for _place, piece in pieces) >= SHORTEST and all(piece in text for _place, piece in pieces)
+
+
+def _short(message: str) -> str:
+    """Enough of a message to name it."""
+    return message if len(message) <= 80 else message[:79] + "…"

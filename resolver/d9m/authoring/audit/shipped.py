@@ -1,0 +1,108 @@
+"""The two sides of an audit: what is known, and what was shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from d9m.kb.store import KnowledgeBase
+from d9m.kb.yaml_files import Records
+from d9m.model import records, wheel_facts
+from d9m.model.versions import in_order, within
+from d9m.model.wheel_facts import Catalogue, Line, Published, WheelFacts
+
+
+class Difference(msgspec.Struct, frozen=True, order=True):
+    """One thing on which records and wheels differ."""
+
+    code: str
+    subject: str
+    releases: str
+    """``first..until``: both read, the second exclusive, empty to the newest; several joined by ``,``."""
+    detail: str
+
+    @property
+    def id(self) -> str:
+        """What an explanation names. New releases change it only where they change the difference."""
+        return " ".join(filter(None, (self.code, self.subject, self.releases)))
+
+
+class Known(msgspec.Struct, frozen=True):
+    """The records, as they are read and as they are asked."""
+
+    loaded: Records
+    kb: KnowledgeBase
+
+    def of(self, kind: str) -> dict[str, Any]:
+        return self.loaded.of(kind)
+
+    def home(self, id_: str) -> str:
+        """Home package of a record."""
+        return self.kb.meta.folders.get(id_.partition("/")[0], "")
+
+
+class Release(msgspec.Struct, frozen=True):
+    """What the wheels of one release say together."""
+
+    files: list[WheelFacts]
+
+    def all(self, field: str) -> set[str]:
+        return {text for each in self.files for text in getattr(each, field)}
+
+    def lists(self) -> Iterator[tuple[str, Line]]:
+        """Section and line, as the first wheel has them: all of one release have the same."""
+        for section, lines in self.files[0].lists.items():
+            for line in lines:
+                yield section, line
+
+
+class Shipped(msgspec.Struct, frozen=True):
+    """Every fact file, by package and release (oldest first)."""
+
+    files: list[str]
+    packages: dict[str, dict[str, Release]]
+    catalogues: dict[str, Catalogue]
+    published: list[Published]
+
+    def spans(self, package: str, releases: Iterable[str]) -> str:
+        """Some of the releases that were read, as an id names them."""
+        some = set(releases)
+        read = list(self.packages[package])
+        return wheel_facts.spans(read, [each in some for each in read])
+
+    def carrying(self, package: str, carries: Callable[[Release], bool]) -> set[str]:
+        return {version for version, release in self.packages[package].items() if carries(release)}
+
+
+def shipped(folder: Path) -> Shipped:
+    """All facts under ``evidence/``. Raises DataError for a file that is none."""
+    facts = wheel_facts.facts(folder)
+    packages: dict[str, dict[str, list[WheelFacts]]] = {}
+    for each in facts.values():
+        packages.setdefault(each.package, {}).setdefault(each.version.partition("+")[0], []).append(each)
+    ordered = {
+        package: {version: Release(found[version]) for version in in_order(found)}
+        for package, found in packages.items()
+    }
+    return Shipped(sorted(facts), ordered, wheel_facts.catalogues(folder), wheel_facts.published(folder))
+
+
+def meant(when: records.When, home: str, package: str, versions: Iterable[str]) -> set[str] | None:
+    """Releases of a package in which a record's condition can hold; None if it says nothing about the package.
+
+    A clause that names another build instead (``ngc-tensorflow-tf2``) is none of this package's.
+    """
+    clauses = when if isinstance(when, list) else [when]
+    named = [clause[package] for clause in clauses if package in clause]
+    if not named:
+        return set(versions) if home == package and not any(clauses) else None
+    ranges = [each for each in named if isinstance(each, records.Range)]
+    return {version for version in versions if any(within(version, each) for each in ranges)}
+
+
+def existing(exists: records.Existence, versions: Iterable[str]) -> set[str]:
+    """Releases in which a name is said to exist."""
+    return {version for version in versions if within(version, exists)}

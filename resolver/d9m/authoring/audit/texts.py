@@ -1,0 +1,94 @@
+"""Error records: does every release that a wording names carry it, and no other?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from d9m.authoring.audit.shipped import Difference, Known, Release, Shipped, meant
+from d9m.model.records import ErrorRecord
+
+_VARIES = re.compile(r"\{[^{}]*\}|%[sdf]|\$\d")
+"""Parts that differ from case to case, in records and in source texts."""
+
+_TOPIC = re.compile(r"\b(?:in|non-?)?determinis(?:m|sim|tic|tically)\b", re.IGNORECASE)
+"""What the collectors look for; other texts cannot be compared."""
+
+_REFUSED = " does not have a deterministic"
+SHORTEST = 12
+"""Letters of a message that is particular enough to stand for a wording."""
+
+
+def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+    """`text-not-shipped` and `text-shipped-elsewhere`."""
+    errors: dict[str, ErrorRecord] = known.of("errors")
+    for package, releases in shipped.packages.items():
+        for id_, error in errors.items():
+            for number, text in enumerate(error.texts, 1) if error.kind != "symptom" else ():
+                said = meant(text.when, known.home(id_), package, releases)
+                if said is None or not _TOPIC.search(text.text):
+                    continue
+                have = shipped.carrying(package, lambda release, t=text.text: carries(release, t))
+                subject = f"errors/{id_}#{number}"
+                shown = f"{package}: {text.text[:90]}"
+                if said - have:
+                    yield Difference("text-not-shipped", subject, shipped.spans(package, said - have), shown)
+                if have - said:
+                    yield Difference("text-shipped-elsewhere", subject, shipped.spans(package, have - said), shown)
+
+
+def carries(release: Release, text: str) -> bool:
+    """Whether the wheels of a release can say this.
+
+    A refusal is put together from the name of the operation, which the libraries
+    hand over, and a rest that is the same for all of them.
+    """
+    named = any(refuses(text, each) for each in release.all("alerts"))
+    rests = [each for each in release.all("messages") if _VARIES.sub("", each).strip().startswith(_REFUSED.strip())]
+    return _covered(text, release.all("messages").difference(() if named else rests))
+
+
+def refuses(text: str, alert: str) -> bool:
+    """Whether this is the refusal of an operation of that name."""
+    name, refused, _rest = text.partition(_REFUSED)
+    return bool(refused) and re.fullmatch(".+".join(map(re.escape, _VARIES.split(name))), alert) is not None
+
+
+def _covered(text: str, messages: Iterable[str]) -> bool:
+    """Whether messages hold the text, or make up every part of it that speaks of determinism."""
+    text = " ".join(text.split())
+    pieces = parts(text)
+    covered: list[tuple[int, int]] = []
+    for message in messages:
+        if all(part in message for _place, part in pieces):
+            return True
+        places = [(text.find(part), len(part)) for _place, part in parts(message)]
+        if sum(length for _start, length in places) >= SHORTEST and all(start >= 0 for start, _length in places):
+            covered.extend((start, start + length) for start, length in places)
+        covered.extend(across(text, pieces, message))
+    spoken = [each.span() for each in _TOPIC.finditer(text)]
+    return all(any(low <= start and end <= high for low, high in covered) for start, end in spoken)
+
+
+def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[tuple[int, int]]:
+    """Where a message fits that says what stands in the text's ``{…}``: it ends, or begins, beside one."""
+    for place, part in pieces:
+        lengths = range(len(part), SHORTEST - 1, -1)
+        after = next((size for size in lengths if place > 0 and message.endswith(part[:size])), 0)
+        before = next((size for size in lengths if text[place + len(part) :] and message.startswith(part[-size:])), 0)
+        if after:
+            yield place, place + after
+        if before:
+            yield place + len(part) - before, place + len(part)
+
+
+def parts(text: str) -> list[tuple[int, str]]:
+    """What does not vary in a text, with its place."""
+    found: list[tuple[int, str]] = []
+    start = 0
+    for gap in [each.span() for each in _VARIES.finditer(text)] + [(len(text), len(text))]:
+        part = text[start : gap[0]]
+        if part.strip():
+            found.append((start + len(part) - len(part.lstrip()), part.strip()))
+        start = gap[1]
+    return found

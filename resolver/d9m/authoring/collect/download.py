@@ -1,0 +1,60 @@
+"""Fetch a wheel with pip, for a platform that need not be this one."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from d9m.errors import UsageError, quote
+
+PLATFORMS: dict[str, tuple[str, ...]] = {
+    "linux": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
+    "macos": ("macosx_15_0_arm64", "macosx_14_0_arm64", "macosx_11_0_arm64", "macosx_10_15_x86_64"),
+}
+"""Name -> tags, preferred first. pip adds older forms of the last ones."""
+
+_PYTHONS = ("3.12", "3.10", "3.8", "3.6", "3.5")
+"""Between them they cover every release that has wheels."""
+
+
+def released(distribution: str) -> list[str]:
+    """Releases that the package index lists for Linux, oldest first. Raises UsageError where it cannot be asked."""
+    found: set[str] = set()
+    said = ""
+    for python in _PYTHONS:
+        done = _pip("index", "versions", *_target("linux", python), distribution)
+        listed = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
+        found.update(each.partition("+")[0] for each in (listed[1].split(", ") if listed else ()))
+        said = _error(done) or said
+    if not found:
+        raise UsageError(f"pip finds no release of {distribution}: {said}")
+    return sorted(found, key=lambda each: ([int(number) for number in re.findall(r"\d+", each)], each))
+
+
+def download(distribution: str, version: str, platform: str, folder: Path) -> Path:
+    """Put the wheel of a release into `folder`. Raises UsageError, with pip's words, where there is none."""
+    said = ""
+    for python in _PYTHONS:
+        options = ("--quiet", "--no-deps", "--no-cache-dir", "--dest", str(folder))
+        done = _pip("download", *options, *_target(platform, python), f"{distribution}=={version}")
+        found = sorted(folder.glob("*.whl"))
+        if done.returncode == 0 and found:
+            return found[0]
+        said = _error(done) or said
+    raise UsageError(f"pip finds no {platform} wheel of {distribution} {quote(version)}: {said}")
+
+
+def _target(platform: str, python: str) -> list[str]:
+    tags = [part for tag in PLATFORMS[platform] for part in ("--platform", tag)]
+    return ["--only-binary=:all:", "--python-version", python, *tags]
+
+
+def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  pip of this Python
+
+
+def _error(done: subprocess.CompletedProcess[str]) -> str:
+    return next((line for line in reversed(done.stderr.splitlines()) if line.startswith("ERROR")), "")

@@ -1,0 +1,150 @@
+"""Public names of Python modules, read from their source and stubs; nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from d9m.authoring.collect.wheel import Wheel
+from d9m.authoring.collect.words import parsed
+
+
+def defined(source: str) -> set[str]:
+    """Functions, classes and lower-case values that a module defines itself."""
+    found: set[str] = set()
+    for node in _statements(parsed(source)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found.update(each.id for each in node.targets if isinstance(each, ast.Name) and each.id.islower())
+    return {name for name in found if not name.startswith("_")}
+
+
+def imported(source: str, of: str = "") -> set[str]:
+    """Names that a module takes from others to offer them; `of`: start of the modules taken from."""
+    return {
+        alias.asname or alias.name
+        for node in _statements(parsed(source))
+        if isinstance(node, ast.ImportFrom)
+        and node.module != "__future__"
+        and ("." * node.level + (node.module or "")).startswith(of)
+        for alias in node.names
+        if not (alias.asname or alias.name).startswith("_") and alias.name != "*"
+    }
+
+
+def listed(source: str) -> set[str]:
+    """Names of ``__all__``, where it is written out."""
+    found: set[str] = set()
+    for node in _statements(parsed(source)):
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(value, (ast.List, ast.Tuple)):
+            found.update(str(each.value) for each in value.elts if isinstance(each, ast.Constant))
+    return found
+
+
+def methods(source: str, of: str) -> set[str]:
+    """Public methods of the classes whose name matches."""
+    return {
+        each.name
+        for node in _statements(parsed(source))
+        if isinstance(node, ast.ClassDef) and re.fullmatch(of, node.name)
+        for each in node.body
+        if isinstance(each, ast.FunctionDef) and (not each.name.startswith("_") or each.name.endswith("__"))
+    }
+
+
+def _statements(module: ast.Module | None) -> Iterator[ast.stmt]:
+    """Statements of a module, those under a top-level ``if`` and ``try`` included."""
+    waiting: list[ast.stmt] = list(module.body) if module else []
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if isinstance(node, (ast.If, ast.Try)):
+            waiting.extend([*node.body, *node.orelse])
+
+
+TORCH_SPACES = {
+    **{space: f"{space}/__init__" for space in ("fft", "linalg", "nested", "sparse", "special")},
+    "distributed": "distributed/distributed_c10d",
+    "nn.attention": "nn/attention/__init__",
+    "nn.init": "nn/init",
+    "random": "random",
+    "utils.checkpoint": "utils/checkpoint",
+}
+"""Namespace -> the module that defines its functions."""
+
+
+def torch_names(wheel: Wheel) -> set[str]:
+    """Functions, layers and tensor methods of torch; empty for wheels without a stub, which alone names them all."""
+    tensor = wheel.text("torch/_tensor.py") or wheel.text("torch/tensor.py")
+    stub = wheel.text("torch/_C/__init__.pyi") or wheel.text("torch/__init__.pyi")
+    if not stub:
+        return set()
+    spaces = {
+        "torch": {
+            *defined(wheel.text("torch/_C/_VariableFunctions.pyi")),
+            *(defined(stub) if wheel.text("torch/__init__.pyi") else ()),
+            *listed(wheel.text("torch/functional.py")),
+            *(each for each in defined(wheel.text("torch/__init__.py")) if each.islower()),
+            *re.findall(r"add_docstr\(\s*torch\.(\w+),", wheel.text("torch/_torch_docs.py")),
+        },
+        "torch.nn": imported(wheel.text("torch/nn/modules/__init__.py")),
+        "torch.nn.functional": defined(wheel.text("torch/nn/functional.py")),
+        "torch.Tensor": {
+            *methods(stub, "_?TensorBase|Tensor"),
+            *methods(tensor, "Tensor"),
+            *re.findall(r"add_docstr_all\(\s*[\"'](\w+)[\"']", wheel.text("torch/_tensor_docs.py")),
+        },
+    }
+    for space in ("nn.utils", "optim"):
+        spaces[f"torch.{space}"] = imported(wheel.text(f"torch/{space.replace('.', '/')}/__init__.py"))
+    for space, module in TORCH_SPACES.items():
+        spaces[f"torch.{space}"] = defined(wheel.text(f"torch/{module}.py"))
+    return {f"{space}.{name}" for space, names in spaces.items() for name in names}
+
+
+_TENSORFLOW_API = re.compile(
+    r"tensorflow(?:_core)?/(?P<apart>_api/v[12]/|(?:python/)?tools/api/generator/api/)?(?P<space>.+/)?__init__\.py"
+)
+_OWN = re.compile(r"tensorflow(?:_core)?/(?:contrib|core|examples|python|tools)/")
+"""Not the interface."""
+_GENERATED = "MACHINE GENERATED"
+"""What a generated module says of itself, in 1.9 to 1.11, where it stands beside others."""
+_TENSORFLOW_TWICE = re.compile(r"compat/(v2/|v1/(compat|raw_ops)/)")
+"""Views of the same names."""
+
+
+def tensorflow_names(wheel: Wheel) -> set[str]:
+    """Names of the generated modules; empty for releases that put their interface together while they start."""
+    modules: dict[str, list[str]] = {}
+    for member in wheel.members():
+        place = _TENSORFLOW_API.fullmatch(member)
+        space = (place["space"] or "") if place else ""
+        if place and not _TENSORFLOW_TWICE.match(space) and (place["apart"] or not _OWN.match(member)):
+            source = wheel.text(member)
+            if place["apart"] or _GENERATED in source:
+                modules.setdefault(space.replace("/", "."), []).append(source)
+    if modules:
+        root = wheel.text("tensorflow_core/__init__.py") or wheel.text("tensorflow/__init__.py")
+        modules.setdefault("", []).append(root)
+    found = {space + name for space, sources in modules.items() for source in sources for name in imported(source)}
+    return {f"tf.{name}" for name in found if f"{name}." not in modules}
+
+
+_KERAS_API = re.compile(r"keras/(?:api/_v2/|(?:api/)?_tf_keras/)keras/(.+/)?__init__\.py")
+"""What ``tf.keras`` leads to, in Keras 2 and 3."""
+
+
+def keras_names(wheel: Wheel) -> set[str]:
+    """Names under ``tf.keras`` in the wheel of Keras that TensorFlow takes them from."""
+    found: set[str] = set()
+    for member in wheel.members():
+        place = _KERAS_API.fullmatch(member)
+        if place is not None:
+            source = wheel.text(member)
+            names = imported(source) - imported(source, "keras.api") - imported(source, "keras._tf_keras")
+            found.update(f"tf.keras.{(place[1] or '').replace('/', '.')}{name}" for name in names)
+    return found

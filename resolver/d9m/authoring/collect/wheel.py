@@ -1,0 +1,95 @@
+"""A wheel on disk: its name, its checksum, and its members one at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import re
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+from d9m.errors import DataError
+
+_NAME = re.compile(r"(?P<distribution>[\w.]+)-(?P<version>[\w.+!]+)(-\d\w*)?-[\w.]+-[\w.]+-(?P<platform>[\w.]+)\.whl")
+_MOVED = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
+"""Where some wheels keep what the installer puts beside the rest."""
+
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
+"""What `zipfile` raises for a damaged or unusual archive."""
+
+_PIECE = 1 << 20
+
+
+class Wheel:
+    """An open wheel. Every method raises DataError where the file is damaged."""
+
+    def __init__(self, path: Path) -> None:
+        named = _NAME.fullmatch(path.name)
+        if named is None:
+            raise DataError(f"{path.name}: not the name of a wheel", tip="NAME-VERSION-PYTHON-ABI-PLATFORM.whl")
+        self.path = path
+        self.distribution = named["distribution"].replace("_", "-").lower()
+        self.version = named["version"]
+        self.platform = named["platform"]
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except _BROKEN as error:
+            raise self._damaged(error) from None
+        self._places = {_MOVED.sub("", name, count=1): name for name in self._zip.namelist()}
+
+    def __enter__(self) -> Wheel:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._zip.close()
+
+    def members(self) -> list[str]:
+        """Paths as they are after installation."""
+        return sorted(self._places)
+
+    def bytes(self, member: str) -> bytes:
+        """Content of a small member; empty where there is none."""
+        if member not in self._places:
+            return b""
+        try:
+            return self._zip.read(self._places[member])
+        except _BROKEN as error:
+            raise self._damaged(error, member) from None
+
+    def text(self, member: str) -> str:
+        """Content of a text member; empty where there is none."""
+        return self.bytes(member).decode("utf-8", errors="replace")
+
+    @contextmanager
+    def mapped(self, member: str) -> Generator[mmap.mmap | bytes, None, None]:
+        """Content of a large member, on disk rather than in memory, gone afterwards."""
+        with tempfile.TemporaryFile() as file:
+            try:
+                with self._zip.open(self._places[member]) as packed:
+                    shutil.copyfileobj(packed, file, _PIECE)
+            except _BROKEN as error:
+                raise self._damaged(error, member) from None
+            if not file.tell():
+                yield b""
+                return
+            file.flush()
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                yield content
+
+    def checksum(self) -> str:
+        """SHA-256 of the whole file, as package indexes list it."""
+        digest = hashlib.sha256()
+        with self.path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                digest.update(piece)
+        return digest.hexdigest()
+
+    def _damaged(self, error: BaseException, member: str = "") -> DataError:
+        place = f"{self.path.name}: {member}" if member else self.path.name
+        return DataError(f"{place}: cannot be read as a wheel: {error}", tip="fetch it again, whole")

@@ -1,0 +1,69 @@
+"""`d9m kb lint`: every fault of every record in one run.
+
+A rule is a value (`rule.Rule`): a code, a paragraph on why, and a check over the
+shared lookups (`index.Index`). A family of rules a module; `RULES` lists all.
+To add one: write the check, add it to its module's `RULES`, and add a bad record
+and a near miss under ``tests/kb/lint/CODE/``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from d9m.authoring.lint import (
+    catalogue,
+    conditions,
+    dates,
+    evidence,
+    identity,
+    knobs,
+    loading,
+    measured,
+    references,
+    releases,
+    solving,
+    text,
+    timeline,
+)
+from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.report import as_json, as_text
+from d9m.authoring.lint.rule import Rule
+from d9m.errors import UsageError, nearest, quote
+from d9m.kb import yaml_files
+from d9m.kb.yaml_files import Fault
+
+__all__ = ["RULES", "Fault", "Rule", "as_json", "as_text", "find", "lint"]
+
+RULES: tuple[Rule, ...] = (
+    *loading.RULES,
+    *identity.RULES,
+    *references.RULES,
+    *conditions.RULES,
+    *releases.RULES,
+    *timeline.RULES,
+    *solving.RULES,
+    *knobs.RULES,
+    *catalogue.RULES,
+    *evidence.RULES,
+    *measured.RULES,
+    *dates.RULES,
+    *text.RULES,
+)
+
+_BY_CODE = {each.code: each for each in RULES}
+
+
+def lint(root: Path) -> list[Fault]:
+    """All faults of all files under `root`, by file and line. A file that cannot be read takes only itself out."""
+    loaded = yaml_files.load(root)
+    index = Index(loaded)
+    found = {*loaded.faults, *(fault for rule in RULES for fault in rule.faults(index))}
+    return sorted(found)
+
+
+def find(code: str) -> Rule:
+    """The rule with this code. Raises UsageError, with the nearest codes."""
+    found = _BY_CODE.get(code)
+    if found is None:
+        raise UsageError(f"no lint rule is called {quote(code)}", nearest=nearest(code, _BY_CODE), allowed=_BY_CODE)
+    return found

@@ -1,0 +1,106 @@
+"""Dates, and the order in which things can have happened."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator
+
+from d9m.authoring.lint.index import Index, readable
+from d9m.authoring.lint.releases import package_of
+from d9m.authoring.lint.rule import Finding, rule
+from d9m.kb.validate import Path
+from d9m.kb.yaml_files import Loaded
+from d9m.model import records
+from d9m.model.versions import covers
+
+_FORM = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?", re.ASCII)
+_DATED = ((records.Evidence, "date"), (records.Document, "date"), (records.Release, "date"),
+          (records.PullRequest, "opened"), (records.PullRequest, "merged"), (records.PullRequest, "updated"),
+          (records.Issue, "opened"), (records.Issue, "updated"))  # fmt: skip
+
+
+def is_date(text: str) -> bool:
+    """Whether `text` is a year, a month or a day of the calendar, in ISO 8601."""
+    if not _FORM.fullmatch(text):
+        return False
+    try:
+        datetime.date.fromisoformat(text + "-01-01"[len(text) - 4 :])
+    except ValueError:
+        return False
+    return True
+
+
+def _dates(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
+    for type_, field in _DATED:
+        for at, path, part in index.parts(type_):
+            date: str | None = getattr(part, field)
+            if date is not None:
+                yield at, (*path, field), date
+
+
+@rule(
+    "date-format",
+    "Date that is not ISO 8601",
+    """Dates are written YYYY, YYYY-MM or YYYY-MM-DD, as precisely as they are known: that form sorts as text and
+    cannot be read as another day. The edition's date is a full day, because every answer repeats it.""",
+)
+def date_format(index: Index) -> Iterator[Finding]:
+    for at, path, date in _dates(index):
+        if not is_date(date):
+            yield Finding(at, path, "not a date", date, "YYYY, YYYY-MM, YYYY-MM-DD")
+    is_day = len(index.date) == len("YYYY-MM-DD") and is_date(index.date)
+    if index.complete("edition") and not is_day:
+        yield Finding(index.edition, ("date",), "the edition has no day", index.date, "YYYY-MM-DD")
+
+
+@rule(
+    "future-date",
+    "Date after the edition",
+    """Nothing in an edition can have happened after it. Either the date is mistyped, or kb/edition.yaml has not been
+    set to the day of this change.""",
+)
+def future_date(index: Index) -> Iterator[Finding]:
+    for at, path, date in _dates(index):
+        if is_date(index.date) and is_date(date) and date > index.date[: len(date)]:
+            yield Finding(at, path, "after the date of the edition", date, f"up to {index.date}", "see edition.yaml")
+
+
+@rule(
+    "merge-order",
+    "Fix older than its merge",
+    """A pull request is opened, then merged, then released. A release that is older than the merge cannot contain it,
+    so one of the two dates, or the version, is wrong; seed tables had several of these. Only a merged pull request
+    has a merge date.""",
+)
+def merge_order(index: Index) -> Iterator[Finding]:
+    for at, path, request in index.parts(records.PullRequest):
+        merged = request.merged
+        if merged is None:
+            continue
+        if request.status != "merged":
+            yield Finding(at, (*path, "merged"), f"has a merge date, but is {request.status}", merged)
+        if request.opened is not None and _before(merged, request.opened):
+            yield Finding(at, (*path, "merged"), "merged before it was opened", merged, f"from {request.opened}")
+        out = _released(index, request)
+        if out is not None and _before(out, merged):
+            message = f"released on {out}, before the merge"
+            yield Finding(at, (*path, "version"), message, request.version or "", f"a release after {merged}")
+
+
+def _before(first: str, second: str) -> bool:
+    """Whether a date is surely before another; dates of different precision are compared as far as both go."""
+    length = min(len(first), len(second))
+    return is_date(first) and is_date(second) and first[:length] < second[:length]
+
+
+def _released(index: Index, request: records.PullRequest) -> str | None:
+    """When the first release came out that is said to contain a pull request."""
+    package = package_of(index, request)
+    if package is None or request.version is None or readable(request.version) is None:
+        return None
+    first = next((each for each in index.releases[package] if covers(request.version, each)), None)
+    return index.packages[package].releases[first].date if first is not None else None
+
+
+RULES = (date_format, future_date, merge_order)

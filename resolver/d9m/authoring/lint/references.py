@@ -1,0 +1,214 @@
+"""Names in one record that stand for another record."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+import msgspec
+
+from d9m.authoring.lint.conditions import did_you_mean
+from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.rule import Finding, rule
+from d9m.errors import UsageError
+from d9m.kb.validate import Path
+from d9m.kb.yaml_files import Loaded
+from d9m.model import op_syntax, records
+from d9m.model.runs import Observation
+
+
+class Link(msgspec.Struct, frozen=True):
+    """One name that has to lead somewhere."""
+
+    at: Loaded
+    path: Path
+    what: str
+    kind: str
+    """Folder of the record that it stands for."""
+    name: str
+    known: Collection[str]
+
+
+@rule(
+    "dangling-reference",
+    "Name that leads nowhere",
+    """Records name each other by label (solutions), by name (settings, ops, packages) or by id (the rest). A name that
+    no record has is a typing mistake, a record that was never written, or one that was renamed. The names are case
+    sensitive.""",
+)
+def dangling_reference(index: Index) -> Iterator[Finding]:
+    for link in _links(index):
+        if link.name not in link.known and all(map(index.complete, _folders(link.kind))):
+            near = "" if link.kind in CITED else did_you_mean(link.name, list(link.known))  # numbers are not alike
+            tip = near or f"add the record under {' or '.join(f'{each}/' for each in _folders(link.kind))}"
+            yield Finding(link.at, link.path, f"no such {link.what}", link.name, tip=tip)
+
+
+def _folders(kind: str) -> tuple[str, ...]:
+    """Folders in which a record of this kind may be: pull requests and issues share their numbers."""
+    return CITED if kind in CITED else (kind,)
+
+
+def _links(index: Index) -> Iterator[Link]:
+    yield from _solution_links(index)
+    yield from _setting_links(index)
+    yield from _package_links(index)
+    yield from _op_links(index)
+    yield from _record_links(index)
+
+
+def _solution_links(index: Index) -> Iterator[Link]:
+    for type_ in (records.Step, records.Unless):
+        for at, path, part in index.parts(type_):
+            for place, combined in enumerate(part.by):
+                for label in combined.split(" + "):
+                    yield Link(at, (*path, "by", place), "solution", "solutions", label, index.labels)
+            if part.pending is not None:
+                yield Link(at, (*path, "pending"), "solution", "solutions", part.pending, index.labels)
+    for at, path, solution in index.parts(records.Solution):
+        for place, label in enumerate(solution.requires):
+            yield Link(at, (*path, "requires", place), "solution", "solutions", label, index.labels)
+
+
+def _setting_links(index: Index) -> Iterator[Link]:
+    for at, path, turn in index.parts(records.Turn):
+        for word, name in (("set", turn.set), ("unset", turn.unset)):
+            if name is not None:
+                yield Link(at, (*path, word), "setting", "settings", name, index.settings)
+    for at, path, setting in index.parts(records.Setting):
+        if setting.instead is not None:
+            yield Link(at, (*path, "instead"), "setting", "settings", setting.instead, index.settings)
+
+
+def _package_links(index: Index) -> Iterator[Link]:
+    def link(at: Loaded, path: Path, name: str) -> Link:
+        return Link(at, path, "package", "versions", name, index.packages)
+
+    for at, path, file in index.parts(records.OpFile):
+        yield link(at, (*path, "package"), file.package)
+        for prefix, name in file.add_ons.items():
+            yield link(at, (*path, "add_ons", prefix), name)
+    for at, path, package in index.parts(records.Package):
+        if package.stock is not None:
+            yield link(at, (*path, "stock"), package.stock)
+    for at, path, release in index.parts(records.Release):
+        for name in release.with_:
+            yield link(at, (*path, "with", name), name)
+    for at, path, source in index.parts(records.Source):
+        for name in source.timeline:
+            yield link(at, (*path, "timeline", name), name)
+
+
+def _op_links(index: Index) -> Iterator[Link]:
+    for at, path, source in index.parts(records.Source):
+        home = index.home(at)
+        ops = index.catalogues[home].ops if home in index.catalogues else {}
+        for place, name in _op_names(source.ops if home else []):
+            yield Link(at, (*path, "ops", place), "catalogued op of the home package", "ops", name, ops)
+    for at, path, file in index.parts(records.OpFile):
+        catalogue = index.catalogues[file.package]
+        known = {**catalogue.ops, **catalogue.reach}
+        for name, targets in file.reach.items():
+            items = [each if isinstance(each, str) else each.op for each in targets]
+            for place, target in _op_names(items):
+                yield Link(at, (*path, "reach", name, place), "op or name of this package", "ops", target, known)
+    everywhere = {name for each in index.catalogues.values() for name in (*each.ops, *each.reach)}
+    for at, path, error in index.parts(records.ErrorRecord):
+        for place, name in _op_names(error.ops):
+            yield Link(at, (*path, "ops", place), "op or name", "ops", name, everywhere)
+
+
+def _op_names(items: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Names of those items that can be read; `op-item` tells of the others."""
+    for place, item in enumerate(items):
+        try:
+            yield place, op_syntax.parse(item).name
+        except UsageError:
+            continue
+
+
+def _record_links(index: Index) -> Iterator[Link]:
+    def link(at: Loaded, path: Path, what: str, kind: str, id_: str) -> Link:
+        return Link(at, path, what, kind, id_, index.kinds.get(kind, {}))
+
+    for type_ in (records.Step, records.Unless):
+        for at, path, part in index.parts(type_):
+            if part.error is not None:
+                yield link(at, (*path, "error"), "error record", "errors", part.error)
+    for at, path, error in index.parts(records.ErrorRecord):
+        for place, id_ in enumerate(error.sources):
+            yield link(at, (*path, "sources", place), "source", "sources", id_)
+    known = _sources(index)
+    for at, path, observation in index.parts(Observation):
+        if observation.source is not None:
+            yield Link(at, (*path, "source"), "source", "sources", observation.source, known)
+    for at, path, evidence in index.parts(records.Evidence):
+        if evidence.document is not None:
+            yield link(at, (*path, "document"), "document", "documents", evidence.document)
+        if evidence.run is not None:
+            yield link(at, (*path, "run"), "measured run", "runs", evidence.run)
+    yield from _citations(index)
+
+
+def _sources(index: Index) -> set[str]:
+    """Ids of sources, former ones included: a run keeps the names of its day."""
+    found = index.kinds["sources"]
+    return {*found, *(old for each in found.values() for old in each.record.moved_from)}
+
+
+CITED = ("pull_requests", "issues")
+CITING: dict[str, type[records.Source | records.Solution | records.Ingredient]] = {
+    "sources": records.Source,
+    "solutions": records.Solution,
+    "ingredients": records.Ingredient,
+}
+
+
+def _citations(index: Index) -> Iterator[Link]:
+    numbers = {cited_as(at) for kind in CITED for at in index.kinds[kind].values()}
+    for type_ in CITING.values():
+        for at, path, part in index.parts(type_):
+            for place, reference in enumerate(part.references):
+                here = (*path, "references", place)
+                yield Link(at, here, "pull request or issue", "pull_requests", reference, numbers)
+    names = {f"{kind}/{id_}" for kind in CITING for id_ in index.kinds[kind]}
+    for kind in CITED:
+        for at in index.kinds[kind].values():
+            for place, name in enumerate(at.record.records):
+                folder = name.partition("/")[0]
+                yield Link(at, ("records", place), "source, solution or ingredient", folder, name, names)
+
+
+def cited_as(at: Loaded) -> str:
+    """How records cite a pull request or an issue: ``tensorflow#31465``."""
+    return at.id.replace("/", "#")
+
+
+@rule(
+    "one-sided-reference",
+    "Reference that is not returned",
+    """A source, solution or ingredient names its pull requests and issues under `references` (tensorflow#31465), and
+    each of these names it back under `records` (sources/tensorflow/bias-add). Both sides are written, because each is
+    read on its own page, and because a name on one side only is mostly a mistake on the other.""",
+)
+def one_sided_reference(index: Index) -> Iterator[Finding]:
+    numbered: dict[str, Loaded] = {}
+    for kind in CITED:
+        for at in index.kinds[kind].values():
+            numbered.setdefault(cited_as(at), at)
+    for type_ in CITING.values():
+        for at, path, part in index.parts(type_):
+            name = f"{at.kind}/{at.id}"
+            for place, reference in enumerate(part.references):
+                cited = numbered.get(reference)
+                if cited is not None and name not in cited.record.records:
+                    message = f"{cited.file} does not name this record"
+                    yield Finding(at, (*path, "references", place), message, reference, tip=f"add {name} there")
+    citing = {f"{kind}/{id_}": at for kind in CITING for id_, at in index.kinds[kind].items()}
+    for reference, at in numbered.items():
+        for place, name in enumerate(at.record.records):
+            if name in citing and reference not in citing[name].record.references:
+                message = f"{name} does not cite this"
+                yield Finding(at, ("records", place), message, name, tip=f"add {reference} there, or drop it here")
+
+
+RULES = (dangling_reference, one_sided_reference)

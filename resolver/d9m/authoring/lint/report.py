@@ -1,0 +1,47 @@
+"""Faults as text and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.kb.yaml_files import Fault
+
+SCHEMA_VERSION = 1
+
+
+def as_text(faults: Sequence[Fault]) -> str:
+    """One paragraph a fault, ``file:line: [code] message`` first, and a count at the end."""
+    lines: list[str] = []
+    for each in faults:
+        lines.append(f"{each.file}:{each.line}: [{each.rule}] {each.message}")
+        for name in ("field", "value", "allowed", "tip"):
+            text = getattr(each, name)
+            if text:
+                lines.append(f"    {name + ':':9}{text}")
+    return "\n".join([*lines, _count(faults)])
+
+
+def _count(faults: Sequence[Fault]) -> str:
+    files = len({each.file for each in faults})
+    return f"{_many(len(faults), 'fault')} in {_many(files, 'file')}" if faults else "no faults"
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def as_json(faults: Sequence[Fault]) -> str:
+    """One object: the faults, and how many there are by rule."""
+    whole = {
+        "schema_version": SCHEMA_VERSION,
+        "faults": faults,
+        "counts": {
+            "faults": len(faults),
+            "files": len({each.file for each in faults}),
+            "by_rule": dict(sorted(Counter(each.rule for each in faults).items())),
+        },
+    }
+    return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()

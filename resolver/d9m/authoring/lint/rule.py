@@ -1,0 +1,46 @@
+"""What a rule is: a code, a reason to read, and a check that yields findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import msgspec
+
+from d9m.authoring.lint.index import Index
+from d9m.kb.validate import Path
+from d9m.kb.yaml_files import Fault, Loaded
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that a rule objects to, at a field of a record."""
+
+    at: Loaded
+    path: Path
+    message: str
+    value: str = ""
+    allowed: str = ""
+    tip: str = ""
+
+
+Check: TypeAlias = Callable[[Index], Iterator[Finding]]
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """One demand on records. `why` is the paragraph that the site and `--explain` show."""
+
+    code: str
+    title: str
+    why: str
+    check: Check
+
+    def faults(self, index: Index) -> Iterator[Fault]:
+        for each in self.check(index):
+            field = ".".join(map(str, each.path))
+            line = each.at.line(*each.path)
+            yield Fault(each.at.file, line, self.code, each.message, field, each.value, each.allowed, each.tip)
+
+
+def rule(code: str, title: str, why: str) -> Callable[[Check], Rule]:
+    """Make a check a rule: ``@rule("code", "Title", "why")``. White space in `why` is joined."""
+    return lambda check: Rule(code, title, " ".join(why.split()), check)

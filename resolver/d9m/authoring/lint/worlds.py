@@ -1,0 +1,124 @@
+"""Whether conditions can hold together in some environment, asked without any environment."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from d9m.authoring.lint.index import Index, readable
+from d9m.environment.environment import DEVICES
+from d9m.model import conditions
+from d9m.model.conditions import ABSENT, Cell, Cells, Condition, Restriction, Value
+from d9m.model.records import Clause, Fact, Range, When
+from d9m.model.versions import FIRST, key
+
+
+def clauses(when: When) -> Sequence[Clause]:
+    return when if isinstance(when, list) else [when]
+
+
+def possible(index: Index, whens: Sequence[When], fixed: Mapping[str, Value] | None = None) -> bool:
+    """Whether some environment with the `fixed` variables fulfils all conditions.
+
+    True where a condition has faults of its own: other rules name them.
+    """
+    if not all(is_sound(index, when) for when in whens):
+        return True
+    parsed = [conditions.parse(when) for when in whens]
+    domains = _domains(index, parsed, fixed or {})
+    return any(_fit(chosen, domains) for chosen in itertools.product(*parsed))
+
+
+def reachable(index: Index, wanted: Sequence[When], earlier: Sequence[When]) -> bool:
+    """Whether some environment fulfils all of `wanted` and none of `earlier`."""
+    if not all(is_sound(index, when) for when in (*wanted, *earlier)):
+        return True
+    parsed = [conditions.parse(when) for when in wanted]
+    before = [conditions.parse(when) for when in earlier]
+    domains = _domains(index, [*parsed, *before], {})
+    worlds = itertools.product(*([cell.value for cell in cells] for cells in domains.values()))
+    return any(
+        all(conditions.holds(each, world) for each in parsed)
+        and not any(conditions.holds(each, world) for each in before)
+        for world in (dict(zip(domains, values)) for values in worlds)
+    )
+
+
+def is_sound(index: Index, when: When) -> bool:
+    """Whether every variable is known, and has the values and releases that it is compared with."""
+    return all(_is_sound(index, name, allowed) for clause in clauses(when) for name, allowed in clause.items())
+
+
+def _is_sound(index: Index, name: str, allowed: str | list[str] | Range) -> bool:
+    fact = index.facts.get(name)
+    if not isinstance(allowed, Range):
+        values = [allowed] if isinstance(allowed, str) else allowed
+        if name in index.packages:
+            return values == [ABSENT]
+        return (name == "device" or fact is not None) and all(takes(fact, value) for value in values)
+    bounds = [bound for bound in (allowed.from_, allowed.until) if bound is not None]
+    if fact is not None:
+        return fact.type == "int" and all(is_number(bound) for bound in bounds)
+    return name in index.packages and all(
+        readable(bound) is not None and (not index.releases[name] or index.lists(name, bound)) for bound in bounds
+    )
+
+
+def takes(fact: Fact | None, value: str) -> bool:
+    """Whether a fact, or the device where `fact` is None, can have this value."""
+    if fact is None:
+        return value in DEVICES
+    return is_number(value) if fact.type == "int" else value in fact.values
+
+
+def is_number(text: str) -> bool:
+    """Whether a whole-number fact can have this value."""
+    return re.fullmatch(r"[0-9]{1,9}", text) is not None
+
+
+def _fit(chosen: Sequence[Mapping[str, Restriction]], domains: Mapping[str, Cells]) -> bool:
+    """Whether clauses hold together: each variable is restricted on its own, so each has to have a cell left."""
+    return all(
+        any(all(clause[name].allows(cell.value) for clause in chosen if name in clause) for cell in cells)
+        for name, cells in domains.items()
+    )
+
+
+def _domains(index: Index, parsed: Sequence[Condition], fixed: Mapping[str, Value]) -> dict[str, Cells]:
+    return {
+        name: (Cell(fixed[name]),) if name in fixed else _cells(index, name, cuts)
+        for name, cuts in conditions.cuts(parsed).items()
+    }
+
+
+def _cells(index: Index, name: str, cuts: tuple[str, ...]) -> Cells:
+    if name == "device":
+        return tuple(Cell(device) for device in DEVICES)
+    fact = index.facts.get(name)
+    if fact is not None:
+        return conditions.intervals(cuts, int, -1) if fact.type == "int" else tuple(Cell(each) for each in fact.values)
+    released = index.releases[name]
+    known = conditions.releases(cuts, released) if released else conditions.intervals(cuts, key, FIRST)
+    return (Cell(None), *known)
+
+
+def stock_world(index: Index) -> dict[str, Value]:
+    """An environment outside any vendor's image."""
+    return {name: None for name, package in index.packages.items() if package.stock is not None}
+
+
+def worlds_of(index: Index, package: str) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Every release of a package with what is certain beside it: an image's contents, no other image.
+
+    A pre-release in an image stays undecided: it lies between two releases.
+    """
+    outside = stock_world(index)
+    for release in index.releases[package]:
+        world: dict[str, Value] = {**outside, package: key(release)}
+        if index.packages[package].stock is not None:
+            for name, version in index.packages[package].releases[release].with_.items():
+                final = re.fullmatch(r"([0-9]+(?:\.[0-9]+)*)(\+.*)?", version)
+                if final is not None:
+                    world[name] = key(final[1])
+        yield release, world

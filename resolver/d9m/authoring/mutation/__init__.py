@@ -1,0 +1,1 @@
+"""Break each boundary of a record, and ask whether a golden case notices."""

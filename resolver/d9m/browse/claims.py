@@ -1,0 +1,64 @@
+"""What the sources claim of each stretch of releases, and the best evidence that each claim rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+import msgspec
+
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Evidence, EvidenceKind, Range, Source, Step, Unless, When
+
+EVIDENCE: tuple[str, ...] = get_args(EvidenceKind)
+"""Kinds of evidence, weakest first."""
+
+
+class Claim(msgspec.Struct, frozen=True):
+    source: str
+    package: str
+    """Whose releases it speaks of."""
+    text: str
+    best: str
+    """The strongest kind of evidence that it follows; empty where it has none."""
+
+
+def claims(kb: KnowledgeBase) -> Iterator[Claim]:
+    """Every step of every timeline, and every exception to one.
+
+    A claim rests on its own evidence; without any on that of its step, then of its source.
+    """
+    for id_ in kb.keys("sources"):
+        source: Source = kb.get("sources", id_)
+        for package, steps in source.timeline.items():
+            for step in steps:
+                evidence = step.evidence or source.evidence
+                yield Claim(id_, package, f"from {step.from_}: {_answer(step)}", _best(evidence))
+                for each in step.unless:
+                    where = f"from {step.from_}, {_condition(each.when)}: {_answer(each)}"
+                    yield Claim(id_, package, where, _best(each.evidence or evidence))
+
+
+def _best(evidence: Sequence[Evidence]) -> str:
+    return max((each.kind for each in evidence if each.follows), key=EVIDENCE.index, default="")
+
+
+def _answer(step: Step | Unless) -> str:
+    if isinstance(step, Step) and step.as_:
+        return f"as {step.as_}"
+    by = " or ".join(step.by)
+    return f"{step.outcome} by {by}" if step.outcome and by else step.outcome or f"solved by {by}"
+
+
+def _condition(when: When) -> str:
+    return " or ".join(
+        " and ".join(f"{name} {_allowed(allowed)}" for name, allowed in clause.items())
+        for clause in (when if isinstance(when, list) else [when])
+    )
+
+
+def _allowed(allowed: str | list[str] | Range) -> str:
+    if isinstance(allowed, Range):
+        bounds = (("from", allowed.from_), ("until", allowed.until))
+        return " ".join(f"{word} {release}" for word, release in bounds if release) or "present"
+    return allowed if isinstance(allowed, str) else "/".join(allowed)

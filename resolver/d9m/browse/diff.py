@@ -1,0 +1,105 @@
+"""What changes for the same ops between two releases of one package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.api import advise
+from d9m.environment.environment import Asked
+from d9m.errors import UsageError, quote
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import SCHEMA_VERSION, WORST_LAST, Advice, OpAnswer, Tool
+from d9m.model.records import Default, Outcome, Scope
+from d9m.model.settings import Settings
+
+
+class State(msgspec.Struct, frozen=True):
+    """An op in one of the two releases; absent where the release lacks it."""
+
+    outcome: Outcome
+    default: Default
+    solutions: list[str]
+    alternatives: list[list[str]]
+    error: str | None
+
+
+class OpChange(msgspec.Struct, frozen=True):
+    query: str
+    before: State | None
+    after: State | None
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """`--diff` of version 1 of the JSON."""
+
+    schema_version: int
+    d9m: Tool
+    package: str
+    from_: str = msgspec.field(name="from")
+    to: str
+    ops: list[OpChange]
+    settings_before: Settings
+    settings_after: Settings
+    unchanged: int
+
+
+def compare(kb: KnowledgeBase, asked: Asked, ops: Sequence[str] | None, span: str, scope: Scope) -> Change:
+    """The ops whose answer differs between ``A..B`` of the package that was named.
+
+    Raises UsageError where that is not one package, or not two releases.
+    """
+    before, dots, after = span.partition("..")
+    if not (dots and before and after):
+        raise UsageError(f"--diff {quote(span)}: expected two releases, as in 2.4..2.6")
+    names = [kb.package_named(name) for name, _version in asked.packages]
+    frameworks = [name for name in names if name in kb.meta.prefixes] or names
+    if len(frameworks) != 1 or asked.container:
+        raise UsageError("--diff compares two releases of one package: name one, with --tf any, --torch any, …")
+    package = frameworks[0]
+    first = _states(kb, _with_version(kb, asked, package, before), ops, scope)
+    second = _states(kb, _with_version(kb, asked, package, after), ops, scope)
+    queries = list(dict.fromkeys([*first[1], *second[1]]))
+    changes = [OpChange(each, first[1].get(each), second[1].get(each)) for each in queries]
+    changed = [each for each in changes if each.before != each.after]
+    return Change(
+        schema_version=SCHEMA_VERSION,
+        d9m=first[0].d9m,
+        package=package,
+        from_=before,
+        to=after,
+        ops=changed,
+        settings_before=first[0].settings,
+        settings_after=second[0].settings,
+        unchanged=len(changes) - len(changed),
+    )
+
+
+def _with_version(kb: KnowledgeBase, asked: Asked, package: str, version: str) -> Asked:
+    packages = tuple((name, version if kb.package_named(name) == package else given) for name, given in asked.packages)
+    return msgspec.structs.replace(asked, packages=packages)
+
+
+def _states(
+    kb: KnowledgeBase, asked: Asked, ops: Sequence[str] | None, scope: Scope
+) -> tuple[Advice, dict[str, State]]:
+    advice = advise(kb, asked, ops, scope)
+    return advice, {op.query: _state(op) for op in advice.ops}
+
+
+def _state(op: OpAnswer) -> State:
+    alternatives = {tuple(labels) for source in op.sources for labels in source.alternatives}
+    error = next((source.error for source in op.sources if source.error), None)
+    return State(op.outcome, op.default, op.solutions, [list(each) for each in sorted(alternatives)], error)
+
+
+def exit_code(change: Change) -> int:
+    """1 where an op is worse after than before."""
+    worse = any(
+        each.before
+        and each.after
+        and WORST_LAST.index(each.after.outcome) > max(2, WORST_LAST.index(each.before.outcome))
+        for each in change.ops
+    )
+    return 1 if worse else 0

@@ -1,0 +1,66 @@
+"""What has to hold before any verdict is given: the prober sees what every CPU shows, and nothing that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.check.report import ProbeResult
+from d9m.errors import AbsentError
+
+VARIES = "torch/index-put-accumulate"
+"""float32 sums of several threads: always varies with eight threads, on one core as well."""
+
+
+class Fact(msgspec.Struct, frozen=True):
+    text: str
+    holds: bool
+    seen: str
+
+
+def facts(probe: ProbeResult | None) -> list[Fact]:
+    """Of the run of `VARIES`. Raises AbsentError where it could not be run: then nothing is proved either way."""
+    if probe is None or not {"default", "advised"} <= probe.arms.keys():
+        raise AbsentError("the self-test could not run")
+    default, advised = probe.arms["default"], probe.arms["advised"]
+    if default.failed or default.raised:
+        raise AbsentError(f"the self-test could not run: {probe.reason}")
+    cure = Fact("the advised settings fix it", advised.quiet, _count(advised.differing, advised.repeats))
+    return [*_sight(probe), cure]
+
+
+def _sight(probe: ProbeResult) -> list[Fact]:
+    """What depends on the prober alone, whatever the settings do."""
+    default, proofs = probe.arms["default"], probe.proofs
+    seen = _count(default.differing, default.repeats)
+    return [
+        Fact("index_put(accumulate=True) varies by default", default.varies, seen),
+        Fact("with unique indices it never varies", proofs.control is True, _yes(proofs.control)),
+        Fact("another order of the inputs changes the bits", proofs.order is True, _yes(proofs.order)),
+        Fact("a planted change of 1 ulp is seen", proofs.planted is True, _yes(proofs.planted)),
+    ]
+
+
+def missed(probes: Sequence[ProbeResult]) -> list[str]:
+    """What a run on a CPU should have seen and did not; empty where `VARIES` was not run, or is not known to vary."""
+    own = [each for each in probes if each.id == VARIES and each.device == "cpu" and each.expected == "solved"]
+    ran = [each for each in own if "default" in each.arms and each.arms["default"].repeats]
+    proved = [each for each in ran if None not in (each.proofs.control, each.proofs.order, each.proofs.planted)]
+    return [fact.text for each in proved for fact in _sight(each) if not fact.holds]
+
+
+def withheld(probes: Sequence[ProbeResult], why: str) -> list[ProbeResult]:
+    """The same probes without a verdict: what was counted stays, what it means is not known."""
+    return [
+        msgspec.structs.replace(each, verdict="inconclusive", reason=why, kb="silent", agrees_with_kb=None)
+        for each in probes
+    ]
+
+
+def _count(differing: int, repeats: int) -> str:
+    return f"{differing} of {max(0, repeats - 1)} repeats differ from the first"
+
+
+def _yes(found: bool | None) -> str:
+    return "yes" if found else "no"

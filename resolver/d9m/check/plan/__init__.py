@@ -1,0 +1,1 @@
+"""What a check runs: probes, and the arms that they run in."""

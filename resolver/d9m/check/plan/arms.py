@@ -1,0 +1,125 @@
+"""The arms of a probe: which settings stand in its process before it starts, and which statements run first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from d9m.check.plan import catalogue
+from d9m.environment.environment import Environment
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
+from d9m.model.records import Setting
+from d9m.model.settings import Step
+
+Statement = tuple[list[str], str, bool]
+"""Imports, the line to run after them, and whether that comes before the framework's import."""
+
+
+class Arm(msgspec.Struct, frozen=True):
+    name: str
+    env: dict[str, str] = {}
+    unset: list[str] = []
+    statements: list[Statement] = []
+    threads: int | None = None
+    """On a CPU; None: more than there are cores."""
+    same_as: str | None = None
+    """Another arm with the same settings: it is run once."""
+    left_out: list[str] = []
+    """Advised settings that no bare process can make: packages, flags of a program, edits at a call."""
+
+
+def arms(
+    kb: KnowledgeBase,
+    environment: Environment,
+    advice: Advice,
+    framework: str,
+    variables: Mapping[str, str],
+    full: bool = False,
+) -> list[Arm]:
+    """All arms for one framework, in the order in which they are told."""
+    cleared, removed = _cleared(kb, variables)
+    default = Arm("default", cleared, removed)
+    asis = Arm("as-is", same_as=None if _touched(kb, variables) else "default")
+    advised = _advised(kb, advice, framework, default)
+    found = [default, asis, advised, msgspec.structs.replace(default, name="default-again")]
+    unfilled = _unfilled(kb, environment, framework)
+    if unfilled is not None:
+        statements = [*advised.statements, unfilled]
+        found.append(msgspec.structs.replace(advised, name="advised-no-fill", statements=statements))
+    if full and environment.device == "cpu":
+        found.append(msgspec.structs.replace(default, name="one-thread", threads=1))
+    return found
+
+
+def _env_settings(kb: KnowledgeBase) -> list[Setting]:
+    return [setting for name in kb.keys("settings") if (setting := kb.setting(name)).kind == "env"]
+
+
+def _cleared(kb: KnowledgeBase, variables: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """What to set and to unset so that no determinism setting is left; a list keeps its other items."""
+    keep: dict[str, str] = {}
+    remove: list[str] = []
+    for setting in _env_settings(kb):
+        value = variables.get(setting.name, "")
+        known = {item.partition("=")[0] for item in _wanted(kb, setting.name)}
+        items = value.split(setting.list_) if setting.list_ is not None else []
+        others = [item for item in items if item and item.partition("=")[0] not in known]
+        if others:
+            keep[setting.name] = (setting.list_ or "").join(others)
+        else:
+            remove.append(setting.name)
+    return keep, remove
+
+
+def _wanted(kb: KnowledgeBase, name: str) -> set[str]:
+    """Every value that some solution gives a knob."""
+    turns = (turn for id_ in kb.keys("solutions") for turn in kb.get("solutions", id_).settings)
+    return {value for turn in turns if turn.set == name for value in turn.to}
+
+
+def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
+    """Whether somebody set a variable that a solution turns; seeds alone make no arm of their own."""
+    turns = (turn for id_ in kb.keys("solutions") for turn in kb.get("solutions", id_).settings)
+    knobs = {turn.set or turn.unset for turn in turns}
+    return any(each.name in variables and each.name in knobs for each in _env_settings(kb))
+
+
+def _advised(kb: KnowledgeBase, advice: Advice, framework: str, base: Arm) -> Arm:
+    env, unset = dict(base.env), set(base.unset)
+    statements: list[Statement] = []
+    left_out: list[str] = []
+    for step in advice.steps:
+        if step.kind == "env" and step.value is not None:
+            env[step.name] = step.value
+        elif step.kind == "append":
+            env[step.name] = (step.separator or " ").join([*filter(None, [env.get(step.name)]), *step.accepts])
+        elif step.kind == "unset":
+            env.pop(step.name, None)
+            unset.add(step.name)
+        elif step.kind == "python":
+            if not _of_another(kb, step, framework):
+                statements.append((step.imports, step.text or step.name, step.before_import))
+        else:
+            left_out.append(step.text or step.name)
+    return Arm("advised", env, sorted(unset - env.keys()), statements, left_out=left_out)
+
+
+def _of_another(kb: KnowledgeBase, step: Step, framework: str) -> bool:
+    """Whether a statement belongs to a framework that this process does not run."""
+    others = {name for each in catalogue.FRAMEWORKS if each != framework for name in kb.package(each).imports}
+    return bool(_modules(step.imports) & others)
+
+
+def _modules(imports: Iterable[str]) -> set[str]:
+    """``import torch.utils.deterministic`` -> torch."""
+    return {line.split()[1].partition(".")[0] for line in imports if len(line.split()) > 1}
+
+
+def _unfilled(kb: KnowledgeBase, environment: Environment, framework: str) -> Statement | None:
+    name = catalogue.about(framework).fill
+    setting: Setting | None = kb.get("settings", name) if name else None
+    if setting is None or setting.statement is None or not environment.holding(setting.when):
+        return None
+    return list(setting.imports), setting.statement.replace("{value}", "False"), False

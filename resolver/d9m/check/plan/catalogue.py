@@ -1,0 +1,231 @@
+"""The probes: data, one family a file under ``probes/<framework>/``, run by the worker."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from importlib.abc import Traversable
+from typing import Any
+
+import msgspec
+import yaml
+
+from d9m.environment.environment import DEVICES
+from d9m.errors import UsageError, nearest, quote
+from d9m.kb.store import KnowledgeBase
+from d9m.model import op_syntax
+from d9m.model.op_syntax import Direction
+
+FRAMEWORKS = ("torch", "tensorflow", "jax")
+"""Packages of the knowledge base whose ops can be run."""
+
+
+ABOUT = "about.yaml"
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One op, one way to call it. Expressions are Python 3.6; the worker evaluates them."""
+
+    id: str = ""
+    """``torch/index-add``: framework and the name in its file."""
+    family: str = ""
+    source: str | None = None
+    """The record it exercises; none: an op that no record names."""
+    op: str
+    ask: str | None = None
+    """The query item for the knowledge base, where `op` does not say all of the call."""
+    direction: Direction = "forward"
+    gradient: list[str] = []
+    """Inputs whose gradients are compared."""
+    devices: tuple[str, ...] = DEVICES
+    dtypes: tuple[str, ...] = ("float32",)
+    """All but the first only with ``--full``."""
+    requires: str = ""
+    """An expression that fails or is false in builds that lack the op."""
+    inputs: dict[str, str]
+    ladder: list[dict[str, int]]
+    """Sizes, climbed until something varies; ``--quick`` stays on the first."""
+    setup: str = ""
+    call: str
+    permute: dict[str, int] = {}
+    """Input (``g``: upstream gradient, ``out``: result) -> axis shuffled: the same terms in another order."""
+    reverse: dict[str, list[int]] = {}
+    """As `permute`, turned round instead of shuffled."""
+    control: dict[str, str] = {}
+    """Inputs with which nothing can meet: whatever varies then is the prober's fault."""
+    reference: bool = True
+    """Whether double precision on the CPU gives the true value."""
+    tolerance: float | None = None
+    reseed: bool = False
+    """Each repeat begins as a run does, with the settings made anew."""
+    quick: bool = True
+
+    @property
+    def framework(self) -> str:
+        return self.id.partition("/")[0]
+
+    @property
+    def item(self) -> str:
+        """What to ask the knowledge base."""
+        return f"{self.ask or self.op}:{self.direction}"
+
+
+class Collective(Probe, frozen=True, kw_only=True):
+    """An op of several processes, each of which brings values of its own."""
+
+    ranks: int = 2
+    """With fewer, nothing can be seen."""
+    alike: bool = False
+    """Whether every rank gets the same result."""
+
+
+class Together(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the processes of several ranks are probed: ``probes/<framework>/together/``."""
+
+    vary: dict[str, list[str]] = {}
+    """Variable -> values that are an arm of their own on GPUs."""
+
+
+class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What else there is to say of a framework, in its ``about.yaml``."""
+
+    fill: str | None = None
+    """The setting that fills new memory with a known value; its statement takes True or False."""
+
+
+class Selected(msgspec.Struct, frozen=True):
+    """A probe in one element type."""
+
+    probe: Probe
+    dtype: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.probe.id} {self.dtype}"
+
+    def job(self, rungs: list[dict[str, int]], turn: int = 0) -> dict[str, Any]:
+        """What the worker is told. `turn`: another one makes other inputs."""
+        sent = ("id", "direction", "gradient", "requires", "inputs", "setup", "call", "permute", "reverse", "control",
+                "reference", "reseed")  # fmt: skip
+        return {
+            "key": self.key,
+            "dtype": self.dtype,
+            "turn": turn,
+            "rungs": rungs,
+            **{each: getattr(self.probe, each) for each in sent},
+        }
+
+
+def framework_named(kb: KnowledgeBase, text: str) -> str:
+    """The framework that a name or an alias stands for. Raises UsageError for one without probes."""
+    found = kb.meta.aliases.get(text.lower())
+    if found not in FRAMEWORKS:
+        raise UsageError(f"--framework {quote(text)}: d9m has no probes of it", allowed=FRAMEWORKS)
+    return found
+
+
+@functools.cache
+def probes(framework: str) -> tuple[Probe, ...]:
+    """All probes of a framework, a family after the other."""
+    files = sorted(_folder(framework).iterdir(), key=lambda each: each.name)
+    families = {each.name[:-5]: each for each in files if each.name.endswith(".yaml") and each.name != ABOUT}
+    return tuple(probe for name, file in families.items() for probe in family(framework, name, file.read_text("utf-8")))
+
+
+def exercised() -> set[str]:
+    """Ids of the records that some probe exercises."""
+    every = (each for name in FRAMEWORKS for each in (*probes(name), *collectives(name)))
+    return {each.source for each in every if each.source is not None}
+
+
+def _folder(framework: str) -> Traversable:
+    return resources.files("d9m.check") / "probes" / framework
+
+
+def about(framework: str) -> About:
+    file = _folder(framework) / ABOUT
+    return msgspec.convert(_loaded(file.read_text("utf-8")), About) if file.is_file() else About()
+
+
+def family(framework: str, name: str, text: str) -> list[Probe]:
+    """The probes of one file. Raises msgspec.ValidationError for one that is no probe."""
+    return [
+        msgspec.convert({**fields, "id": f"{framework}/{probe}", "family": name}, Probe, strict=False)
+        for probe, fields in _loaded(text).items()
+    ]
+
+
+@functools.cache
+def collectives(framework: str) -> tuple[Collective, ...]:
+    """The probes of several ranks; none for a framework whose processes d9m cannot bring together."""
+    file = _folder(framework) / "together" / "collective.yaml"
+    if not file.is_file():
+        return ()
+    return tuple(
+        msgspec.convert({**fields, "id": f"{framework}/{probe}", "family": "collective"}, Collective, strict=False)
+        for probe, fields in _loaded(file.read_text("utf-8")).items()
+    )
+
+
+def together(framework: str) -> Together:
+    file = _folder(framework) / "together" / ABOUT
+    return msgspec.convert(_loaded(file.read_text("utf-8")), Together)
+
+
+def group(framework: str) -> str:
+    """The text that tells workers how to meet each other."""
+    return (_folder(framework) / "together" / "group.py").read_text("utf-8")
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    """YAML as strings: a loader that makes nothing else."""
+    return yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)) or {}  # noqa: S506
+
+
+def adapter(framework: str) -> str:
+    """The text that tells the worker how to meet a framework."""
+    return (_folder(framework) / "adapter.py").read_text("utf-8")
+
+
+def select(every: Iterable[Probe], device: str, ops: list[str] | None, quick: bool, full: bool) -> list[Selected]:
+    """The probes to run. Items of `ops` are names of probes, of sources or of ops. Raises UsageError."""
+    here = [each for each in every if device in each.devices]
+    if ops is not None:
+        here = named(here, ops)
+    elif quick:
+        here = [each for each in here if each.quick]
+    return [Selected(each, dtype) for each in here for dtype in (each.dtypes if full else each.dtypes[:1])]
+
+
+def named(every: Sequence[Probe], items: Iterable[str]) -> list[Probe]:
+    """Those that the items name, each once. Raises UsageError for an item that names none."""
+    return list({each.id: each for item in items for each in _named(every, item)}.values())
+
+
+def _named(every: Sequence[Probe], item: str) -> list[Probe]:
+    asked = op_syntax.parse(item)
+    wanted = op_syntax.plain(asked.name)
+    found = [
+        each
+        for each in every
+        if wanted in _names(each)
+        and each.direction in asked.directions
+        and all(
+            op_syntax.parse(each.item).arguments.get(name, value) == value for name, value in asked.arguments.items()
+        )
+    ]
+    if not found:
+        known = sorted({name for each in every for name in _names(each)})
+        raise UsageError(
+            f"no probe here for {quote(item)}", nearest=nearest(wanted, known), tip="see: d9m check --list"
+        )
+    return found
+
+
+def _names(probe: Probe) -> set[str]:
+    """Ways to ask for a probe: its id, its record, its op with and without the path."""
+    names = {probe.id, probe.id.partition("/")[2], probe.op, probe.op.rpartition(".")[2]}
+    if probe.source:
+        names |= {probe.source, probe.source.partition("/")[2]}
+    return {op_syntax.plain(each) for each in names}

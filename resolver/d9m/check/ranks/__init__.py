@@ -1,0 +1,1 @@
+"""Several processes of one job: what they do together, and which one differs."""

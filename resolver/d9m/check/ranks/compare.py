@@ -1,0 +1,120 @@
+"""Two reports of machines that should be alike: which results differ between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from d9m.check.report import Odd, ProbeResult, Report
+from d9m.errors import DataError, quote
+from d9m.model.advice import SCHEMA_VERSION
+
+ARMS = ("default", "advised")
+
+Alike = Literal["same", "differs", "not comparable"]
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """One probe on both machines."""
+
+    id: str
+    dtype: str
+    arm: str
+    result: Alike
+    why: str = ""
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    schema_version: int
+    files: tuple[str, str]
+    differences: dict[str, tuple[str, str]]
+    """What is not the same about the machines themselves."""
+    pairs: list[Pair]
+
+    def count(self, result: Alike) -> int:
+        return sum(each.result == result for each in self.pairs)
+
+
+def read(file: str) -> Report:
+    """Raises DataError for a file that is no report of `d9m check --format json`."""
+    try:
+        with open(file, "rb") as opened:
+            found = msgspec.json.decode(opened.read(), type=Report)
+    except OSError as error:
+        raise DataError(f"{quote(file)} cannot be read: {error.strerror or error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{quote(file)} is no report of d9m check: {error}") from None
+    if found.schema_version != SCHEMA_VERSION:
+        raise DataError(f"{quote(file)} has schema_version {found.schema_version}; this d9m reads {SCHEMA_VERSION}")
+    return found
+
+
+def compare(first: Report, second: Report, files: tuple[str, str]) -> Comparison:
+    others = {(each.id, each.dtype): each for each in second.probes}
+    pairs = [
+        _pair(each, others[each.id, each.dtype], arm)
+        for each in first.probes
+        if (each.id, each.dtype) in others
+        for arm in ARMS
+        if arm in each.arms and arm in others[each.id, each.dtype].arms
+    ]
+    left, right = _machine(first), _machine(second)
+    names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
+    differences = {name: (str(left.get(name, "-")), str(right.get(name, "-"))) for name in names}
+    return Comparison(SCHEMA_VERSION, files, differences, pairs)
+
+
+def _machine(report: Report) -> dict[str, Any]:
+    facts = {f"{name} {key}": value for name, each in report.frameworks.items() for key, value in each.items()}
+    gpus = ", ".join(f"{each.name} driver {each.driver}" for each in report.host.gpus)
+    return {"cpu": report.host.cpu, "gpus": gpus, "device": report.device, **report.host.packages, **facts}
+
+
+def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
+    if one.case != other.case or one.device != other.device:
+        return Pair(one.id, one.dtype, arm, "not comparable", "other sizes or another device")
+    left, right = one.arms[arm].digest, other.arms[arm].digest
+    if left is None or right is None:
+        why = "raised" if one.arms[arm].raised or other.arms[arm].raised else "varies by itself"
+        return Pair(one.id, one.dtype, arm, "not comparable", why)
+    return Pair(one.id, one.dtype, arm, "same" if left == right else "differs")
+
+
+def odd(reports: Sequence[Report]) -> list[Odd]:
+    """Results that a rank does not share with ranks on like devices. The reports are those of ranks 0, 1, ..."""
+    groups: dict[str, list[int]] = {}
+    for number, report in enumerate(reports):
+        groups.setdefault(repr(sorted(_device(report).items())), []).append(number)
+    return [each for ranks in groups.values() if len(ranks) > 1 for each in _odd(reports, ranks)]
+
+
+def _device(report: Report) -> dict[str, Any]:
+    """What has to be the same for two devices to be twins; GPUs may sit in different machines."""
+    facts = {f"{name} {key}": repr(value) for name, each in report.frameworks.items() for key, value in each.items()}
+    return {"device": report.device, **facts, **({"cpu": report.host.cpu} if report.device == "cpu" else {})}
+
+
+def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[Odd]:
+    results: dict[tuple[str, str, str], dict[int, str | None]] = {}
+    for rank in ranks:
+        for probe in reports[rank].probes:
+            for arm in ARMS:
+                if arm in probe.arms and not probe.arms[arm].raised and not probe.arms[arm].failed:
+                    results.setdefault((probe.id, probe.dtype, arm), {})[rank] = probe.arms[arm].digest
+    for place, digests in results.items():
+        groups: dict[str | None, list[int]] = {}
+        for rank, digest in digests.items():
+            groups.setdefault(digest, []).append(rank)
+        if len(groups) > 1:
+            usual = max(groups.values(), key=len)
+            alone = [rank for rank in digests if rank not in usual or 2 * len(usual) <= len(digests)]
+            yield Odd(*place, alone, len(digests))
+
+
+def exit_code(comparison: Comparison) -> int:
+    """1 where a machine differs from its twin, 4 where nothing could be compared."""
+    if comparison.count("differs"):
+        return 1
+    return 0 if comparison.count("same") else 4

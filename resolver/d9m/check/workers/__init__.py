@@ -1,0 +1,1 @@
+"""The processes that run probes, and what they report."""

@@ -1,0 +1,74 @@
+"""What is installed where the workers run: asked of a worker, from metadata alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from d9m.check.workers.launch import Launcher, events
+from d9m.environment.detect import find_container, find_device
+from d9m.environment.environment import Asked, describe
+from d9m.errors import AbsentError, D9mError
+from d9m.kb.store import KnowledgeBase
+
+DRIVERS = {"cuda": ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"), "rocm": ("/dev/kfd",)}
+"""Device -> files that its driver makes."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    asked: Asked
+    variables: dict[str, str]
+    """Of those that the knowledge base knows, the ones that are set there."""
+    cores: int
+
+
+def look(kb: KnowledgeBase, launcher: Launcher) -> Seen:
+    """Raises AbsentError where nothing answers."""
+    packages = {name: kb.package(name) for name in kb.keys("packages")}
+    settings = [name for name in kb.keys("settings") if kb.setting(name).kind == "env"]
+    job: dict[str, Any] = {
+        "kind": "look", "env": {}, "unset": [], "limit": 60.0,
+        "distributions": sorted({each for package in packages.values() for each in package.distributions}),
+        "variables": [*settings, *(each.variable for each in packages.values() if each.variable)],
+        "drivers": [path for paths in DRIVERS.values() for path in paths],
+    }  # fmt: skip
+    for event in events(launcher, job, threading.Event()):
+        if event["event"] == "look":
+            asked = _asked(kb, event["versions"], event["variables"], event["python"])
+            device = find_device() if launcher.local else _device(event["drivers"])
+            return Seen(msgspec.structs.replace(asked, device=device), event["variables"], event["cores"])
+        raise AbsentError(f"{' '.join(launcher.command)} does not answer: {event['why']}")
+    raise AbsentError(f"{' '.join(launcher.command)} does not answer")
+
+
+def _device(drivers: list[str]) -> str:
+    return next((device for device, paths in DRIVERS.items() if set(paths) & set(drivers)), "cpu")
+
+
+def _asked(kb: KnowledgeBase, versions: Mapping[str, str], variables: Mapping[str, str], python: str) -> Asked:
+    container = find_container(kb, variables)
+    inside = describe(kb, Asked(container=container)).packages if container else {}
+    found: list[tuple[str, str | None]] = []
+    for name in kb.keys("packages"):
+        version = next((versions[each] for each in kb.package(name).distributions if each in versions), None)
+        if version is not None and name not in inside:
+            found.append((name, version))
+    if found or container:
+        found.append(("python", python))
+    return Asked(_placeable(kb, found), container)
+
+
+def _placeable(kb: KnowledgeBase, found: list[tuple[str, str | None]]) -> tuple[tuple[str, str | None], ...]:
+    """Without platform parts in versions that no map knows: they would only be a reason to refuse."""
+    kept: list[tuple[str, str | None]] = []
+    for name, version in found:
+        try:
+            describe(kb, Asked(((name, version),), device="cpu"))
+        except D9mError:
+            if kb.package(name).kind == "platform":
+                continue
+        kept.append((name, version))
+    return tuple(kept)

@@ -1,0 +1,1 @@
+"""What a question is asked about: packages, container, device and facts."""

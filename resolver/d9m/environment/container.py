@@ -1,0 +1,170 @@
+"""Containers: which image a reference names, and which packages it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from d9m.errors import UsageError, nearest, quote
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Package
+from d9m.model.versions import Candidates, candidates, in_order, key, neighbours, within
+
+Origin = Literal["given", "container", "wheel"]
+
+
+class Installed(msgspec.Struct, frozen=True):
+    """One package of the environment."""
+
+    version: str | None
+    """As given or as found in the image; None: named without a version."""
+    candidates: Candidates
+    origin: Origin
+
+
+class Image(msgspec.Struct, frozen=True):
+    """The container: a release of a vendor's image."""
+
+    reference: str
+    family: str
+    package: str
+    release: str
+
+
+def installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin = "given") -> Installed:
+    """A package in a version. Raises UsageError for one that was never released."""
+    place = ("installed", package, version, origin)
+    return kb.once(
+        place, lambda: Installed(version, candidates(package, version or "any", kb.releases(package)), origin)
+    )
+
+
+def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
+    """What an image holds, itself included."""
+    found = {image.package: installed(kb, image.package, image.release, "container")}
+    package = kb.package(image.package)
+    for name, version in package.releases[image.release].with_.items():
+        found[name] = Installed(version, stated(kb, name, version), "container")
+    if package.stock is not None and package.stock not in found:
+        found[package.stock] = Installed(None, _unseen(kb, package, package.stock, image.release), "container")
+    for part in sorted(kb.meta.platforms - found.keys()):
+        before, after = _around(package, part, image.release)
+        if before and after:
+            found[part] = Installed(None, Candidates((_number(before), _number(after)), "between"), "container")
+    return found
+
+
+def _unseen(kb: KnowledgeBase, package: Package, stock: str, release: str) -> Candidates:
+    """What an image may hold that nobody looked into: from what the confirmed one before it holds to the one after."""
+    released = kb.releases(stock)
+    before, after = _around(package, stock, release)
+    low = candidates(stock, before, released).releases[0] if before else released[0]
+    high = candidates(stock, after, released).releases[-1] if after else released[-1]
+    return Candidates(released[released.index(low) : released.index(high) + 1], "between")
+
+
+def _around(package: Package, part: str, release: str) -> tuple[str | None, str | None]:
+    """Versions of a part in the confirmed images next before and next after one."""
+    confirmed = (each for each in in_order(package.releases) if package.releases[each].confidence == "confirmed")
+    holding = {each: package.releases[each].with_[part] for each in confirmed if part in package.releases[each].with_}
+    before = [version for each, version in holding.items() if key(each) < key(release)]
+    after = [version for each, version in holding.items() if key(each) > key(release)]
+    return before[-1] if before else None, after[0] if after else None
+
+
+def stated(kb: KnowledgeBase, package: str, version: str) -> Candidates:
+    """Candidates of a version that a map states: it need not be in the map of its own package."""
+    try:
+        return candidates(package, version, kb.releases(package))
+    except UsageError:
+        return Candidates((_number(version),), "exactly")
+
+
+def _number(version: str) -> str:
+    """A version without what follows its numbers."""
+    number = re.match(r"\d+(\.\d+)*", version)
+    return number[0] if number else "0"
+
+
+def find_image(kb: KnowledgeBase, reference: str) -> Image:
+    """The image that a reference names, with any registry and path before it.
+
+    Raises UsageError for an unknown family or tag, and for a tag with several variants.
+    """
+    path, colon, wanted = reference.rpartition(":")
+    if not colon or "/" in wanted:
+        path, wanted = reference, ""
+    family, packages = _family(kb, path)
+    if not wanted:
+        raise UsageError(f"{quote(reference)} has no tag", tip=f"write {family}:TAG; see: d9m list versions")
+    variants = kb.once(("tags", packages), lambda: _spelled(kb, packages)).get(wanted, [])
+    if len(variants) == 1:
+        return Image(reference, family, *variants[0])
+    if variants:
+        raise UsageError(
+            f"{family}:{wanted} has {len(variants)} variants",
+            allowed=[tag(kb.package(package), release) for package, release in variants],
+        )
+    every = [tag(kb.package(package), release) for package in packages for release in kb.releases(package)]
+    never = any(
+        wanted.startswith(each.split(" ")[0]) for package in packages for each in kb.package(package).never_released
+    )
+    what = "was never released" if never else "is unknown"
+    raise UsageError(
+        f"{family}:{printable_tag(wanted)} {what}", nearest=_close_tags(wanted, every), tip="see: d9m list versions"
+    )
+
+
+def printable_tag(tag: str) -> str:
+    """A tag as an error shows it."""
+    return quote(tag)[1:-1]
+
+
+def _family(kb: KnowledgeBase, path: str) -> tuple[str, tuple[str, ...]]:
+    for family, packages in kb.meta.images.items():
+        repository = kb.package(packages[0]).repository
+        if path.lower() in (family, *packages) or (repository and f"/{path.lower()}".endswith(f"/{repository}")):
+            return family, packages
+    raise UsageError(f"unknown container {quote(path)}", nearest=nearest(path, kb.meta.images), allowed=kb.meta.images)
+
+
+def tags(package: Package, release: str) -> list[str]:
+    """Every tag of a release of an image, the one to show first."""
+    fitting = (each.forms for each in package.tags if within(release, each.when))
+    return [each.format(release=release) for each in next(fitting, ["{release}"])]
+
+
+def tag(package: Package, release: str) -> str:
+    """The tag of a release that is shown."""
+    return tags(package, release)[0]
+
+
+def _spelled(kb: KnowledgeBase, packages: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+    """Every spelling of a tag -> the packages and releases that it may mean, in order."""
+    found: dict[str, set[tuple[str, str]]] = {}
+    for package in packages:
+        for release in kb.package(package).releases:
+            for form in tags(kb.package(package), release):
+                for spelling in _spellings(form, release):
+                    found.setdefault(spelling, set()).add((package, release))
+    return {spelling: sorted(variants) for spelling, variants in found.items()}
+
+
+def _spellings(tag: str, release: str) -> set[str]:
+    """A tag may be cut at any hyphen: 20.03-tf2-py3, 20.03-tf2, 20.03."""
+    parts = tag.split("-")
+    return {release, *("-".join(parts[:end]) for end in range(1, len(parts) + 1))}
+
+
+def _close_tags(tag: str, every: list[str]) -> list[str]:
+    """Tags of the releases before and after, of the same variant where there is one."""
+    number, _hyphen, variant = tag.partition("-")
+    try:
+        near = neighbours(key(number), in_order(dict.fromkeys(each.partition("-")[0] for each in every)))
+    except ValueError:
+        return nearest(tag, every)
+    close = [each for each in every if each.partition("-")[0] in near]
+    return [each for each in close if variant and variant in each] or close

@@ -1,0 +1,74 @@
+"""What is installed here, from metadata and the container's own variables. Nothing is imported."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+from collections.abc import Mapping
+
+from d9m.environment.environment import Asked
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Package
+
+
+def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Asked:
+    """This machine as an environment: container, packages, device.
+
+    A package in a version that the knowledge base cannot place is still told:
+    the resolver answers `unknown` for it.
+    """
+    container = find_container(kb, variables)
+    inside = _contents(kb, container)
+    packages: list[tuple[str, str | None]] = []
+    for name in kb.keys("packages"):
+        package = kb.package(name)
+        version = _installed(package)
+        if version is not None and name not in inside:
+            packages.append((name, version))
+    if "python" in kb.meta.platforms:
+        packages.append(("python", platform.python_version()))
+    known = any(name != "python" for name, _version in packages)
+    return Asked(tuple(packages) if known or container else (), container, find_device())
+
+
+def _installed(package: Package) -> str | None:
+    for distribution in package.distributions:
+        try:
+            return importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def find_container(kb: KnowledgeBase, variables: Mapping[str, str]) -> str | None:
+    """The image this process runs in, if it says so: ``ngc-tensorflow:20.03-tf2``."""
+    for name in kb.keys("packages"):
+        package = kb.package(name)
+        value = variables.get(package.variable or "")
+        if not value:
+            continue
+        for release in package.releases:
+            if value in (form.format(release=release) for form in package.variable_forms or ["{release}"]):
+                return f"{name}:{release}"
+    return None
+
+
+def _contents(kb: KnowledgeBase, container: str | None) -> set[str]:
+    """Packages that the image's map already tells."""
+    if container is None:
+        return set()
+    name, _colon, release = container.partition(":")
+    return {name, *kb.package(name).releases[release].with_}
+
+
+def find_device() -> str:
+    """The device that a framework would use here, by the drivers that are present."""
+    if any(os.path.exists(each) for each in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")):
+        return "cuda"
+    if os.path.exists("/dev/kfd"):
+        return "rocm"
+    if sys.platform == "darwin" and platform.machine() == "arm64":
+        return "mps"
+    return "cpu"

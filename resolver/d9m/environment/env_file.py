@@ -1,0 +1,58 @@
+"""Settings that somebody has written down: NAME=value lines, or JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, TypeAlias, cast
+
+from d9m.errors import DataError, quote
+
+Value: TypeAlias = str | int | float | bool
+
+_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*?)\s*")
+
+
+def read(text: str, file: str) -> dict[str, Value]:
+    """Every setting of a file by name; of JSON, nested keys are joined by dots (``determinism.tf_seed``).
+
+    Raises DataError with line and column for what is neither.
+    """
+    return dict(_flat("", _json(text, file))) if text.lstrip()[:1] == "{" else dict(_lines(text, file))
+
+
+def _lines(text: str, file: str) -> Iterator[tuple[str, str]]:
+    """As Docker and systemd read them: ``#`` comments, optional quotes and ``export``."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            column = len(line) - len(line.lstrip()) + 1
+            raise DataError(f"{file}:{number}:{column}: expected NAME=value, found {quote(line)}")
+        value = match["value"]
+        if value[:1] in "'\"" and value:
+            if len(value) < 2 or value[-1] != value[0]:
+                column = match.start("value") + 1
+                raise DataError(f"{file}:{number}:{column}: this quote is never closed: {quote(value)}")
+            value = value[1:-1]
+        yield match["name"], value
+
+
+def _json(text: str, file: str) -> dict[str, Any]:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{file}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise DataError(f"{file}:1:1: not a configuration: nested too deep") from None
+
+
+def _flat(prefix: str, tree: dict[str, Any]) -> Iterator[tuple[str, Value]]:
+    """Lists and nulls are no settings."""
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{name}.", cast(dict[str, Any], value))
+        elif isinstance(value, (str, int, float, bool)):
+            yield f"{prefix}{name}", value

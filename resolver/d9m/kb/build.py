@@ -1,0 +1,207 @@
+"""Turn loaded records into the tables that the resolver reads.
+
+Names are made findable here, once: every name of the catalogue also answers to
+each of its dotted suffixes, in lower case and without a trailing underscore.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from d9m.errors import D9mError, DataError, UsageError
+from d9m.kb import public_names
+from d9m.kb.store import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached
+from d9m.kb.yaml_files import Records
+from d9m.model import op_syntax, records
+
+
+class Memory:
+    """Tables held in memory."""
+
+    def __init__(self, tables: dict[str, dict[str, Any]]) -> None:
+        self.tables = tables
+
+    def get(self, table: str, key: str) -> Any:
+        return self.tables[table].get(key)
+
+    def keys(self, table: str) -> Iterable[str]:
+        return self.tables[table].keys()
+
+
+def build(loaded: Records) -> KnowledgeBase:
+    """The knowledge base of these records.
+
+    Raises DataError if a record is faulty: `d9m kb lint` lists every fault.
+    """
+    if loaded.faults:
+        first = loaded.faults[0]
+        more = f" (and {len(loaded.faults) - 1} more)" if len(loaded.faults) > 1 else ""
+        raise DataError(f"{first.file}:{first.line}: {first.message} {first.value}{more}", tip="see: d9m kb lint")
+    try:
+        return KnowledgeBase(_meta(loaded), Memory(tables(loaded)))
+    except D9mError as error:
+        raise DataError(f"records do not fit together: {error.what}", tip="see: d9m kb lint") from error
+
+
+def tables(loaded: Records) -> dict[str, dict[str, Any]]:
+    """Table -> key -> value, as `kb.tables.TABLES` types them."""
+    sources: dict[str, records.Source] = loaded.of("sources")
+    solutions: dict[str, records.Solution] = loaded.of("solutions")
+    entries = list(op_entries(loaded.of("ops").values()))
+    names = _names(entries)
+    return {
+        "ops": {f"{each.package}:{each.name}": each for each in entries},
+        "names": names,
+        "met": _met(sources, home_packages(loaded)),
+        "public": public_names.table(loaded.catalogues, _prefixes(loaded), names),
+        "opless": _opless(sources, home_packages(loaded)),
+        "sources": sources,
+        "solutions": solutions,
+        "labels": {solution.label.lower(): id_ for id_, solution in solutions.items()},
+        "settings": {setting.name: setting for setting in loaded.of("settings").values()},
+        "setting_ids": {setting.name: id_ for id_, setting in loaded.of("settings").items()},
+        "packages": loaded.of("versions"),
+        "words": {"": loaded.words},
+        "run_days": {id_: run.date for id_, run in loaded.of("runs").items()},
+        **{
+            kind: loaded.of(kind)
+            for kind in ("ingredients", "helpers", "errors", "pull_requests", "issues", "myths", "documents", "runs")
+        },
+    }
+
+
+def home_packages(loaded: Records) -> dict[str, str]:
+    """Folder of records -> home package."""
+    versions: dict[str, records.Package] = loaded.of("versions")
+    return {package.folder: name for name, package in versions.items() if package.folder}
+
+
+def digest(loaded: Records) -> str:
+    """SHA-256 over all records, independent of file order."""
+    content = [loaded.facts, loaded.words, [[each.kind, each.id, each.record] for each in loaded.loaded]]
+    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
+
+
+def _meta(loaded: Records) -> Meta:
+    versions: dict[str, records.Package] = loaded.of("versions")
+    op_files: dict[str, records.OpFile] = loaded.of("ops")
+    images: dict[str, tuple[str, ...]] = {}
+    for name, package in versions.items():
+        if package.image:
+            images[package.image] = (*images.get(package.image, ()), name)
+    return Meta(
+        date=loaded.date,
+        digest=digest(loaded),
+        facts=loaded.facts,
+        aliases={
+            alias.lower(): name
+            for name, package in versions.items()
+            for alias in (name, *package.aliases, *package.distributions)
+        },
+        images=images,
+        platforms=tuple(name for name, package in versions.items() if package.kind == "platform"),
+        folders=home_packages(loaded),
+        add_ons=_by_package(op_files.values(), "add_ons"),
+        prefixes=_prefixes(loaded),
+        catalogued={each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues},
+        counts={kind: len(loaded.of(kind)) for kind in (*records.KINDS, "runs")},
+    )
+
+
+def _prefixes(loaded: Records) -> dict[str, dict[str, str]]:
+    return _by_package(loaded.of("ops").values(), "prefixes")
+
+
+def _by_package(files: Iterable[records.OpFile], field: str) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for each in files:
+        found.setdefault(each.package, {}).update(getattr(each, field))
+    return found
+
+
+def op_entries(files: Iterable[records.OpFile]) -> Iterator[OpEntry]:
+    """Every name that can be asked for, with all that it reaches.
+
+    Raises UsageError for a target that no catalogue has, or that reaches itself.
+    """
+    ops: dict[str, dict[str, records.Existence]] = {}
+    reach: dict[str, dict[str, list[str | records.Target]]] = {}
+    for each in files:
+        ops.setdefault(each.package, {}).update(each.ops)
+        reach.setdefault(each.package, {}).update(each.reach)
+    for package, names in ops.items():
+        paths = reach[package]
+        for name in dict.fromkeys([*names, *paths]):
+            reached = _closure(name, names, paths, ())
+            yield OpEntry(package, name, tuple(reached), names.get(name, records.Existence()), name in names)
+
+
+def _closure(
+    name: str,
+    names: dict[str, records.Existence],
+    paths: dict[str, list[str | records.Target]],
+    above: tuple[str, ...],
+) -> Iterator[Reached]:
+    if name in above:
+        raise UsageError(f"{name} reaches itself: {' -> '.join([*above, name])}")
+    if name in names:
+        yield Reached(name)
+    elif name not in paths:
+        raise UsageError(f"{above[-1]} reaches {name}, which no catalogue has")
+    for target in paths.get(name, []):
+        item = op_syntax.parse(target if isinstance(target, str) else target.op)
+        when = {} if isinstance(target, str) else _one_clause(target.when)
+        for inner in _closure(item.name, names, paths, (*above, name)):
+            directions = op_syntax.common(inner.directions, item.directions)
+            yield Reached(inner.op, {**inner.arguments, **item.arguments}, {**inner.when, **when}, directions)
+
+
+def _one_clause(when: records.When) -> records.Clause:
+    if isinstance(when, list):
+        raise UsageError("a name's `when` must be one clause")
+    return when
+
+
+def patterns(source: records.Source) -> dict[str, tuple[Pattern, ...]]:
+    """Op -> the ways in which it meets a source."""
+    found: dict[str, tuple[Pattern, ...]] = {}
+    for text in source.ops:
+        item = op_syntax.parse(text)
+        pattern = Pattern(dict(item.arguments), item.directions)
+        found[item.name] = (*found.get(item.name, ()), pattern)
+    return found
+
+
+def _met(sources: dict[str, records.Source], homes: dict[str, str]) -> dict[str, tuple[Met, ...]]:
+    found: dict[str, list[Met]] = {}
+    for id_, source in sources.items():
+        home = homes.get(id_.partition("/")[0], "")
+        for op, ways in patterns(source).items():
+            found.setdefault(f"{home}:{op}", []).append(Met(id_, source, ways))
+    return {place: tuple(group) for place, group in found.items()}
+
+
+def _opless(sources: dict[str, records.Source], homes: dict[str, str]) -> dict[str, tuple[Met, ...]]:
+    found: dict[str, list[Met]] = {}
+    for id_, source in sources.items():
+        if not source.ops:
+            home = homes.get(id_.partition("/")[0], "")
+            found.setdefault(home, []).append(Met(id_, source, (Pattern(),)))
+    return {home: tuple(group) for home, group in found.items()}
+
+
+def _names(entries: Iterable[OpEntry]) -> dict[str, tuple[str, ...]]:
+    """Findable name -> names it may mean. A name written in full beats a suffix."""
+    full: dict[str, list[str]] = {}
+    suffixes: dict[str, list[str]] = {}
+    for entry in entries:
+        name = op_syntax.plain(entry.name)
+        full.setdefault(f"{entry.package}:{name}", []).append(entry.name)
+        parts = name.split(".")
+        for start in range(1, len(parts)):
+            suffixes.setdefault(f"{entry.package}:{'.'.join(parts[start:])}", []).append(entry.name)
+    return {place: tuple(dict.fromkeys(found)) for place, found in {**suffixes, **full}.items()}

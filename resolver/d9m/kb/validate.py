@@ -1,0 +1,126 @@
+"""Everything that is wrong with the shape of one record, not only the first thing.
+
+msgspec stops at the first fault, and does not name the key of a mapping that it
+is in. This walk over the same types finds all faults, each with its place. It is
+only needed for a record that msgspec has refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import inspect
+
+from d9m.errors import nearest
+
+Path: TypeAlias = tuple[str | int, ...]
+
+
+class Misfit(msgspec.Struct, frozen=True):
+    """One value that does not fit its type."""
+
+    path: Path
+    rule: str
+    message: str
+    value: str = ""
+    allowed: str = ""
+    tip: str = ""
+
+
+def misfits(value: Any, type_: Any) -> Iterator[Misfit]:
+    """All that keeps `value` (texts, lists and mappings, as YAML gives them) from being a `type_`."""
+    yield from _walk(value, inspect.type_info(type_), ())
+
+
+def _walk(value: Any, type_: inspect.Type, path: Path) -> Iterator[Misfit]:
+    if isinstance(type_, inspect.UnionType):
+        fitting = [each for each in type_.types if isinstance(value, _shape(each))]
+        type_ = fitting[0] if fitting else type_
+    if not isinstance(value, _shape(type_)):
+        yield Misfit(path, "schema", f"expected {_name(type_)}, found {_found(value)}", _short(value), _allowed(type_))
+    elif isinstance(type_, inspect.StructType):
+        yield from _struct(value, type_, path)
+    elif isinstance(type_, inspect.DictType):
+        for name, item in value.items():
+            yield from _walk(item, type_.value_type, (*path, name))
+    elif isinstance(type_, inspect.ListType):
+        for place, item in enumerate(value):
+            yield from _walk(item, type_.item_type, (*path, place))
+    else:
+        yield from _word(value, type_, path)
+
+
+def _struct(value: dict[str, Any], type_: inspect.StructType, path: Path) -> Iterator[Misfit]:
+    fields = {field.encode_name: field for field in type_.fields}
+    for name, item in value.items():
+        if name in fields:
+            yield from _walk(item, fields[name].type, (*path, name))
+        else:
+            tip = _meant(name, fields)
+            if " " in name and item in (None, ""):
+                tip = "a comma ends a text inside {…}: put the whole text in quotes"
+            yield Misfit((*path, name), "unknown-key", "unknown key", name, ", ".join(fields), tip)
+    for name, field in fields.items():
+        if field.required and name not in value:
+            yield Misfit((*path, name), "schema", "missing key", "", _allowed(field.type))
+
+
+def _word(value: str, type_: inspect.Type, path: Path) -> Iterator[Misfit]:
+    """A text, read as a number or a truth value where the type asks for one."""
+    if isinstance(type_, inspect.LiteralType):
+        if value not in type_.values:
+            tip = _meant(value, [str(each) for each in type_.values])
+            yield Misfit(path, "schema", "not one of the allowed words", _short(value), _allowed(type_), tip)
+    elif isinstance(type_, (inspect.BoolType, inspect.IntType)):
+        try:
+            msgspec.convert(value, bool if isinstance(type_, inspect.BoolType) else int, strict=False)
+        except msgspec.ValidationError:
+            yield Misfit(path, "schema", f"expected {_name(type_)}", _short(value), _allowed(type_))
+
+
+def _meant(text: str, names: Iterable[str]) -> str:
+    near = nearest(text, names)
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _shape(type_: inspect.Type) -> type[Any] | tuple[type[Any], ...]:
+    """The plain Python type in which YAML gives a value of this type."""
+    if isinstance(type_, inspect.UnionType):
+        return tuple(shape for each in type_.types if isinstance(shape := _shape(each), type))
+    if isinstance(type_, (inspect.StructType, inspect.DictType)):
+        return dict
+    return list if isinstance(type_, inspect.ListType) else type(None) if isinstance(type_, inspect.NoneType) else str
+
+
+def _name(type_: inspect.Type) -> str:
+    if isinstance(type_, inspect.UnionType):
+        return " or ".join(dict.fromkeys(_name(each) for each in type_.types if not isinstance(each, inspect.NoneType)))
+    if isinstance(type_, (inspect.StructType, inspect.DictType)):
+        return "a mapping"
+    names: dict[type[inspect.Type], str] = {
+        inspect.ListType: "a list", inspect.BoolType: "true or false", inspect.IntType: "a whole number"
+    }  # fmt: skip
+    return names.get(type(type_), "text")
+
+
+def _found(value: Any) -> str:
+    if value is None or value == "":
+        return "nothing"
+    return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "text"
+
+
+def _allowed(type_: inspect.Type) -> str:
+    if isinstance(type_, inspect.UnionType):
+        return ", ".join(filter(None, (_allowed(each) for each in type_.types)))
+    if isinstance(type_, inspect.LiteralType):
+        return ", ".join(str(each) for each in type_.values)
+    if isinstance(type_, inspect.StructType):
+        return ", ".join(field.encode_name for field in type_.fields)
+    return "true, false" if isinstance(type_, inspect.BoolType) else ""
+
+
+def _short(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= 60 else text[:60] + "…"  # a fault quotes enough to be found, not a page

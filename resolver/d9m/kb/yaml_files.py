@@ -1,0 +1,259 @@
+"""Read YAML records: strings only, every fault collected, none hidden.
+
+YAML's base loader keeps ``2.10`` and ``no`` as they are written. Anchors,
+tags, merges and duplicate keys would make a record say something that its
+text does not show, so they are faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from d9m.errors import DataError, printable
+from d9m.kb import validate
+from d9m.model import records, runs, wheel_facts
+
+Place = tuple[int, int]
+"""Line and column, from 1."""
+
+
+class Fault(msgspec.Struct, frozen=True, order=True):
+    """One thing wrong with a file."""
+
+    file: str
+    line: int
+    rule: str
+    message: str
+    field: str = ""
+    value: str = ""
+    allowed: str = ""
+    tip: str = ""
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """One record with the places of its fields: ``("timeline", "tensorflow", 0)`` -> line, column."""
+
+    kind: str
+    id: str
+    file: str
+    record: Any
+    places: dict[tuple[str | int, ...], Place]
+
+    def line(self, *path: str | int) -> int:
+        """Line of a field, or of the nearest field around it."""
+        return nearest_line(self.places, path)
+
+
+class Records(msgspec.Struct, frozen=True):
+    """Everything under one ``kb/`` folder that could be read, and what could not."""
+
+    root: Path
+    date: str
+    """Day of the edition, ISO 8601."""
+    facts: dict[str, records.Fact]
+    loaded: list[Loaded]
+    faults: list[Fault]
+    words: records.Words = records.Words()
+    explained: dict[str, str] = {}
+    """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
+    catalogues: list[wheel_facts.Catalogue] = []
+    """Public names of the frameworks, by package."""
+    wheels: frozenset[str] = frozenset()
+    """Fact files of wheels, by name."""
+
+    def of(self, kind: str) -> dict[str, Any]:
+        """Records of one kind by id."""
+        return {each.id: each.record for each in self.loaded if each.kind == kind}
+
+
+def load(root: Path) -> Records:
+    """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
+    paths = (path for path in sorted(root.rglob("*")) if not path.is_dir() and not path.name.startswith("."))
+    found = [each for path in paths for each in read(path, root)]
+    apart: dict[str, list[Loaded]] = {
+        kind: [] for kind in ("", "facts", "edition", "words", "explained", *_FACTS.values())
+    }
+    for each in found:
+        if isinstance(each, Loaded):
+            apart.get(each.kind, apart[""]).append(each)
+    return Records(
+        root=root,
+        date=apart["edition"][0].record.date if apart["edition"] else "",
+        facts=apart["facts"][0].record if apart["facts"] else {},
+        loaded=apart[""],
+        faults=sorted(each for each in found if isinstance(each, Fault)),
+        words=apart["words"][0].record if apart["words"] else records.Words(),
+        explained=apart["explained"][0].record if apart["explained"] else {},
+        catalogues=[each.record for each in apart["catalogues"]],
+        wheels=frozenset(each.id for each in apart["wheels"]),
+    )
+
+
+_SINGLE: dict[str, Any] = {
+    "edition.yaml": records.Edition,
+    "facts.yaml": dict[str, records.Fact],
+    "words.yaml": records.Words,
+    "evidence/explained.yaml": dict[str, str],
+}
+"""Files that hold more than one record, or none."""
+
+
+def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
+    """One file's record, or its faults."""
+    relative = path.relative_to(root)
+    file = relative.as_posix()
+    kind = relative.parts[0]
+    if relative.parts[:2] == ("evidence", "runs") and path.suffix == ".json":
+        yield _run(path, file)
+        return
+    if kind == "evidence" and path.suffix == ".json":
+        yield from _fact_file(path, file)
+        return
+    if file in _SINGLE:
+        kind, type_ = path.stem, _SINGLE[file]
+    elif kind in records.KINDS and path.suffix == ".yaml" and len(relative.parts) > 1:
+        type_ = records.KINDS[kind]
+    else:
+        kinds = ", ".join(f"{each}/" for each in records.KINDS)
+        allowed = f"{', '.join(_SINGLE)}, *.yaml under {kinds}"
+        yield Fault(file, 1, "file-place", "not a record's place", allowed=allowed)
+        return
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        yield Fault(file, 1, "yaml-syntax", f"cannot be read as UTF-8: {error}")
+        return
+    yield from parse(text, file, kind, relative.with_suffix("").as_posix().partition("/")[2], type_)
+
+
+def _run(path: Path, file: str) -> Loaded | Fault:
+    """A measured run. It is JSON, as `d9m check --evidence` wrote it."""
+    try:
+        return Loaded("runs", path.stem, file, msgspec.json.decode(path.read_bytes(), type=runs.Run), {})
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
+
+
+_FACTS: dict[Any, str] = {
+    wheel_facts.WheelFacts: "wheels",
+    wheel_facts.Catalogue: "catalogues",
+    wheel_facts.Published: "published",
+}
+
+
+def _fact_file(path: Path, file: str) -> Iterator[Loaded | Fault]:
+    """What was extracted from wheels: no record, but read by the audit and cited by records."""
+    type_ = wheel_facts.fact_type(file)
+    if type_ is None:
+        yield Fault(file, 1, "file-place", "not a fact file's place", allowed=", ".join(wheel_facts.TYPES))
+        return
+    try:
+        yield Loaded(_FACTS[type_], path.stem, file, wheel_facts.read(path, type_), {})
+    except DataError as error:
+        yield Fault(file, 1, "schema", error.what)
+
+
+def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loaded | Fault]:
+    """A record from its text, or all faults of that text."""
+    shape = _Shape(file)
+    try:
+        forbidden = list(_forbidden(text, file))
+        node = yaml.compose(text, Loader=yaml.CBaseLoader)
+        value = shape.value(node, ()) if node is not None else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        yield Fault(file, line, "yaml-syntax", ", ".join(filter(None, (error.context, error.problem))))
+        return
+    except (yaml.YAMLError, ValueError) as error:
+        yield Fault(file, 1, "yaml-syntax", printable(str(error)).splitlines()[0])
+        return
+    yield from forbidden
+    yield from shape.faults
+    if shape.repeated:
+        return
+    try:
+        record = msgspec.convert(value, type_, strict=False)
+    except msgspec.ValidationError:
+        for each in validate.misfits(value, type_):
+            field = ".".join(map(str, each.path))
+            line = nearest_line(shape.places, each.path)
+            yield Fault(file, line, each.rule, each.message, field, each.value, each.allowed, each.tip)
+        return
+    if not forbidden and not shape.faults:
+        yield Loaded(kind, id_, file, record, shape.places)
+
+
+def nearest_line(places: dict[tuple[str | int, ...], Place], path: tuple[str | int, ...]) -> int:
+    """Line of a field, or of the nearest field around it."""
+    while path and path not in places:
+        path = path[:-1]
+    return places.get(path, (1, 1))[0]
+
+
+class _Shape:
+    """Turns a YAML node into plain values, keeping places and duplicate keys."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.places: dict[tuple[str | int, ...], Place] = {}
+        self.faults: list[Fault] = []
+        self.repeated = False
+        """Whether an alias was met. It is not followed: a short text can stand for a huge value."""
+        self._seen: set[int] = set()
+
+    def value(self, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
+        if id(node) in self._seen:
+            self.repeated = True
+            return None
+        self._seen.add(id(node))
+        self.places[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
+        return node.value
+
+    def _mapping(self, node: yaml.MappingNode, path: tuple[str | int, ...]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            name = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
+            if name is None:
+                self.faults.append(Fault(self.file, line, "yaml-syntax", "a key must be a plain word"))
+            elif name in found:
+                tip = "keep one of the two"
+                self.faults.append(Fault(self.file, line, "duplicate-key", "key given twice", name, tip=tip))
+            elif name == "<<":
+                tip = "write the fields out: a record says all of itself"
+                self.faults.append(Fault(self.file, line, "yaml-feature", "merge keys are not allowed", "<<", tip=tip))
+            else:
+                found[name] = self.value(value_node, (*path, name))
+                self.places[(*path, name)] = (line, key_node.start_mark.column + 1)
+        return found
+
+
+_DEEPEST = 50
+"""Levels of nesting. The deepest record has ten; libyaml crashes the process on a hundred thousand."""
+
+
+def _forbidden(text: str, file: str) -> Iterator[Fault]:
+    """Anchors, aliases and tags. Raises ValueError for a text nested too deep."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CBaseLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"nested deeper than {_DEEPEST} levels")
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        anchor: str | None = getattr(event, "anchor", None)
+        tag: str | None = getattr(event, "tag", None)
+        tip = "write the value out: a record says all of itself"
+        if anchor is not None:
+            yield Fault(file, line, "yaml-feature", "anchors and aliases are not allowed", value=anchor, tip=tip)
+        elif tag is not None:
+            yield Fault(file, line, "yaml-feature", "tags are not allowed", value=tag, tip=tip)

@@ -1,0 +1,1 @@
+"""What is said of determinism: records, conditions, versions, questions and answers. No I/O, no search."""

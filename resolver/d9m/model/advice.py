@@ -1,0 +1,255 @@
+"""The types of an answer. Field names are those of the JSON, version 1."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from d9m.model.op_syntax import Direction
+from d9m.model.records import Clause, Default, EvidenceKind, Outcome, Scope
+from d9m.model.settings import Conflict, Settings, Step
+
+SCHEMA_VERSION = 1
+
+WORST_LAST: tuple[Outcome, ...] = ("no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved")
+"""Outcomes, best to worst."""
+
+DEFAULTS_WORST_LAST: tuple[Default, ...] = ("deterministic", "unknown", "raises", "nondeterministic")
+
+
+class Tool(msgspec.Struct, frozen=True):
+    version: str
+    kb_date: str
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """The environment as the answer echoes it."""
+
+    packages: dict[str, str]
+    """Package -> version as given or found; `any` where none was named."""
+    releases: dict[str, list[str]]
+    """Package -> the releases that the version stands for."""
+    container: str | None
+    """The image as it was named."""
+    device: str
+    facts: dict[str, str]
+    """Given ones, and those whose default had a part in the answer."""
+    assumed: list[str]
+    """Facts that have their default, and packages that a wheel ships."""
+    beyond: list[str] = []
+    """Packages newer than every release known."""
+    between: list[str] = []
+    """Packages in a build that lies between two releases."""
+
+
+class Possible(msgspec.Struct, frozen=True):
+    """One answer, and what would have to hold for it."""
+
+    when: Clause
+    outcome: Outcome
+    solutions: list[str]
+    default: Default = "unknown"
+    note: str | None = None
+    raised_by: str | None = None
+
+
+class Told(msgspec.Struct, frozen=True):
+    """Evidence as an answer shows it."""
+
+    kind: EvidenceKind
+    url: str | None
+    note: str | None
+    follows: bool
+    where: str | None = None
+    date: str | None = None
+
+
+class Reference(msgspec.Struct, frozen=True):
+    id: str
+    url: str
+
+
+class Work(msgspec.Struct, frozen=True):
+    """A work-around."""
+
+    text: str
+
+
+class Price(msgspec.Struct, frozen=True):
+    text: str
+    factor: str | None = None
+
+
+class LastVerified(msgspec.Struct, frozen=True):
+    """The answer for the newest release that somebody looked at."""
+
+    release: str
+    outcome: Outcome
+    solutions: list[str]
+
+
+class SourceAnswer(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    summary: str
+    outcome: Outcome
+    """With the advised settings; at worst, where something is undecided."""
+    default: Default
+    """With nothing set, at worst."""
+    direction: list[Direction]
+    device: list[str]
+    when: Clause
+    """What would have to hold for `outcome`; empty where it is certain."""
+    possible: list[Possible]
+    """Every answer, with what would lead to it; together they leave nothing out."""
+    solutions: list[str]
+    """Those of the chosen solutions that solve it."""
+    alternatives: list[list[str]]
+    """Every set of solutions that would do, preferred first."""
+    raised_by: str | None
+    """The switch with which the call stops."""
+    error: str | None
+    """The text of the error, as these releases word it."""
+    fixed_in: dict[str, str] | None
+    """Home package -> first release from which every later known one is settled; null: none."""
+    pending: str | None
+    """Label that marks a solution which is in the works."""
+    note: str | None
+    last_verified: LastVerified | None
+    workarounds: list[Work]
+    costs: list[Price]
+    evidence: list[Told]
+    references: list[Reference]
+
+
+class OpAnswer(msgspec.Struct, frozen=True):
+    query: str
+    """The item as it was asked; `*` for sources that belong to no op."""
+    names: list[str]
+    """The ops that it means."""
+    outcome: Outcome
+    """The worst of its sources'; no-known-source without any."""
+    default: Default
+    solutions: list[str]
+    fixed_in: dict[str, str] | None
+    sources: list[SourceAnswer]
+
+
+class SolutionAnswer(msgspec.Struct, frozen=True):
+    id: str
+    label: str
+    title: str
+    covers: list[str]
+    """Ids of the sources that it helps to remove."""
+    includes: list[str]
+    """Labels of solutions that it turns on by itself."""
+    settings: Settings
+    evidence: list[Told] = []
+
+
+class Example(msgspec.Struct, frozen=True):
+    """Code to copy."""
+
+    language: str
+    code: str
+    note: str | None = None
+
+
+class IngredientAnswer(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    summary: str
+    optional: bool
+    settings: Settings
+    examples: list[Example] = []
+
+
+class CautionAnswer(msgspec.Struct, frozen=True):
+    id: str
+    text: str
+    when: Clause
+    kind: Literal["caution", "note"] = "caution"
+
+
+class Existing(msgspec.Struct, frozen=True):
+    """A setting that is already made, judged against the advice."""
+
+    name: str
+    value: str
+    status: Literal["needed", "harmless", "no-effect", "contradictory", "forbidden", "invalid"]
+    why: str
+    evidence: list[Told] = []
+    """Who says so, where the verdict rests on a record about the setting."""
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """An advised setting that a helper makes, but not so that it counts."""
+
+    name: str
+    sets: str | None
+    """The value that the helper sets; null: it unsets, or the value is the user's."""
+    why: str
+    when: list[Clause] = []
+    """Where the helper does what is advised; none: nowhere."""
+
+
+class HelperAnswer(msgspec.Struct, frozen=True):
+    """A call that sets things on the user's behalf, held against the advice."""
+
+    id: str
+    call: str
+    used: bool
+    """Whether the user makes this call (`--calls`); otherwise it is only one that would help."""
+    covers: list[str]
+    """Advised settings that it makes, surely and in time."""
+    leaves: list[str]
+    """Advised settings that are still to be made."""
+    differs: list[Difference]
+    overwrites: list[str]
+    """Settings that it replaces even where the user has set another value."""
+    evidence: list[Told]
+
+
+class Unknown(msgspec.Struct, frozen=True):
+    subject: str
+    needs: str
+
+
+class Advice(msgspec.Struct, frozen=True):
+    schema_version: int
+    d9m: Tool
+    environment: Surroundings
+    scope: Scope
+    outcome: Outcome
+    """The worst of the ops'."""
+    settings: Settings
+    """All steps together, by kind; what is in conflict is left out."""
+    steps: list[Step]
+    """The same one by one, in the order in which a person makes them."""
+    conflicts: list[Conflict]
+    scope_conflicts: list[Conflict]
+    """Where these settings contradict those that another scope asks of the same packages: no finding."""
+    helpers: list[HelperAnswer]
+    """Calls that the user makes; without any, those that would cover the most, best first."""
+    solutions: list[SolutionAnswer]
+    ops: list[OpAnswer]
+    """One for every item, in the order given."""
+    ingredients: list[IngredientAnswer]
+    """What the program needs beside the settings of its ops."""
+    cautions: list[CautionAnswer]
+    """What to know, with what would have to hold for it; defaults are not taken for granted."""
+    unknowns: list[Unknown]
+    """What nobody has confirmed, and what would settle it."""
+    existing: list[Existing] = []
+    """Settings found in an env file or the process environment."""
+    missing: list[str] = []
+    """Advised settings that could stand there, and do not."""
+
+
+def exit_code(advice: Advice, allow_unknown: bool = False) -> int:
+    """0, 1 or 3 of the table of exit codes: findings win over unknown. A setting against the advice is a finding."""
+    against = any(each.status in ("contradictory", "forbidden", "invalid") for each in advice.existing)
+    if against or advice.conflicts or any(op.outcome in ("raises", "unsolved") for op in advice.ops):
+        return 1
+    return 3 if not allow_unknown and (advice.unknowns or advice.outcome == "unknown") else 0

@@ -1,0 +1,164 @@
+"""What a person writes for an op, read into name, arguments and direction.
+
+Equal spellings: ``interpolate:mode=bilinear:backward``,
+``interpolate[mode=bilinear]:backward``, ``F.interpolate(x, mode='bilinear'):backward``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from d9m.errors import UsageError, quote
+
+Direction: TypeAlias = Literal["forward", "backward"]
+
+BOTH: tuple[Direction, ...] = ("forward", "backward")
+
+SUBSCRIPT = "x[idx]"
+"""The name under which any pasted subscript, such as ``h[:, edge_index[0]]``, is looked up."""
+
+ASSIGNMENTS = {"": "x[idx] = v", "+": "x[idx] += v"}
+"""The same for assignments to a subscript, plain and augmented."""
+
+LONGEST = 500
+"""Characters of one item. The longest call worth pasting has fewer; a pasted log has more."""
+
+_OPEN = "([{"
+_CLOSE = ")]}"
+_DIRECTIONS: dict[str, Direction] = {"forward": "forward", "fwd": "forward", "backward": "backward", "bwd": "backward"}
+_ASSIGNED = re.compile(r"\s*([-+*/]?)=(?!=)")
+_UPDATED = re.compile(r"[^\[]*\.at\[.*?\]\.(\w+)(?:\(.*\))?(?=:|$)")  # JAX: x.at[i].add(y)
+
+
+class Query(msgspec.Struct, frozen=True):
+    """One item of an op list."""
+
+    text: str
+    name: str
+    arguments: dict[str, str] = {}
+    """Stated on purpose: an unknown name among them is an error."""
+    pasted: dict[str, str] = {}
+    """Keyword arguments of a pasted call: those that no condition knows are ignored."""
+    directions: tuple[Direction, ...] = BOTH
+
+
+def split(text: str) -> list[str]:
+    """The items of a comma-separated list; commas inside brackets do not count."""
+    items: list[str] = []
+    depth = 0
+    start = 0
+    for place, letter in enumerate(text):
+        depth += (letter in _OPEN) - (letter in _CLOSE)
+        if letter == "," and depth <= 0:
+            items.append(text[start:place])
+            start = place + 1
+    items.append(text[start:])
+    return [item.strip() for item in items if item.strip()]
+
+
+def parse(text: str) -> Query:
+    """Read one item. Raises UsageError, with a caret under the fault."""
+    item = text.strip()
+    if len(item) > LONGEST:
+        raise UsageError(f"op is {len(item)} characters long, {LONGEST} are allowed: {quote(item)}")
+    if not item.isprintable():
+        raise UsageError(f"op holds control characters: {quote(item)}")
+    end = _end_of_name(item)
+    name = item[:end].strip()
+    if not name:
+        raise _fault(item, 0, "an op's name is missing")
+    arguments: dict[str, str] = {}
+    pasted: dict[str, str] = {}
+    if end < len(item) and item[end] in "([":
+        close = _closing(item, end)
+        inside = item[end + 1 : close]
+        if item[end] == "[" and inside.strip() and "=" not in inside:
+            name = SUBSCRIPT
+        elif item[end] == "[":
+            for part in split(inside):
+                _add(arguments, item, part)
+        else:
+            pasted = keywords(inside)
+        end = close + 1
+    if name == SUBSCRIPT and (assigned := _ASSIGNED.match(item, end)):
+        return Query(item, ASSIGNMENTS["+" if assigned[1] else ""])
+    if name == SUBSCRIPT and (updated := _UPDATED.match(item)):
+        name, end = f"at.{updated[1]}", updated.end()
+    directions = _suffixes(item, end, arguments)
+    return Query(item, name, arguments, pasted, directions)
+
+
+def _suffixes(item: str, end: int, arguments: dict[str, str]) -> tuple[Direction, ...]:
+    """Read ``:name=value`` and ``:backward`` after the name."""
+    rest = item[end:]
+    if rest and not rest.startswith(":"):
+        raise _fault(item, end, "expected ':' or the end")
+    directions: list[Direction] = []
+    for part in rest.split(":")[1:]:
+        word = part.strip().lower()
+        if word in _DIRECTIONS:
+            directions.append(_DIRECTIONS[word])
+        elif "=" in part:
+            _add(arguments, item, part)
+        else:
+            raise _fault(item, item.rfind(part) if part else len(item), "expected forward, backward or name=value")
+    return common(directions, BOTH) or BOTH
+
+
+def _end_of_name(item: str) -> int:
+    """Where the name ends; ``::`` is part of it (``aten::index_put_``)."""
+    masked = item.replace("::", "  ")
+    return min((place for place in map(masked.find, "([:") if place >= 0), default=len(item))
+
+
+def _closing(item: str, start: int) -> int:
+    depth = 0
+    for place in range(start, len(item)):
+        depth += (item[place] in _OPEN) - (item[place] in _CLOSE)
+        if depth == 0:
+            return place
+    raise _fault(item, start, "this bracket is never closed (in a shell, quote items with brackets)")
+
+
+def _add(arguments: dict[str, str], item: str, part: str) -> None:
+    name, equals, value = part.partition("=")
+    name, value = name.strip().lower(), _literal(value)
+    if not (equals and name and value):
+        raise _fault(item, max(0, item.find(part)), "expected name=value")
+    if arguments.get(name, value) != value:
+        raise _fault(item, item.rfind(part), f"{name} is given twice, as {arguments[name]} and {value}")
+    arguments[name] = value
+
+
+def _literal(value: str) -> str:
+    return value.strip().strip("'\"").lower()
+
+
+def _fault(item: str, place: int, what: str) -> UsageError:
+    start = max(0, place - 60)
+    return UsageError(f"{what}\n    {item[start : start + 100]}\n    {' ' * (place - start)}^")
+
+
+def keywords(inside: str) -> dict[str, str]:
+    """The keyword arguments among those of a pasted call."""
+    parts = (part.partition("=") for part in split(inside))
+    return {
+        name.strip().lower(): _literal(value)
+        for name, equals, value in parts
+        if equals and name.strip().isidentifier() and not value.startswith("=")
+    }
+
+
+def common(first: Iterable[Direction], second: Iterable[Direction]) -> tuple[Direction, ...]:
+    """Directions in both."""
+    both = set(first) & set(second)
+    return tuple(each for each in BOTH if each in both)
+
+
+def plain(name: str) -> str:
+    """A name as tables know it: lower case, without trailing underscores."""
+    return name.strip().lower().rstrip("_") or name

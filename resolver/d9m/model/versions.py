@@ -1,0 +1,143 @@
+"""Release order, and what a version that somebody typed stands for.
+
+Every release of a version map is a final release, and the order of final
+releases is the order of their numbers. `packaging` is asked only about other
+spellings (pre-releases, local parts), so that the common question starts fast.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+
+from d9m.errors import UsageError, nearest, quote
+
+Key: TypeAlias = tuple[int, ...]
+"""Place of a final release in the order: its numbers without trailing zeros."""
+
+FIRST: Key = ()
+"""Before every release."""
+
+_FINAL = re.compile(r"v?(\d+(?:\.\d+)*)", re.IGNORECASE)
+_LONGEST = 64
+"""Characters; the longest version seen in the wild (a nightly with a git hash) has 40."""
+
+
+@functools.cache
+def key(release: str) -> Key:
+    """Place of a final release in the order.
+
+    Raises ValueError where `release` is no final release.
+    """
+    numbers = [int(number) for number in release.split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def minor(release: str) -> str:
+    """The minor release that a patch release belongs to: `2.4` for `2.4.1`."""
+    return ".".join(release.split(".")[:2])
+
+
+def covers(prefix: str, release: str) -> bool:
+    """Whether `2.4` names `2.4.1`: equal, or equal up to a dot."""
+    return release == prefix or release.startswith(prefix + ".")
+
+
+class Span(Protocol):
+    """Releases from one on, up to another that is left out; None: no bound."""
+
+    @property
+    def from_(self) -> str | None: ...
+    @property
+    def until(self) -> str | None: ...
+
+
+def within(release: str, span: Span) -> bool:
+    """Whether a span holds a release."""
+    place = key(release)
+    return (span.from_ is None or key(span.from_) <= place) and (span.until is None or place < key(span.until))
+
+
+class Candidates(msgspec.Struct, frozen=True):
+    """The releases that a version may stand for, oldest first.
+
+    ``exactly``: all of them are meant. ``between``: a pre-release, whose answer
+    is known only if its neighbours agree. ``newer``: beyond the map; the last
+    known release stands in for it. ``any``: no version was given.
+    """
+
+    releases: tuple[str, ...]
+    how: Literal["exactly", "between", "newer", "any"]
+
+
+def candidates(package: str, text: str, released: Sequence[str]) -> Candidates:
+    """What `text` stands for among `released` (oldest first).
+
+    Raises UsageError for text that is no version, and for a version below the
+    newest that was never released.
+    """
+    if text == "any":
+        return Candidates(tuple(released), "any")
+    if len(text) > _LONGEST:
+        raise UsageError(f"version of {package} is {len(text)} characters long: {quote(text)}")
+    final = _FINAL.fullmatch(text)
+    if final is None:
+        return _unusual(package, text, released)
+    return _final(package, final[1], released)
+
+
+def _final(package: str, text: str, released: Sequence[str]) -> Candidates:
+    if not released:
+        return Candidates((text,), "exactly")
+    try:
+        wanted = key(text)
+    except ValueError:
+        raise UsageError(f"version of {package} has a number too long to be one: {quote(text)}") from None
+    same = [release for release in released if covers(text, release) or key(release) == wanted]
+    if same:
+        return Candidates(tuple(same), "exactly")
+    if wanted > key(released[-1]):
+        return Candidates((released[-1],), "newer")
+    raise UsageError(
+        f"{package} {quote(text)} was never released", nearest=neighbours(wanted, released) or nearest(text, released)
+    )
+
+
+def _unusual(package: str, text: str, released: Sequence[str]) -> Candidates:
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        version = Version(text.replace("-dev", ".dev"))
+    except (InvalidVersion, ValueError):
+        raise UsageError(
+            f"{quote(text)} is no version of {package}",
+            allowed=["numbers such as 2.4 or 2.4.1", "2.4.1+cu121", "2.5.0a0+abc123", "any"],
+        ) from None
+    base = version.base_version.split("!")[-1]
+    if not version.is_prerelease:
+        return _final(package, base, released)
+    if not released:
+        return Candidates((base,), "exactly")
+    below = [release for release in released if key(release) < key(base)]
+    above = released[len(below) :]
+    if not above:
+        return Candidates((released[-1],), "newer")
+    return Candidates((*below[-1:], above[0]), "between")
+
+
+def neighbours(wanted: Key, released: Sequence[str]) -> list[str]:
+    """The releases (oldest first) between which a place lies."""
+    place = bisect.bisect([key(release) for release in released], wanted)
+    return list(dict.fromkeys(released[max(0, place - 1) : place + 1]))
+
+
+def in_order(releases: Mapping[str, object]) -> tuple[str, ...]:
+    """Release names, oldest first."""
+    return tuple(sorted(releases, key=key))

@@ -1,0 +1,179 @@
+"""What wheels of a framework say about determinism: the types of the fact files.
+
+``evidence/wheels/*.json`` holds one file a wheel (`WheelFacts`),
+``evidence/catalogue-*.json`` the public names of a framework over its releases
+(`Catalogue`), ``evidence/releases-*.json`` what a package index lists (`Published`),
+``evidence/explained.yaml`` the reasons for known differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from d9m.errors import DataError
+from d9m.model.versions import in_order
+
+
+class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of all types of a fact file: immutable, unknown keys are errors."""
+
+
+class Line(Fact, frozen=True, order=True):
+    """One line of a list in a docstring: the op, and when it is meant."""
+
+    op: str
+    condition: str = ""
+
+
+class Route(Fact, frozen=True, order=True):
+    """A branch that a function takes under the switch."""
+
+    function: str
+    condition: str
+    to: str
+
+
+class WheelFacts(Fact, frozen=True):
+    """What one wheel says."""
+
+    package: str
+    version: str
+    file: str
+    sha256: str
+    platform: str
+    lists: dict[str, list[Line]] = {}
+    """Lists in the docstring of the framework's switch, by section."""
+    alerts: list[str] = []
+    """Names that the libraries hand to the function that refuses a nondeterministic operation."""
+    messages: list[str] = []
+    """Texts about determinism, in libraries and in Python."""
+    variables: list[str] = []
+    """Environment variables that bear on determinism."""
+    flags: list[str] = []
+    """Flags of a compiler inside that do."""
+    routes: list[Route] = []
+
+    def encoded(self) -> bytes:
+        return _encoded(self)
+
+
+class Published(Fact, frozen=True):
+    """Releases of a package that the package index listed on a day."""
+
+    package: str
+    distribution: str
+    date: str
+    """ISO 8601."""
+    releases: list[str] = []
+
+    def encoded(self) -> bytes:
+        return _encoded(self)
+
+
+class Catalogue(Fact, frozen=True):
+    """Public names of a package, in the releases whose wheels were read.
+
+    A span is ``first..until``, both of them releases that were read, the second
+    exclusive and empty where the newest has the name; several are joined by ``,``.
+    """
+
+    package: str
+    releases: list[str] = []
+    names: dict[str, list[str]] = {}
+    """Spans -> names."""
+
+    def at(self, release: str) -> set[str]:
+        """Names of one release that was read."""
+        place = self.releases.index(release)
+        return {name for name, places in self.present() if place in places}
+
+    def present(self) -> Iterator[tuple[str, frozenset[int]]]:
+        """Every name, and the places in `releases` of those that have it."""
+        for text, names in self.names.items():
+            places = frozenset(self._places(text))
+            for name in names:
+                yield name, places
+
+    def _places(self, text: str) -> set[int]:
+        found: set[int] = set()
+        for span in text.split(","):
+            first, _dots, until = span.partition("..")
+            end = self.releases.index(until) if until else len(self.releases)
+            found.update(range(self.releases.index(first), end))
+        return found
+
+    def with_release(self, release: str, names: Iterable[str]) -> Catalogue:
+        """The catalogue with one release read, or read anew."""
+        known: dict[str, set[str]] = {each: self.at(each) for each in self.releases}
+        return catalogue(self.package, {**known, release: set(names)})
+
+    def encoded(self) -> bytes:
+        return _encoded(self)
+
+
+def _encoded(fact: Fact) -> bytes:
+    """The same facts give the same bytes."""
+    return msgspec.json.format(msgspec.json.encode(fact, order="sorted"), indent=1) + b"\n"
+
+
+def catalogue(package: str, known: Mapping[str, set[str]]) -> Catalogue:
+    """A catalogue from the names of each release."""
+    releases = in_order(known)
+    names: dict[str, list[str]] = {}
+    for name in sorted(set[str]().union(*known.values())):
+        names.setdefault(spans(releases, [name in known[each] for each in releases]), []).append(name)
+    return Catalogue(package, list(releases), names)
+
+
+def spans(releases: Sequence[str], present: Sequence[bool]) -> str:
+    """Runs of releases (oldest first) that have something."""
+    found: list[str] = []
+    for place, (release, here) in enumerate(zip(releases, present)):
+        before = place > 0 and present[place - 1]
+        if here and not before:
+            found.append(f"{release}..")
+        elif before and not here:
+            found[-1] += release
+    return ",".join(found)
+
+
+TYPES: dict[str, Any] = {
+    "evidence/wheels/*.json": WheelFacts,
+    "evidence/catalogue-*.json": Catalogue,
+    "evidence/releases-*.json": Published,
+}
+"""Place under ``kb/`` -> type of the files there."""
+
+
+def fact_type(file: str) -> Any:
+    """Type of a JSON file by its place; None where no fact file belongs."""
+    return next((type_ for place, type_ in TYPES.items() if fnmatch(file, place)), None)
+
+
+def read(path: Path, type_: Any) -> Any:
+    """One fact file. Raises DataError naming the file and what is wrong in it."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=type_)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path.name}: not a fact file: {error}") from None
+
+
+def facts(root: Path) -> dict[str, WheelFacts]:
+    """Fact files by file name."""
+    return {path.name: read(path, WheelFacts) for path in sorted(root.glob("evidence/wheels/*.json"))}
+
+
+def catalogues(root: Path) -> dict[str, Catalogue]:
+    """Catalogues by package."""
+    found: list[Catalogue] = [read(path, Catalogue) for path in sorted(root.glob("evidence/catalogue-*.json"))]
+    return {each.package: each for each in found}
+
+
+def published(root: Path) -> list[Published]:
+    """Lists of releases, by file name."""
+    return [read(path, Published) for path in sorted(root.glob("evidence/releases-*.json"))]

@@ -1,0 +1,17 @@
+"""The order of Python lines: imports, what must precede them, statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from d9m.model.settings import Step
+
+
+def imports(steps: Sequence[Step]) -> list[str]:
+    """Import lines that the statements need, each once."""
+    return list(dict.fromkeys(line for step in steps for line in step.imports if not step.before_import))
+
+
+def program_steps(steps: Sequence[Step]) -> list[Step]:
+    """Python steps in the order in which they run."""
+    return sorted((step for step in steps if step.kind == "python"), key=lambda step: not step.before_import)

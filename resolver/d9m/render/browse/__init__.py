@@ -1,0 +1,1 @@
+"""Pages of what can be read in the records."""

@@ -1,0 +1,1 @@
+"""Formats of a report of the self-check."""

@@ -1,0 +1,171 @@
+"""What the user's calls make of the advice: settings that they cover, contradict, or make too late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.environment.environment import Environment
+from d9m.kb.store import KnowledgeBase
+from d9m.model import conditions
+from d9m.model.advice import Difference, HelperAnswer
+from d9m.model.records import Clause, Turn
+from d9m.model.settings import Step
+from d9m.resolve.answers import told_of
+from d9m.resolve.helper_calls import Call, call
+from d9m.resolve.merge import ABSENT, Contest, Settled, both, demands, settle
+from d9m.resolve.select import Need
+
+
+class Made(msgspec.Struct, frozen=True):
+    """What one call does about one advised setting."""
+
+    value: str | None
+    """What it sets; None: it unsets, or the value is the user's."""
+    fault: str | None
+    """Why that does not count."""
+    contradicts: bool
+    """Whether what it sets is wrong, and replaces what would be right."""
+    good: tuple[Clause, ...]
+    """Where it does what is advised."""
+
+    def covers(self, step: Step) -> bool:
+        return all(any(conditions.covers(good, needed) for good in self.good) for needed in step.when or [{}])
+
+
+def met(kb: KnowledgeBase, environment: Environment, settled: Settled, used: Sequence[Call]) -> Settled:
+    """The settings with those marked that the calls make; those that they spoil are contested."""
+    if not used:
+        return settled
+    steps = settled.steps
+    contests = list(settled.contests)
+    for each in used:
+        kept: list[Step] = []
+        for step in steps:
+            made = _made(kb, environment, each, step)
+            if made is not None and made.contradicts:
+                contests.append(_contest(each, step, made))
+            else:
+                kept.append(_marked(step, each, made))
+        steps = tuple(kept)
+    return Settled(steps, tuple(contests))
+
+
+def _marked(step: Step, by: Call, made: Made | None) -> Step:
+    if made is None or not made.covers(step):
+        return step
+    value = step.value if made.value is None else made.value
+    return msgspec.structs.replace(step, covered_by=by.helper.call, value=value)
+
+
+def _contest(by: Call, step: Step, made: Made) -> Contest:
+    wanted = ABSENT if step.kind in ("unset", "avoid") else tuple(step.accepts)
+    set_ = ABSENT if made.value is None else (made.value,)
+    return Contest(step.name, {by.helper.call: set_, **dict.fromkeys(step.solutions, wanted)})
+
+
+def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> Made | None:
+    """None: the call leaves this setting alone."""
+    found: list[Made] = []
+    for turn in by.helper.sets:
+        if step.name in (turn.set, turn.unset):
+            where = both(environment.holding(by.helper.when), environment.holding(turn.when))
+            found += [_turned(step, turn, where, step.name in by.helper.overwrites)] if where else []
+    if not found:
+        return None
+    good = conditions.united(clause for each in found for clause in each.good)
+    worst = next((each for each in found if each.fault is not None), found[0])
+    return Made(worst.value, worst.fault, any(each.contradicts for each in found), tuple(good))
+
+
+def _turned(step: Step, turn: Turn, where: tuple[Clause, ...], overwrites: bool) -> Made:
+    value = None if turn.set is None or turn.free or not turn.to else _joined(step, turn)
+    if not _accepts(step, turn):
+        wrong_anyway = step.kind in ("unset", "avoid")
+        fault = "must be absent" if wrong_anyway else f"needed: {' or '.join(step.accepts) or 'another value'}"
+        if not overwrites and not wrong_anyway:
+            fault += "; yours is kept if you set it before the call"
+        return Made(value, fault, overwrites or wrong_anyway, ())
+    late = _LATE.get(step.read_at) if step.setting_kind == "env" else None
+    return Made(value, late, False, () if late else where)
+
+
+_LATE = {
+    "process-start": "too late for this process, which read it at its start; only processes started from it see it",
+    "import": "in time only if nothing that reads it at import was imported before the call",
+}
+"""When a variable is read -> why a call inside the program does not surely set it in time."""
+
+
+def _joined(step: Step, turn: Turn) -> str:
+    return turn.to[0] if step.separator is None else step.separator.join(turn.to)
+
+
+def _accepts(step: Step, turn: Turn) -> bool:
+    if step.kind in ("unset", "avoid"):
+        return turn.set is None
+    if turn.set is None:
+        return False
+    return (turn.free and step.free) or not turn.to or step.satisfied_by(_joined(step, turn))
+
+
+def solutions_made(
+    kb: KnowledgeBase, environment: Environment, wanted: Sequence[Need], used: Sequence[Call]
+) -> frozenset[str]:
+    """Labels of the solutions whose every setting the calls make."""
+    labels = {label for need in wanted for labels in need.alternatives for label in labels} if used else set[str]()
+    return frozenset(label for label in labels if _is_made(kb, environment, label, used))
+
+
+def _is_made(kb: KnowledgeBase, environment: Environment, label: str, used: Sequence[Call]) -> bool:
+    turns = [
+        demand
+        for needed, _id, solution in kb.with_required([label])
+        for demand in demands(kb, environment, needed, solution.settings)
+    ]
+    steps = met(kb, environment, settle(turns), used).steps
+    return bool(steps) and all(step.covered_by is not None for step in steps)
+
+
+def told(
+    kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], used: Sequence[Call]
+) -> list[HelperAnswer]:
+    """The user's calls held against the settings; without any, calls that would cover some, best first."""
+    if used:
+        return [_answer(kb, environment, steps, each, True) for each in used]
+    here = [each for each in _of(kb, environment) if environment.holding(each.helper.when)]
+    answers = [_answer(kb, environment, steps, each, False) for each in here]
+    return sorted((each for each in answers if each.covers), key=lambda each: (-len(each.covers), each.id))
+
+
+def _of(kb: KnowledgeBase, environment: Environment) -> list[Call]:
+    """Calls of the packages that were named."""
+    named = {folder for folder, home in kb.meta.folders.items() if home in environment.packages}
+    return [call(kb, id_) for id_ in kb.keys("helpers") if id_.partition("/")[0] in named]
+
+
+def _answer(kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], each: Call, used: bool) -> HelperAnswer:
+    covers: dict[str, None] = {}
+    leaves: dict[str, None] = {}
+    differs: list[Difference] = []
+    for step in steps:
+        made = _made(kb, environment, each, step)
+        if made is not None and made.covers(step):
+            covers[step.name] = None
+            continue
+        leaves[step.name] = None
+        if made is not None:
+            why = made.fault or "not in every release in question"
+            differs.append(Difference(step.name, made.value, why, list(made.good)))
+    evidence = [told_of(kb, proof) for proof in each.helper.evidence]
+    whole = [name for name in covers if name not in leaves]
+    return HelperAnswer(
+        each.id, each.helper.call, used, whole, list(leaves), differs, _overwritten(environment, each), evidence
+    )
+
+
+def _overwritten(environment: Environment, each: Call) -> list[str]:
+    """Of what it overwrites, what it sets in the releases in question."""
+    here = {turn.set or turn.unset for turn in each.helper.sets if environment.holding(turn.when)}
+    return [name for name in each.helper.overwrites if name in here]

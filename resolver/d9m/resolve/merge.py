@@ -1,0 +1,250 @@
+"""Merge what several solutions turn into one list of settings without contradictions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from d9m.environment.environment import Environment
+from d9m.kb.store import KnowledgeBase
+from d9m.model import conditions
+from d9m.model.records import Clause, Setting, Turn
+from d9m.model.settings import Avoided, Edit, Kind, Settings, Step
+
+
+class Demand(msgspec.Struct, frozen=True):
+    """One solution (or ingredient) wants one knob turned."""
+
+    by: str
+    """Label, or id of an ingredient."""
+    setting: Setting
+    turn: Turn
+    when: tuple[Clause, ...] = ()
+    """Where it is needed; none: everywhere."""
+    of_itself: bool = False
+    """The solution does it: nothing is left for the user, but nothing may contradict it."""
+
+    @property
+    def accepted(self) -> tuple[str, ...] | None:
+        """Values that would do; None where the knob must be absent."""
+        return None if self.turn.set is None else tuple(self.turn.to)
+
+
+class Contest(msgspec.Struct, frozen=True):
+    """One knob that several want turned differently."""
+
+    name: str
+    parties: dict[str, tuple[str, ...]]
+    """Label, ingredient or call -> values that would do."""
+
+
+class Settled(msgspec.Struct, frozen=True):
+    steps: tuple[Step, ...]
+    contests: tuple[Contest, ...]
+
+
+def demands(
+    kb: KnowledgeBase,
+    environment: Environment,
+    by: str,
+    turns: Iterable[Turn],
+    when: Sequence[Clause] = (),
+    of_itself: bool = False,
+) -> list[Demand]:
+    """The turns that are needed here, each with what would still have to hold for it."""
+    found: list[Demand] = []
+    for turn in turns:
+        here = both(when or [{}], environment.holding(turn.when))
+        if here:
+            setting = kb.setting(turn.set or turn.unset or "")
+            found.append(Demand(by, setting, turn, () if {} in here else here, of_itself))
+    return found
+
+
+def both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...]:
+    """Where one of `first` and one of `second` hold; none: nowhere."""
+    met = [conditions.meet(one, other) for one in first for other in second]
+    return tuple(clause for clause in met if clause is not None)
+
+
+def settle(wanted: Sequence[Demand]) -> Settled:
+    """One step for every knob, in the order of a person's work; contested knobs stand aside."""
+    steps: list[Step] = []
+    contests: list[Contest] = []
+    knobs: dict[str, list[Demand]] = {}
+    for each in wanted:
+        knobs.setdefault(each.setting.name, []).append(each)
+    for name, all_ in knobs.items():
+        for group, values in _apart(all_):
+            if values is None:
+                contests.append(_contest(name, group))
+            elif not all(each.of_itself for each in group):
+                steps.append(_step(group, values))
+    return Settled(tuple(sorted(steps, key=_place)), tuple(contests))
+
+
+_Group: TypeAlias = tuple[list[Demand], tuple[str, ...] | None]
+"""Demands that share a step, with the values that suit them all; None: there are none."""
+
+
+def _apart(group: list[Demand]) -> list[_Group]:
+    """One knob's demands, with those apart that no release meets together.
+
+    The items of a list variable stand apart, too, where their conditions differ:
+    a release may stop at an item that it does not know.
+    """
+    is_list = group[0].setting.list_ is not None
+    values = _common(group)
+    if len(group) == 1 or (not is_list and values is not None):
+        return [(group, values)]
+    parts: dict[object, list[Demand]] = {}
+    for each in group:
+        parts.setdefault(str(each.when) if is_list else each.accepted, []).append(each)
+    pairs = itertools.combinations(parts.values(), 2)
+    if values is None and any(_overlap(one, other) for first, second in pairs for one in first for other in second):
+        return [(group, None)]
+    return [(part, _common(part)) for part in parts.values()]
+
+
+def _overlap(first: Demand, second: Demand) -> bool:
+    return bool(both(first.when or [{}], second.when or [{}]))
+
+
+ABSENT: tuple[str, ...] = ("(unset)",)
+"""The value of a knob that must not be turned."""
+
+
+def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
+    """Values that everyone accepts, in the first one's order; None if there are none."""
+    if len(group) == 1 and group[0].setting.list_ is None:
+        return group[0].accepted or ()
+    first, *others = [each.accepted for each in group]
+    if any((each is None) != (first is None) for each in others):
+        return None
+    if first is None:
+        return ()
+    if group[0].setting.list_ is not None:
+        return _united(group)
+    strict = [each.accepted or () for each in group if not each.turn.free] or [first]
+    values = tuple(value for value in strict[0] if all(not each or value in each for each in strict))
+    return values if values or not any(strict) else None
+
+
+def _united(group: Sequence[Demand]) -> tuple[str, ...] | None:
+    """All items of a list variable; None if one of them is wanted with two values."""
+    items = tuple(dict.fromkeys(value for each in group for value in each.accepted or ()))
+    named = [item.partition("=")[0] for item in items if "=" in item]
+    return items if len(named) == len(set(named)) else None
+
+
+def _contest(name: str, group: Sequence[Demand]) -> Contest:
+    parties: dict[str, tuple[str, ...]] = {}
+    for each in group:
+        accepted = ABSENT if each.accepted is None else each.accepted
+        if each.setting.list_ is not None:
+            accepted = (each.setting.list_.join(accepted),)
+        values = parties.get(each.by, ()) + accepted
+        parties[each.by] = tuple(dict.fromkeys(values))
+    return Contest(name, parties)
+
+
+_KINDS: dict[str, Kind] = {
+    "env": "env", "python": "python", "flag": "flags", "config": "config", "install": "install", "code": "code"
+}  # fmt: skip
+
+
+def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
+    users = [each for each in group if not each.of_itself]
+    setting = users[0].setting
+    kind = _KINDS[setting.kind]
+    if users[0].turn.set is None:
+        kind = "unset" if setting.kind == "env" else "avoid"
+    elif setting.list_ is not None:
+        kind = "append"
+    value = (setting.list_.join(values) if setting.list_ is not None else values[0]) if values else None
+    notes = dict.fromkeys(each.turn.note for each in users if each.turn.note)
+    everywhere = any(not each.when for each in users)
+    clauses = [] if everywhere else conditions.united(clause for each in users for clause in each.when)
+    return Step(
+        kind=kind,
+        name=setting.name,
+        value=value,
+        read_at=setting.read,
+        when=None if everywhere or {} in clauses else clauses,
+        why="; ".join(notes) or setting.summary,
+        solutions=list(dict.fromkeys(each.by for each in users)),
+        accepts=list(values),
+        free=all(each.turn.free for each in users),
+        refuses=list(setting.refuses),
+        imports=list(setting.imports),
+        before_import=setting.before_import,
+        separator=setting.list_,
+        text=_text(setting, value),
+        where=setting.where,
+        value_type=setting.value_type,
+        setting_kind=setting.kind,
+        note="; ".join(notes) or None,
+    )
+
+
+def _text(setting: Setting, value: str | None) -> str | None:
+    """The line to write, where it is not plain from name and value."""
+    if setting.statement is not None:
+        return setting.statement.replace("{value}", value or "")
+    if setting.kind == "install":
+        return f"{setting.name}=={value}"
+    if setting.kind == "flag":
+        return setting.name if value is None else f"{setting.name} {value}"
+    return None
+
+
+ORDER: tuple[Kind, ...] = ("install", "unset", "env", "append", "python", "flags", "config", "code", "avoid")
+"""A person installs, sets the shell, then edits the program and its command line."""
+
+
+def _place(step: Step) -> tuple[int, bool]:
+    return ORDER.index(step.kind), not step.before_import
+
+
+def total(steps: Iterable[Step]) -> Settings:
+    """The steps as one object, by kind."""
+    found: dict[str, Any] = {
+        "env": {}, "append": {}, "unset": [], "python": [], "flags": [], "config": {}, "install": [], "code": [],
+        "avoid": [],
+    }  # fmt: skip
+    for step in steps:
+        part = found[step.kind]
+        if step.kind == "env":
+            part[step.name] = step.value
+        elif step.kind == "append":
+            part[step.name] = [*part.get(step.name, ()), *step.accepts]
+        elif step.kind == "unset":
+            part.append(step.name)
+        elif step.kind == "config":
+            part[step.name] = typed(step)
+        elif step.kind == "code":
+            part.append(Edit(step.where or step.name, step.text or step.value or step.why))
+        elif step.kind == "avoid":
+            part.append(Avoided(step.setting_kind, step.name, step.why))
+        else:
+            part += [each for each in step.imports if each not in part]
+            part.append(step.text or step.name)
+    return Settings(**found)
+
+
+def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
+    """What one solution or ingredient turns by itself, in total; remembered where nothing is undecided."""
+    if any(each.when for each in asked):
+        return total(settle(asked).steps)
+    return kb.once(("alone", *(id(each.turn) for each in asked)), lambda: total(settle(asked).steps))
+
+
+def typed(step: Step) -> str | int | bool:
+    """The value of a config key in its type."""
+    value = step.value or ""
+    if step.value_type == "integer":
+        return int(value)
+    return value == "true" if step.value_type == "boolean" else value

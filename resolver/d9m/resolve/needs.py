@@ -1,0 +1,47 @@
+"""What judged sources need, and what the solutions that meet the needs turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from d9m.environment.environment import Environment
+from d9m.kb.store import KnowledgeBase
+from d9m.resolve.merge import Demand, demands
+from d9m.resolve.select import Need
+from d9m.resolve.sources_met import Judged
+
+
+def needs(judged: Iterable[Judged]) -> list[Need]:
+    """What has to be solved, where it can be: the answer of a newest verified release counts too."""
+    found: list[Need] = []
+    for each in judged:
+        possible = each.finding.possible
+        found += [
+            Need(each.met.id, verdict.alternatives, clause) for clause, verdict in possible if verdict.alternatives
+        ]
+    return found
+
+
+def served(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[Need]:
+    """Needs that a chosen solution helps to meet."""
+    return [
+        need
+        for need in wanted
+        if any(label in alternative and labels.issuperset(alternative) for alternative in need.alternatives)
+    ]
+
+
+def covered(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[str]:
+    """Ids of the sources that a chosen solution helps to remove."""
+    return list(dict.fromkeys(need.source for need in served(label, labels, wanted)))
+
+
+def turned(kb: KnowledgeBase, environment: Environment, labels: frozenset[str], wanted: Sequence[Need]) -> list[Demand]:
+    """What chosen solutions turn, with where it is needed."""
+    found: list[Demand] = []
+    for label, _id, solution in kb.with_required(labels):
+        helped = served(label, labels, wanted)
+        clauses = [] if not helped or any(not need.when for need in helped) else [need.when for need in helped]
+        found += demands(kb, environment, label, solution.settings, clauses)
+        found += demands(kb, environment, label, solution.sets, clauses, of_itself=True)
+    return found

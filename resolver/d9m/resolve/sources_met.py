@@ -1,0 +1,78 @@
+"""Which sources a question meets, judged."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import msgspec
+
+from d9m.environment.environment import Environment
+from d9m.kb.store import KnowledgeBase, Met
+from d9m.model.advice import WORST_LAST
+from d9m.model.op_syntax import BOTH, Direction
+from d9m.model.records import Scope
+from d9m.resolve.evaluate import Finding, judge, rules
+from d9m.resolve.op_lookup import AskedItem, AskedOp
+
+
+class Judged(msgspec.Struct, frozen=True, eq=False):
+    """One source as met in one way: calls that meet it alike share it."""
+
+    met: Met
+    home: str
+    environment: Environment
+    """With the arguments of the call."""
+    finding: Finding
+    directions: list[Direction]
+
+
+def of_items(
+    kb: KnowledgeBase, environment: Environment, items: Sequence[AskedItem], scope: Scope
+) -> list[list[Judged]]:
+    """For each query item the sources that its ops meet, worst first."""
+    known: dict[Hashable, Judged] = {}
+
+    def judged(op: AskedOp, met: Met) -> Judged:
+        place = (rules(kb, met, op.when), *op.arguments.items(), op.directions)
+        if place not in known:
+            call = environment.given(op.arguments)
+            known[place] = Judged(met, op.package, call, *judge(kb, call, met, op.when, op.directions))
+        return known[place]
+
+    return [
+        _worst_first(
+            judged(op, met) for op in item.ops for met in kb.met_by(op.package, op.name) if met.source.scope == scope
+        )
+        for item in items
+    ]
+
+
+def _worst_first(every: Iterable[Judged]) -> list[Judged]:
+    """Sources that are met, each as it is met at worst."""
+    found: dict[str, Judged] = {}
+    for each in every:
+        if _is_met(each.finding) and (each.met.id not in found or _worse(each.finding, found[each.met.id].finding)):
+            found[each.met.id] = each
+    return sorted(found.values(), key=lambda each: (-WORST_LAST.index(each.finding.worst[1].outcome), each.met.id))
+
+
+def of_no_op(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[Judged]:
+    """Sources of the packages themselves: Horovod's fusion, a launcher's switches."""
+    found: list[Judged] = []
+    for package, installed in environment.packages.items():
+        if package in kb.meta.platforms and installed.origin != "given":
+            continue  # every wheel and image ships CUDA, cuDNN and NCCL: only who names one asks about it
+        for met in kb.opless(package):
+            if met.source.scope == scope:
+                finding, directions = judge(kb, environment, met, {}, BOTH)
+                if _is_met(finding):
+                    found.append(Judged(met, package, environment, finding, directions))
+    return found
+
+
+def _is_met(finding: Finding) -> bool:
+    return any(verdict.outcome != "no-known-source" for _clause, verdict in finding.possible)
+
+
+def _worse(first: Finding, second: Finding) -> bool:
+    return WORST_LAST.index(first.worst[1].outcome) > WORST_LAST.index(second.worst[1].outcome)

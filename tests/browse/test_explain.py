@@ -1,0 +1,60 @@
+"""Error texts are recognised by the beginning that is theirs alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from d9m.browse.explain import explain
+from d9m.environment.environment import Asked, describe
+from d9m.errors import UsageError
+from d9m.model.records import Range
+from golden import knowledge_base
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Determinism is not yet supported in GPU implementation of",
+        "UnimplementedError: A deterministic GPU implementation of SomethingElse is not currently available.",
+    ],
+)
+def test_a_beginning_that_several_errors_share_is_none_of_them(text: str) -> None:
+    with pytest.raises(UsageError, match="did you mean"):
+        explain(knowledge_base(), text)
+
+
+def test_a_text_that_is_cut_off_after_its_own_beginning_is_recognised() -> None:
+    found = explain(knowledge_base(), "UserWarning: grid_sampler_2d_backward_cuda does not have a determin").found
+    assert [each.id for each in found] == ["pytorch/grid-sample"]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (
+            "AttributeError: module 'tensorflow._api.v2.config.experimental' has no attribute 'enable_op_determinism'",
+            "tensorflow/enable-op-determinism-missing",
+        ),
+        ("RuntimeError: Intra op parallelism cannot be modified after initialization.", "tensorflow/threads-too-late"),
+        ("roi_align_backward_kernel does not have a deterministic implementation, but you set", "torchvision/roi"),
+        (
+            "Determinism is not yet supported in GPU implementation of FakeQuantWithMinMaxVarsPerChannelGradient.",
+            "tensorflow/fake-quant-per-channel",
+        ),
+        ('"get_global_generator" cannot be called if determinism is enabled, unless', "tensorflow/global-generator"),
+    ],
+)
+def test_a_pasted_text_finds_its_error(text: str, error: str) -> None:
+    assert [each.id for each in explain(knowledge_base(), text).found] == [error]
+
+
+def test_a_text_that_an_argument_chooses_is_recognised_whatever_the_default() -> None:
+    kb = knowledge_base()
+    text = "upsample_bilinear2d_aa_backward_out_cuda does not have a deterministic implementation, but you set"
+    here = describe(kb, Asked((("torch", "2.4.0"),)))
+    assert [each.id for each in explain(kb, text, here).found] == ["pytorch/interpolate-bilinear"]
+
+
+def test_releases_that_follow_each_other_are_told_as_one_span() -> None:
+    (found,) = explain(knowledge_base(), "index_add_cuda_ does not have a deterministic implementation").found
+    assert found.releases == [{"torch": Range(from_="1.7", until="1.9")}]

@@ -1,0 +1,147 @@
+"""People tell a symptom in words of their own; `explain` finds the record that means it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from d9m.browse.explain import explain
+from d9m.browse.similarity import Vocabulary
+from d9m.errors import UsageError
+from golden import knowledge_base
+
+COMPLAINTS = {
+    "all-seeds-set": [
+        "I have set all the seeds (random, numpy, torch) and still get a different loss each time I run it",
+        "Why are my results not reproducible although I fixed the random seed?",
+        "seeded everything but the accuracy varies between runs",
+        "torch.manual_seed(0) is set, results still vary",
+        "jax results differ between runs on gpu",
+        "how do I make my training deterministic in PyTorch",
+    ],
+    "same-numbers-in-workers": [
+        "each DataLoader worker produces the same np.random numbers",
+        "My numpy augmentations are identical across workers",
+        "all workers return identical random crops",
+        "np.random gives duplicate values in different worker processes",
+    ],
+    "resume-differs": [
+        "When I resume from a checkpoint the loss is not the same as in the run that was never interrupted",
+        "resumed run differs from uninterrupted run",
+        "after reloading my checkpoint the training curve is different from the original run",
+    ],
+    "slow-with-the-flag": [
+        "training became twice as slow after torch.use_deterministic_algorithms(True)",
+        "enable_op_determinism makes my model 2x slower",
+        "deterministic mode halves my training speed",
+    ],
+    "differs-between-machines": [
+        "I get different results on two GPUs, an A100 and an H100",
+        "same seed and code, but other results on my colleague's machine",
+        "the model gives different numbers on the server and on my laptop",
+    ],
+    "tiny-differences": [
+        "my loss differs in the 7th digit from run to run",
+        "tiny numerical differences around 1e-7 between two runs",
+        "results only agree up to the last decimal places",
+    ],
+    "other-batch-size": [
+        "predictions change with the batch size",
+        "why does the output for one sample depend on what else is in the batch",
+        "inference with batch size 1 and 32 do not match",
+    ],
+    "temperature-zero": ["my LLM gives different answers with temperature=0", "greedy decoding is not deterministic"],
+    "after-an-upgrade": [
+        "after upgrading from torch 2.3 to 2.5 my results are different",
+        "results changed when I updated the CUDA driver",
+        "new TensorFlow version, different accuracy",
+    ],
+    "first-epoch-equal": [
+        "the first epoch is identical, afterwards the two runs drift apart",
+        "two runs start equal but diverge after a few hundred steps",
+    ],
+    "evaluation-differs": [
+        "eval results differ from train results on the same batch",
+        "model returns a different output every time I call it on the same input",
+        "validation loss is different from the training loss for identical data",
+    ],
+    "nan-in-empty-memory": [
+        "torch.empty contains NaN since I turned on deterministic algorithms",
+        "I see NaNs in uninitialised memory",
+    ],
+    "other-number-of-gpus": [
+        "results are different with 8 GPUs than with 4 GPUs",
+        "changing num_workers changes my results",
+        "single GPU and multi-GPU training do not give the same loss",
+    ],
+    "order-of-sets": ["iterating over a set gives another order in each run", "python string hash changes each run"],
+    "compiled-differs": ["torch.compile model output does not match eager", "jit_compile=True changes my outputs"],
+    "same-augmentation-each-epoch": [
+        "random augmentations are the same in each epoch with tf.data map",
+        "my data is shuffled in the same order in all epochs",
+    ],
+    "notebook-cell": ["rerunning the same notebook cell gives another result"],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in COMPLAINTS.items() for text in texts])
+def test_a_symptom_is_found_by_its_words(name: str, text: str) -> None:
+    assert explain(knowledge_base(), text).found[0].id == f"symptoms/{name}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CUDA out of memory. Tried to allocate 2.00 GiB",
+        "ModuleNotFoundError: No module named 'torch'",
+        "How do I install TensorFlow on Windows?",
+        "loss does not decrease",
+        "the weather is different today",
+        "ValueError: Shapes (None, 1) and (None, 10) are incompatible",
+        "different",
+        "batch",
+    ],
+)
+def test_other_troubles_are_no_symptom(text: str) -> None:
+    with pytest.raises(UsageError):
+        explain(knowledge_base(), text)
+
+
+def test_every_symptom_is_found_by_each_of_its_own_texts() -> None:
+    kb = knowledge_base()
+    for id_ in kb.keys("errors"):
+        error = kb.get("errors", id_)
+        for each in error.texts if error.kind == "symptom" else ():
+            assert explain(kb, each.text).found[0].id == id_, each.text
+
+
+def test_a_log_tells_no_symptom() -> None:
+    with pytest.raises(UsageError):
+        explain(knowledge_base(), "results differ between two GPUs\n" * 100)
+
+
+def test_an_error_text_in_a_complaint_is_more_than_its_words() -> None:
+    text = "all seeds set, still different, and: cumsum_cuda_kernel does not have a deterministic implementation, but"
+    assert [each.id for each in explain(knowledge_base(), text).found] == ["pytorch/cumsum"]
+
+
+def vocabulary() -> Vocabulary:
+    return Vocabulary(knowledge_base().get("words", ""))
+
+
+def test_every_word_can_be_met_and_has_one_meaning() -> None:
+    words = knowledge_base().get("words", "")
+    every = [*words.empty, *(word for group in words.groups for word in group)]
+    assert len(set(every)) == len(every)
+    assert [word for word in every if not re.fullmatch(r"[a-z0-9_]*[a-z_][a-z0-9_]*", word)] == []
+
+
+def test_likeness_ignores_endings_order_and_synonyms() -> None:
+    sentences = ["workers repeat numbers", "slow training"]
+    (best, place), *rest = vocabulary().alike("my worker repeats its values", sentences)
+    assert (best, place, rest) == (1.0, 0, [])
+
+
+def test_one_word_is_no_likeness() -> None:
+    assert vocabulary().alike("training", ["slow training", "training differs"]) == []

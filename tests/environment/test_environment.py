@@ -1,0 +1,18 @@
+"""What an environment holds beside what was named."""
+
+from __future__ import annotations
+
+from d9m.environment.environment import Asked, describe
+from golden import knowledge_base
+
+
+def test_the_newest_release_stands_in_for_a_newer_one_with_what_it_ships() -> None:
+    kb = knowledge_base()
+    newest = describe(kb, Asked((("torch", kb.releases("torch")[-1]),)))
+    newer = describe(kb, Asked((("torch", "99.0"),)))
+    assert newer.packages.keys() == newest.packages.keys() > {"torch"}
+    assert {**newer.packages, "torch": None} == {**newest.packages, "torch": None}
+
+
+def test_any_release_ships_nothing_for_certain() -> None:
+    assert describe(knowledge_base(), Asked((("torch", None),))).packages.keys() == {"torch"}

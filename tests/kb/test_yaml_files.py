@@ -1,0 +1,119 @@
+"""Reading YAML: as written, with places, and with every fault of a file, whatever the file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from d9m.authoring.lint import loading
+from d9m.kb import validate
+from d9m.kb.yaml_files import Fault, Loaded, load, parse, read
+from d9m.model import records
+
+CODES = {rule.code for rule in loading.RULES}
+
+DOCUMENT = 'title: "2.10"\nurl: https://example.org\n'
+
+
+def parsed(text: str, type_: Any = records.Document) -> list[Loaded | Fault]:
+    return list(parse(text, "file.yaml", "documents", "file", type_))
+
+
+@pytest.mark.parametrize("value", ["2.10", "no", "2020-01-02", "1e3", "0x10", "null", "~", "08"])
+def test_a_value_stays_as_it_is_written(value: str) -> None:
+    (loaded,) = parsed(f"title: {value}\nurl: https://example.org\n")
+    assert isinstance(loaded, Loaded)
+    assert loaded.record.title == value
+
+
+def test_a_field_knows_its_line_and_one_that_is_not_written_that_of_the_field_around_it() -> None:
+    (loaded,) = parsed(
+        "title: A\nsummary: B\nmechanism: c\n"
+        'timeline:\n  tensorflow:\n    - {from: "1.0",\n       outcome: unknown}\nevidence: []\n',
+        records.Source,
+    )
+    assert isinstance(loaded, Loaded)
+    assert loaded.line("timeline", "tensorflow", 0, "outcome") == 7
+    assert loaded.line("timeline", "tensorflow", 0, "by", 3) == 6
+    assert loaded.line("costs") == 1
+
+
+def test_a_folder_with_broken_files_is_read_and_each_broken_file_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents/good.yaml").write_text(DOCUMENT)
+    (tmp_path / "documents/bad.yaml").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "documents/empty.yaml").write_bytes(b"")
+    (tmp_path / "stray.txt").write_text("")
+    loaded = load(tmp_path)
+    assert list(loaded.of("documents")) == ["good"]
+    assert [(each.file, each.rule) for each in loaded.faults] == [
+        ("documents/bad.yaml", "yaml-syntax"),
+        ("documents/empty.yaml", "schema"),
+        ("stray.txt", "file-place"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["[", "- ", "{a: ", "? "])
+def test_a_text_nested_a_hundred_thousand_deep_is_a_fault_not_a_crash(text: str) -> None:
+    (fault,) = parsed(text * 100_000)
+    assert isinstance(fault, Fault)
+    assert fault.rule == "yaml-syntax"
+
+
+def test_aliases_are_not_followed_so_a_short_text_cannot_stand_for_a_huge_value() -> None:
+    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 40))]
+    faults = parsed("\n".join(lines))
+    assert {each.rule for each in faults if isinstance(each, Fault)} == {"yaml-feature"}
+
+
+YAML_LETTERS = st.text(alphabet="ab:- \n\t[]{}#&*!|>'\"%@`,?<=.~0\u00a0\ufeff\x00\x85é", max_size=60)
+
+
+@given(st.one_of(st.text(), YAML_LETTERS))
+@settings(max_examples=400)
+def test_no_text_makes_the_loader_raise(text: str) -> None:
+    for type_ in (records.Document, records.Source, dict[str, records.Fact]):
+        for each in parsed(text, type_):
+            assert isinstance(each, Loaded) or (each.rule in CODES and each.line >= 1 and each.message)
+
+
+@given(st.binary(max_size=80))
+def test_no_bytes_make_the_loader_raise(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    root = tmp_path_factory.getbasetemp() / "bytes"
+    path = root / "documents" / "any.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    for each in read(path, root):
+        assert isinstance(each, Loaded) or each.rule in CODES
+
+
+NAMES = sorted(
+    {
+        name
+        for type_ in records.KINDS.values()
+        for part in msgspec.json.schema(type_).get("$defs", {}).values()
+        for name in part.get("properties", {})
+    }
+)
+WORDS = st.sampled_from(["", "1", "true", "maybe", "null", "2.10", "solved", "stock", "documented", "env", "int"])
+VALUES = st.recursive(
+    st.one_of(st.none(), WORDS),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(NAMES), inner, max_size=4)),
+    max_leaves=12,
+)
+
+
+@given(VALUES, st.sampled_from([*records.KINDS.values(), records.Step, records.Turn, records.Evidence, records.Fact]))
+@settings(max_examples=500)
+def test_the_walk_that_tells_all_faults_finds_one_exactly_where_the_types_refuse(value: Any, type_: Any) -> None:
+    try:
+        msgspec.convert(value, type_, strict=False)
+        refused = False
+    except msgspec.ValidationError:
+        refused = True
+    assert bool(list(validate.misfits(value, type_))) == refused

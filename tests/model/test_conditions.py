@@ -1,0 +1,119 @@
+"""The grammar of `when`, and joining worlds."""
+
+import itertools
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d9m.model import conditions
+from d9m.model.conditions import Cell
+from d9m.model.records import Clause, Range
+from d9m.model.versions import FIRST, key
+
+FACT = tuple(Cell(name, name=name) for name in ("a", "b", "c"))
+CUDA = conditions.intervals(("10.2", "12.0"), key, FIRST)
+
+
+def test_keys_are_anded_values_ored_and_clauses_ored() -> None:
+    condition = conditions.parse([{"xla": ["a", "b"], "cuda": Range(from_="10.2")}, {"xla": "c"}])
+    assert conditions.holds(condition, {"xla": "b", "cuda": key("11.0")})
+    assert not conditions.holds(condition, {"xla": "b", "cuda": key("10.1")})
+    assert conditions.holds(condition, {"xla": "c", "cuda": None})
+    assert not conditions.holds(condition, {"xla": "a", "cuda": None})
+
+
+def test_an_empty_range_means_present() -> None:
+    condition = conditions.parse({"horovod": Range()})
+    assert conditions.holds(condition, {"horovod": FIRST})
+    assert not conditions.holds(condition, {"horovod": None})
+
+
+def test_until_is_exclusive() -> None:
+    condition = conditions.parse({"torch": Range(from_="1.7", until="2.10")})
+    answers = {
+        text: conditions.holds(condition, {"torch": key(text)}) for text in ("1.6.0", "1.7.0", "2.9.1", "2.10.0")
+    }
+    assert answers == {"1.6.0": False, "1.7.0": True, "2.9.1": True, "2.10.0": False}
+
+
+def test_equal_answers_are_told_once_with_what_they_share() -> None:
+    found = conditions.by_answer({"cuda": CUDA, "xla": FACT}, lambda world: world["cuda"] >= key("10.2"))
+    assert found == [({"cuda": Range(until="10.2")}, False), ({"cuda": Range(from_="10.2")}, True)]
+
+
+def test_ranges_join_only_with_their_neighbours() -> None:
+    found = conditions.by_answer({"cuda": CUDA}, lambda world: world["cuda"] == key("10.2"))
+    assert [clause for clause, answer in found if not answer] == [
+        {"cuda": Range(until="10.2")},
+        {"cuda": Range(from_="12.0")},
+    ]
+
+
+def test_what_is_decided_does_not_appear() -> None:
+    assert conditions.by_answer({"cuda": CUDA[:1]}, lambda world: True) == [({}, True)]
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), st.booleans()))
+def test_the_joined_clauses_say_in_every_world_what_was_answered(answers: dict[tuple[str, int], bool]) -> None:
+    domains = {"xla": FACT, "cuda": CUDA}
+
+    def answer(world: conditions.World) -> bool:
+        place = next(at for at, cell in enumerate(CUDA) if cell.value == world["cuda"])
+        return answers.get((str(world["xla"]), place), False)
+
+    found: list[tuple[Clause, bool]] = conditions.by_answer(domains, answer)
+    for fact, cuda in itertools.product(FACT, CUDA):
+        world = {"xla": fact.value, "cuda": cuda.value}
+        told = {each for clause, each in found if conditions.holds(conditions.parse(clause), world)}
+        assert told == {answer(world)}
+
+
+def test_many_undecided_packages_are_joined_in_a_moment() -> None:
+    """Pair by pair, as a person would, the thousands of worlds would take minutes."""
+    cells = conditions.intervals(("1.0", "2.0", "3.0"), key, FIRST)
+    domains = {f"package-{number}": cells for number in range(6)}
+
+    def answer(world: conditions.World) -> int:
+        return sum(value == key("2.0") for value in world.values()) % 3
+
+    start = time.process_time()
+    found = conditions.by_answer(domains, answer)
+    assert time.process_time() - start < 1
+    assert {each for _clause, each in found} == {0, 1, 2}
+    assert len(found) < 4**6 / 2
+
+
+ENDS = [(None, None), (None, "10.2"), (None, "12.0"), ("10.2", None), ("12.0", None), ("10.2", "12.0")]
+RANGES = st.sampled_from([Range(from_=low, until=high) for low, high in ENDS])
+CLAUSES = st.fixed_dictionaries({}, optional={"xla": st.sampled_from(["a", "b", ["a", "b"]]), "cuda": RANGES})
+WORLDS = [{"xla": fact.value, "cuda": cuda.value} for fact, cuda in itertools.product(FACT, CUDA)]
+
+
+def holds(clauses: list[Clause], world: conditions.World) -> bool:
+    return conditions.holds(conditions.parse(list(clauses)), world)
+
+
+@given(CLAUSES, CLAUSES)
+def test_meeting_clauses_hold_where_both_do(first: Clause, second: Clause) -> None:
+    both = conditions.meet(first, second)
+    for world in WORLDS:
+        assert (both is not None and holds([both], world)) == (holds([first], world) and holds([second], world))
+
+
+@given(st.lists(CLAUSES, max_size=4))
+def test_fewer_clauses_hold_where_the_many_did(clauses: list[Clause]) -> None:
+    united = conditions.united(clauses)
+    assert len(united) <= len(clauses)
+    assert all(holds(united, world) == holds(clauses, world) for world in WORLDS)
+
+
+def test_releases_are_grouped_by_what_divides_them() -> None:
+    cells = conditions.releases(("2.1", "2.3"), ("2.0.0", "2.0.1", "2.1.0", "2.2.0"))
+    assert [(cell.low, cell.high) for cell in cells] == [(None, "2.1"), ("2.1", None)]
+
+
+def test_a_package_can_be_required_to_be_absent() -> None:
+    condition = conditions.parse({"horovod": "absent"})
+    assert conditions.holds(condition, {"horovod": None})
+    assert not conditions.holds(condition, {"horovod": key("0.28.1")})

@@ -1,0 +1,119 @@
+"""What people write for an op."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from d9m.errors import UsageError
+from d9m.model import op_syntax
+
+EQUAL = [
+    [
+        "interpolate:mode=bilinear:backward",
+        "interpolate[mode=bilinear]:backward",
+        "interpolate(x, mode='bilinear'):bwd",
+    ],
+    [
+        "scatter[reduce=sum,ndim=2]",
+        "scatter:reduce=sum:ndim=2",
+        "scatter:ndim=2:reduce=sum",
+        "scatter(x, reduce='SUM', ndim=2)",
+    ],
+    ["conv", " conv ", "conv:forward:backward"],
+]
+
+
+@pytest.mark.parametrize("spellings", EQUAL)
+def test_equal_spellings_mean_the_same(spellings: list[str]) -> None:
+    read = [op_syntax.parse(each) for each in spellings]
+    assert (
+        len({(each.name, str(sorted({**each.arguments, **each.pasted}.items())), each.directions) for each in read})
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("conv,bias_add", ["conv", "bias_add"]),
+        ("a[x=1,y=2],b", ["a[x=1,y=2]", "b"]),
+        ("F.pad(x, (1, 2)), b", ["F.pad(x, (1, 2))", "b"]),
+        (" , ,", []),
+    ],
+)
+def test_commas_inside_brackets_do_not_split(text: str, items: list[str]) -> None:
+    assert op_syntax.split(text) == items
+
+
+@pytest.mark.parametrize("text", ["x.at[i].add", "x.at[idx[0]].add(y, mode='drop')", "p.w.at[i, j].add(v):backward"])
+def test_an_update_of_jax_is_a_name(text: str) -> None:
+    assert op_syntax.parse(text).name == "at.add"
+
+
+@pytest.mark.parametrize("text", ["x[idx]", "h[:, edges[0]]", "x[a, b]:backward"])
+def test_a_pasted_subscript_is_a_name(text: str) -> None:
+    assert op_syntax.parse(text).name == "x[idx]"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("x[idx] = v", "x[idx] = v"),
+        ("x[idx]=0", "x[idx] = v"),
+        ("h[:, edges[0]] = w[:, 1]", "x[idx] = v"),
+        ("x[idx] += v", "x[idx] += v"),
+        ("x[idx] -= v", "x[idx] += v"),
+    ],
+)
+def test_a_pasted_assignment_is_a_name(text: str, name: str) -> None:
+    assert op_syntax.parse(text).name == name
+
+
+def test_a_comparison_of_a_subscript_is_no_assignment() -> None:
+    with pytest.raises(UsageError):
+        op_syntax.parse("x[idx] == v")
+
+
+def test_a_double_colon_belongs_to_the_name() -> None:
+    assert op_syntax.parse("aten::index_put_:backward") == op_syntax.Query(
+        "aten::index_put_:backward", "aten::index_put_", {}, {}, ("backward",)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "name is missing"),
+        ("[x=1]", "name is missing"),
+        ("conv[", "never closed"),
+        ("conv:sideways", "expected forward, backward or name=value"),
+        ("conv[x=]", "expected name=value"),
+        ("conv:mode=a:mode=b", "given twice"),
+        ("conv]x[", "never closed"),
+        ("conv(x)y", "expected ':'"),
+        ("x" * 501, "501 characters"),
+        ("con\x1bv", "control characters"),
+    ],
+)
+def test_a_fault_is_told_with_its_place(text: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        op_syntax.parse(text)
+
+
+def test_the_caret_stands_under_the_fault() -> None:
+    with pytest.raises(UsageError) as caught:
+        op_syntax.parse("conv:sideways")
+    _what, text, caret = caught.value.what.split("\n")
+    assert text[caret.index("^")] == "s"
+
+
+@given(st.text(max_size=600))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for item in op_syntax.split(text):
+        try:
+            found = op_syntax.parse(item)
+        except UsageError as refusal:
+            told = refusal.text()
+        else:
+            told = found.name
+        assert "\x1b" not in told

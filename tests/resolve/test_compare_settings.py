@@ -1,0 +1,113 @@
+"""Settings that are already made: one verdict each, and what is missing."""
+
+from __future__ import annotations
+
+import pytest
+from layers import ask, knowledge_base
+
+from d9m.api import understand
+from d9m.environment import env_file
+from d9m.environment.environment import Asked
+from d9m.errors import DataError
+from d9m.model.advice import Existing
+from d9m.resolve.compare_settings import judge_existing, missing
+
+HERE = "frame=1.1 train=2.0 driver=4"
+
+
+def judged(packages: str, found: dict[str, env_file.Value], calls: tuple[str, ...] = ()) -> list[Existing]:
+    named = tuple((name, version or None) for name, _, version in (each.partition("=") for each in packages.split()))
+    environment = understand(knowledge_base(), Asked(named))
+    ops = ["add"] if "frame" in packages else []
+    return judge_existing(knowledge_base(), environment, ask(packages, *ops, calls=calls), found)
+
+
+VERDICTS = [
+    (HERE, "FRAME_WORKSPACE", ":16", "needed", ""),
+    (HERE, "FRAME_WORKSPACE", ":4", "contradictory", "ORD: needs :8 or :16"),
+    (HERE, "FRAME_WORKSPACE", ":2", "invalid", "accepted: :8, :16, :4"),
+    ("train=2.0", "FRAME_WORKSPACE", ":4", "harmless", "not needed"),
+    (HERE, "FRAME_SEED", "3", "needed", ""),
+    (HERE, "FRAME_SEED", "random", "contradictory", "random undoes"),
+    (HERE, "FRAME_SEED", "three", "invalid", "must be of type integer"),
+    (HERE, "FRAME_ALGO", "chain", "contradictory", "TRN: needs ring"),
+    ("frame=1.1 train=1.0", "FRAME_ALGO", "chain", "needed", ""),
+    (HERE, "FRAME_DETERMINISM", "1", "no-effect", "nothing reads it; FRAME_ALGO was meant"),
+    ("train=2.0 serve=1.0", "FRAME_ALGO", "ring", "contradictory", "no value suits all"),
+    ("train=2.0 serve=2.0", "SERVE_INVARIANT", "1", "contradictory", "INV sets FRAME_ALGO=tree; TRN needs ring"),
+    ("train=2.0 serve=1.0", "SERVE_INVARIANT", "1", "harmless", ""),
+    (HERE, "FRAME_FLAGS", "--mine --frame_order=true --frame_tune=0", "needed", ""),
+    (HERE, "FRAME_FLAGS", "--mine", "harmless", "lacks --frame_order=true --frame_tune=0"),
+    (HERE, "FRAME_FLAGS", "--frame_order=true", "needed", "lacks --frame_tune=0"),
+    (HERE, "FRAME_FLAGS", "--frame_order=false --frame_tune=0", "contradictory", "FLG: needs --frame_order=true"),
+    ("frame=2.0 train=2.0", "FRAME_FLAGS", "--frame_tune=0", "forbidden", "Wrong sums in 2.0."),
+]
+
+
+@pytest.mark.parametrize(("packages", "name", "value", "status", "why"), VERDICTS)
+def test_each_setting_gets_its_verdict(packages: str, name: str, value: str, status: str, why: str) -> None:
+    (existing,) = judged(packages, {name: value})
+    assert (existing.name, existing.value, existing.status) == (name, value, status)
+    assert why in existing.why
+
+
+def test_who_says_that_nothing_reads_it_is_told() -> None:
+    (existing,) = judged(HERE, {"FRAME_DETERMINISM": "1"})
+    assert [(each.kind, each.note) for each in existing.evidence] == [("source-read", "No hit in any release.")]
+
+
+def test_only_an_item_of_a_list_that_is_at_fault_has_a_verdict_of_its_own() -> None:
+    verdicts = judged(HERE, {"FRAME_FLAGS": "--frame_old=1 --frame_order=true --frame_tune=0"})
+    assert [(each.name, each.status) for each in verdicts] == [("FRAME_FLAGS", "needed"), ("--frame_old", "no-effect")]
+
+
+def test_what_a_call_replaces_has_no_effect() -> None:
+    (existing,) = judged(HERE, {"FRAME_WORKSPACE": ":8"}, ("Runner(ordered=True)",))
+    assert (existing.status, existing.why) == ("no-effect", "train.Runner(ordered=True) replaces it")
+
+
+def test_what_a_call_replaces_too_late_counts() -> None:
+    (existing,) = judged(HERE, {"FRAME_SEED": "4"}, ("train.seed_all",))
+    assert existing.status == "needed"
+
+
+def test_unknown_variables_are_nobodys_business() -> None:
+    assert judged(HERE, {"HOME": "/root", "PATH": "x"}) == []
+
+
+def test_what_is_missing_is_told_but_for_what_a_call_does() -> None:
+    assert missing(ask(HERE, "add"), {"FRAME_ALGO": "ring", "FRAME_FLAGS": "--frame_tune=0"}) == [
+        "FRAME_WORKSPACE", "FRAME_SEED", "FRAME_FLAGS",
+    ]  # fmt: skip
+    made = ask(HERE, "add", calls=("Runner(ordered=True)",))
+    assert missing(made, {"FRAME_ALGO": "ring"}) == ["FRAME_SEED", "FRAME_FLAGS"]
+
+
+def test_json_is_read_with_its_nested_keys_and_types() -> None:
+    text = '{"epochs": 3, "train": {"seed": 7, "fast": true, "steps": [1], "name": null}}'
+    assert env_file.read(text, "job.json") == {"epochs": 3, "train.seed": 7, "train.fast": True}
+
+
+BROKEN = [
+    ('{"a": 1,\n  "b": }', "job.json:2:8: not JSON: Expecting value"),
+    ('{"a" 1}', "job.json:1:6: not JSON"),
+    ("{", "job.json:1:2: not JSON"),
+    ('{"a": ' * 100_000, "job.json:1:"),
+    ("A=1\nB\n", "job.json:2:1: expected NAME=value"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), BROKEN, ids=[said for _text, said in BROKEN])
+def test_what_cannot_be_read_is_refused_with_line_and_column(text: str, said: str) -> None:
+    with pytest.raises(DataError) as raised:
+        env_file.read(text, "job.json")
+    assert said in raised.value.text()
+
+
+TYPES: list[tuple[env_file.Value, str]] = [(7, "harmless"), ("7", "invalid"), (True, "invalid"), (7.5, "invalid")]
+
+
+@pytest.mark.parametrize(("value", "status"), TYPES)
+def test_a_configuration_value_has_the_type_of_its_key(value: env_file.Value, status: str) -> None:
+    (existing,) = judged("train=2.0", {"train.seed": value})
+    assert existing.status == status

@@ -1,0 +1,147 @@
+"""Calls that set things on the user's behalf: which is meant, what they cover, what they leave."""
+
+from __future__ import annotations
+
+import pytest
+from layers import KB, ask, knowledge_base
+
+from d9m.authoring.lint import as_text, lint
+from d9m.errors import UsageError
+from d9m.model.advice import exit_code
+from d9m.resolve import helper_calls
+
+
+def test_the_invented_stack_has_no_fault() -> None:
+    faults = lint(KB)
+    assert not faults, as_text(faults)
+
+
+MEANT = [
+    ("train.seed_all", "train/seed-all"),
+    ("seed_all", "train/seed-all"),
+    ("Train.Seed_All", "train/seed-all"),
+    ("seed_all(3)", "train/seed-all"),
+    ("seed_all(seed=3)", "train/seed-all"),
+    ("tr.seed_all", "train/seed-all"),
+    ("train/seed-all", "train/seed-all"),
+    ("seed_all(3, workers=True)", "train/seed-all-workers"),
+    ("train.seed_all(workers=True, seed=4)", "train/seed-all-workers"),
+    ("seed_all(3, workers=False)", "train/seed-all"),
+    ("Runner(ordered=True, epochs=3)", "train/runner"),
+    ("Runner(ordered=False)", "train/fast"),
+    ("other.seed_all", "other/seed-all"),
+    ("train.mode('fast')", "train/mode-fast"),
+    ('train.mode("Strict")', "train/mode-strict"),
+    ("--train.ordered --seed 0", "train/flags"),
+    ("--train.ordered", "train/flags"),
+]
+
+
+@pytest.mark.parametrize(("text", "id_"), MEANT)
+def test_a_call_is_found_as_people_write_it(text: str, id_: str) -> None:
+    assert helper_calls.find(knowledge_base(), ["train"], text).id == id_
+
+
+REFUSED = [
+    ("seed_al", "unknown call 'seed_al'", ["train.seed_all(seed)"]),
+    ("train.seed_every(1)", "unknown call", []),
+    ("Runner", "may be any of 2", ["train.Runner(ordered=True)", "train.Runner(ordered=False)"]),
+    ("mode", "may be any of 2", ["train.mode('fast')"]),
+    ("train.mode(3)", "unknown call", ["train.mode('fast')"]),
+    ("Runner()", "unknown call 'Runner()'", ["train.Runner(ordered=False)"]),
+    ("Runner(ordered='warn')", "unknown call", []),
+    ("seed_all(", "is no call", []),
+    ("", "is no call", []),
+    ("x" * 600, "is no call", []),
+]
+
+
+@pytest.mark.parametrize(("text", "said", "nearest"), REFUSED)
+def test_what_is_no_known_call_is_refused_with_the_nearest(text: str, said: str, nearest: list[str]) -> None:
+    with pytest.raises(UsageError) as raised:
+        helper_calls.find(knowledge_base(), ["train"], text)
+    assert said in raised.value.text()
+    assert [each for each in nearest if each not in raised.value.text()] == []
+
+
+def test_a_call_that_two_packages_have_belongs_to_the_named_one() -> None:
+    assert helper_calls.find(knowledge_base(), ["other"], "seed_all").id == "other/seed-all"
+    with pytest.raises(UsageError, match="may be any of 2"):
+        helper_calls.find(knowledge_base(), ["frame"], "seed_all")
+
+
+def test_a_call_that_the_release_lacks_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"train 1\.0 has no train\.Runner"):
+        ask("frame=1.1 train=1.0", "add", calls=("Runner(ordered=True)",))
+
+
+def test_a_call_brings_its_package_along() -> None:
+    assert "train" in ask("frame=1.1", "add", calls=("train.seed_all",)).environment.packages
+
+
+def test_what_a_call_makes_in_time_is_covered_and_the_rest_is_left() -> None:
+    advice = ask("frame=1.1 train=2.0", "add", calls=("Runner(ordered=True)",))
+    (helper,) = advice.helpers
+    assert (helper.id, helper.used) == ("train/runner", True)
+    assert helper.covers == ["FRAME_WORKSPACE", "frame.ordered"]
+    assert helper.leaves == ["FRAME_ALGO", "FRAME_SEED", "FRAME_FLAGS", "frame.seed", "--ordered"]
+    covered = {step.name: step.covered_by for step in advice.steps}
+    assert covered["frame.ordered"] == "train.Runner(ordered=True)"
+    assert covered["frame.seed"] is None
+
+
+def test_an_accepted_value_of_a_call_takes_the_place_of_the_preferred_one() -> None:
+    advice = ask("frame=1.1 train=2.0", "add", calls=("Runner(ordered=True)",))
+    assert advice.settings.env["FRAME_WORKSPACE"] == ":16"
+    assert advice.conflicts == []
+
+
+def test_a_variable_read_at_process_start_is_not_covered_by_a_call() -> None:
+    (helper,) = ask("frame=1.1 train=2.0", "add", calls=("train.seed_all",)).helpers
+    assert helper.covers == ["frame.seed"]
+    (late,) = helper.differs
+    assert (late.name, late.when) == ("FRAME_SEED", [])
+    assert "too late for this process" in late.why
+
+
+def test_a_call_prefers_the_solution_that_it_makes_already() -> None:
+    assert "TUN" not in [each.label for each in ask("frame=1.1 train=2.0", "conv").solutions]
+    made = ask("frame=1.1 train=2.0", "conv", calls=("Runner(ordered=True)",))
+    assert "ORD" in [each.label for each in made.solutions]
+    assert all(step.covered_by for step in made.steps if "ORD" in step.solutions)
+
+
+def test_a_value_that_a_call_forces_against_the_advice_is_a_conflict() -> None:
+    advice = ask("frame=1.1 train=2.0", "add", calls=("Runner(ordered=False)",))
+    (conflict,) = advice.conflicts
+    assert conflict.name == "frame.ordered"
+    assert conflict.choices == ["train.Runner(ordered=False): False", "ORD: True"]
+    assert "frame.ordered" not in [step.name for step in advice.steps]
+    assert exit_code(advice) == 1
+
+
+def test_a_value_that_gives_way_to_the_users_is_no_conflict() -> None:
+    (helper,) = ask("frame=1.1 train=2.0", "add", calls=("Runner(ordered=False)",)).helpers
+    (differs,) = [each for each in helper.differs if each.name == "FRAME_WORKSPACE"]
+    assert differs.sets == ":4"
+    assert "yours is kept if you set it before" in differs.why
+
+
+def test_what_only_some_releases_of_a_call_do_is_not_counted() -> None:
+    advice = ask("frame=1.1 train", "conv", calls=("Runner(ordered=True)",))
+    (helper,) = advice.helpers
+    assert helper.covers == []
+    assert {each.name for each in helper.differs} == {"FRAME_WORKSPACE", "frame.ordered"}
+    assert all(each.when for each in helper.differs)
+
+
+def test_without_calls_those_of_the_named_packages_are_told_best_first() -> None:
+    helpers = ask("frame=1.1 train=2.0", "add").helpers
+    assert [(each.id, each.used, len(each.covers)) for each in helpers] == [
+        ("train/runner", False, 2),
+        ("train/flags", False, 1),
+        ("train/mode-strict", False, 1),
+        ("train/seed-all", False, 1),
+        ("train/seed-all-workers", False, 1),
+    ]
+    assert ask("frame=1.1", "add").helpers == []
