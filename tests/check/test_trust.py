@@ -12,7 +12,7 @@ import pytest
 from machines import d9m, python_with
 from test_ranks import report
 
-from d9m.check.judge import trust
+from d9m.check import trust
 from d9m.check.report import Proven, Report
 
 ONE_THREAD = "import torch\ntorch.set_num_threads(1)\ntorch.set_num_threads = lambda _count: None\n"

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from d9m.api import advise, understand
-from d9m.check import host, report, settings
-from d9m.check.judge import trust
+from d9m.check import host, report, settings, trust
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected

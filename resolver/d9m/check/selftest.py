@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from d9m.check.examine import Question, examine
-from d9m.check.judge.trust import VARIES, Fact, facts
+from d9m.check.trust import VARIES, Fact, facts
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import look
 from d9m.check.workers.run import Effort, Watch

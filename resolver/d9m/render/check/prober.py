@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.check.judge.trust import Fact
 from d9m.check.plan.catalogue import Probe
 from d9m.check.ranks.compare import Comparison
+from d9m.check.trust import Fact
 from d9m.render.check.text import SHORT
 from d9m.render.page import Page, Span
 
