@@ -354,6 +354,12 @@ class Fact(Record, frozen=True, kw_only=True):
     """Assumed, and echoed as assumed; without one the fact can be undecided."""
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
+    says: dict[str, str] = {}
+    """How a value reads in a sentence: ``true`` -> ``with torch.compile``, ``value`` -> ``with mode={value}``.
+
+    An integer has ``from``, ``until``, ``is`` and ``range``, which may hold
+    ``{from}``, ``{until}`` and ``{last}``: ``on inputs of {from} or more dimensions``.
+    """
 
 
 class Edition(Record, frozen=True, kw_only=True):
