@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from d9m.environment.environment import Asked, describe
+from d9m.environment.environment import Setup, describe
 from d9m.kb import build, yaml_files
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
@@ -46,7 +46,7 @@ def differences(
         place, packages, container = book.image(package, release, device, given), (), book.reference(package, release)
     else:
         place, packages, container = book.stock(package, release, device, given), ((package, release),), None
-    asked = Asked(packages, container, device, tuple(given.items()))
+    asked = Setup(packages, container, device, tuple(given.items()))
     environment = describe(kb, asked)
     newest = release == book.releases[package][-1]
     homes = {

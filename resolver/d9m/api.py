@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.environment.environment import Asked, Environment, describe
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
@@ -17,7 +17,7 @@ from d9m.resolve.helper_calls import Call
 from d9m.resolve.resolver import resolve
 
 
-def understand(kb: KnowledgeBase, asked: Asked, ops: Sequence[Query] = (), used: Sequence[Call] = ()) -> Environment:
+def understand(kb: KnowledgeBase, asked: Setup, ops: Sequence[Query] = (), used: Sequence[Call] = ()) -> Environment:
     """The environment of a question, with what its ops and calls bring along. Raises UsageError."""
     brought = [package for each in ops if (package := op_lookup.brought_along(kb, each)) is not None]
     brought += [each.home for each in used if each.home]
@@ -26,13 +26,13 @@ def understand(kb: KnowledgeBase, asked: Asked, ops: Sequence[Query] = (), used:
     return describe(kb, msgspec.structs.replace(asked, packages=(*asked.packages, *extra)))
 
 
-def _named(kb: KnowledgeBase, asked: Asked) -> list[str]:
+def _named(kb: KnowledgeBase, asked: Setup) -> list[str]:
     return [kb.package_named(name) for name, _version in asked.packages]
 
 
 def advise(
     kb: KnowledgeBase,
-    asked: Asked,
+    asked: Setup,
     ops: Sequence[str] | None = None,
     scope: Scope = "run",
     made: Sequence[str] = (),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from d9m.environment.container import tag
-from d9m.environment.environment import DEVICES, Asked, Environment, Installed, describe
+from d9m.environment.environment import DEVICES, Environment, Installed, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import covers, key
 
@@ -96,7 +96,7 @@ class Offers:
         return self._numbers.setdefault(installed, len(self._numbers) + 1)
 
 
-def asked(choice: Choice, version: str, device: str) -> Asked:
+def asked(choice: Choice, version: str, device: str) -> Setup:
     if choice.option == "--container":
-        return Asked(container=f"{choice.name}:{version}", device=device)
-    return Asked(((choice.name, version),), device=device)
+        return Setup(container=f"{choice.name}:{version}", device=device)
+    return Setup(((choice.name, version),), device=device)

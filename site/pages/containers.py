@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.api import advise
 from d9m.environment.container import tag, tags
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice
 from d9m.model.records import Outcome, Package, Release
@@ -61,7 +61,7 @@ def answer(kb: KnowledgeBase, package: str, release: str) -> Advice:
     """Everything known of one image."""
     image = kb.package(package)
     named = f"{image.image}:{tag(image, release)}"
-    return kb.once(("container", package, release), lambda: advise(kb, Asked((), named)))
+    return kb.once(("container", package, release), lambda: advise(kb, Setup((), named)))
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from d9m.api import advise
-from d9m.environment.environment import DEVICES, Asked
+from d9m.environment.environment import DEVICES, Setup
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice, OpAnswer
 from d9m.model.op_syntax import BOTH
@@ -65,7 +65,7 @@ def lines(kb: KnowledgeBase, package: str) -> tuple[Line, ...]:
 def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice:
     """Everything known of one release."""
     return kb.once(
-        ("answer", package, release, device), lambda: advise(kb, Asked(((package, release),), device=device))
+        ("answer", package, release, device), lambda: advise(kb, Setup(((package, release),), device=device))
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.api import advise
-from d9m.environment.environment import Asked, Environment, describe
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, HelperAnswer
 from d9m.model.records import Helper, Turn, When
@@ -68,7 +68,7 @@ def _columns(kb: KnowledgeBase, call: Call) -> list[Column]:
     """What the call sets by release, newest first; releases without it are left out."""
     groups: list[tuple[list[str], list[Turn]]] = []
     for release in reversed(kb.releases(call.home)):
-        here = describe(kb, Asked(((call.home, release), *_any_other(kb, call))))
+        here = describe(kb, Setup(((call.home, release), *_any_other(kb, call))))
         if not here.holding(call.helper.when):
             continue
         sets = [turn for turn in call.helper.sets if here.holding(turn.when)]
@@ -106,7 +106,7 @@ def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
     found: list[Comparison] = []
     for framework in sorted(kb.meta.prefixes):
         packages = {framework: kb.releases(framework)[-1], call.home: _newest(kb, call)}
-        asked = Asked(tuple(sorted(packages.items(), key=lambda each: each[0] != call.home)))
+        asked = Setup(tuple(sorted(packages.items(), key=lambda each: each[0] != call.home)))
         environment = describe(kb, asked)
         if framework not in (call.home, *_turned(kb, environment, call)):
             continue
@@ -120,7 +120,7 @@ def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
 def _newest(kb: KnowledgeBase, call: Call) -> str | None:
     """None: no release of its package is known."""
     every = reversed(kb.releases(call.home))
-    return next((each for each in every if describe(kb, Asked(((call.home, each),))).holding(call.helper.when)), None)
+    return next((each for each in every if describe(kb, Setup(((call.home, each),))).holding(call.helper.when)), None)
 
 
 def _turned(kb: KnowledgeBase, environment: Environment, call: Call) -> set[str]:

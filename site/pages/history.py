@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from d9m.environment.container import tag
-from d9m.environment.environment import Asked, Environment, describe
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase, Met, Pattern
 from d9m.model.advice import WORST_LAST
 from d9m.model.conditions import ABSENT
@@ -99,7 +99,7 @@ def _environment(kb: KnowledgeBase, home: str, clause: Clause) -> Environment:
     """Any release of the home package, where a clause holds as far as facts and packages go."""
     named = {name for name, allowed in clause.items() if name in kb.meta.aliases and allowed != ABSENT}
     packages = {home, *(named - {*kb.meta.platforms})}
-    asked = Asked(tuple((name, None) for name in sorted(packages)), device=_device(clause))
+    asked = Setup(tuple((name, None) for name in sorted(packages)), device=_device(clause))
     facts = {name: _value(kb, name, allowed) for name, allowed in clause.items() if name in kb.meta.facts}
     return describe(kb, asked).given({name: value for name, value in facts.items() if value is not None})
 
@@ -161,7 +161,7 @@ def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> Track:
 
 def _image(kb: KnowledgeBase, package: str, release: str, device: str) -> Environment:
     image = kb.package(package)
-    asked = Asked(container=f"{image.image}:{tag(image, release)}", device=device)
+    asked = Setup(container=f"{image.image}:{tag(image, release)}", device=device)
     return kb.once(("image", package, release, device), lambda: describe(kb, asked))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.advice import WORST_LAST, OpAnswer
 from d9m.model.records import Existence, Outcome
@@ -61,7 +61,7 @@ def _catalogue(kb: KnowledgeBase, package: str) -> Catalogue:
     newest = released[-1] if released else "any"
     start = f"{package}:"
     entries: list[OpEntry] = [kb.get("ops", place) for place in kb.keys("ops") if place.startswith(start)]
-    answers = [each for each in advise(kb, Asked(((package, newest),))).ops if each.query != "*" and each.sources]
+    answers = [each for each in advise(kb, Setup(((package, newest),))).ops if each.query != "*" and each.sources]
     answered = {each.query for each in answers}
     own = [entry for entry in entries if entry.catalogued and entry.name not in answered]
     met = {entry.name for entry in own if kb.met_by(package, entry.name)}

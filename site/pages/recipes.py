@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from d9m.environment.environment import Asked, Environment, describe
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Turn
 from d9m.model.settings import Step
@@ -104,7 +104,7 @@ def _follows(released: Sequence[str], earlier: str, later: str) -> bool:
 
 
 def _release(kb: KnowledgeBase, home: str, release: str, device: str) -> Environment:
-    return kb.once(("release", home, release, device), lambda: describe(kb, Asked(((home, release),), device=device)))
+    return kb.once(("release", home, release, device), lambda: describe(kb, Setup(((home, release),), device=device)))
 
 
 def _steps(

@@ -8,7 +8,7 @@ import pytest
 from synthetic import FRAMEWORK, op, synthetic
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.kb import build, compiled
 from d9m.kb.store import KnowledgeBase
 
@@ -27,7 +27,7 @@ def _read_for_a_question(size: int, folder: Path, monkeypatch: pytest.MonkeyPatc
     with monkeypatch.context() as patched:
         patched.setattr(compiled, "_decode", counting)
         kb: KnowledgeBase = compiled.read(str(path))
-        advise(kb, Asked(((FRAMEWORK, "2.0"),)), [op(1), op(2)])
+        advise(kb, Setup(((FRAMEWORK, "2.0"),)), [op(1), op(2)])
     return sum(taken)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from d9m.browse.explain import explain
-from d9m.environment.environment import Asked, describe
+from d9m.environment.environment import Setup, describe
 from d9m.errors import UsageError
 from d9m.model.records import Range
 from golden import knowledge_base
@@ -51,7 +51,7 @@ def test_a_pasted_text_finds_its_error(text: str, error: str) -> None:
 def test_a_text_that_an_argument_chooses_is_recognised_whatever_the_default() -> None:
     kb = knowledge_base()
     text = "upsample_bilinear2d_aa_backward_out_cuda does not have a deterministic implementation, but you set"
-    here = describe(kb, Asked((("torch", "2.4.0"),)))
+    here = describe(kb, Setup((("torch", "2.4.0"),)))
     assert [each.id for each in explain(kb, text, here).found] == ["pytorch/interpolate-bilinear"]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from d9m.api import advise, understand
 from d9m.check.plan.arms import Arm, arms
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from golden import knowledge_base
 
 
 def made(device: str = "cpu", version: str = "2.13.0", full: bool = False, **variables: str) -> dict[str, Arm]:
-    kb, asked = knowledge_base(), Asked((("torch", version),), device=device)
+    kb, asked = knowledge_base(), Setup((("torch", version),), device=device)
     found = arms(kb, understand(kb, asked), advise(kb, asked), "torch", variables, full)
     return {each.name: each for each in found}
 
@@ -24,7 +24,7 @@ def test_the_default_arm_removes_every_known_variable() -> None:
 
 
 def test_the_advised_arm_makes_what_the_advice_says() -> None:
-    kb, asked = knowledge_base(), Asked((("torch", "2.4.1"),), device="cuda")
+    kb, asked = knowledge_base(), Setup((("torch", "2.4.1"),), device="cuda")
     advice = advise(kb, asked)
     found = made("cuda", "2.4.1")["advised"]
     assert found.env.items() >= advice.settings.env.items()
@@ -61,6 +61,6 @@ def test_full_tries_a_single_thread_on_a_cpu() -> None:
 
 def test_a_statement_of_another_framework_is_not_made() -> None:
     kb = knowledge_base()
-    asked = Asked((("torch", "2.13.0"), ("tensorflow", "2.16.1")), device="cpu")
+    asked = Setup((("torch", "2.13.0"), ("tensorflow", "2.16.1")), device="cpu")
     found = arms(kb, understand(kb, asked), advise(kb, asked), "torch", {})
     assert not any("tensorflow" in line for each in found for imports, *_rest in each.statements for line in imports)

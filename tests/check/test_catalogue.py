@@ -11,7 +11,7 @@ import pytest
 
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import catalogue
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from golden import knowledge_base
 
@@ -98,7 +98,7 @@ def test_every_probe_names_a_record_that_exists(probe: catalogue.Probe) -> None:
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_the_knowledge_base_meets_the_record_of_every_probe_in_its_op(device: str) -> None:
     """Where the record applies on this device: a wrong `op` or `ask` would compare a probe with another claim."""
-    kb, asked = knowledge_base(), Asked((("torch", "2.13.0"),), device=device)
+    kb, asked = knowledge_base(), Setup((("torch", "2.13.0"),), device=device)
     here = [each for each in TORCH if device in each.devices]
     claims = expectations(kb, asked, here)
     for each in here:

@@ -16,7 +16,7 @@ from machines import d9m, python_with
 from d9m.api import advise, understand
 from d9m.check import settings
 from d9m.check.workers import process
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import AbsentError
 from d9m.model.advice import Advice, Existing
 from d9m.resolve.compare_settings import judge_existing
@@ -131,7 +131,7 @@ def test_a_system_that_does_not_tell_is_named(tmp_path: Path) -> None:
 
 def advice_of(*, jax: str) -> tuple[Advice, list[Existing], dict[str, str]]:
     variables = {"XLA_FLAGS": "--xla_gpu_deterministic_ops=true"}
-    kb, asked = knowledge_base(), Asked((("jax", jax),), device="cuda")
+    kb, asked = knowledge_base(), Setup((("jax", jax),), device="cuda")
     advice = advise(kb, asked, ["scatter_add"])
     return advice, judge_existing(kb, understand(kb, asked), advice, variables), variables
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import environments
 
 from d9m.api import advise, understand
-from d9m.environment.environment import Asked, Environment
+from d9m.environment.environment import Environment, Setup
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
@@ -125,13 +125,13 @@ def uncommented(program: Program) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _releases(kb: KnowledgeBase) -> Iterator[Asked]:
+def _releases(kb: KnowledgeBase) -> Iterator[Setup]:
     for package in FRAMEWORKS:
         for release in kb.releases(package):
-            yield from (Asked(((package, release),), None, device) for device in ("cuda", "cpu"))
+            yield from (Setup(((package, release),), None, device) for device in ("cuda", "cpu"))
 
 
-def _questions(kb: KnowledgeBase) -> Iterator[tuple[Asked, list[str] | None]]:
+def _questions(kb: KnowledgeBase) -> Iterator[tuple[Setup, list[str] | None]]:
     for asked in _releases(kb):
         yield asked, None
         yield asked, []
@@ -147,26 +147,26 @@ def _representatives(kb: KnowledgeBase, environment: Environment) -> list[str]:
     return list(found.values())
 
 
-def _variations(kb: KnowledgeBase) -> Iterator[Asked]:
+def _variations(kb: KnowledgeBase) -> Iterator[Setup]:
     """What else can change a block: facts and companions, several releases at once, and all images."""
     switches = [name for name, fact in kb.meta.facts.items() if "true" in fact.values and not fact.argument]
     companions = [name for name in kb.keys("packages") if name not in FRAMEWORKS and kb.package(name).kind != "image"]
     for package in FRAMEWORKS:
         new = (package, max((each.release for each in environments.FRAMEWORKS if each.package == package), key=key))
         majors = dict.fromkeys(release.split(".")[0] for release in kb.releases(package))
-        yield from (Asked(((package, version),)) for version in (None, *majors))
-        yield Asked((new,), inference=True)
-        yield from (Asked((new,), facts=((name, "true"),)) for name in switches)
-        yield from (asked for name in companions if _is_understood(kb, asked := Asked((new, (name, None)))))
+        yield from (Setup(((package, version),)) for version in (None, *majors))
+        yield Setup((new,), inference=True)
+        yield from (Setup((new,), facts=((name, "true"),)) for name in switches)
+        yield from (asked for name in companions if _is_understood(kb, asked := Setup((new, (name, None)))))
     for family, packages in kb.meta.images.items():
         for package in packages:
             for release in kb.releases(package):
                 forms = [form for each in kb.package(package).tags for form in each.forms] or ["{release}"]
-                named = [Asked((), f"{family}:{form.format(release=release)}") for form in forms]
+                named = [Setup((), f"{family}:{form.format(release=release)}") for form in forms]
                 yield next(asked for asked in named if _is_understood(kb, asked))
 
 
-def _is_understood(kb: KnowledgeBase, asked: Asked) -> bool:
+def _is_understood(kb: KnowledgeBase, asked: Setup) -> bool:
     try:
         understand(kb, asked)
     except UsageError:
@@ -174,7 +174,7 @@ def _is_understood(kb: KnowledgeBase, asked: Asked) -> bool:
     return True
 
 
-def _command(asked: Asked, ops: Sequence[str] | None) -> str:
+def _command(asked: Setup, ops: Sequence[str] | None) -> str:
     words = ["d9m advise"]
     words += [f"--with {name}={version}" if version else f"--with {name}" for name, version in asked.packages]
     words += [f"--container {asked.container}"] if asked.container else []

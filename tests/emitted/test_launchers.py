@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.model.advice import Advice
 from d9m.model.versions import key
 from golden import knowledge_base, unfounded
 
 
 def answer(*packages: tuple[str, str | None], ops: list[str] | None = None) -> Advice:
-    return advise(knowledge_base(), Asked(packages), ops)
+    return advise(knowledge_base(), Setup(packages), ops)
 
 
 def rendered(advice: Advice, format_: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from d9m.environment.environment import Asked, describe
+from d9m.environment.environment import Setup, describe
 from golden import knowledge_base
 
 
 def test_the_newest_release_stands_in_for_a_newer_one_with_what_it_ships() -> None:
     kb = knowledge_base()
-    newest = describe(kb, Asked((("torch", kb.releases("torch")[-1]),)))
-    newer = describe(kb, Asked((("torch", "99.0"),)))
+    newest = describe(kb, Setup((("torch", kb.releases("torch")[-1]),)))
+    newer = describe(kb, Setup((("torch", "99.0"),)))
     assert newer.packages.keys() == newest.packages.keys() > {"torch"}
     assert {**newer.packages, "torch": None} == {**newest.packages, "torch": None}
 
 
 def test_any_release_ships_nothing_for_certain() -> None:
-    assert describe(knowledge_base(), Asked((("torch", None),))).packages.keys() == {"torch"}
+    assert describe(knowledge_base(), Setup((("torch", None),))).packages.keys() == {"torch"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.model.records import Scope
 from d9m.render.advice.text import render
 from d9m.render.page import WIDTH
@@ -19,7 +19,7 @@ def shown(
     ops: list[str] | None = None, device: str = "cuda", scope: Scope = "run", **packages: str
 ) -> tuple[str, list[str]]:
     """The text of an answer, and the queries whose ops are not settled."""
-    asked = Asked(packages=tuple(packages.items()), device=device)
+    asked = Setup(packages=tuple(packages.items()), device=device)
     advice = advise(knowledge_base(), asked, ops, scope)
     text = render(advice, named_ops=ops is not None).plain()
     return text, [each.query for each in advice.ops if each.outcome in ("raises", "unsolved")]

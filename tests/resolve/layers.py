@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.kb import locate
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
@@ -23,4 +23,4 @@ def knowledge_base() -> KnowledgeBase:
 def ask(packages: str, *ops: str, calls: tuple[str, ...] = (), scope: Scope = "run") -> Advice:
     """`packages` as in ``frame=1.1 train``."""
     named = tuple((name, version or None) for name, _, version in (each.partition("=") for each in packages.split()))
-    return advise(knowledge_base(), Asked(named), list(ops) or None, scope, calls)
+    return advise(knowledge_base(), Setup(named), list(ops) or None, scope, calls)

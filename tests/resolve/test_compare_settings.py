@@ -7,7 +7,7 @@ from layers import ask, knowledge_base
 
 from d9m.api import understand
 from d9m.environment import env_file
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import DataError
 from d9m.model.advice import Existing
 from d9m.resolve.compare_settings import judge_existing, missing
@@ -17,7 +17,7 @@ HERE = "frame=1.1 train=2.0 driver=4"
 
 def judged(packages: str, found: dict[str, env_file.Value], calls: tuple[str, ...] = ()) -> list[Existing]:
     named = tuple((name, version or None) for name, _, version in (each.partition("=") for each in packages.split()))
-    environment = understand(knowledge_base(), Asked(named))
+    environment = understand(knowledge_base(), Setup(named))
     ops = ["add"] if "frame" in packages else []
     return judge_existing(knowledge_base(), environment, ask(packages, *ops, calls=calls), found)
 

@@ -11,7 +11,7 @@ import pytest
 from site_build import generator, real
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.model.records import ErrorRecord, Helper
 
 
@@ -76,7 +76,7 @@ def _history(source: str) -> Any:
 
 
 def test_a_solution_page_lists_every_op_of_what_it_solves() -> None:
-    """Asked of the resolver: sources that some release solves with the label, on some device."""
+    """Setup of the resolver: sources that some release solves with the label, on some device."""
     dice = random.Random(3)
     labels = dice.sample([each for each in real().keys("solutions") if not _record(each).placeholder], 15)
     pages = room("solutions")
@@ -126,7 +126,7 @@ def test_a_helper_page_tells_what_the_call_leaves_out(id_: str) -> None:
     page = room("helpers")[f"helpers/{id_}.md"]
     for command in re.findall(r"^d9m advise (.*) --calls", page, re.MULTILINE):
         named = [each.partition("=") for each in command.replace("--with ", "").split()]
-        asked = Asked(tuple((name, version or None) for name, _equals, version in named))
+        asked = Setup(tuple((name, version or None) for name, _equals, version in named))
         called = advise(real(), asked, made=[helper.call])
         (told,) = called.helpers
         heading = page.rpartition(command)[0].rpartition("\n### ")[2]

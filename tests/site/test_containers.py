@@ -11,7 +11,7 @@ import pytest
 from site_build import generator, real
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 
 IMAGES = [name for name in real().keys("packages") if real().package(name).image]
@@ -53,7 +53,7 @@ def test_every_image_has_a_page_that_is_found_by_its_full_name(package: str) -> 
 
     for release in real().releases(package):
         title = page(package, release).split('title: "')[1].partition('"')[0]
-        answered = advise(real(), Asked((), title), ["tf.nn.bias_add" if "tensorflow" in title else "torch.cumsum"])
+        answered = advise(real(), Setup((), title), ["tf.nn.bias_add" if "tensorflow" in title else "torch.cumsum"])
         assert answered.environment.packages[package] == release
         assert title.startswith(f"nvcr.io/{real().package(package).repository}:")
         assert path(real(), package, release).removesuffix(".md").endswith(title.rpartition(":")[2])
@@ -90,7 +90,7 @@ def test_a_page_tells_what_to_set_and_what_that_leaves() -> None:
     for package, release in chosen():
         text = page(package, release)
         asked = text.split("d9m advise --container ")[1].partition("\n")[0]
-        advice = advise(real(), Asked((), asked))
+        advice = advise(real(), Setup((), asked))
         wanted = section(text, "What to set")
         for step in advice.steps:
             assert step.name in wanted or (step.text or "").splitlines()[0] in wanted
@@ -136,5 +136,5 @@ def test_there_is_no_page_of_an_image_that_was_never_released() -> None:
     for package in IMAGES:
         for release in real().package(package).never_released:
             with pytest.raises(UsageError):
-                advise(real(), Asked((), f"{real().package(package).image}:{release}"))
+                advise(real(), Setup((), f"{real().package(package).image}:{release}"))
             assert not [path for path in made() if release in path]

@@ -119,10 +119,10 @@ def _is_there(address: str) -> bool:
 
 def test_a_release_file_says_what_the_advice_says() -> None:
     from d9m.api import advise
-    from d9m.environment.environment import Asked
+    from d9m.environment.environment import Setup
 
     file = _json(f"{API}/packages/torch/2.4.0.json")
-    advice = advise(real(), Asked((("torch", "2.4.0"),)))
+    advice = advise(real(), Setup((("torch", "2.4.0"),)))
     assert file["settings"]["env"] == advice.settings.env
     assert {name: each["outcome"] for name, each in file["ops"].items()} == {
         op.query: op.outcome for op in advice.ops if op.sources

@@ -15,7 +15,7 @@ from site_build import KB, ROOT, generator, real, variables
 from d9m.api import advise
 from d9m.browse import diff, explain, listing, show
 from d9m.cli.application import COMMANDS
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import EXIT_CODES
 from d9m.model.records import KINDS
 from d9m.model.versions import candidates
@@ -77,9 +77,9 @@ def fields(page: str) -> dict[str, dict[str, str]]:
 
 ANSWERS = {
     "d9m advise": lambda: advise(
-        real(), Asked((("torch", "2.4"), ("lightning", "2.4"))), None, made=["seed_everything"]
+        real(), Setup((("torch", "2.4"), ("lightning", "2.4"))), None, made=["seed_everything"]
     ),
-    "d9m advise --diff A..B": lambda: diff.compare(real(), Asked((("torch", None),)), None, "2.4..2.6", "run"),
+    "d9m advise --diff A..B": lambda: diff.compare(real(), Setup((("torch", None),)), None, "2.4..2.6", "run"),
     "d9m explain": lambda: explain.explain(real(), "index_add_cuda_ does not have a deterministic implementation"),
     "d9m show": lambda: show.show(real(), ["TDO", "torch.cumsum"]),
     "d9m list": lambda: listing.listing(real(), "sources", None, None),
@@ -136,7 +136,7 @@ def test_versions_stand_for_what_the_specification_says() -> None:
 
 def test_the_specification_orders_outcomes_as_answers_do() -> None:
     text = pages()["evaluation.md"]
-    answered = advise(real(), Asked((("torch", "2.4"),)))
+    answered = advise(real(), Setup((("torch", "2.4"),)))
     worst = {op.outcome for op in answered.ops}
     order = re.findall("`([a-z-]+)`", text.partition("From best to worst: ")[2].partition(".")[0])
     assert worst <= set(order)

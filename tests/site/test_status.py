@@ -11,7 +11,7 @@ import pytest
 from site_build import generator, real
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 
 if TYPE_CHECKING:
     from pages import grid
@@ -39,7 +39,7 @@ def test_a_cell_says_what_the_resolver_says() -> None:
         row = chance.choice(table.rows)
         place = chance.randrange(len(table.lines))
         cell = next(each for each, start, end in spread(row) if start <= place < end)
-        asked = Asked(((table.package, table.lines[place].newest),), device=table.device)
+        asked = Setup(((table.package, table.lines[place].newest),), device=table.device)
         told = {op.query: op for op in advise(real(), asked).ops if op.sources}
         if isinstance(cell, int):
             assert row.op not in told

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from d9m import api
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import D9mError, DataError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
@@ -41,7 +41,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def answer(self, kb: KnowledgeBase) -> Advice:
         """Raises UsageError, as the command line would."""
         packages, facts = tuple(self.with_.items()), tuple(self.facts.items())
-        asked = Asked(packages, self.container, self.device, facts, self.inference)
+        asked = Setup(packages, self.container, self.device, facts, self.inference)
         return api.advise(kb, asked, self.ops, self.scope, self.calls)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.api import understand
-from d9m.environment.environment import Asked, Environment
+from d9m.environment.environment import Environment, Setup
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice
@@ -102,11 +102,11 @@ def _package(kb: KnowledgeBase, package: str) -> Answered:
 
 
 def _answers(kb: KnowledgeBase, package: str, release: str) -> Advice:
-    environment = understand(kb, Asked(((package, release),)))
+    environment = understand(kb, Setup(((package, release),)))
     return resolve(kb, environment, list(_items(kb, environment)))
 
 
-def _items(kb: KnowledgeBase, environment: Environment) -> Iterator[op_lookup.AskedItem]:
+def _items(kb: KnowledgeBase, environment: Environment) -> Iterator[op_lookup.OpItem]:
     """Every op that the records list and that this environment has."""
     for home in op_lookup.catalogues(kb, environment):
         for name in kb.once(("catalogued", home), lambda h=home: _catalogued(kb, h)):

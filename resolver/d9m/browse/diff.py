@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from d9m.api import advise
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import UsageError, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, WORST_LAST, Advice, OpAnswer, Tool
@@ -45,7 +45,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     unchanged: int
 
 
-def compare(kb: KnowledgeBase, asked: Asked, ops: Sequence[str] | None, span: str, scope: Scope) -> Change:
+def compare(kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, span: str, scope: Scope) -> Change:
     """The ops whose answer differs between ``A..B`` of the package that was named.
 
     Raises UsageError where that is not one package, or not two releases.
@@ -76,13 +76,13 @@ def compare(kb: KnowledgeBase, asked: Asked, ops: Sequence[str] | None, span: st
     )
 
 
-def _with_version(kb: KnowledgeBase, asked: Asked, package: str, version: str) -> Asked:
+def _with_version(kb: KnowledgeBase, asked: Setup, package: str, version: str) -> Setup:
     packages = tuple((name, version if kb.package_named(name) == package else given) for name, given in asked.packages)
     return msgspec.structs.replace(asked, packages=packages)
 
 
 def _states(
-    kb: KnowledgeBase, asked: Asked, ops: Sequence[str] | None, scope: Scope
+    kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, scope: Scope
 ) -> tuple[Advice, dict[str, State]]:
     advice = advise(kb, asked, ops, scope)
     return advice, {op.query: _state(op) for op in advice.ops}

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from d9m.about import __version__
-from d9m.environment.environment import Asked, describe
+from d9m.environment.environment import Setup, describe
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase, Met, OpEntry
 from d9m.model.advice import SCHEMA_VERSION, Possible, Told, Tool
@@ -74,7 +74,7 @@ def history(kb: KnowledgeBase, met: Met) -> History:
     named = first.get("device") if isinstance(first, dict) else None
     devices = [named] if isinstance(named, str) else named if isinstance(named, list) else []
     device = "cuda" if "cuda" in devices or not devices else devices[0]
-    environment = describe(kb, Asked(((home, None),), device=device))
+    environment = describe(kb, Setup(((home, None),), device=device))
     facts = {name: value for name, value in _required(met).items() if name in kb.meta.facts}
     finding, _directions = judge(kb, environment.given(facts), met, {}, BOTH)
     ranges = [

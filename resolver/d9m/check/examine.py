@@ -16,7 +16,7 @@ from d9m.check.report import Report
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import Seen
 from d9m.check.workers.run import Effort, Plan, Told, Watch, run
-from d9m.environment.environment import Asked, Environment
+from d9m.environment.environment import Environment, Setup
 from d9m.errors import AbsentError, UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Advice
@@ -155,12 +155,12 @@ def _amplified(device: str) -> list[str]:
     return ["leftovers in freed memory", *(["more threads than cores"] if device == "cpu" else [])]
 
 
-def advice_for(kb: KnowledgeBase, asked: Asked, selected: Sequence[Selected], ops: list[str] | None) -> Advice:
+def advice_for(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected], ops: list[str] | None) -> Advice:
     """The advice that an advised arm follows: for the ops that somebody named, or for everything here."""
     return advise(kb, asked, _items(kb, asked, selected) if ops is not None else None)
 
 
-def _items(kb: KnowledgeBase, asked: Asked, selected: Sequence[Selected]) -> list[str]:
+def _items(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected]) -> list[str]:
     """What `d9m advise --ops` would be asked for these probes: ops that this release knows."""
     kept: list[str] = []
     for item in dict.fromkeys(each.probe.item for each in selected):

@@ -9,7 +9,7 @@ import typer
 
 from d9m.api import advise, understand
 from d9m.cli import output, question
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import DataError, UsageError, printable, quote, reason
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
@@ -63,7 +63,7 @@ def command(
     raise typer.Exit(exit_code(advice, allow_unknown))
 
 
-def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list[str] | None) -> Asked:
+def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list[str] | None) -> Setup:
     from d9m.environment.detect import detect
 
     found = detect(kb, dict(os.environ))
@@ -71,10 +71,10 @@ def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list
         raise UsageError(
             "nothing that d9m knows is installed here", tip="name an environment: --tf 2.0, --torch 2.4, --container …"
         )
-    return Asked(found.packages, found.container, device or found.device, question.read_facts(fact), inference)
+    return Setup(found.packages, found.container, device or found.device, question.read_facts(fact), inference)
 
 
-def _with_existing(kb: KnowledgeBase, asked: Asked, advice: Advice, env_file: str | None, from_env: bool) -> Advice:
+def _with_existing(kb: KnowledgeBase, asked: Setup, advice: Advice, env_file: str | None, from_env: bool) -> Advice:
     if env_file is None and not from_env:
         return advice
     from d9m.environment import env_file as written
@@ -123,7 +123,7 @@ def _rendered(
 
 def _diff(
     kb: KnowledgeBase,
-    asked: Asked,
+    asked: Setup,
     items: list[str] | None,
     text: str,
     scope: str,

@@ -6,7 +6,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import DataError, UsageError, quote, reason
 from d9m.model import op_syntax
 
@@ -48,7 +48,7 @@ def asked(
     device: str | None,
     inference: bool,
     facts: Sequence[str] | None,
-) -> Asked | None:
+) -> Setup | None:
     """The environment as given; None where nothing names one. Raises UsageError."""
     given = {"--tf": tf, "--torch": torch, "--jax": jax, "--with": with_, "--fact": facts}
     given |= {"--container": _one(container), "--device": _one(device)}
@@ -59,7 +59,7 @@ def asked(
     packages += [_package(text) for text in with_ or ()]
     if not packages and container is None:
         return None
-    return Asked(tuple(packages), container, device, read_facts(facts), inference)
+    return Setup(tuple(packages), container, device, read_facts(facts), inference)
 
 
 _SHORT = (("tensorflow", "--tf"), ("torch", "--torch"), ("jax", "--jax"))

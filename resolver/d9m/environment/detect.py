@@ -8,12 +8,12 @@ import platform
 import sys
 from collections.abc import Mapping
 
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Package
 
 
-def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Asked:
+def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
     """This machine as an environment: container, packages, device.
 
     A package in a version that the knowledge base cannot place is still told:
@@ -30,7 +30,7 @@ def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Asked:
     if "python" in kb.meta.platforms:
         packages.append(("python", platform.python_version()))
     known = any(name != "python" for name, _version in packages)
-    return Asked(tuple(packages) if known or container else (), container, find_device())
+    return Setup(tuple(packages) if known or container else (), container, find_device())
 
 
 def _installed(package: Package) -> str | None:

@@ -24,7 +24,7 @@ from d9m.model.versions import FIRST, Candidates, key
 DEVICES = ("cuda", "rocm", "mps", "xpu", "cpu")
 
 
-class Asked(msgspec.Struct, frozen=True):
+class Setup(msgspec.Struct, frozen=True):
     """An environment as somebody described it."""
 
     packages: tuple[tuple[str, str | None], ...] = ()
@@ -101,7 +101,7 @@ _ABSENT: Cells = (Cell(None),)
 """The domain of a package that is not here."""
 
 
-def describe(kb: KnowledgeBase, asked: Asked) -> Environment:
+def describe(kb: KnowledgeBase, asked: Setup) -> Environment:
     """The environment that was asked about.
 
     Raises UsageError for an unknown name or version, and for things that
@@ -151,7 +151,7 @@ def _add_shipped(kb: KnowledgeBase, packages: dict[str, Installed]) -> None:
                 packages[part] = Installed(versions[-1], Candidates(tuple(sorted(found, key=key)), "exactly"), "wheel")
 
 
-def _facts(kb: KnowledgeBase, asked: Asked) -> dict[str, str]:
+def _facts(kb: KnowledgeBase, asked: Setup) -> dict[str, str]:
     facts: dict[str, str] = {}
     for name, value in asked.facts:
         known = fact(kb, name)

@@ -24,7 +24,7 @@ from d9m.model.advice import (
 from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source
 from d9m.model.versions import key
 from d9m.resolve.evaluate import Basis, Finding, Verdict
-from d9m.resolve.op_lookup import AskedItem
+from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.sources_met import Judged
 
 
@@ -33,7 +33,7 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def op_answers(
-    kb: KnowledgeBase, judged: Iterable[tuple[AskedItem, Sequence[Judged]]], chosen: frozenset[str]
+    kb: KnowledgeBase, judged: Iterable[tuple[OpItem, Sequence[Judged]]], chosen: frozenset[str]
 ) -> list[OpAnswer]:
     """An entry for each query item with the sources that it meets."""
 
@@ -44,7 +44,7 @@ def op_answers(
     return [_op_answer(item, [answer(each) for each in group]) for item, group in judged]
 
 
-def _op_answer(item: AskedItem, sources: list[SourceAnswer]) -> OpAnswer:
+def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
     defaults: list[Default] = [each.default for each in sources] or ["unknown"]
     return OpAnswer(
         query=item.text,

@@ -14,7 +14,7 @@ from d9m.model.records import Clause, Existence
 from d9m.model.versions import within
 
 
-class AskedOp(msgspec.Struct, frozen=True):
+class OpCall(msgspec.Struct, frozen=True):
     """One op of a query, with what the query and its own name say of the call."""
 
     package: str
@@ -24,11 +24,11 @@ class AskedOp(msgspec.Struct, frozen=True):
     directions: tuple[Direction, ...]
 
 
-class AskedItem(msgspec.Struct, frozen=True):
+class OpItem(msgspec.Struct, frozen=True):
     """One query item and the ops that it means."""
 
     text: str
-    ops: tuple[AskedOp, ...]
+    ops: tuple[OpCall, ...]
 
 
 def catalogues(kb: KnowledgeBase, environment: Environment) -> list[str]:
@@ -45,7 +45,7 @@ def brought_along(kb: KnowledgeBase, query: Query) -> str | None:
     return None
 
 
-def find(kb: KnowledgeBase, environment: Environment, query: Query) -> AskedItem:
+def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
     """The ops that a query item means here.
 
     Raises UsageError for a name that no framework of the environment has, and
@@ -70,24 +70,24 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> AskedItem
         fixed = ", ".join(f"{name}={value}" for name, value in here[0][1].arguments.items())
         raise UsageError(f"{quote(query.text)} contradicts its own name, which means {fixed}")
     ops = [_asked(package, each, arguments, query) for package, each in fitting]
-    return AskedItem(query.text, tuple({(each.package, each.name, str(each.arguments)): each for each in ops}.values()))
+    return OpItem(query.text, tuple({(each.package, each.name, str(each.arguments)): each for each in ops}.values()))
 
 
-def _unrecorded(kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query) -> AskedItem:
+def _unrecorded(kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query) -> OpItem:
     """Public names of the frameworks that no record names: ops without a known source. Raises UsageError."""
     found = [(package, each) for package in packages for each in offered(kb, package, query.name)]
     if not found:
         raise _unknown(kb, environment, packages, query)
     arguments = _arguments(kb, query)
     here = [
-        AskedOp(package, each.name, arguments, {}, query.directions)
+        OpCall(package, each.name, arguments, {}, query.directions)
         for package, each in found
         if any(_exists(environment, package, span) for span in each.spans)
     ]
     if not here:
         package, first = found[0]
         raise _absent(environment, package, first.spans, query)
-    return AskedItem(query.text, tuple(here))
+    return OpItem(query.text, tuple(here))
 
 
 def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
@@ -101,16 +101,16 @@ def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
     return []
 
 
-def everything(kb: KnowledgeBase, environment: Environment) -> list[AskedItem]:
+def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
     """Every catalogued op of the environment that meets a source."""
-    items: list[AskedItem] = []
+    items: list[OpItem] = []
     for package in catalogues(kb, environment):
         start = f"{package}:"
         for place in kb.keys("met"):
             entry: OpEntry | None = kb.get("ops", place) if place.startswith(start) else None
             if entry is not None and _exists(environment, package, entry.exists):
-                op = AskedOp(package, entry.name, {}, {}, entry.reaches[0].directions)
-                items.append(AskedItem(entry.name, (op,)))
+                op = OpCall(package, entry.name, {}, {}, entry.reaches[0].directions)
+                items.append(OpItem(entry.name, (op,)))
     return items
 
 
@@ -155,9 +155,9 @@ def _fits(reached: Reached, arguments: dict[str, str]) -> bool:
     return all(arguments.get(name, value) == value for name, value in reached.arguments.items())
 
 
-def _asked(package: str, reached: Reached, arguments: dict[str, str], query: Query) -> AskedOp:
+def _asked(package: str, reached: Reached, arguments: dict[str, str], query: Query) -> OpCall:
     directions = common(reached.directions, query.directions)
-    return AskedOp(package, reached.op, {**reached.arguments, **arguments}, reached.when, directions)
+    return OpCall(package, reached.op, {**reached.arguments, **arguments}, reached.when, directions)
 
 
 def _unknown(kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query) -> UsageError:

@@ -33,7 +33,7 @@ from d9m.resolve.conflicts import Chosen, across, priced
 from d9m.resolve.helper_calls import Call
 from d9m.resolve.merge import Demand, Settled, alone, demands, settle, total
 from d9m.resolve.needs import covered, needs, turned
-from d9m.resolve.op_lookup import AskedItem
+from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.select import Need, choose
 from d9m.resolve.sources_met import Judged
 
@@ -44,7 +44,7 @@ OPLESS = "*"
 def resolve(
     kb: KnowledgeBase,
     environment: Environment,
-    items: Sequence[AskedItem],
+    items: Sequence[OpItem],
     scope: Scope = "run",
     used: Sequence[Call] = (),
 ) -> Advice:
@@ -65,7 +65,7 @@ def resolve(
     already = helper_effects.solutions_made(kb, environment, wanted, used)
     chosen = choose(wanted, lambda labels: not plan(labels)[1].contests, already)
     own, whole = plan(chosen)
-    met = [*zip(items, judged), *([(AskedItem(OPLESS, ()), opless)] if opless else [])]
+    met = [*zip(items, judged), *([(OpItem(OPLESS, ()), opless)] if opless else [])]
     ops = op_answers(kb, met, chosen)
     unknowns = _unknowns(kb, environment, ops)
     outcomes: list[Outcome] = [op.outcome for op in ops] or (["unknown"] if unknowns else ["no-known-source"])

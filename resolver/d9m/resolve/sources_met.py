@@ -12,7 +12,7 @@ from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Scope
 from d9m.resolve.evaluate import Finding, judge, rules
-from d9m.resolve.op_lookup import AskedItem, AskedOp
+from d9m.resolve.op_lookup import OpCall, OpItem
 
 
 class Judged(msgspec.Struct, frozen=True, eq=False):
@@ -26,13 +26,11 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
     directions: list[Direction]
 
 
-def of_items(
-    kb: KnowledgeBase, environment: Environment, items: Sequence[AskedItem], scope: Scope
-) -> list[list[Judged]]:
+def of_items(kb: KnowledgeBase, environment: Environment, items: Sequence[OpItem], scope: Scope) -> list[list[Judged]]:
     """For each query item the sources that its ops meet, worst first."""
     known: dict[Hashable, Judged] = {}
 
-    def judged(op: AskedOp, met: Met) -> Judged:
+    def judged(op: OpCall, met: Met) -> Judged:
         place = (rules(kb, met, op.when), *op.arguments.items(), op.directions)
         if place not in known:
             call = environment.given(op.arguments)

@@ -11,7 +11,7 @@ from d9m.api import advise
 from d9m.check.judge.observe import ArmResult
 from d9m.check.judge.verdict import Verdict, out_of_memory
 from d9m.check.plan.catalogue import Probe
-from d9m.environment.environment import Asked
+from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import OpAnswer
@@ -26,7 +26,7 @@ class Expected(msgspec.Struct, frozen=True):
     default: Default
 
 
-def expectations(kb: KnowledgeBase, asked: Asked, probes: Sequence[Probe]) -> dict[str, Expected]:
+def expectations(kb: KnowledgeBase, asked: Setup, probes: Sequence[Probe]) -> dict[str, Expected]:
     """Probe id -> the record's claim in this environment. An op that this release has not is left out."""
     items = list(dict.fromkeys(each.item for each in probes))
     try:
@@ -36,7 +36,7 @@ def expectations(kb: KnowledgeBase, asked: Asked, probes: Sequence[Probe]) -> di
     return {each.id: _claim(each, answers[each.item]) for each in probes if each.item in answers}
 
 
-def _alone(kb: KnowledgeBase, asked: Asked, item: str) -> OpAnswer | None:
+def _alone(kb: KnowledgeBase, asked: Setup, item: str) -> OpAnswer | None:
     try:
         return advise(kb, asked, [item]).ops[0]
     except UsageError:

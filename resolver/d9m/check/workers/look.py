@@ -10,7 +10,7 @@ import msgspec
 
 from d9m.check.workers.launch import Launcher, events
 from d9m.environment.detect import find_container, find_device
-from d9m.environment.environment import Asked, describe
+from d9m.environment.environment import Setup, describe
 from d9m.errors import AbsentError, D9mError
 from d9m.kb.store import KnowledgeBase
 
@@ -19,7 +19,7 @@ DRIVERS = {"cuda": ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")
 
 
 class Seen(msgspec.Struct, frozen=True):
-    asked: Asked
+    asked: Setup
     variables: dict[str, str]
     """Of those that the knowledge base knows, the ones that are set there."""
     cores: int
@@ -48,9 +48,9 @@ def _device(drivers: list[str]) -> str:
     return next((device for device, paths in DRIVERS.items() if set(paths) & set(drivers)), "cpu")
 
 
-def _asked(kb: KnowledgeBase, versions: Mapping[str, str], variables: Mapping[str, str], python: str) -> Asked:
+def _asked(kb: KnowledgeBase, versions: Mapping[str, str], variables: Mapping[str, str], python: str) -> Setup:
     container = find_container(kb, variables)
-    inside = describe(kb, Asked(container=container)).packages if container else {}
+    inside = describe(kb, Setup(container=container)).packages if container else {}
     found: list[tuple[str, str | None]] = []
     for name in kb.keys("packages"):
         version = next((versions[each] for each in kb.package(name).distributions if each in versions), None)
@@ -58,7 +58,7 @@ def _asked(kb: KnowledgeBase, versions: Mapping[str, str], variables: Mapping[st
             found.append((name, version))
     if found or container:
         found.append(("python", python))
-    return Asked(_placeable(kb, found), container)
+    return Setup(_placeable(kb, found), container)
 
 
 def _placeable(kb: KnowledgeBase, found: list[tuple[str, str | None]]) -> tuple[tuple[str, str | None], ...]:
@@ -66,7 +66,7 @@ def _placeable(kb: KnowledgeBase, found: list[tuple[str, str | None]]) -> tuple[
     kept: list[tuple[str, str | None]] = []
     for name, version in found:
         try:
-            describe(kb, Asked(((name, version),), device="cpu"))
+            describe(kb, Setup(((name, version),), device="cpu"))
         except D9mError:
             if kb.package(name).kind == "platform":
                 continue
