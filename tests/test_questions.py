@@ -15,9 +15,9 @@ from questions import Asking, areas, grade
 
 LEAST = {
     "distributed": 25,
-    "hardware": 32,
+    "hardware": 28,
     "jax": 12,
-    "libraries": 49,
+    "libraries": 47,
     "pytorch": 66,
     "serving": 27,
     "symptoms": 52,
