@@ -21,6 +21,7 @@ from d9m.model.advice import Advice
 from d9m.model.versions import key
 from d9m.render.advice import python
 from d9m.render.advice.blocks import live
+from d9m.render.interface import Answer
 from d9m.resolve import op_lookup
 from golden import knowledge_base
 
@@ -78,7 +79,7 @@ def blocks() -> tuple[Program, ...]:
     for asked, ops in _questions(kb):
         environment, advice, command = understand(kb, asked), advise(kb, asked, ops), _command(asked, ops)
         imports = tuple(name for package in environment.packages for name in kb.package(package).imports)
-        _stamp, text = python.render(advice, command, imports).split("\n", 1)
+        _stamp, text = python.block(Answer(advice, knowledge_base(), command, imports)).split("\n", 1)
         if text not in found:
             found[text] = _block(text, command, advice)
         found[text].told_for(environment)

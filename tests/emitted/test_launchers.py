@@ -6,7 +6,6 @@ the programs make them: types, keys, asserted values.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -20,6 +19,8 @@ from d9m.api import advise
 from d9m.environment.environment import Setup
 from d9m.model.advice import Advice
 from d9m.model.versions import key
+from d9m.render.advice import render
+from d9m.render.interface import Answer
 from golden import knowledge_base, unfounded
 
 
@@ -28,7 +29,9 @@ def answer(*packages: tuple[str, str | None], ops: list[str] | None = None) -> A
 
 
 def rendered(advice: Advice, format_: str) -> str:
-    return importlib.import_module(f"d9m.render.{format_}").render(advice, "d9m advise")
+    body = render(format_, Answer(advice, knowledge_base())).body
+    assert isinstance(body, str)
+    return body
 
 
 def shell(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -250,7 +253,7 @@ def test_a_list_variable_is_appended_to_in_every_format(
         assert shell(script, **variables).stdout.split() == wanted
     (line,) = [line for line in rendered(advice, "dockerfile").splitlines() if line.startswith(f"ENV {variable}=")]
     assert shell(f'{line.removeprefix("ENV ")}\nprintf %s "${variable}"', **variables).stdout.split() == wanted
-    block = importlib.import_module("d9m.render.advice.python").render(advice, "d9m advise", ())
+    block = rendered(advice, "python")
     assignment = next(line for line in block.splitlines() if line.startswith(f"os.environ[{variable!r}]"))
     told = subprocess.run(
         ["python3", "-c", f"import os\n{assignment}\nprint(os.environ[{variable!r}])"],

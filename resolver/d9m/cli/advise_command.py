@@ -15,8 +15,8 @@ from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, exit_code
 from d9m.model.records import Scope
-
-FORMATS = ("text", "json", "env", "python", "dockerfile", "slurm", "markdown", "clara", "megatron")
+from d9m.render.advice import FORMATS, render
+from d9m.render.interface import Answer
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +47,7 @@ def command(
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """The exact settings for an environment and ops. Without one: what is installed here."""
-    output.one_of("--format", format_, FORMATS)
+    output.one_of("--format", format_, tuple(FORMATS))
     output.one_of("--color", color, output.COLOURS)
     output.one_of("--scope", scope, get_args(Scope))
     items = question.read_ops(ops)
@@ -59,7 +59,7 @@ def command(
     if diff is not None:
         raise typer.Exit(_diff(kb, asked, items, diff, scope, format_, out, color))
     advice = _with_existing(kb, asked, advise(kb, asked, items, scope, made), env_file, from_env)  # type: ignore[arg-type]
-    output.write(_rendered(kb, advice, format_, items is not None, everything, color, out), out)
+    _write(kb, advice, format_, items is not None, everything, color, out)
     raise typer.Exit(exit_code(advice, allow_unknown))
 
 
@@ -91,34 +91,31 @@ def _with_existing(kb: KnowledgeBase, asked: Setup, advice: Advice, env_file: st
     return msgspec.structs.replace(advice, existing=existing, missing=missing(advice, found))
 
 
-def _rendered(
-    kb: KnowledgeBase, advice: Advice, format_: str, named_ops: bool, everything: bool, color: str, out: str | None
-) -> str:
-    if format_ == "text":
-        from d9m.render.advice import text
-
-        return output.styled(text.render(advice, named_ops, everything), color, out)
-    if format_ == "json":
-        from d9m.render import as_json
-
-        return as_json.render(advice)
-    import importlib
+def _write(
+    kb: KnowledgeBase,
+    advice: Advice,
+    format_: str,
+    named_ops: bool,
+    everything: bool,
+    color: str,
+    out: str | None,
+) -> None:
     import shlex
 
-    from d9m.render.advice import blocks
-
-    advice = blocks.undone(advice)
-    command = printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?")
-    if format_ in ("python", "markdown"):
-        from d9m.render.advice import markdown, python
-
-        frameworks = tuple(name for each in advice.environment.packages for name in kb.package(each).imports)
-        return (python if format_ == "python" else markdown).render(advice, command, frameworks)
-    renderer = importlib.import_module(f"d9m.render.advice.{format_}")
-    text = renderer.render(advice, command)
-    for line in renderer.outside(advice) if format_ == "clara" else ():
-        print(f"d9m: not in the configuration: {line.removeprefix('# ')}", file=sys.stderr)  # noqa: T201
-    return text
+    answer = Answer(
+        advice,
+        kb,
+        command=printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?"),
+        frameworks=tuple(name for package in advice.environment.packages for name in kb.package(package).imports),
+        named_ops=named_ops,
+        everything=everything,
+        width=output.width(out),
+    )
+    rendered = render(format_, answer)
+    body = rendered.body
+    output.write(body if isinstance(body, str) else output.styled(body, color, out), out)
+    for line in rendered.left_out:
+        print(f"d9m: not in this format: {line.removeprefix('# ')}", file=sys.stderr)  # noqa: T201
 
 
 def _diff(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,7 +65,27 @@ def _to_file(text: str, path: Path) -> None:
 
 def styled(page: Page, colour: str, file: str | None) -> str:
     """The page as text: coloured where the reader is a terminal, never in a file."""
-    return page.coloured() if file is None and wants_colour(colour) else page.plain()
+    text = page.coloured() if file is None and wants_colour(colour) else page.plain()
+    if file is None and not _shows_our_signs():
+        from d9m.render.page import in_ascii
+
+        return in_ascii(text)
+    return text
+
+
+def _shows_our_signs() -> bool:
+    try:
+        "✓→•·…×–".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def width(file: str | None) -> int:
+    """Columns of the reader: those of a terminal (COLUMNS wins), 80 for a file or a pipe."""
+    if file is None and (sys.stdout.isatty() or os.environ.get("COLUMNS")):
+        return shutil.get_terminal_size().columns
+    return 80
 
 
 def wants_colour(colour: str) -> bool:

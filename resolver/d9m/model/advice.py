@@ -12,7 +12,15 @@ from d9m.model.settings import Conflict, Settings, Step
 
 SCHEMA_VERSION = 1
 
-WORST_LAST: tuple[Outcome, ...] = ("no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved")
+WORST_LAST: tuple[Outcome, ...] = (
+    "no-known-source",
+    "deterministic",
+    "solved",
+    "depends",
+    "unknown",
+    "raises",
+    "unsolved",
+)
 """Outcomes, best to worst."""
 
 DEFAULTS_WORST_LAST: tuple[Default, ...] = ("deterministic", "unknown", "raises", "nondeterministic")
@@ -52,6 +60,7 @@ class Possible(msgspec.Struct, frozen=True):
     default: Default = "unknown"
     note: str | None = None
     raised_by: str | None = None
+    decide: list[str] = []
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -134,6 +143,8 @@ class OpAnswer(msgspec.Struct, frozen=True):
     solutions: list[str]
     fixed_in: dict[str, str] | None
     sources: list[SourceAnswer]
+    otherwise: list[Possible] = []
+    note: str | None = None
 
 
 class SolutionAnswer(msgspec.Struct, frozen=True):

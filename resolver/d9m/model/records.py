@@ -32,7 +32,7 @@ Clause: TypeAlias = dict[str, Allowed]
 When: TypeAlias = Clause | list[Clause]
 """A clause, or several of which one must hold. Empty: always."""
 
-Outcome = Literal["no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"]
+Outcome = Literal["no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"]
 """What an op does with the advised settings, best first."""
 
 Default = Literal["deterministic", "nondeterministic", "raises", "unknown"]

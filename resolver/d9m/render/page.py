@@ -1,4 +1,4 @@
-"""Lines for a terminal: plain or styled, at most 80 columns."""
+"""Lines for a terminal: plain or styled, as wide as it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Literal, TypeAlias
 import msgspec
 
 WIDTH = 80
-"""Columns. Terminals, mails and logs all show this many."""
+"""Columns where nobody says how many there are: mails and logs show this many."""
+
+NARROWEST, WIDEST = 60, 120
+"""Columns of the narrowest page, and of the widest: longer lines are hard to read."""
+
+_PLAIN_SIGNS = str.maketrans(
+    {"✓": "+", "✗": "x", "→": ">", "•": "*", "·": "|", "…": "...", "×": "x", "–": "-", "’": "'"}
+)
+"""What stands for each sign of ours where an encoding lacks it."""
 
 LEAST_COLUMN = 12
 """Characters below which no column of a table gets."""
@@ -30,13 +38,22 @@ Line: TypeAlias = tuple[Span, ...]
 
 
 class Page:
-    """A text under construction."""
+    """A text under construction, `width` columns wide."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int = WIDTH) -> None:
+        self.width = max(NARROWEST, min(width, WIDEST))
         self.lines: list[Line] = []
 
     def line(self, *parts: str | Span) -> None:
         self.lines.append(tuple(Span(part) if isinstance(part, str) else part for part in parts))
+
+    def marked(self, sign: Span, label: str, text: str) -> None:
+        """A sign, a label, and text that wraps under itself."""
+        indent = " " * (4 + len(label))
+        lines = textwrap.wrap(text, self.width - len(indent), break_long_words=False) or [""]
+        self.line("  ", sign, f" {label}{lines[0]}")
+        for line in lines[1:]:
+            self.line(indent + line)
 
     def gap(self) -> None:
         """One empty line, never two."""
@@ -46,19 +63,29 @@ class Page:
     def paragraph(self, text: str, first: str = "", rest: str | None = None, style: Style = "") -> None:
         """Wrapped text; `first` and `rest` indent the first and the further lines."""
         rest = " " * len(first) if rest is None else rest
-        for each in textwrap.wrap(
-            text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        for line in textwrap.wrap(
+            text,
+            self.width,
+            initial_indent=first,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
         ):
-            self.line(Span(each, style))
+            self.line(Span(line, style))
 
     def commented(
-        self, code: str, comment: str | None, indent: str = "     ", column: int = 44, mark: str = "#"
+        self,
+        code: str,
+        comment: str | None,
+        indent: str = "  ",
+        column: int = 44,
+        mark: str = "#",
     ) -> None:
         """A line to copy, with a comment beside it where there is room, else above it."""
         lines = code.splitlines() or [""]
         if comment is not None and len(lines) == 1:
             body = f"{indent}{lines[0]}"
-            room = WIDTH - len(f"  {mark} {comment}")
+            room = self.width - len(f"  {mark} {comment}")
             if len(body) <= room:
                 self.line(f"{body.ljust(min(column, room))}  ", Span(f"{mark} {comment}", "dim"))
                 return
@@ -71,7 +98,7 @@ class Page:
         """Columns as wide as they need; those of `shrink` wrap, in this order, where the page is too narrow."""
         cells = [[each if isinstance(each, Span) else Span(each) for each in row] for row in rows]
         widths = [max(len(row[at].text) for row in [[Span(each) for each in head], *cells]) for at in range(len(head))]
-        spare = WIDTH - sum(widths) - 2 * (len(head) - 1)
+        spare = self.width - sum(widths) - 2 * (len(head) - 1)
         for at in shrink:
             if spare < 0:
                 narrow = max(min(LEAST_COLUMN, widths[at]), widths[at] + spare)
@@ -105,6 +132,11 @@ class Page:
             for line in self.lines:
                 console.print(Text.assemble(*((span.text, _RICH[span.style]) for span in line)), soft_wrap=True)
         return capture.get()
+
+
+def in_ascii(text: str) -> str:
+    """The text with plain signs for ours, for a terminal whose encoding has no others."""
+    return text.translate(_PLAIN_SIGNS)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

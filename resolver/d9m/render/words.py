@@ -14,6 +14,7 @@ STYLES: dict[Outcome, Style] = {
     "no-known-source": "good",
     "deterministic": "good",
     "solved": "good",
+    "depends": "doubt",
     "unknown": "doubt",
     "raises": "bad",
     "unsolved": "bad",

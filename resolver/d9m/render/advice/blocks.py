@@ -1,4 +1,4 @@
-"""What the formats that run have in common: which steps are live, and how values are quoted."""
+"""What the formats that run have in common: which steps are live, and what stands as a comment."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ import msgspec
 
 from d9m.model.advice import Advice
 from d9m.model.settings import Step
-from d9m.render import words
+from d9m.render import phrases
 from d9m.render.advice.step import line as line_of
 from d9m.render.advice.step import shell as shell_step
+from d9m.render.interface import Answer
 
 
-def undone(advice: Advice) -> Advice:
-    """The advice without what the user's calls do: a block holds what is left."""
-    return msgspec.structs.replace(advice, steps=[step for step in advice.steps if step.covered_by is None])
+def remaining(answer: Answer) -> Answer:
+    """The answer without the steps that the user's own calls make."""
+    steps = [step for step in answer.advice.steps if step.covered_by is None]
+    return msgspec.structs.replace(answer, advice=msgspec.structs.replace(answer.advice, steps=steps))
+
+
+def stamp(answer: Answer) -> str:
+    """The comment line that every block carries."""
+    known = answer.advice.d9m
+    return f"# d9m {known.version}, knowledge base {known.kb_date}: {answer.command}"
 
 
 def live(advice: Advice, step: Step) -> bool:
@@ -34,25 +42,29 @@ def live(advice: Advice, step: Step) -> bool:
     return step.when is None or not any(set(clause) & open_ for clause in step.when)
 
 
-def shell(advice: Advice) -> Iterator[str]:
+def only(answer: Answer, step: Step) -> str:
+    """Where a step is needed, as half a sentence: ``only with PyTorch before 2.10``."""
+    return f"only {phrases.conditions(answer.kb, step.when or [])}"
+
+
+def shell(answer: Answer) -> Iterator[str]:
     """Lines of a POSIX shell that make the process settings."""
-    for step in advice.steps:
+    for step in answer.advice.steps:
         line = shell_step(step)
         if line is None:
             continue
-        if live(advice, step):
-            yield line
-        else:
-            yield f"# only if {words.clauses(step.when or [])}: {line}"
+        yield line if live(answer.advice, step) else f"# {only(answer, step)}: {line}"
 
 
-def elsewhere(advice: Advice, kinds: tuple[str, ...]) -> Iterator[str]:
+def elsewhere(answer: Answer, kinds: tuple[str, ...]) -> Iterator[str]:
     """Comment lines for what a block cannot do itself."""
-    for step in advice.steps:
-        if step.kind in kinds:
-            text = step.text or step.name if step.kind == "install" else line_of(step)
-            only = "" if live(advice, step) else f", only if {words.clauses(step.when or [])}"
-            yield from (f"# also, {_PLACES[step.kind]}{only}: {line}" for line in text.splitlines())
+    for step in answer.advice.steps:
+        if step.kind not in kinds:
+            continue
+        text = step.text or step.name if step.kind == "install" else line_of(step)
+        where = "" if live(answer.advice, step) else f", {only(answer, step)}"
+        for line in text.splitlines():
+            yield f"# also, {_PLACES[step.kind]}{where}: {line}"
 
 
 _PLACES = {
@@ -65,13 +77,13 @@ _PLACES = {
 }
 
 
-def remarks(advice: Advice) -> Iterator[str]:
-    """Comment lines: what is contested, and what is left to calls."""
-    for conflict in advice.conflicts:
+def remarks(answer: Answer) -> Iterator[str]:
+    """Comment lines: what is contested, and what the user's own calls do."""
+    for conflict in answer.advice.conflicts:
         yield f"# CONFLICT {conflict.name}: {'; '.join(conflict.choices)}"
-    for conflict in advice.scope_conflicts:
-        other = f"--scope {conflict.scope} would ask for another {conflict.name}"
+    for conflict in answer.advice.scope_conflicts:
+        other = f"--scope {conflict.scope} needs another {conflict.name}"
         yield f"# NOT BOTH: {other}: {'; '.join(conflict.choices)}"
-    for each in advice.helpers:
-        if each.used and each.covers:
-            yield f"# left out, {each.call} does it: {', '.join(each.covers)}"
+    for helper in answer.advice.helpers:
+        if helper.used and helper.covers:
+            yield f"# left out, {helper.call} does it: {', '.join(helper.covers)}"

@@ -7,19 +7,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from d9m.errors import UsageError
-from d9m.model.advice import Advice
 from d9m.render.advice import blocks
+from d9m.render.interface import Answer, Rendered
 from d9m.resolve.merge import typed
 
 
-def render(advice: Advice, command: str) -> str:
+def render(answer: Answer) -> Rendered:
     """JSON has no comments, so the stamp that other blocks carry has no place here.
 
     Raises UsageError where nothing belongs into such a configuration: an empty
     one would look as if nothing were needed.
     """
+    left = blocks.remaining(answer)
     tree: dict[str, Any] = {}
-    for step in advice.steps:
+    for step in left.advice.steps:
         if step.kind == "config":
             *parents, leaf = step.name.split(".")
             branch = tree
@@ -31,11 +32,11 @@ def render(advice: Advice, command: str) -> str:
             "nothing of this advice belongs into a Clara Train configuration",
             tip="name the image or release that reads one; other formats: --format env|python|json",
         )
-    return json.dumps(tree, indent=2) + "\n"
+    return Rendered(json.dumps(tree, indent=2) + "\n", tuple(_outside(left)))
 
 
-def outside(advice: Advice) -> Iterator[str]:
+def _outside(left: Answer) -> Iterator[str]:
     """What is advised, and has no place in the configuration."""
-    yield from blocks.shell(advice)
-    yield from blocks.remarks(advice)
-    yield from blocks.elsewhere(advice, ("install", "python", "flags", "code", "avoid"))
+    yield from blocks.shell(left)
+    yield from blocks.remarks(left)
+    yield from blocks.elsewhere(left, ("install", "python", "flags", "code", "avoid"))

@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from d9m.model.advice import Advice
 from d9m.model.settings import Step
-from d9m.render import words
 from d9m.render.advice import blocks
+from d9m.render.interface import Answer, Rendered
 
 
-def render(advice: Advice, command: str) -> str:
+def render(answer: Answer) -> Rendered:
+    left = blocks.remaining(answer)
     lines = [
-        f"# {words.stamp(advice, command)}",
-        *_instructions(advice),
-        *blocks.remarks(advice),
-        *blocks.elsewhere(advice, ("python", "flags", "config", "code", "avoid")),
+        blocks.stamp(answer),
+        *_instructions(left),
+        *blocks.remarks(left),
+        *blocks.elsewhere(left, ("python", "flags", "config", "code", "avoid")),
     ]
-    return "\n".join(lines) + "\n"
+    return Rendered("\n".join(lines) + "\n")
 
 
-def _instructions(advice: Advice) -> Iterator[str]:
-    for step in advice.steps:
+def _instructions(left: Answer) -> Iterator[str]:
+    for step in left.advice.steps:
         line = _instruction(step)
         if line is not None:
-            yield line if blocks.live(advice, step) else f"# only if {words.clauses(step.when or [])}: {line}"
+            yield line if blocks.live(left.advice, step) else f"# {blocks.only(left, step)}: {line}"
 
 
 def _instruction(step: Step) -> str | None:

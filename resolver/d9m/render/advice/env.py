@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from d9m.model.advice import Advice
-from d9m.render import words
 from d9m.render.advice import blocks
+from d9m.render.interface import Answer, Rendered
 
 
-def render(advice: Advice, command: str) -> str:
+def render(answer: Answer) -> Rendered:
+    return Rendered(block(answer))
+
+
+def block(answer: Answer) -> str:
+    left = blocks.remaining(answer)
     lines = [
-        f"# {words.stamp(advice, command)}",
-        *blocks.shell(advice),
-        *blocks.remarks(advice),
-        *blocks.elsewhere(advice, ("install", "python", "flags", "config", "code", "avoid")),
+        blocks.stamp(answer),
+        *blocks.shell(left),
+        *blocks.remarks(left),
+        *blocks.elsewhere(left, ("install", "python", "flags", "config", "code", "avoid")),
     ]
     return "\n".join(lines) + "\n"

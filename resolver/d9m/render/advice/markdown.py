@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-from d9m.model.advice import Advice, SourceAnswer
-from d9m.render import words
-from d9m.render.advice import env, python
+from collections.abc import Iterator
+
+from d9m.model.advice import OpAnswer, SourceAnswer
+from d9m.render.advice import blocks, env, python, text, verdict
+from d9m.render.interface import Answer, Rendered
 
 
-def render(advice: Advice, command: str, frameworks: tuple[str, ...]) -> str:
-    lines = [f"**{words.shout(advice.outcome)}** {escape(words.environment(advice))}", ""]
+def render(answer: Answer) -> Rendered:
+    return Rendered("\n".join(_lines(answer)).rstrip() + "\n")
+
+
+def _lines(answer: Answer) -> Iterator[str]:
+    advice = answer.advice
+    yield f"**{escape(verdict.sentences(answer))}** {escape(text.environment(answer))}"
+    yield ""
     if advice.ops:
-        lines += ["| op | outcome | with | fixed for good in |", "|---|---|---|---|"]
-        lines += [
-            f"| `{escape(op.query)}` | {op.outcome} | {' + '.join(op.solutions) or '-'} | "
-            f"{', '.join(op.fixed_in.values()) or '-' if op.fixed_in is not None else 'none yet'} |"
-            for op in advice.ops
-        ]
-        lines.append("")
-    if advice.steps:
-        lines += ["```sh", env.render(advice, command).rstrip(), "```", ""]
-        if any(step.kind == "python" for step in advice.steps):
-            lines += ["```python", python.render(advice, command, frameworks).rstrip(), "```", ""]
-    lines += [f"- {escape(each.text)}" for each in advice.cautions]
+        yield "| op | outcome | with | fix available since |"
+        yield "|---|---|---|---|"
+        yield from (_row(answer, op) for op in advice.ops)
+        yield ""
+    left = blocks.remaining(answer).advice.steps
+    if left:
+        yield from ("```sh", env.block(answer).rstrip(), "```", "")
+        if any(step.kind == "python" for step in left):
+            yield from ("```python", python.block(answer).rstrip(), "```", "")
+    yield from (f"- {escape(caution.text)}" for caution in advice.cautions)
+    yield ""
     sources = {source.id: source for op in advice.ops for source in op.sources}
-    lines += ["", *(line for source in sources.values() for line in _source(source))]
-    return "\n".join(lines).rstrip() + "\n"
+    yield from (_source(source) for source in sources.values())
 
 
-def _source(source: SourceAnswer) -> list[str]:
+def _row(answer: Answer, op: OpAnswer) -> str:
+    titles = {solution.label: solution.title for solution in answer.advice.solutions}
+    with_ = " + ".join(titles.get(label, label) for label in op.solutions) or "-"
+    since = "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
+    return f"| `{escape(op.query)}` | {op.outcome} | {escape(with_)} | {since} |"
+
+
+def _source(source: SourceAnswer) -> str:
     links = [f"[{each.kind}]({each.url})" for each in source.evidence if each.url]
-    return [f"- {escape(source.title)} ({source.outcome}): {', '.join(dict.fromkeys(links))}"]
+    return f"- {escape(source.title)} ({source.outcome}): {', '.join(dict.fromkeys(links))}"
 
 
 def escape(text: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import get_args
 
-from d9m.model.advice import Advice, Existing, HelperAnswer
+from d9m.model.advice import Existing, HelperAnswer
 from d9m.model.records import EvidenceKind
 from d9m.model.settings import Conflict, Step
-from d9m.render import words
+from d9m.render import phrases
+from d9m.render.advice.blocks import only
 from d9m.render.advice.program import imports, program_steps
 from d9m.render.advice.step import line
+from d9m.render.interface import Answer
 from d9m.render.page import Page, Span, Style
 
 MOST_HELPERS = 2
@@ -24,7 +26,7 @@ MOST_LEFT = 4
 _TITLES = {
     "install": "Install, in the environment that runs the program",
     "shell": "Shell, before Python starts",
-    "python": "Top of the program, before the first layer, graph or CUDA call",
+    "python": "Top of the program",
     "flags": "Command line",
     "config": "Configuration",
     "code": "In the code",
@@ -34,105 +36,125 @@ _TITLES = {
 _GROUP = {"unset": "shell", "env": "shell", "append": "shell"}
 
 
-def steps(page: Page, advice: Advice) -> None:
+def settings(page: Page, answer: Answer) -> None:
+    """What to set, in the order in which a person does it, in lines to copy."""
     groups: dict[str, list[Step]] = {}
-    for step in advice.steps:
+    for step in answer.advice.steps:
         groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
-    page.gap()
-    for number, (group, members) in enumerate(groups.items(), start=1):
-        page.line(f"{number}  {_TITLES[group]}")
+    for group, members in groups.items():
+        page.gap()
+        page.line(Span(_TITLES[group], "head"))
         if group == "python":
-            for each in imports([step for step in members if step.covered_by is None]):
-                page.commented(each, None)
+            for statement in imports([step for step in members if step.covered_by is None]):
+                page.commented(statement, None)
             members = program_steps(members)
-        said: str | None = None
+        last: str | None = None
         for step in members:
-            comment = _comment(step)
-            repeated = comment == said and step.covered_by is None
+            comment = _comment(answer, step)
+            repeated = comment == last and step.covered_by is None
             page.commented(line(step), None if repeated else comment)
-            said = comment
+            last = comment
     page.gap()
 
 
-def _comment(step: Step) -> str | None:
+def _comment(answer: Answer, step: Step) -> str | None:
     if step.covered_by is not None:
-        return f"done by {words.short(step.covered_by)}"
+        return f"{step.covered_by.partition('(')[0]} does it"
     note = step.why if step.kind == "avoid" else step.note
     if step.when is None:
         return note
-    condition = f"if {words.clauses(step.when)}"
-    return f"{condition}: {note}" if note else condition
+    return f"{only(answer, step)}: {note}" if note else only(answer, step)
 
 
-def conflicts(page: Page, advice: Advice) -> None:
-    for conflict in advice.conflicts:
-        page.line(Span("CONFLICT", "bad"), f"  {conflict.name}: {words.listed(conflict.between)} disagree")
+def conflicts(page: Page, answer: Answer) -> None:
+    """Settings that several want turned differently, with what each choice costs."""
+    for conflict in answer.advice.conflicts:
+        page.marked(Span("✗", "bad"), "", f"{conflict.name}: choose one")
         _choices(page, conflict)
-    for conflict in advice.scope_conflicts:
-        page.line(Span("NOT BOTH", "doubt"), f"  {conflict.name}: --scope {conflict.scope} would ask for another value")
+    for conflict in answer.advice.scope_conflicts:
+        page.marked(Span("!", "doubt"), "", f"{conflict.name}: --scope {conflict.scope} needs another value")
         _choices(page, conflict)
     page.gap()
 
 
 def _choices(page: Page, conflict: Conflict) -> None:
     for choice, cost in zip(conflict.choices, conflict.costs):
-        page.paragraph(choice, "     ", "       ")
-        page.paragraph(cost, "       ", "       ", "dim")
+        page.paragraph(choice, "      → ", "        ")
+        page.paragraph(cost, "        ", style="dim")
 
 
-def helpers(page: Page, advice: Advice) -> None:
-    used = [each for each in advice.helpers if each.used]
-    for each in used:
-        page.paragraph(_told(each), "", "  ")
-        for other in each.differs:
-            where = f" (does it where {words.clauses(other.when)})" if other.when else ""
-            page.paragraph(f"{other.name}: {other.why}{where}", "  ", "    ")
+def helpers(page: Page, answer: Answer) -> None:
+    """What the user's own calls do and leave; without any, the calls that would do most."""
+    used = [helper for helper in answer.advice.helpers if helper.used]
+    for helper in used:
+        _used(page, answer, helper)
     if used:
-        left = [step.name for step in advice.steps if step.covered_by is None]
-        page.paragraph(
-            f"Still to do: {words.listed(list(dict.fromkeys(left)))}." if left else "Nothing is left.", "", "  "
-        )
-    shorter = [each for each in advice.helpers if not used and len(each.covers) >= LEAST_COVERED]
-    for each in shorter[:MOST_HELPERS]:
-        names = words.listed(each.leaves) if len(each.leaves) <= MOST_LEFT else f"{len(each.leaves)} settings"
-        left = f"; leaves {names}" if each.leaves else ""
-        page.paragraph(f"Shorter: {each.call} covers {words.listed(each.covers)}{left}.", "", "  ")
+        left = dict.fromkeys(step.name for step in answer.advice.steps if step.covered_by is None)
+        rest = f"Left to do: {phrases.join(list(left))}." if left else "Nothing is left to do."
+        page.paragraph(rest)
+    else:
+        shorter = [each for each in answer.advice.helpers if len(each.covers) >= LEAST_COVERED]
+        for helper in shorter[:MOST_HELPERS]:
+            _suggested(page, helper)
     page.gap()
 
 
-def _told(helper: HelperAnswer) -> str:
-    if not helper.covers:
-        return f"You call {helper.call}: it covers nothing of this."
-    return f"You call {helper.call}: it covers {words.listed(helper.covers)}."
+def _used(page: Page, answer: Answer, helper: HelperAnswer) -> None:
+    if helper.covers:
+        page.paragraph(f"{helper.call} does {phrases.join(helper.covers)}.", "", "  ")
+    else:
+        page.paragraph(f"{helper.call} does nothing of what follows.", "", "  ")
+    for difference in helper.differs:
+        where = phrases.conditions(answer.kb, difference.when)
+        does = f" ({helper.call.partition('(')[0]} does it {where})" if where else ""
+        page.paragraph(f"{difference.name}: {difference.why}{does}", "  • ", "    ")
+
+
+def _suggested(page: Page, helper: HelperAnswer) -> None:
+    several = f"{len(helper.leaves)} settings"
+    names = phrases.join(helper.leaves) if len(helper.leaves) <= MOST_LEFT else several
+    left = f" and leaves {names} to you" if helper.leaves else ""
+    covered = phrases.join(helper.covers)
+    page.paragraph(f"Shorter: {helper.call} does {covered}{left}.", "", "  ")
 
 
 MOST_VALUE = 40
 """Characters of a value that is already set; whoever set it knows the rest."""
 
 
-def existing(page: Page, advice: Advice) -> None:
-    if advice.existing:
+def existing(page: Page, answer: Answer) -> None:
+    """Settings that are already made: right, to remove, without effect, missing."""
+    advice = answer.advice
+    if advice.existing or advice.missing:
         page.line(Span("Already set", "head"))
-    for each in advice.existing:
-        value = each.value if len(each.value) <= MOST_VALUE else f"{each.value[:MOST_VALUE]}…"
-        style = _VERDICTS[each.status]
-        page.line(Span(f"{each.status:<13}", style), f"  {each.name}={value}")
-        page.paragraph(f"{each.why}{_proof(each)}", "               ")
+    for made in advice.existing:
+        value = made.value if len(made.value) <= MOST_VALUE else f"{made.value[:MOST_VALUE]}…"
+        sign, style, word = _VERDICTS[made.status]
+        page.marked(Span(sign, style), f"{word:<13}", f"{made.name}={value}")
+        page.paragraph(f"{made.why}{_proof(made)}", " " * 17)
     if advice.missing:
-        page.paragraph(", ".join(advice.missing), "missing        ")
+        page.marked(Span("✗", "bad"), f"{'missing':<13}", ", ".join(advice.missing))
     page.gap()
 
 
-_VERDICTS: dict[str, Style] = {
-    "needed": "good", "harmless": "", "no-effect": "doubt", "contradictory": "bad", "forbidden": "bad", "invalid": "bad"
-}  # fmt: skip
+_VERDICTS: dict[str, tuple[str, Style, str]] = {
+    "needed": ("✓", "good", "ok"),
+    "harmless": ("✓", "", "harmless"),
+    "no-effect": ("!", "doubt", "no effect"),
+    "contradictory": ("✗", "bad", "change it"),
+    "forbidden": ("✗", "bad", "remove it"),
+    "invalid": ("✗", "bad", "invalid"),
+}
+"""Status -> sign, style, and the word for a reader."""
 
 
-def _proof(existing: Existing) -> str:
+def _proof(made: Existing) -> str:
     """Who says so: the strongest evidence that says something."""
-    saying = [each for each in existing.evidence if each.follows and (each.note or each.where)]
-    told = max(saying, key=lambda each: _STRENGTH.index(each.kind), default=None)
-    return f" ({told.kind}: {(told.note or told.where or '').rstrip('.')})" if told else ""
+    saying = [each for each in made.evidence if each.follows and (each.note or each.where)]
+    strongest = max(saying, key=lambda each: _STRENGTH.index(each.kind), default=None)
+    if strongest is None:
+        return ""
+    return f" ({strongest.kind}: {(strongest.note or strongest.where or '').rstrip('.')})"
 
 
 _STRENGTH: tuple[EvidenceKind, ...] = get_args(EvidenceKind)

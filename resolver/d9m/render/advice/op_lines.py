@@ -1,0 +1,216 @@
+"""A line for each op: what it does with the advised settings, and below it the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from d9m.model.advice import WORST_LAST, OpAnswer, Possible, SourceAnswer
+from d9m.model.records import Outcome
+from d9m.render import phrases
+from d9m.render.advice.op_names import short_names
+from d9m.render.interface import Answer
+from d9m.render.page import Page, Span, Style
+
+MOST_OPS = 12
+"""Lines where no ops were named; `--all` shows the rest."""
+
+MOST_BRANCHES = 3
+"""Branches of one op that a line names; `--all` shows the rest."""
+
+WIDEST_NAME = 30
+"""Columns of names; a longer name has a line of its own."""
+
+SIGNS: dict[Outcome, tuple[str, Style]] = {
+    "no-known-source": ("–", "dim"),
+    "deterministic": ("✓", "good"),
+    "solved": ("✓", "good"),
+    "depends": ("?", "doubt"),
+    "unknown": ("?", "doubt"),
+    "raises": ("✗", "bad"),
+    "unsolved": ("✗", "bad"),
+}
+"""Outcome -> its sign; the words behind it say the same."""
+
+_DOES: dict[Outcome, str] = {
+    "no-known-source": "repeats",
+    "deterministic": "repeats",
+    "solved": "repeats",
+    "depends": "depends",
+    "unknown": "nobody has checked",
+    "raises": "raises an error",
+    "unsolved": "can differ between runs",
+}
+
+
+def write(page: Page, answer: Answer) -> None:
+    """The ops, those that repeat alike on one line; without named ops the worst ones."""
+    ops = [op for op in answer.advice.ops if op.query != "*"]
+    names = short_names(ops)
+    shown = ops if answer.named_ops or answer.everything else _worst(ops)
+    hints = answer.named_ops or answer.everything
+    groups = _grouped(answer, shown, hints)
+    labels = [", ".join(names[op.query] for op in group) for group in groups]
+    fitting = [len(label) for label in labels if len(label) <= WIDEST_NAME]
+    for group, label in zip(groups, labels):
+        _line(page, answer, group, label, max(fitting, default=0))
+        if hints:
+            _write_hints(page, _hints(answer, group[0]))
+    own = next((op for op in answer.advice.ops if op.query == "*"), None)
+    for source in own.sources if own else ():
+        _package_line(page, answer, source)
+        _write_hints(page, _source_hints(answer, source))
+    if len(shown) < len(ops):
+        page.paragraph(f"{len(ops) - len(shown)} more ops: --all", "    ", style="dim")
+    page.gap()
+
+
+def _worst(ops: Sequence[OpAnswer]) -> list[OpAnswer]:
+    recorded = [op for op in ops if op.outcome != "no-known-source"]
+    return sorted(recorded, key=lambda op: -WORST_LAST.index(op.outcome))[:MOST_OPS]
+
+
+def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[OpAnswer]]:
+    """Ops of which the same is said, with nothing more to say of any of them, share a line."""
+    groups: list[list[OpAnswer]] = []
+    places: dict[str, int] = {}
+    for op in ops:
+        says = " ".join(_says(answer, op, False))
+        if hints and any(_hints(answer, op)):
+            groups.append([op])
+        elif says in places:
+            groups[places[says]].append(op)
+        else:
+            places[says] = len(groups)
+            groups.append([op])
+    return groups
+
+
+def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, width: int) -> None:
+    sign, style = SIGNS[group[0].outcome]
+    says = " ".join(_says(answer, group[0], len(group) > 1))
+    if len(label) <= width:
+        page.marked(Span(sign, style), f"{label.ljust(width)}  ", says)
+    elif len(label) + len(says) + 6 <= page.width:
+        page.marked(Span(sign, style), f"{label}  ", says)
+    else:
+        page.marked(Span(sign, style), "", label)
+        page.paragraph(says, "      ")
+
+
+def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
+    """What belongs to a package rather than to an op."""
+    sign, style = SIGNS[source.outcome]
+    says = " ".join(_source_says(answer, source))
+    page.marked(Span(sign, style), "", f"{source.title}: {says}")
+
+
+def _write_hints(page: Page, hints: Iterator[str]) -> None:
+    for hint in dict.fromkeys(hints):
+        page.paragraph(hint, "      → ", "        ")
+
+
+def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
+    if op.outcome == "no-known-source":
+        yield "no record names a difference"
+        return
+    if op.outcome in ("deterministic", "solved"):
+        yield "repeat" if several else "repeats"
+        return
+    if not op.sources:
+        yield op.note or _DOES[op.outcome]
+        return
+    open_ = [source for source in op.sources if source.outcome == op.outcome]
+    yield from _source_says(answer, open_[0])
+
+
+def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
+    if source.outcome == "depends":
+        yield _branches(answer, source)
+    elif source.outcome == "raises":
+        yield f"{_raises(answer, source)}{_where(answer, source)}{_until(answer, source)}"
+    elif source.outcome == "unsolved":
+        yield f"{_DOES['unsolved']}{_where(answer, source)}"
+        if source.pending:
+            yield "(a fix was announced, none has shipped)"
+    elif source.outcome == "unknown":
+        yield _unknown(source)
+    else:
+        yield _DOES[source.outcome]
+
+
+def _raises(answer: Answer, source: SourceAnswer) -> str:
+    """With the switch among the advised settings the call raises; else it goes on, and can differ."""
+    advised = {solution.label for solution in answer.advice.solutions}
+    if source.raised_by is None or set(source.raised_by.split(" + ")) <= advised:
+        return "raises an error"
+    switch = phrases.join([phrases.call(answer.kb, each) for each in source.raised_by.split(" + ")])
+    return f"can differ; with {switch} it raises an error"
+
+
+def _where(answer: Answer, source: SourceAnswer) -> str:
+    words = phrases.condition(answer.kb, source.when)
+    return f" {words}" if words else ""
+
+
+def _until(answer: Answer, source: SourceAnswer) -> str:
+    """Which release brought, or will bring, a deterministic version."""
+    if not source.fixed_in:
+        return ": no release has a deterministic version yet"
+    package, release = next(iter(source.fixed_in.items()))
+    return f": no deterministic version before {phrases.title(answer.kb, package)} {release}"
+
+
+def _unknown(source: SourceAnswer) -> str:
+    if source.last_verified is not None:
+        seen = source.last_verified
+        return f"not checked in this release; in {seen.release}, the last one checked, it {_DOES[seen.outcome]}"
+    return source.note or "nobody has checked what happens here"
+
+
+def _branches(answer: Answer, source: SourceAnswer) -> str:
+    """``repeats on 2-D inputs; on inputs of 3 or more dimensions it raises an error``."""
+    most = len(source.possible) if answer.everything else MOST_BRANCHES
+    merged = _by_outcome(source.possible)
+    first, *others = merged[:most]
+    parts = [f"{_DOES[first[0]]} {_clauses(answer, first[1])}".rstrip()]
+    for outcome, branches in others:
+        parts.append(f"{_clauses(answer, branches)} it {_DOES[outcome]}".strip())
+    if len(merged) > most:
+        parts.append(f"{len(merged) - most} more cases: --all")
+    return "; ".join(parts)
+
+
+def _by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possible]]]:
+    """Branches that do the same, together, in the order of their first."""
+    found: dict[str, tuple[Outcome, list[Possible]]] = {}
+    for branch in possible:
+        found.setdefault(_DOES[branch.outcome], (branch.outcome, []))[1].append(branch)
+    return list(found.values())
+
+
+def _clauses(answer: Answer, branches: Sequence[Possible]) -> str:
+    return phrases.conditions(answer.kb, [branch.when for branch in branches[:2]])
+
+
+def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
+    for source in op.sources:
+        if source.outcome == op.outcome:
+            yield from _source_hints(answer, source)
+    for other in op.otherwise[:2]:
+        words = phrases.condition(answer.kb, other.when)
+        decide = f" ({' '.join(other.decide)})" if other.decide else ""
+        yield f"{words} it {_DOES[other.outcome]}{decide}"
+
+
+def _source_hints(answer: Answer, source: SourceAnswer) -> Iterator[str]:
+    """The way out: what decides it, the upgrade, the work-arounds."""
+    if source.outcome == "depends":
+        decide = [option for branch in source.possible[:2] for option in branch.decide]
+        if decide:
+            yield f"decide with {phrases.join(list(dict.fromkeys(decide)), 'or')}"
+    if source.outcome in ("raises", "unsolved"):
+        for package, release in (source.fixed_in or {}).items():
+            yield f"upgrade to {phrases.title(answer.kb, package)} {release}"
+    if source.outcome in ("raises", "unsolved", "depends"):
+        for workaround in source.workarounds:
+            yield workaround.text

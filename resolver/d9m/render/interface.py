@@ -1,0 +1,48 @@
+"""What every format of an advice has in common.
+
+A format is a module of `d9m.render.advice` with one function, `render(answer)`.
+`FORMATS` of that package lists them, once.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
+from d9m.render.page import WIDTH, Page
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """An advice, and what its reader asked to see of it."""
+
+    advice: Advice
+    kb: KnowledgeBase
+    """Looks up names and phrases; a format takes no facts from it."""
+    command: str = "d9m advise"
+    """What was typed: each block says which command wrote it."""
+    frameworks: tuple[str, ...] = ()
+    """Import names that settings of the process must precede."""
+    named_ops: bool = True
+    everything: bool = False
+    """Show every op and every note (`--all`)."""
+    width: int = WIDTH
+
+
+class Rendered(msgspec.Struct, frozen=True):
+    """One format of an answer."""
+
+    body: Page | str
+    """A page can be coloured; text is written as it is."""
+    left_out: tuple[str, ...] = ()
+    """What is advised and has no place in this format, for stderr."""
+
+
+class Format(Protocol):
+    """A module that writes one format."""
+
+    def render(self, answer: Answer) -> Rendered:
+        """Raises UsageError where nothing of the advice belongs into this format."""
+        ...

@@ -1,0 +1,86 @@
+"""Conditions in words: half a sentence each, from the words that the vocabulary holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Allowed, Clause, Fact, Range
+
+DEVICES = {"cuda": "CUDA", "rocm": "ROCm", "mps": "MPS", "xpu": "XPU", "cpu": "CPU"}
+"""Device -> how its makers write it."""
+
+
+def join(items: Sequence[str], last: str = "and") -> str:
+    """a; a and b; a, b and c."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
+
+
+def title(kb: KnowledgeBase, package: str) -> str:
+    """The name of a package as its makers write it."""
+    record = kb.package(package) if package in kb.meta.aliases.values() else None
+    return record.title if record else package
+
+
+def condition(kb: KnowledgeBase, clause: Clause) -> str:
+    """``on 2-D inputs with reduction=mean``; empty for a clause that always holds."""
+    return " ".join(_variable(kb, name, value) for name, value in clause.items())
+
+
+def conditions(kb: KnowledgeBase, clauses: Iterable[Clause]) -> str:
+    """Several clauses of which one must hold."""
+    return ", or ".join(dict.fromkeys(condition(kb, clause) for clause in clauses))
+
+
+def _variable(kb: KnowledgeBase, name: str, value: Allowed) -> str:
+    known = kb.meta.facts.get(name)
+    if known is not None:
+        return _fact(name, known, value)
+    if name == "device":
+        return f"on {join([DEVICES.get(each, each) for each in _values(value)], 'or')}"
+    if isinstance(value, Range):
+        return f"with {title(kb, name)} {_releases(value)}".rstrip()
+    return f"without {title(kb, name)}"
+
+
+def _releases(bounds: Range) -> str:
+    if bounds.from_ and bounds.until:
+        return f"{bounds.from_} or newer, before {bounds.until}"
+    if bounds.from_:
+        return f"{bounds.from_} or newer"
+    return f"before {bounds.until}" if bounds.until else ""
+
+
+def _fact(name: str, known: Fact, value: Allowed) -> str:
+    if isinstance(value, Range):
+        return _span(name, known, value)
+    values = _values(value)
+    if len(values) == 1 and values[0] in known.says:
+        return known.says[values[0]]
+    return known.says.get("value", f"with {name}={{value}}").format(value=join(values, "or"))
+
+
+def _span(name: str, known: Fact, bounds: Range) -> str:
+    """A range of integers, by the template that its bounds call for."""
+    first, end = bounds.from_, bounds.until
+    last = str(int(end) - 1) if end else ""
+    kind = "range" if first and end else "from" if first else "until"
+    if first and first == last:
+        kind = "is"
+    template = known.says.get(kind, f"with {name} from {{from}} to {{last}}")
+    return template.format(**{"from": first, "until": end, "last": last})
+
+
+def _values(value: Allowed) -> list[str]:
+    return [value] if isinstance(value, str) else list(value) if isinstance(value, list) else []
+
+
+def call(kb: KnowledgeBase, label: str) -> str:
+    """What a person knows a solution by: ``UDA`` -> ``torch.use_deterministic_algorithms(True)``."""
+    return kb.solution(label)[1].title
+
+
+def calls(kb: KnowledgeBase, labels: Iterable[str]) -> str:
+    return join([call(kb, label) for label in labels])
