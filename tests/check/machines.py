@@ -20,6 +20,9 @@ sys.path.append(str(Path(__file__).parents[1] / "emitted"))
 
 import environments
 
+FAULTY = os.pathsep.join([str(Path(__file__).with_name("faulty")), *sys.path])
+"""PYTHONPATH with which FAULT says what is wrong with PyTorch."""
+
 UDA = [[["import torch"], "torch.use_deterministic_algorithms(True)", False]]
 
 

@@ -97,7 +97,7 @@ def test_every_proof_holds(report: Report) -> None:
 def test_every_arm_is_told_with_its_bounds(report: Report) -> None:
     for each in report.probes:
         assert list(each.arms) == ["default", "as-is", "advised", "default-again", "advised-no-fill"]
-        assert each.arms["as-is"].same_as == "default"
+        assert each.arms["as-is"].same_as is None
         assert each.arms["default"].processes == 3
         assert 0 < each.bounds.repeat < 1
 
@@ -105,6 +105,31 @@ def test_every_arm_is_told_with_its_bounds(report: Report) -> None:
 def test_a_default_that_varies_and_is_fixed_is_no_finding(files: tuple[Path, Path, int], report: Report) -> None:
     assert report.summary.nondeterministic >= 8
     assert files[2] == 0
+
+
+def test_variables_that_say_nothing_of_determinism_change_no_exit_code(torch: str) -> None:
+    options = ["--python", torch, "--quick", "--ops", "torch/index-put-accumulate", "--format", "json"]
+    variables = {"OMP_NUM_THREADS": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8", "PYTHONHASHSEED": "0"}
+    run = d9m(*options, env=variables)
+    (probe,) = json.loads(run.stdout)["probes"]
+    assert (probe["verdict"], run.returncode) == ("fixed-by-advice", 0)
+    assert probe["arms"]["as-is"]["differing"] == 0, "one thread adds in one order"
+
+
+def test_an_op_that_raises_agrees_with_its_record_when_it_is_named_alone(torch: str, tmp_path: Path) -> None:
+    evidence = tmp_path / "evidence.json"
+    options = ["--quick", "--ops", "torch/put", "--evidence", str(evidence), "--format", "json"]
+    (probe,) = json.loads(d9m("--python", torch, *options).stdout)["probes"]
+    assert (probe["verdict"], probe["kb"]) == ("raises", "agrees")
+    assert "torch.use_deterministic_algorithms(True)" in json.loads(evidence.read_text())["settings"]
+
+
+def test_a_full_run_ends_with_verdicts(torch: str) -> None:
+    options = ["--full", "--ops", "torch/index-put-accumulate", "--format", "json"]
+    run = d9m("--python", torch, *options, env={"PYTHONHASHSEED": "0"})
+    probes = {each["dtype"]: each["verdict"] for each in json.loads(run.stdout)["probes"]}
+    quiet = dict.fromkeys(["float64", "float16", "bfloat16"], "no-difference-seen")
+    assert (probes, run.returncode) == ({"float32": "fixed-by-advice", **quiet}, 0)
 
 
 def test_the_json_has_the_keys_of_the_contract(files: tuple[Path, Path, int]) -> None:

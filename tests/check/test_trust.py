@@ -60,6 +60,13 @@ def test_only_what_is_known_to_vary_can_be_missed(changed: dict[str, str]) -> No
     assert trust.missed([msgspec.structs.replace(seen("a").probes[0], **changed)]) == []
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
+def test_a_type_that_is_added_in_one_thread_is_no_reason_for_distrust(dtype: str) -> None:
+    quiet = msgspec.structs.replace(seen("a").probes[0], dtype=dtype)
+    assert trust.missed([quiet]) == []
+    assert trust.missed([quiet, msgspec.structs.replace(quiet, dtype="float32")]) != []
+
+
 def test_a_run_that_was_cut_short_is_no_reason_for_distrust() -> None:
     assert trust.missed(seen("a", control=None).probes) == []
 

@@ -47,6 +47,13 @@ def test_a_probe_that_takes_its_process_down_costs_one_line(torch: launch.Launch
     assert found["good"]["moved"] is True
 
 
+def test_a_hard_limit_of_memory_is_kept_and_not_exceeded(torch: launch.Launcher) -> None:
+    limited = launch.runner(f"bash -c 'ulimit -v 8000000; exec {torch.command[0]} -'")
+    found = told(limited, job([probe("large", "torch.ones(1 << 31)"), GOOD], memory=16 << 30))
+    assert "can't allocate memory" in found["large"]["raised"]
+    assert found["good"]["repeats"] == 8
+
+
 def test_a_statement_that_fails_breaks_the_arm_and_says_why(torch: launch.Launcher) -> None:
     found = told(torch, job([GOOD], statements=[[["import torch"], "torch.no_such_switch(True)", False]]))
     assert "no_such_switch" in found["worker"]["failed"]

@@ -157,7 +157,8 @@ def _amplified(device: str) -> list[str]:
 
 def advice_for(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected], ops: list[str] | None) -> Advice:
     """The advice that an advised arm follows: for the ops that somebody named, or for everything here."""
-    return advise(kb, asked, _items(kb, asked, selected) if ops is not None else None)
+    advice = advise(kb, asked, _items(kb, asked, selected) if ops is not None else None)
+    return arms.with_switches(kb, understand(kb, asked), advice)
 
 
 def _items(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected]) -> list[str]:

@@ -207,13 +207,19 @@ def summary(probes: Sequence[ProbeResult]) -> Summary:
 
 
 def finding(probe: ProbeResult) -> bool:
-    """Whether a person has to act: not where a default varies and the advice fixes it, or stops it with an error."""
-    asis = probe.arms.get("as-is")
+    """Whether a person has to act: not where a default varies and the advice fixes it, or stops it with an error.
+
+    What varies as it is, is a finding where it does not vary by default: then the environment brings it about.
+    """
     return (
         probe.verdict in ("not-fixed", "value-mismatch")
         or probe.kb == "contradicts"
-        or (asis is not None and asis.same_as is None and asis.varies)
+        or (varies_in(probe, "as-is") and not varies_in(probe, "default", "default-again"))
     )
+
+
+def varies_in(probe: ProbeResult, *arms: str) -> bool:
+    return any(probe.arms[arm].varies for arm in arms if arm in probe.arms)
 
 
 def exit_code(report: Report) -> int:

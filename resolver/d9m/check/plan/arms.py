@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import msgspec
 
@@ -12,6 +13,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
 from d9m.model.records import Setting
 from d9m.model.settings import Step
+from d9m.resolve.merge import demands, settle
 
 Statement = tuple[list[str], str, bool]
 """Imports, the line to run after them, and whether that comes before the framework's import."""
@@ -22,8 +24,8 @@ class Arm(msgspec.Struct, frozen=True):
     env: dict[str, str] = {}
     unset: list[str] = []
     statements: list[Statement] = []
-    threads: int | None = None
-    """On a CPU; None: more than there are cores."""
+    threads: Literal["many", "one", "own"] = "many"
+    """On a CPU: more than there are cores, a single one, or what the environment says."""
     same_as: str | None = None
     """Another arm with the same settings: it is run once."""
     left_out: list[str] = []
@@ -41,7 +43,8 @@ def arms(
     """All arms for one framework, in the order in which they are told."""
     cleared, removed = _cleared(kb, variables)
     default = Arm("default", cleared, removed)
-    asis = Arm("as-is", same_as=None if _touched(kb, variables) else "default")
+    own = environment.device == "cpu" or _touched(kb, variables)
+    asis = Arm("as-is", threads="own", same_as=None if own else "default")
     advised = _advised(kb, advice, framework, default)
     found = [default, asis, advised, msgspec.structs.replace(default, name="default-again")]
     unfilled = _unfilled(kb, environment, framework)
@@ -49,8 +52,26 @@ def arms(
         statements = [*advised.statements, unfilled]
         found.append(msgspec.structs.replace(advised, name="advised-no-fill", statements=statements))
     if full and environment.device == "cpu":
-        found.append(msgspec.structs.replace(default, name="one-thread", threads=1))
+        found.append(msgspec.structs.replace(default, name="one-thread", threads="one"))
     return found
+
+
+def with_switches(kb: KnowledgeBase, environment: Environment, advice: Advice) -> Advice:
+    """The advice, with the switches that make an op raise: alone, such an op gets no advice to turn them on."""
+    wanted = [
+        demand
+        for label, _id, solution in kb.with_required(_switches(advice))
+        for demand in demands(kb, environment, label, solution.settings)
+    ]
+    made = {step.name for step in advice.steps}
+    steps = [step for step in settle(wanted).steps if step.name not in made]
+    return msgspec.structs.replace(advice, steps=[*advice.steps, *steps]) if steps else advice
+
+
+def _switches(advice: Advice) -> set[str]:
+    """Labels of the solutions under which some op of the advice raises."""
+    raising = [source.raised_by for op in advice.ops for source in op.sources]
+    return {label for labels in raising if labels for label in labels.split(" + ")}
 
 
 def _env_settings(kb: KnowledgeBase) -> list[Setting]:

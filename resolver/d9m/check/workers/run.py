@@ -94,7 +94,7 @@ class _Run:
         job = self._job(arm, proofs, [each.job(rungs[each.key]) for each in kept])
         for event in events(self.plan.launcher, job, self.stopped):
             if event["event"] == "ready":
-                self.facts = event["facts"] or self.facts
+                self.facts = event["facts"] if arm.name == "default" or not self.facts else self.facts
                 self.seconds["imports"] += event["seconds"]
             elif event["event"] == "result":
                 found[event["key"]] = event["found"]
@@ -111,13 +111,13 @@ class _Run:
 
     def _job(self, arm: Arm, proofs: bool, probes: list[dict[str, Any]]) -> dict[str, Any]:
         plan, env = self.plan, dict(arm.env)
-        if plan.device == "cpu" and "OMP_WAIT_POLICY" not in os.environ:
+        if plan.device == "cpu" and arm.threads == "many" and "OMP_WAIT_POLICY" not in os.environ:
             env["OMP_WAIT_POLICY"] = "passive"  # more threads than cores: who waits must not spin
         return {
             "kind": "probe",
             "adapter": catalogue.adapter(plan.framework),
             "device": plan.device,
-            "threads": (arm.threads or max(THREADS, 2 * plan.cores)) if plan.device == "cpu" else None,
+            "threads": self._threads(arm),
             "memory": (plan.memory or _spare_memory()) if plan.device == "cpu" else None,
             "env": env,
             "unset": arm.unset,
@@ -128,6 +128,12 @@ class _Run:
             "proofs": proofs,
             "probes": probes,
         }
+
+    def _threads(self, arm: Arm) -> int | None:
+        """None: as many as the framework takes by itself."""
+        if self.plan.device != "cpu" or arm.threads == "own":
+            return None
+        return 1 if arm.threads == "one" else max(THREADS, 2 * self.plan.cores)
 
     def all(self, tasks: Iterable[tuple[Arm, int]], rungs: Rungs) -> None:
         """Every task, side by side where that disturbs nothing. Raises KeyboardInterrupt when asked to stop."""

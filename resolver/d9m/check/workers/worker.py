@@ -362,7 +362,9 @@ def limit_memory(spare):
 
         with open("/proc/self/statm") as file:
             mapped = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (mapped + spare, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        limit = mapped + spare if hard == resource.RLIM_INFINITY else min(mapped + spare, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 def look(job, tell):
