@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from d9m.browse import history
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Outcome
 from exports.addresses import API
 from exports.api import encoded
 from exports.shapes import Badge
-from pages import history
 
 _COLOURS: dict[Outcome, str] = {
     "no-known-source": "lightgrey",

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from d9m.browse.show import History
+from d9m.browse.show import SourceHistory
 from d9m.kb.store import Reached
 from d9m.model.advice import Told, Tool
 from d9m.model.records import KINDS, Default, Existence, Outcome
@@ -57,7 +57,7 @@ class RecordFile(File, frozen=True, kw_only=True):
     kind: str
     id: str
     page: str
-    history: list[History]
+    history: list[SourceHistory]
     """Of a source: what it does in every release."""
     evidence: list[Told]
     """With the address of each document."""

@@ -6,10 +6,10 @@ import html
 import itertools
 from collections.abc import Iterator, Sequence
 
+from d9m.browse.history import Track
 from d9m.model.advice import WORST_LAST
 from d9m.model.records import Outcome
 from pages import phrases
-from pages.history import Track
 from pages.markdown import Markdown
 
 

@@ -6,10 +6,11 @@ import re
 import textwrap
 from collections.abc import Iterator
 
+from d9m.browse import history
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import parse
 from d9m.model.records import ErrorRecord
-from pages import history, layout, phrases, proof
+from pages import layout, phrases, proof
 from pages.markdown import Markdown
 from pages.places import Here
 

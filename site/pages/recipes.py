@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from d9m.browse.history import History
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Turn
@@ -17,7 +18,6 @@ from d9m.render.advice.program import imports, program_steps
 from d9m.render.advice.step import line
 from d9m.resolve.merge import Demand, demands, settle, typed
 from pages import phrases
-from pages.history import History
 
 
 class Block(msgspec.Struct, frozen=True):

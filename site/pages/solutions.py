@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from d9m.browse import history
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Solution, Source
-from pages import history, layout, phrases, proof, recipes, upstream
+from pages import layout, phrases, proof, recipes, upstream
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from d9m.browse import history
+from d9m.browse.history import History
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import Direction, parse
 from d9m.model.records import Source
-from pages import bar, history, layout, phrases, proof, recipes, runs, upstream, versions
-from pages.history import History
+from pages import bar, layout, phrases, proof, recipes, runs, upstream, versions
 from pages.markdown import Markdown, code
 from pages.places import Here
 

@@ -153,7 +153,7 @@ def test_a_name_that_records_name_is_theirs_alone(kb: KnowledgeBase) -> None:
     [("torch.vmap", "in torch from 2.0"), ("gesv", "in torch before 2.0"), ("torch.relu", "No record")],
 )
 def test_a_public_name_can_be_shown_with_the_releases_that_have_it(kb: KnowledgeBase, name: str, says: str) -> None:
-    shown = rendered.render(show(kb, [name])).plain()
+    shown = rendered.render(kb, show(kb, [name])).plain()
     assert says in shown
     assert "No record names a source of nondeterminism here." in shown
 

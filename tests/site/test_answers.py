@@ -67,7 +67,7 @@ def test_an_error_page_tells_its_causes_by_version() -> None:
 
 def _history(source: str) -> Any:
     generator()
-    from pages import history
+    from d9m.browse import history
 
     return history.of(real(), source)
 
@@ -96,7 +96,7 @@ def _record(id_: str) -> Any:
 
 def _solved_by(source: str, label: str) -> bool:
     generator()
-    from pages.history import of
+    from d9m.browse.history import of
 
     told = of(real(), source)
     return any(label in labels for row in told.usual.rows for labels in row.verdict.alternatives)

@@ -111,7 +111,8 @@ def test_addresses_in_html_are_those_that_are_served(here: str, page: str, addre
 
 def test_the_bar_of_a_record_tells_the_worst_answer_of_each_release() -> None:
     generator()
-    from pages import bar, history
+    from d9m.browse import history
+    from pages import bar
 
     told = history.of(real(), "pytorch/cumsum")
     text = str(bar.bar(told.usual, real().releases("torch")))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from d9m.about import __version__
-from d9m.browse.show import History, source_history
+from d9m.browse.show import SourceHistory, source_history
 from d9m.browse.similarity import LEAST_LIKE, Vocabulary
 from d9m.environment.environment import Environment
 from d9m.errors import UsageError, nearest, quote
@@ -35,7 +35,7 @@ class Explanation(msgspec.Struct, frozen=True):
     """Releases that word it so."""
     advice: str
     ops: list[str]
-    history: list[History]
+    history: list[SourceHistory]
     evidence: list[Told]
 
 

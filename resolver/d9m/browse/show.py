@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 
 from d9m.about import __version__
-from d9m.environment.environment import Setup, describe
+from d9m.browse import history
+from d9m.browse.history import Track
 from d9m.errors import UsageError, nearest, quote
-from d9m.kb.store import KnowledgeBase, Met, OpEntry
+from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.advice import SCHEMA_VERSION, Possible, Told, Tool
-from d9m.model.op_syntax import BOTH, parse, plain
-from d9m.model.records import Record
+from d9m.model.op_syntax import parse, plain
+from d9m.model.records import Clause, Record
 from d9m.resolve import op_lookup
 from d9m.resolve.answers import told_of
-from d9m.resolve.evaluate import judge
 
 KINDS: tuple[tuple[str, str], ...] = (
     ("solutions", "solution"),
@@ -34,7 +34,16 @@ KINDS: tuple[tuple[str, str], ...] = (
 """Table -> what one of its records is called, in the order in which a name is looked up."""
 
 
-class History(msgspec.Struct, frozen=True):
+class Assumed(msgspec.Struct, frozen=True):
+    """Ranges that hold in a vendor's build, or under another assumption than the usual one."""
+
+    package: str
+    under: Clause
+    """What is assumed, other than the defaults; empty for a vendor's build."""
+    ranges: list[Possible]
+
+
+class SourceHistory(msgspec.Struct, frozen=True):
     """What a source does in every release of its home package."""
 
     id: str
@@ -42,6 +51,8 @@ class History(msgspec.Struct, frozen=True):
     home: str
     device: str
     ranges: list[Possible]
+    """Oldest first."""
+    others: list[Assumed] = []
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -50,7 +61,7 @@ class Shown(msgspec.Struct, frozen=True):
     kind: str
     id: str
     record: dict[str, Any]
-    history: list[History]
+    history: list[SourceHistory]
     evidence: list[Told]
     """With the address of each document."""
 
@@ -67,42 +78,27 @@ def show(kb: KnowledgeBase, names: Sequence[str]) -> Showing:
     return Showing(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found)
 
 
-def history(kb: KnowledgeBase, met: Met) -> History:
-    """The answer of one source by release, on a CUDA device, or else on the first device that it concerns."""
-    home = kb.home(met.id)
-    first = met.source.when[0] if isinstance(met.source.when, list) and met.source.when else met.source.when
-    named = first.get("device") if isinstance(first, dict) else None
-    devices = [named] if isinstance(named, str) else named if isinstance(named, list) else []
-    device = "cuda" if "cuda" in devices or not devices else devices[0]
-    environment = describe(kb, Setup(((home, None),), device=device))
-    facts = {name: value for name, value in _required(met).items() if name in kb.meta.facts}
-    finding, _directions = judge(kb, environment.given(facts), met, {}, BOTH)
-    ranges = [
-        Possible(
-            clause,
-            each.outcome,
-            [" + ".join(labels) for labels in each.alternatives],
-            each.default,
-            each.note,
-            each.raised_by,
-        )
-        for clause, each in finding.possible
-        if each.outcome != "no-known-source"
-    ]
-    return History(met.id, met.source.title, home, device, ranges)
-
-
-def _required(met: Met) -> dict[str, str]:
-    """Facts without which the source is not met at all, so that its history is told with them."""
-    clauses = met.source.when if isinstance(met.source.when, list) else [met.source.when]
-    return {name: value for clause in clauses[:1] for name, value in clause.items() if isinstance(value, str)}
-
-
-def source_history(kb: KnowledgeBase, id_: str) -> History:
+def source_history(kb: KnowledgeBase, id_: str) -> SourceHistory:
     """The history of a source, whatever ops meet it."""
-    from d9m.kb.store import Pattern
+    found = history.of(kb, id_)
+    others = [Assumed(track.package, track.under, _ranges(track)) for track in found.others]
+    title = found.title
+    return SourceHistory(id_, title, found.home, found.device, _ranges(found.usual), others)
 
-    return history(kb, Met(id_, kb.get("sources", id_), (Pattern(),)))
+
+def _ranges(track: Track) -> list[Possible]:
+    """The rows of a track, oldest first."""
+    return [
+        Possible(
+            row.when,
+            row.verdict.outcome,
+            [" + ".join(labels) for labels in row.verdict.alternatives],
+            row.verdict.default,
+            row.verdict.note,
+            row.verdict.raised_by,
+        )
+        for row in reversed(track.rows)
+    ]
 
 
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:

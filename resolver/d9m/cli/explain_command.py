@@ -40,4 +40,4 @@ def command(
     if format_ == "json":
         output.write(as_json.render(explained), out)
     else:
-        output.write(output.styled(rendered.render(explained), color, out), out)
+        output.write(output.styled(rendered.render(kb, explained, output.width(out)), color, out), out)

@@ -29,8 +29,9 @@ def command(
 
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)
-    showing = show(open_knowledge_base(), names)
+    kb = open_knowledge_base()
+    showing = show(kb, names)
     if format_ == "json":
         output.write(as_json.render(showing), out)
     else:
-        output.write(output.styled(rendered.render(showing), color, out), out)
+        output.write(output.styled(rendered.render(kb, showing, output.width(out)), color, out), out)

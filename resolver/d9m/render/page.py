@@ -95,15 +95,16 @@ class Page:
             self.line(f"{indent}{each}")
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[str | Span]], shrink: Sequence[int] = ()) -> None:
-        """Columns as wide as they need; those of `shrink` wrap, in this order, where the page is too narrow."""
+        """Columns as wide as they need; the widest of `shrink` wrap where the page is too narrow."""
         cells = [[each if isinstance(each, Span) else Span(each) for each in row] for row in rows]
         widths = [max(len(row[at].text) for row in [[Span(each) for each in head], *cells]) for at in range(len(head))]
         spare = self.width - sum(widths) - 2 * (len(head) - 1)
-        for at in shrink:
-            if spare < 0:
-                narrow = max(min(LEAST_COLUMN, widths[at]), widths[at] + spare)
-                spare += widths[at] - narrow
-                widths[at] = narrow
+        while spare < 0:
+            wide = [at for at in shrink if widths[at] > LEAST_COLUMN]
+            if not wide:
+                break
+            widths[max(wide, key=widths.__getitem__)] -= 1
+            spare += 1
         self._row([Span(each, "head") for each in head], widths)
         for row in cells:
             self._row(row, widths)

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from d9m.browse.show import History, Showing, Shown
-from d9m.model.records import Existence
-from d9m.render import words
-from d9m.render.page import Page, Span
+from d9m.browse import spans
+from d9m.browse.show import Showing, Shown, SourceHistory
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Possible
+from d9m.model.records import Clause, Existence, Outcome, Range
+from d9m.render import phrases, words
+from d9m.render.browse import fields
+from d9m.render.page import WIDTH, Page, Span
 from d9m.resolve import op_lookup
 
-_TOLD_APART = {"evidence", "timeline", "title", "summary", "releases"}
-"""Fields with a place of their own."""
 
-
-def render(showing: Showing) -> Page:
-    page = Page()
+def render(kb: KnowledgeBase, showing: Showing, width: int = WIDTH) -> Page:
+    page = Page(width)
     for each in showing.found:
-        _shown(page, each)
+        _shown(page, kb, each)
         page.gap()
-    page.line(f"kb {showing.d9m.kb_date}")
+    page.line(f"knowledge base of {showing.d9m.kb_date}")
     return page
 
 
-def _shown(page: Page, shown: Shown) -> None:
+def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     label = shown.record.get("label") or shown.record.get("name") or shown.id
     page.line(Span(str(label), "head"), f"  {shown.kind}" + (f" {shown.id}" if label != shown.id else ""))
     for field in ("title", "summary"):
@@ -42,16 +44,20 @@ def _shown(page: Page, shown: Shown) -> None:
         if not shown.history:
             page.paragraph("No record names a source of nondeterminism here. That is not a proof.")
     for each in shown.history:
-        history_table(page, each, shown.kind != "source")
+        history_table(page, kb, each, shown.kind != "source")
     if "releases" in shown.record:
         _releases(page, shown.record["releases"])
     if shown.kind != "op":
-        _fields(page, {name: value for name, value in shown.record.items() if name not in _TOLD_APART}, "")
-    for told in shown.evidence:
-        mark = "" if told.follows else " (not followed)"
-        page.paragraph(f"{told.kind}{mark}: {told.note or told.where or ''}".rstrip(" :"), "  ", "    ")
-        if told.url:
-            page.line(Span(f"    {told.url}", "dim"))
+        fields.write(page, kb, shown.record)
+    if shown.evidence:
+        page.gap()
+        page.line(Span("Who says so", "head"))
+    for proof in shown.evidence:
+        mark = "" if proof.follows else " (the record does not follow it)"
+        says = proof.note or proof.where or ""
+        page.paragraph(f"{proof.kind}{mark}: {says}".rstrip(" :"), "  ", "    ")
+        if proof.url:
+            page.line(Span(f"    {proof.url}", "dim"))
 
 
 def _arguments(reached: dict[str, Any]) -> str:
@@ -59,22 +65,61 @@ def _arguments(reached: dict[str, Any]) -> str:
     return f"[{fixed}]" if fixed else ""
 
 
-def history_table(page: Page, history: History, titled: bool) -> None:
+_DOES: dict[Outcome, str] = {
+    "no-known-source": "repeats",
+    "deterministic": "repeats",
+    "solved": "repeats",
+    "depends": "depends",
+    "unknown": "nobody has checked",
+    "raises": "raises an error",
+    "unsolved": "can differ",
+}
+
+
+def history_table(page: Page, kb: KnowledgeBase, history: SourceHistory, titled: bool) -> None:
     """What a source does, a line for each range of releases."""
     page.gap()
     if titled:
-        page.paragraph(f"{history.id}: {history.title}", "", "  ")
+        page.paragraph(f"{history.title} ({history.id})", "", "  ")
+    device = f"on {phrases.DEVICES.get(history.device, history.device)}"
+    _ranges(page, kb, device, history.home, history.ranges)
+    for other in history.others:
+        under = phrases.condition(kb, other.under) or phrases.title(kb, other.package)
+        page.gap()
+        _ranges(page, kb, under, other.package, other.ranges)
+    page.gap()
+
+
+def _ranges(page: Page, kb: KnowledgeBase, head: str, package: str, ranges: Sequence[Possible]) -> None:
     rows = [
         (
-            words.clause(each.when) or f"every release of {history.home}",
-            Span(each.outcome, words.STYLES[each.outcome]),
-            f"{each.raised_by} raises" if each.raised_by else " or ".join(each.solutions) or "-",
-            each.default,
+            _where(kb, package, answer.when),
+            Span(_DOES[answer.outcome], words.STYLES[answer.outcome]),
+            _with(kb, answer),
         )
-        for each in history.ranges
+        for answer in ranges
     ]
-    page.table((f"on {history.device}", "outcome", "by", "default"), rows, shrink=(0,))
-    page.gap()
+    page.table((head, "", "with"), rows, shrink=(0, 2))
+
+
+def _where(kb: KnowledgeBase, package: str, when: Clause) -> str:
+    """``PyTorch 2.6 and later``, and what else must hold."""
+    bounds = when.get(package)
+    releases = spans.span(bounds if isinstance(bounds, Range) else Range(), kb.releases(package))
+    rest = phrases.condition(kb, {name: value for name, value in when.items() if name != package})
+    return f"{phrases.title(kb, package)} {releases} {rest}".rstrip()
+
+
+def _with(kb: KnowledgeBase, answer: Possible) -> str:
+    if answer.raised_by:
+        return _titles(kb, answer.raised_by)
+    if answer.outcome == "deterministic":
+        return "nothing to set"
+    return " or ".join(_titles(kb, labels) for labels in answer.solutions) or "-"
+
+
+def _titles(kb: KnowledgeBase, labels: str) -> str:
+    return " and ".join(phrases.call(kb, label) for label in labels.split(" + "))
 
 
 def _releases(page: Page, releases: dict[str, Any]) -> None:
@@ -89,32 +134,3 @@ def _releases(page: Page, releases: dict[str, Any]) -> None:
     page.gap()
     page.table(("release", "date", "with"), rows, shrink=(2,))
     page.gap()
-
-
-def _fields(page: Page, value: Any, indent: str) -> None:
-    """Nested plain values, a line each."""
-    for name, each in value.items():
-        if isinstance(each, dict) and each:
-            page.line(f"{indent}{name}:")
-            _fields(page, each, indent + "  ")
-        elif isinstance(each, list) and any(isinstance(item, dict) for item in each):  # pyright: ignore[reportUnknownVariableType]
-            page.line(f"{indent}{name}:")
-            for item in each:  # pyright: ignore[reportUnknownVariableType]
-                _item(page, item, indent + "  ")
-        elif each not in ([], {}, "", None):
-            text = ", ".join(map(str, each)) if isinstance(each, list) else str(each)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
-            page.paragraph(f"{name}: {text}", indent, indent + "  ")
-
-
-def _item(page: Page, item: Any, indent: str) -> None:
-    if isinstance(item, dict):
-        short = "; ".join(f"{name}: {_flat(each)}" for name, each in item.items())  # pyright: ignore[reportUnknownVariableType]
-        page.paragraph(short, f"{indent}- ", f"{indent}  ")
-    else:
-        page.paragraph(str(item), f"{indent}- ", f"{indent}  ")
-
-
-def _flat(value: Any) -> str:
-    if isinstance(value, dict):
-        return " ".join(f"{name} {_flat(each)}" for name, each in value.items())  # pyright: ignore[reportUnknownVariableType]
-    return ", ".join(_flat(each) for each in value) if isinstance(value, list) else str(value)  # pyright: ignore[reportUnknownVariableType]

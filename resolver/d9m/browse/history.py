@@ -1,4 +1,4 @@
-"""What a source does in every release, asked of the resolver."""
+"""What a source does in every release, asked of the resolver: for pages, JSON and the command line alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from d9m.browse import spans
 from d9m.environment.container import tag
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase, Met, Pattern
@@ -15,7 +16,6 @@ from d9m.model.op_syntax import BOTH
 from d9m.model.records import Allowed, Clause, Range, Source, When
 from d9m.model.versions import key, within
 from d9m.resolve.evaluate import Verdict, judge
-from pages import phrases
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -24,6 +24,8 @@ class Row(msgspec.Struct, frozen=True):
     releases: tuple[str, ...]
     """Of a package whose releases nobody lists: the one from which on it holds."""
     span: str
+    when: Clause
+    """The releases, and what else must hold."""
     where: Clause
     """What else must hold."""
     verdict: Verdict
@@ -44,8 +46,9 @@ class Track(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """All that is to tell about a source's answers."""
+    """All that is known of a source's answers."""
 
+    title: str
     home: str
     device: str
     usual: Track
@@ -77,7 +80,7 @@ def _history(kb: KnowledgeBase, id_: str) -> History:
         other = _stock(kb, met, home, {**first, **under}, under)
         found.append(msgspec.structs.replace(other, rows=tuple(row for row in other.rows if _differs(row, usual))))
     finding, _directions = judge(kb, _environment(kb, home, first), met, {}, BOTH)
-    return History(home, device, usual, tuple(each for each in found if each.rows), finding.fixed_in)
+    return History(met.source.title, home, device, usual, tuple(each for each in found if each.rows), finding.fixed_in)
 
 
 def _differs(row: Row, usual: Track) -> bool:
@@ -118,13 +121,23 @@ def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause
     released = kb.releases(home)
     first = met.source.timeline[home][0].from_
     rows = [
-        Row(inside, phrases.span(bounds, released), phrases.without(when, home), verdict)
+        Row(
+            inside,
+            spans.span(bounds, released),
+            when,
+            _without(when, home),
+            verdict,
+        )
         for when, verdict in finding.possible
         for bounds in [_bounds(when.get(home))]
         for inside in [_inside(released, bounds) if released else (bounds.from_ or first,)]
         if verdict.outcome != "no-known-source" and inside
     ]
     return Track(home, kb.package(home).title, under, _newest_first(rows))
+
+
+def _without(clause: Clause, home: str) -> Clause:
+    return {name: allowed for name, allowed in clause.items() if name != home}
 
 
 def _bounds(allowed: object) -> Range:
@@ -151,7 +164,7 @@ def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> Track:
         else:
             groups.append(([release], possible))
     rows = [
-        Row(tuple(group), phrases.run(group[0], group[-1], released), when, verdict)
+        Row(tuple(group), spans.run(group[0], group[-1], released), when, when, verdict)
         for group, possible in groups
         for when, verdict in possible
         if verdict.outcome != "no-known-source"

@@ -1,0 +1,36 @@
+"""What a source does by release: one history, for the command line, the JSON and the pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from d9m.browse import history
+from d9m.browse.show import show, source_history
+from golden import knowledge_base
+
+SOURCES = knowledge_base().keys("sources")
+
+
+@pytest.mark.parametrize("id_", SOURCES)
+def test_every_source_says_what_happens_by_release(id_: str) -> None:
+    assert source_history(knowledge_base(), id_).ranges
+
+
+def test_a_source_that_needs_a_fact_is_shown_where_the_fact_holds() -> None:
+    """`rbg` keys are not the default of jax.random."""
+    shown = source_history(knowledge_base(), "jax/rbg-generator")
+    assert [answer.outcome for answer in shown.ranges] == ["deterministic", "solved"]
+    assert shown.ranges[1].solutions == ["XTF"]
+
+
+def test_a_history_begins_with_the_oldest_release() -> None:
+    (shown,) = show(knowledge_base(), ["pytorch/cumsum"]).found
+    (cumsum,) = shown.history
+    assert [answer.outcome for answer in cumsum.ranges] == ["unknown", "unsolved", "raises", "solved"]
+    assert history.of(knowledge_base(), "pytorch/cumsum").usual.rows[0].verdict.outcome == "solved"
+
+
+def test_an_exception_has_ranges_of_its_own() -> None:
+    shown = source_history(knowledge_base(), "tensorflow/bias-add")
+    under = [other for other in shown.others if other.under == {"xla": "true"}]
+    assert [answer.outcome for answer in under[0].ranges][:1] == ["unsolved"]
