@@ -17,7 +17,7 @@ import yaml
 from d9m.about import __version__
 from d9m.authoring.lint import as_text, lint
 from d9m.cli.advise_command import FORMATS
-from d9m.errors import EXIT_CODES
+from d9m.errors import ExitCode
 from golden import KB, TESTS
 
 ROOT = TESTS.parent
@@ -79,7 +79,7 @@ def test_the_code_of_the_readme_runs(code: str, tmp_path: Path) -> None:
 
 
 def test_the_readme_has_every_exit_code() -> None:
-    assert re.findall(r"^\| (\d) \|", README, re.MULTILINE) == [str(code) for code in EXIT_CODES]
+    assert re.findall(r"^\| (\d) \|", README, re.MULTILINE) == [str(int(code)) for code in ExitCode]
 
 
 def test_the_readme_names_every_format() -> None:

@@ -1,3 +1,52 @@
-"""d9m: what to set, in this version, on this machine, so that the same run gives the same bits."""
+"""d9m: what to set, in this version, on this machine, so that the same run gives the same bits.
+
+>>> import d9m
+>>> d9m.advise(torch="2.6", ops=["cumsum"]).outcome
+'solved'
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from d9m.about import __version__ as __version__
+
+if TYPE_CHECKING:
+    from d9m.check.library import check as check
+    from d9m.environment.environment import Environment as Environment
+    from d9m.errors import AbsentError as AbsentError
+    from d9m.errors import D9mError as D9mError
+    from d9m.errors import DataError as DataError
+    from d9m.errors import ExitCode as ExitCode
+    from d9m.errors import UsageError as UsageError
+    from d9m.kb.locate import open_knowledge_base as open_knowledge_base
+    from d9m.library import advise as advise
+    from d9m.library import explain as explain
+    from d9m.library import show as show
+
+_HOMES = {
+    "advise": "d9m.library",
+    "explain": "d9m.library",
+    "show": "d9m.library",
+    "open_knowledge_base": "d9m.kb.locate",
+    "Environment": "d9m.environment.environment",
+    "D9mError": "d9m.errors",
+    "UsageError": "d9m.errors",
+    "DataError": "d9m.errors",
+    "AbsentError": "d9m.errors",
+    "ExitCode": "d9m.errors",
+}
+"""Public name -> the module that has it, imported when somebody first asks."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "check":
+        return importlib.import_module("d9m.check")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'd9m' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES, "check"])

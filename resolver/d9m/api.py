@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -12,43 +12,81 @@ from d9m.model import op_syntax
 from d9m.model.advice import Advice
 from d9m.model.op_syntax import Query
 from d9m.model.records import Scope
+from d9m.model.settings import PlainValue
 from d9m.resolve import helper_calls, op_lookup
 from d9m.resolve.helper_calls import Call
+from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.resolver import resolve
 
 
-def understand(kb: KnowledgeBase, asked: Setup, ops: Sequence[Query] = (), used: Sequence[Call] = ()) -> Environment:
-    """The environment of a question, with what its ops and calls bring along. Raises UsageError."""
-    brought = [package for each in ops if (package := op_lookup.brought_along(kb, each)) is not None]
-    brought += [each.home for each in used if each.home]
-    held = _named(kb, asked)
-    extra = tuple((package, None) for package in dict.fromkeys(brought) if package not in held)
-    return describe(kb, msgspec.structs.replace(asked, packages=(*asked.packages, *extra)))
+class Question(msgspec.Struct, frozen=True):
+    """What somebody wants to know, read once, with the environment that it is about."""
+
+    environment: Environment
+    """With what the named ops and calls bring along."""
+    items: tuple[OpItem, ...]
+    """The ops that were named; else every op known in the environment."""
+    scope: Scope = "run"
+    calls: tuple[Call, ...] = ()
+    """Helper calls that the program makes already."""
+    settings: Mapping[str, PlainValue] | None = None
+    """Settings that are made already; None: nobody asked about them."""
 
 
-def _named(kb: KnowledgeBase, asked: Setup) -> list[str]:
-    return [kb.package_named(name) for name, _version in asked.packages]
+def understand(
+    kb: KnowledgeBase,
+    setup: Setup,
+    ops: Sequence[str] | None = None,
+    scope: Scope = "run",
+    calls: Sequence[str] = (),
+    settings: Mapping[str, PlainValue] | None = None,
+) -> Question:
+    """Read a question. Raises UsageError for anything that cannot be answered."""
+    named = [kb.package_named(name) for name, _version in setup.packages]
+    made = tuple(helper_calls.find(kb, named, text) for text in calls)
+    queries = [op_syntax.parse(text) for text in ops or ()]
+    environment = _environment(kb, setup, named, queries, made)
+    for call in made:
+        helper_calls.must_exist(environment, call)
+    if ops is None:
+        items = op_lookup.everything(kb, environment)
+    else:
+        items = [op_lookup.find(kb, environment, query) for query in queries]
+    return Question(environment, tuple(items), scope, made, settings)
+
+
+def _environment(
+    kb: KnowledgeBase, setup: Setup, named: Sequence[str], queries: Sequence[Query], calls: Sequence[Call]
+) -> Environment:
+    """The environment of a question, with the packages that its ops and calls bring along."""
+    brought = [package for query in queries if (package := op_lookup.brought_along(kb, query)) is not None]
+    brought += [call.home for call in calls if call.home]
+    extra = tuple((package, None) for package in dict.fromkeys(brought) if package not in named)
+    return describe(kb, msgspec.structs.replace(setup, packages=(*setup.packages, *extra)))
+
+
+def answer(kb: KnowledgeBase, question: Question) -> Advice:
+    """The advice for a question; its settings, if there are any, are held against it."""
+    environment, found = question.environment, question.settings
+    advice = resolve(kb, environment, question.items, question.scope, question.calls)
+    if found is None:
+        return advice
+    from d9m.resolve import compare_settings
+
+    return msgspec.structs.replace(
+        advice,
+        existing=compare_settings.judge_existing(kb, environment, advice, found),
+        missing=compare_settings.missing(advice, found),
+    )
 
 
 def advise(
     kb: KnowledgeBase,
-    asked: Setup,
+    setup: Setup,
     ops: Sequence[str] | None = None,
     scope: Scope = "run",
-    made: Sequence[str] = (),
+    calls: Sequence[str] = (),
+    settings: Mapping[str, PlainValue] | None = None,
 ) -> Advice:
-    """The advice for an environment and op items; without items, for every op known there.
-
-    `made` are calls that the user makes already: ``seed_everything``. Raises
-    UsageError for anything that cannot be answered.
-    """
-    used = [helper_calls.find(kb, _named(kb, asked), text) for text in made]
-    queries = [op_syntax.parse(text) for text in ops or ()]
-    environment = understand(kb, asked, queries, used)
-    for each in used:
-        helper_calls.must_exist(environment, each)
-    if ops is None:
-        items = op_lookup.everything(kb, environment)
-    else:
-        items = [op_lookup.find(kb, environment, each) for each in queries]
-    return resolve(kb, environment, items, scope, used)
+    """`answer` to what `understand` reads."""
+    return answer(kb, understand(kb, setup, ops, scope, calls, settings))

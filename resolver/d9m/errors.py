@@ -1,20 +1,43 @@
-"""What can go wrong, and the exit code each failure has. One table for every command."""
+"""What can go wrong, and how each command ends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import IntEnum
 
-EXIT_CODES: dict[int, str] = {
-    0: "full answer; nothing nondeterministic remains",
-    1: (
+
+class ExitCode(IntEnum):
+    """How a command ends. Findings win over what is unknown."""
+
+    ANSWERED = 0
+    FINDINGS = 1
+    USAGE = 2
+    UNKNOWN = 3
+    ABSENT = 4
+    DATA = 5
+
+    @property
+    def meaning(self) -> str:
+        """What the code tells a script, in a sentence or two."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    ExitCode.ANSWERED: "full answer; nothing nondeterministic remains",
+    ExitCode.FINDINGS: (
         "findings. advise: an op is unsolved or raises, or settings conflict. check: a setting is missing, wrong, "
         "forbidden or too late; something varies as-is or advised; a wrong value; the knowledge base is contradicted. "
         "lint, audit: findings"
     ),
-    2: ("usage: unknown op, version, container, package or fact; contradiction between options; text not recognised"),
-    3: "answered, but part of it is unknown (--allow-unknown turns it into 0)",
-    4: "the device asked for is absent, the framework is broken, or no probe could run",
-    5: "bad or incompatible data (knowledge base, report file)",
+    ExitCode.USAGE: (
+        "usage: unknown op, version, container, package or fact; contradiction between options; text not recognised"
+    ),
+    ExitCode.UNKNOWN: (
+        "answered, but part of it is unknown, or depends on something that was not said "
+        "(--allow-unknown turns it into 0)"
+    ),
+    ExitCode.ABSENT: "the device asked for is absent, the framework is broken, or no probe could run",
+    ExitCode.DATA: "bad or incompatible data (knowledge base, report file)",
 }
 
 
@@ -26,7 +49,7 @@ class D9mError(Exception):
     quote anything a user typed.
     """
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
     def __init__(self, what: str, *, nearest: Iterable[str] = (), allowed: Iterable[str] = (), tip: str = "") -> None:
         self.what = printable(what)
@@ -49,19 +72,19 @@ class D9mError(Exception):
 class UsageError(D9mError):
     """The question cannot be asked like this."""
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
 
 class DataError(D9mError):
     """The knowledge base, or a file that was given, is broken or from another d9m."""
 
-    exit_code = 5
+    exit_code = ExitCode.DATA
 
 
 class AbsentError(D9mError):
     """What was asked for is not on this machine."""
 
-    exit_code = 4
+    exit_code = ExitCode.ABSENT
 
 
 MOST_ALLOWED = 10

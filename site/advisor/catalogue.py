@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.columns import Columns
 from advisor.tensors import Pool
-from d9m.environment.environment import Installed
+from d9m.environment.releases import Installed
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import BOTH
 from d9m.model.records import Existence

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from d9m.cli.options import FRAMEWORKS
 from d9m.environment.container import tag
-from d9m.environment.environment import DEVICES, Environment, Installed, Setup, describe
+from d9m.environment.environment import DEVICES, Environment, Setup, describe
+from d9m.environment.releases import Installed
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import covers, key
 
@@ -28,9 +30,6 @@ class Choice(msgspec.Struct, frozen=True):
     """Newest first; releases, lines of releases, ``any``; or image tags."""
 
 
-_SHORT = {"tensorflow": "--tf", "torch": "--torch", "jax": "--jax"}
-
-
 def choices(kb: KnowledgeBase) -> list[Choice]:
     """What can be asked about: packages of which something is known, frameworks first, then images.
 
@@ -43,7 +42,7 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
         if kb.package(name).kind in PRIMARY and (name in kb.meta.prefixes or kb.opless(name))
     ]
     found = [
-        Choice(name, kb.package(name).title, _SHORT.get(name, "--with"), _versions(kb.releases(name)))
+        Choice(name, kb.package(name).title, _option(name), _versions(kb.releases(name)))
         for *_rank, name in sorted(known)
     ]
     for family, packages in sorted(kb.meta.images.items()):
@@ -52,6 +51,11 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
         title = f"{family} container"
         found.append(Choice(family, title, "--container", tuple(shown for _release, shown in newest_first)))
     return found
+
+
+def _option(package: str) -> str:
+    framework = FRAMEWORKS.get(package)
+    return framework.options[0] if framework else "--with"
 
 
 def _versions(released: Sequence[str]) -> tuple[str, ...]:

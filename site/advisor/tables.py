@@ -14,7 +14,8 @@ from advisor.rows import Rows, packed
 from advisor.statements import Conditions, Statements
 from advisor.tensors import Pool, Tensors
 from d9m.about import __version__
-from d9m.environment.environment import DEVICES, Installed
+from d9m.environment.environment import DEVICES
+from d9m.environment.releases import Installed
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import BOTH
 from d9m.model.versions import covers, key

@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from d9m.cli.application import application
-from d9m.errors import EXIT_CODES
+from d9m.errors import ExitCode
 from d9m.kb.store import KnowledgeBase
 from pages import layout
 
@@ -43,7 +43,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     title = "Command line"
     description = "Every d9m command with its options, examples and exit codes."
     found = commands()
-    yield layout.page(kb, PATH, "commands.md", title, description, weight=2, commands=found, codes=EXIT_CODES)
+    yield layout.page(kb, PATH, "commands.md", title, description, weight=2, commands=found, codes=list(ExitCode))
 
 
 def commands() -> list[Command]:

@@ -27,8 +27,7 @@ import site_figures  # noqa: E402 - lies beside this script
 import synthetic  # noqa: E402 - lies beside this script
 from installations import Installation, installed, wheel_from_tree  # noqa: E402 - lies with the tests that own it
 
-from d9m.api import understand  # noqa: E402
-from d9m.environment.environment import Setup  # noqa: E402
+from d9m.environment.environment import Setup, describe  # noqa: E402
 from d9m.errors import UsageError  # noqa: E402
 from d9m.kb import compiled, locate  # noqa: E402
 from d9m.kb.store import KnowledgeBase  # noqa: E402
@@ -109,7 +108,7 @@ def size(installation: Installation, folder: Path) -> Iterator[Figure]:
 def warm(kb: KnowledgeBase) -> Iterator[Figure]:
     """Twenty ops that meet a source, in a knowledge base that has answered before."""
     for package, version in (("tensorflow", "2.0"), ("torch", "2.4")):
-        environment = understand(kb, Setup(((package, version),)))
+        environment = describe(kb, Setup(((package, version),)))
         items = op_lookup.everything(kb, environment)[:20]
         resolve(kb, environment, items)
         times = [_seconds(lambda: resolve(kb, environment, items)) for _ in range(300)]  # noqa: B023 - called at once
@@ -124,7 +123,7 @@ def everything(kb: KnowledgeBase) -> Iterator[Figure]:
         for package in kb.meta.prefixes:
             asked = _queries(kb, package, catalogued)
             for release in kb.releases(package):
-                environment = understand(kb, Setup(((package, release),)))
+                environment = describe(kb, Setup(((package, release),)))
                 items = [item for each in asked for item in _found(kb, environment, each)]
                 resolve(kb, environment, items)
                 answers += len(items)

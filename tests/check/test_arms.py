@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from d9m.api import advise, understand
+from d9m.api import advise
 from d9m.check.examine import advice_for
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm, arms
 from d9m.check.plan.catalogue import Selected
-from d9m.environment.environment import Setup
+from d9m.environment.environment import Setup, describe
 from golden import knowledge_base
 
 
 def made(device: str = "cpu", version: str = "2.13.0", full: bool = False, **variables: str) -> dict[str, Arm]:
     kb, asked = knowledge_base(), Setup((("torch", version),), device=device)
-    found = arms(kb, understand(kb, asked), advise(kb, asked), "torch", variables, full)
+    found = arms(kb, describe(kb, asked), advise(kb, asked), "torch", variables, full)
     return {each.name: each for each in found}
 
 
@@ -87,7 +87,7 @@ RAISING = {
 @pytest.mark.parametrize("selected", [each for each in EVERY if each.probe.id in RAISING], ids=lambda each: each.key)
 def test_an_op_that_raises_is_run_with_the_switch_on_though_nothing_else_was_named(selected: Selected) -> None:
     advice = advice_for(KB, HERE, [selected], [selected.probe.id])
-    arm = next(each for each in arms(KB, understand(KB, HERE), advice, "torch", {}) if each.name == "advised")
+    arm = next(each for each in arms(KB, describe(KB, HERE), advice, "torch", {}) if each.name == "advised")
     assert "torch.use_deterministic_algorithms(True)" in [line for _imports, line, _early in arm.statements]
 
 
@@ -98,5 +98,5 @@ def test_there_are_ops_that_raise_on_a_cpu() -> None:
 def test_a_statement_of_another_framework_is_not_made() -> None:
     kb = knowledge_base()
     asked = Setup((("torch", "2.13.0"), ("tensorflow", "2.16.1")), device="cpu")
-    found = arms(kb, understand(kb, asked), advise(kb, asked), "torch", {})
+    found = arms(kb, describe(kb, asked), advise(kb, asked), "torch", {})
     assert not any("tensorflow" in line for each in found for imports, *_rest in each.statements for line in imports)

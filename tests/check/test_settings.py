@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from machines import d9m, python_with
 
-from d9m.api import advise, understand
+from d9m.api import advise
 from d9m.check import settings
 from d9m.check.workers import process
-from d9m.environment.environment import Setup
+from d9m.environment.environment import Setup, describe
 from d9m.errors import AbsentError
 from d9m.model.advice import Advice, Existing
 from d9m.resolve.compare_settings import judge_existing
@@ -133,7 +133,7 @@ def advice_of(*, jax: str) -> tuple[Advice, list[Existing], dict[str, str]]:
     variables = {"XLA_FLAGS": "--xla_gpu_deterministic_ops=true"}
     kb, asked = knowledge_base(), Setup((("jax", jax),), device="cuda")
     advice = advise(kb, asked, ["scatter_add"])
-    return advice, judge_existing(kb, understand(kb, asked), advice, variables), variables
+    return advice, judge_existing(kb, describe(kb, asked), advice, variables), variables
 
 
 def test_a_setting_that_is_forbidden_here_is_a_finding() -> None:

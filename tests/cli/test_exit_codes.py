@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from process import d9m
 
-from d9m.errors import EXIT_CODES
+from d9m.errors import ExitCode
 
 ANSWERED = [
     ("advise --tf 2.0 --ops conv,bias_add", 0),
@@ -157,7 +157,7 @@ def _is_refused(arguments: list[str], code: int) -> None:
 
 def test_the_table_of_exit_codes_is_printed_whole() -> None:
     printed = " ".join(d9m("--explain-exit").stdout.split())
-    assert all(f"{code} {meaning}" in printed for code, meaning in EXIT_CODES.items())
+    assert all(f"{int(code)} {code.meaning}" in printed for code in ExitCode)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_a_common_question_imports_nothing_heavy() -> None:
     assert {"d9m.resolve.resolver", "msgspec", "typer"} <= names, "the list of imports is not what it seems"
     assert names & HEAVY == set()
     assert {name for name in names if name.startswith("d9m.cli.")} == {
-        "d9m.cli.main", "d9m.cli.application", "d9m.cli.output", "d9m.cli.question",
+        "d9m.cli.main", "d9m.cli.application", "d9m.cli.output", "d9m.cli.options",
     }  # fmt: skip
 
 

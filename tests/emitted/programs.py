@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import environments
 
-from d9m.api import advise, understand
-from d9m.environment.environment import Environment, Setup
+from d9m.api import advise
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
@@ -77,7 +77,7 @@ def blocks() -> tuple[Program, ...]:
     kb = knowledge_base()
     found: dict[str, Program] = {}
     for asked, ops in _questions(kb):
-        environment, advice, command = understand(kb, asked), advise(kb, asked, ops), _command(asked, ops)
+        environment, advice, command = describe(kb, asked), advise(kb, asked, ops), _command(asked, ops)
         imports = tuple(name for package in environment.packages for name in kb.package(package).imports)
         _stamp, text = python.block(Answer(advice, knowledge_base(), command, imports)).split("\n", 1)
         if text not in found:
@@ -92,7 +92,7 @@ def examples() -> tuple[Program, ...]:
     kb = knowledge_base()
     found: dict[str, Program] = {}
     for asked in _releases(kb):
-        environment = understand(kb, asked)
+        environment = describe(kb, asked)
         for ingredient in advise(kb, asked, []).ingredients:
             for code in (each.code for each in ingredient.examples if each.language == "python"):
                 found.setdefault(code, Program(code, f"ingredients/{ingredient.id}")).told_for(environment)
@@ -106,7 +106,7 @@ def statements() -> tuple[Program, ...]:
     settings = [setting for name in kb.keys("settings") if (setting := kb.setting(name)).kind == "python"]
     found: dict[str, Program] = {}
     for asked in _releases(kb):
-        environment = understand(kb, asked)
+        environment = describe(kb, asked)
         for setting in settings:
             for value in setting.accepts or ["1"] if environment.holding(setting.when) else []:
                 lines = [*setting.imports, (setting.statement or setting.name).replace("{value}", value)]
@@ -136,7 +136,7 @@ def _questions(kb: KnowledgeBase) -> Iterator[tuple[Setup, list[str] | None]]:
     for asked in _releases(kb):
         yield asked, None
         yield asked, []
-        yield from ((asked, [op]) for op in _representatives(kb, understand(kb, asked)))
+        yield from ((asked, [op]) for op in _representatives(kb, describe(kb, asked)))
     yield from ((asked, None) for asked in _variations(kb))
 
 
@@ -169,7 +169,7 @@ def _variations(kb: KnowledgeBase) -> Iterator[Setup]:
 
 def _is_understood(kb: KnowledgeBase, asked: Setup) -> bool:
     try:
-        understand(kb, asked)
+        describe(kb, asked)
     except UsageError:
         return False
     return True

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from d9m.api import understand
 from d9m.authoring.coverage import answered
 from d9m.browse.show import show
-from d9m.environment.environment import Setup
+from d9m.environment.environment import Setup, describe
 from d9m.errors import UsageError
 from d9m.kb import build, compiled, yaml_files
 from d9m.kb.store import KnowledgeBase
@@ -82,7 +81,7 @@ def kb(request: pytest.FixtureRequest, tmp_path: Path) -> KnowledgeBase:
 
 
 def meant(kb: KnowledgeBase, version: str, text: str) -> list[str]:
-    environment = understand(kb, Setup((("torch", version),)))
+    environment = describe(kb, Setup((("torch", version),)))
     item = op_lookup.find(kb, environment, op_syntax.parse(text))
     (answer,) = resolve(kb, environment, [item]).ops
     assert (answer.outcome == "no-known-source") == (text != "histc")

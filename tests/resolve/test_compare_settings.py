@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from layers import ask, knowledge_base
 
-from d9m.api import understand
 from d9m.environment import env_file
-from d9m.environment.environment import Setup
+from d9m.environment.environment import Setup, describe
 from d9m.errors import DataError
 from d9m.model.advice import Existing
+from d9m.model.settings import PlainValue
 from d9m.resolve.compare_settings import judge_existing, missing
 
 HERE = "frame=1.1 train=2.0 driver=4"
 
 
-def judged(packages: str, found: dict[str, env_file.Value], calls: tuple[str, ...] = ()) -> list[Existing]:
+def judged(packages: str, found: dict[str, PlainValue], calls: tuple[str, ...] = ()) -> list[Existing]:
     named = tuple((name, version or None) for name, _, version in (each.partition("=") for each in packages.split()))
-    environment = understand(knowledge_base(), Setup(named))
+    environment = describe(knowledge_base(), Setup(named))
     ops = ["add"] if "frame" in packages else []
     return judge_existing(knowledge_base(), environment, ask(packages, *ops, calls=calls), found)
 
@@ -104,10 +104,10 @@ def test_what_cannot_be_read_is_refused_with_line_and_column(text: str, said: st
     assert said in raised.value.text()
 
 
-TYPES: list[tuple[env_file.Value, str]] = [(7, "harmless"), ("7", "invalid"), (True, "invalid"), (7.5, "invalid")]
+TYPES: list[tuple[PlainValue, str]] = [(7, "harmless"), ("7", "invalid"), (True, "invalid"), (7.5, "invalid")]
 
 
 @pytest.mark.parametrize(("value", "status"), TYPES)
-def test_a_configuration_value_has_the_type_of_its_key(value: env_file.Value, status: str) -> None:
+def test_a_configuration_value_has_the_type_of_its_key(value: PlainValue, status: str) -> None:
     (existing,) = judged("train=2.0", {"train.seed": value})
     assert existing.status == status

@@ -16,7 +16,7 @@ from questions_of_page import compared, expected, questions
 from site_build import built, real
 
 from d9m.api import advise
-from d9m.cli import question as options
+from d9m.cli import options
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
 from d9m.render.advice import markdown, python
@@ -100,10 +100,9 @@ def _said_to_the_command_line(command: str) -> Any:
     while words:
         option = words.pop(0)
         given.setdefault(option, []).append("" if option == "--inference" else words.pop(0))
-    asked = options.asked(
-        given.get("--tf"), given.get("--torch"), given.get("--jax"), given.get("--with"), *_single(given),
-        "--inference" in given, given.get("--fact"),
-    )  # fmt: skip
+    versions = {name: given.get(each.options[0], []) for name, each in options.FRAMEWORKS.items()}
+    place = options.Place(versions, given.get("--with", []), *_single(given))
+    asked = place.setup(given.get("--fact"), "--inference" in given)
     assert asked is not None
     scope = given.get("--scope", ["run"])[0]
     answer = advise(real(), asked, options.read_ops(given.get("--ops")), scope)  # type: ignore[arg-type]

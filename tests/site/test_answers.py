@@ -127,7 +127,7 @@ def test_a_helper_page_tells_what_the_call_leaves_out(id_: str) -> None:
     for command in re.findall(r"^d9m advise (.*) --calls", page, re.MULTILINE):
         named = [each.partition("=") for each in command.replace("--with ", "").split()]
         asked = Setup(tuple((name, version or None) for name, _equals, version in named))
-        called = advise(real(), asked, made=[helper.call])
+        called = advise(real(), asked, calls=[helper.call])
         (told,) = called.helpers
         heading = page.rpartition(command)[0].rpartition("\n### ")[2]
         rows = {literal(row.partition("](")[0])[3:]: row for row in heading.splitlines() if row.startswith("| [")}

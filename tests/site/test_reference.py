@@ -16,7 +16,7 @@ from d9m.api import advise
 from d9m.browse import diff, explain, listing, show
 from d9m.cli.application import COMMANDS
 from d9m.environment.environment import Setup
-from d9m.errors import EXIT_CODES
+from d9m.errors import ExitCode
 from d9m.model.records import KINDS
 from d9m.model.versions import candidates
 
@@ -66,7 +66,7 @@ def test_every_command_of_the_readme_is_an_example() -> None:
 
 def test_the_exit_codes_are_those_that_the_program_prints() -> None:
     table = re.findall(r"^\| (\d) \| (.*) \|$", sections("commands.md")["Exit codes"], re.MULTILINE)
-    assert {int(code): meaning for code, meaning in table} == EXIT_CODES
+    assert {int(code): meaning for code, meaning in table} == {int(code): code.meaning for code in ExitCode}
 
 
 def fields(page: str) -> dict[str, dict[str, str]]:
@@ -77,7 +77,7 @@ def fields(page: str) -> dict[str, dict[str, str]]:
 
 ANSWERS = {
     "d9m advise": lambda: advise(
-        real(), Setup((("torch", "2.4"), ("lightning", "2.4"))), None, made=["seed_everything"]
+        real(), Setup((("torch", "2.4"), ("lightning", "2.4"))), None, calls=["seed_everything"]
     ),
     "d9m advise --diff A..B": lambda: diff.compare(real(), Setup((("torch", None),)), None, "2.4..2.6", "run"),
     "d9m explain": lambda: explain.explain(real(), "index_add_cuda_ does not have a deterministic implementation"),

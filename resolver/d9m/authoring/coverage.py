@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.api import understand
-from d9m.environment.environment import Environment, Setup
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice
@@ -102,7 +101,7 @@ def _package(kb: KnowledgeBase, package: str) -> Answered:
 
 
 def _answers(kb: KnowledgeBase, package: str, release: str) -> Advice:
-    environment = understand(kb, Setup(((package, release),)))
+    environment = describe(kb, Setup(((package, release),)))
     return resolve(kb, environment, list(_items(kb, environment)))
 
 

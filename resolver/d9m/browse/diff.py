@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.api import advise
 from d9m.environment.environment import Setup
-from d9m.errors import UsageError, quote
+from d9m.errors import ExitCode, UsageError, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, WORST_LAST, Advice, OpAnswer, Tool
 from d9m.model.records import Default, Outcome, Scope
@@ -94,12 +94,12 @@ def _state(op: OpAnswer) -> State:
     return State(op.outcome, op.default, op.solutions, [list(each) for each in sorted(alternatives)], error)
 
 
-def exit_code(change: Change) -> int:
-    """1 where an op is worse after than before."""
+def exit_code(change: Change) -> ExitCode:
+    """An op that is worse after than before is a finding."""
     worse = any(
         each.before
         and each.after
         and WORST_LAST.index(each.after.outcome) > max(2, WORST_LAST.index(each.before.outcome))
         for each in change.ops
     )
-    return 1 if worse else 0
+    return ExitCode.FINDINGS if worse else ExitCode.ANSWERED

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.api import advise, understand
+from d9m.api import advise
 from d9m.check import host, report, settings, trust
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import arms, catalogue
@@ -16,7 +16,7 @@ from d9m.check.report import Report
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import Seen
 from d9m.check.workers.run import Effort, Plan, Told, Watch, run
-from d9m.environment.environment import Environment, Setup
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import AbsentError, UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Advice
@@ -50,7 +50,7 @@ def frameworks(kb: KnowledgeBase, seen: Seen, wanted: Sequence[str]) -> list[str
 
     Raises AbsentError for one that is asked for and absent, UsageError for what is no framework.
     """
-    here = understand(kb, seen.asked).packages
+    here = describe(kb, seen.asked).packages
     found = [each for each in catalogue.FRAMEWORKS if each in here]
     if not found:
         raise AbsentError("no framework that d9m can probe is installed here", tip="try --python PATH or --runner")
@@ -86,7 +86,7 @@ def settings_alone(kb: KnowledgeBase, question: Question, seen: Seen, running: b
     """
     began = time.monotonic()
     asked = msgspec.structs.replace(seen.asked, device=question.device or seen.asked.device or "cpu")
-    environment = understand(kb, asked)
+    environment = describe(kb, asked)
     if not environment.packages:
         raise AbsentError("nothing is installed here that the knowledge base knows", tip="try --python PATH")
     advice = advise(kb, asked, question.ops)
@@ -96,7 +96,7 @@ def settings_alone(kb: KnowledgeBase, question: Question, seen: Seen, running: b
 
 def _on(kb: KnowledgeBase, question: Question, seen: Seen, wanted: Sequence[str], device: str, watch: Watch) -> Report:
     asked = msgspec.structs.replace(seen.asked, device=device)
-    environment = understand(kb, asked)
+    environment = describe(kb, asked)
     every = [each for name in wanted for each in catalogue.probes(name)]
     selected = catalogue.select(every, device, question.ops, question.quick, question.full)
     if not selected:
@@ -158,7 +158,7 @@ def _amplified(device: str) -> list[str]:
 def advice_for(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected], ops: list[str] | None) -> Advice:
     """The advice that an advised arm follows: for the ops that somebody named, or for everything here."""
     advice = advise(kb, asked, _items(kb, asked, selected) if ops is not None else None)
-    return arms.with_switches(kb, understand(kb, asked), advice)
+    return arms.with_switches(kb, describe(kb, asked), advice)
 
 
 def _items(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected]) -> list[str]:

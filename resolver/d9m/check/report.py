@@ -16,6 +16,7 @@ from d9m.check.plan.arms import Arm
 from d9m.check.plan.catalogue import Selected
 from d9m.check.settings import FINDINGS, Setting
 from d9m.check.workers.run import Told
+from d9m.errors import ExitCode
 from d9m.model.advice import Tool
 from d9m.model.op_syntax import Direction
 from d9m.model.runs import Bounds
@@ -222,13 +223,14 @@ def varies_in(probe: ProbeResult, *arms: str) -> bool:
     return any(probe.arms[arm].varies for arm in arms if arm in probe.arms)
 
 
-def exit_code(report: Report) -> int:
-    """1 for a finding; else 4 where no probe could run, 3 where a part is not known, 0."""
+def exit_code(report: Report) -> ExitCode:
+    """A finding wins; else whether any probe could run, and whether all of them did."""
     missing = any(each.status in FINDINGS for each in report.settings)
     if missing or report.odd or any(finding(each) for each in report.probes):
-        return 1
+        return ExitCode.FINDINGS
     if report.settings_only:
-        return 0
+        return ExitCode.ANSWERED
     if not report.summary.probed:
-        return 4
-    return 3 if report.summary.could_not_run or report.interrupted else 0
+        return ExitCode.ABSENT
+    whole = not report.summary.could_not_run and not report.interrupted
+    return ExitCode.ANSWERED if whole else ExitCode.UNKNOWN

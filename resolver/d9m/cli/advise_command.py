@@ -4,17 +4,17 @@ import os
 import sys
 from typing import Annotated, get_args
 
-import msgspec
 import typer
 
-from d9m.api import advise, understand
-from d9m.cli import output, question
+from d9m.api import advise
+from d9m.cli import options, output
 from d9m.environment.environment import Setup
-from d9m.errors import DataError, UsageError, printable, quote, reason
+from d9m.errors import DataError, ExitCode, printable, quote, reason
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, exit_code
 from d9m.model.records import Scope
+from d9m.model.settings import PlainValue
 from d9m.render.advice import FORMATS, render
 from d9m.render.interface import Answer
 
@@ -23,17 +23,13 @@ def register(app: typer.Typer) -> None:
     app.command("advise")(command)
 
 
+@options.with_place
 def command(
-    tf: question.Tf = None,
-    torch: question.Torch = None,
-    jax: question.Jax = None,
-    with_: question.With = None,
-    container: question.Container = None,
-    ops: question.Ops = None,
-    device: question.Device = None,
-    inference: question.Inference = False,
-    fact: question.FactOption = None,
-    calls: question.Calls = None,
+    place: options.Place,
+    ops: options.Ops = None,
+    inference: options.Inference = False,
+    fact: options.Facts = None,
+    calls: options.Calls = None,
     scope: Annotated[str, typer.Option(help="run, batch or hardware.")] = "run",
     env_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="Judge the settings of this file: NAME=value lines or JSON.")
@@ -50,45 +46,31 @@ def command(
     output.one_of("--format", format_, tuple(FORMATS))
     output.one_of("--color", color, output.COLOURS)
     output.one_of("--scope", scope, get_args(Scope))
-    items = question.read_ops(ops)
-    made = question.read_calls(calls)
+    items = options.read_ops(ops)
+    made = options.read_calls(calls)
     kb = open_knowledge_base()
-    asked = question.asked(tf, torch, jax, with_, container, device, inference, fact) or _detected(
-        kb, device, inference, fact
-    )
+    setup = place.setup_or_installed(kb, fact, inference)
     if diff is not None:
-        raise typer.Exit(_diff(kb, asked, items, diff, scope, format_, out, color))
-    advice = _with_existing(kb, asked, advise(kb, asked, items, scope, made), env_file, from_env)  # type: ignore[arg-type]
+        raise typer.Exit(_diff(kb, setup, items, diff, scope, format_, out, color))
+    advice = advise(kb, setup, items, scope, made, _settings(env_file, from_env))  # type: ignore[arg-type]
     _write(kb, advice, format_, items is not None, everything, color, out)
     raise typer.Exit(exit_code(advice, allow_unknown))
 
 
-def _detected(kb: KnowledgeBase, device: str | None, inference: bool, fact: list[str] | None) -> Setup:
-    from d9m.environment.detect import detect
-
-    found = detect(kb, dict(os.environ))
-    if not found.packages and found.container is None:
-        raise UsageError(
-            "nothing that d9m knows is installed here", tip="name an environment: --tf 2.0, --torch 2.4, --container …"
-        )
-    return Setup(found.packages, found.container, device or found.device, question.read_facts(fact), inference)
-
-
-def _with_existing(kb: KnowledgeBase, asked: Setup, advice: Advice, env_file: str | None, from_env: bool) -> Advice:
+def _settings(env_file: str | None, from_env: bool) -> dict[str, PlainValue] | None:
+    """The settings to judge; None where nobody asked. Those of the file win. Raises DataError."""
     if env_file is None and not from_env:
-        return advice
-    from d9m.environment import env_file as written
-    from d9m.resolve.compare_settings import judge_existing, missing
-
-    found: dict[str, written.Value] = {**os.environ} if from_env else {}
+        return None
+    found: dict[str, PlainValue] = {**os.environ} if from_env else {}
     if env_file is not None:
+        from d9m.environment import env_file as written
+
         try:
             with open(env_file, encoding="utf-8") as file:
                 found.update(written.read(file.read(), env_file))
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"--env-file {quote(env_file)}: cannot be read: {reason(error)}") from None
-    existing = judge_existing(kb, understand(kb, asked), advice, found)
-    return msgspec.structs.replace(advice, existing=existing, missing=missing(advice, found))
+    return found
 
 
 def _write(
@@ -120,20 +102,20 @@ def _write(
 
 def _diff(
     kb: KnowledgeBase,
-    asked: Setup,
+    setup: Setup,
     items: list[str] | None,
     text: str,
     scope: str,
     format_: str,
     out: str | None,
     color: str,
-) -> int:
+) -> ExitCode:
     from d9m.browse import diff
     from d9m.render import as_json
     from d9m.render.browse import diff as diff_text
 
     output.one_of("--format", format_, ("text", "json"))
-    change = diff.compare(kb, asked, items, text, scope)  # type: ignore[arg-type]
+    change = diff.compare(kb, setup, items, text, scope)  # type: ignore[arg-type]
     if format_ == "json":
         output.write(as_json.render(change), out)
     else:

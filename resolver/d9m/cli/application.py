@@ -12,7 +12,7 @@ import typer
 
 import d9m
 from d9m.about import __version__
-from d9m.errors import EXIT_CODES
+from d9m.errors import ExitCode
 
 COMMANDS = {
     "advise": "The exact settings for an environment and ops.",
@@ -55,8 +55,8 @@ def _explain_exit(wanted: bool) -> None:
     if wanted:
         import textwrap
 
-        for code, meaning in EXIT_CODES.items():
-            typer.echo(textwrap.fill(meaning, 80, initial_indent=f"{code}  ", subsequent_indent="   "))
+        for code in ExitCode:
+            typer.echo(textwrap.fill(code.meaning, 80, initial_indent=f"{code}  ", subsequent_indent="   "))
         raise typer.Exit
 
 

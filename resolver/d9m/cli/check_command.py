@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from d9m.cli import output, question
+from d9m.cli import options, output
 from d9m.environment.environment import DEVICES
+from d9m.errors import ExitCode
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def command(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A minute: one size of the likeliest ops.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Every type and size, many more repeats and processes.")] = False,
-    device: question.Device = None,
+    device: options.Device = None,
     framework: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this one; may repeat.")] = None,
     python: Annotated[str | None, typer.Option(metavar="PATH", help="Probe the Python there.")] = None,
     runner: Annotated[
@@ -66,7 +67,7 @@ def command(
         output.writable(file)
     if compare is not None:
         raise typer.Exit(_compare(compare, format_, out, color))
-    items = question.read_ops(ops)
+    items = options.read_ops(ops)
     if list_:
         raise typer.Exit(_list(framework, device, items, format_, out, color))
     launcher = _launcher(python, runner, pid)
@@ -168,7 +169,7 @@ def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str |
 
 def _list(
     framework: list[str] | None, device: str | None, ops: list[str] | None, format_: str, out: str | None, color: str
-) -> int:
+) -> ExitCode:
     from d9m.check.plan import catalogue
     from d9m.render import as_json
     from d9m.render.check import prober
@@ -183,10 +184,10 @@ def _list(
     found = found if ops is None else catalogue.named(found, ops)
     text = as_json.render(found) if format_ == "json" else output.styled(prober.catalogue(found), color, out)
     output.write(text, out)
-    return 0
+    return ExitCode.ANSWERED
 
 
-def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> int:
+def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> ExitCode:
     from d9m.check.progress import Progress
     from d9m.check.selftest import selftest
     from d9m.render import as_json
@@ -200,10 +201,10 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
         progress.end()
     text = as_json.render(facts) if format_ == "json" else output.styled(prober.selftest(facts), color, out)
     output.write(text, out)
-    return 0 if all(each.holds for each in facts) else 4
+    return ExitCode.ANSWERED if all(each.holds for each in facts) else ExitCode.ABSENT
 
 
-def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> int:
+def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> ExitCode:
     from d9m.check.ranks import compare
     from d9m.render import as_json
     from d9m.render.check import prober

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from d9m.cli import output
-from d9m.errors import DataError, UsageError, quote
+from d9m.errors import DataError, ExitCode, UsageError, quote
 from d9m.kb import locate
 
 Format = Annotated[str, typer.Option("--format", help="text or json.")]
@@ -42,7 +42,7 @@ def lint(
         return
     faults = linting.lint(_folder(folder))
     output.write((linting.as_json(faults) if format_ == "json" else linting.as_text(faults)) + "\n", out)
-    raise typer.Exit(1 if faults else 0)
+    raise typer.Exit(ExitCode.FINDINGS if faults else ExitCode.ANSWERED)
 
 
 def audit(folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = None, format_: Format = "text") -> None:
@@ -146,7 +146,7 @@ def mutate(
         raise DataError(f"{quote(cases)} is not a folder of golden cases")
     report = run(locate.folder(), Path(cases), sample, seed, records or ())
     output.write(as_json.render(report) if format_ == "json" else report.text(), None)
-    raise typer.Exit(1 if report.survivors else 0)
+    raise typer.Exit(ExitCode.FINDINGS if report.survivors else ExitCode.ANSWERED)
 
 
 def _folder(given: str | None) -> Path:

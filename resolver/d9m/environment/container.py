@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 
+from d9m.environment.releases import Installed, between, installed, stated
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Package
-from d9m.model.versions import Candidates, candidates, in_order, key, neighbours, within
-
-Origin = Literal["given", "container", "wheel"]
-
-
-class Installed(msgspec.Struct, frozen=True):
-    """One package of the environment."""
-
-    version: str | None
-    """As given or as found in the image; None: named without a version."""
-    candidates: Candidates
-    origin: Origin
+from d9m.model.versions import in_order, key, neighbours, within
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -34,36 +22,19 @@ class Image(msgspec.Struct, frozen=True):
     release: str
 
 
-def installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin = "given") -> Installed:
-    """A package in a version. Raises UsageError for one that was never released."""
-    place = ("installed", package, version, origin)
-    return kb.once(
-        place, lambda: Installed(version, candidates(package, version or "any", kb.releases(package)), origin)
-    )
-
-
 def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
     """What an image holds, itself included."""
     found = {image.package: installed(kb, image.package, image.release, "container")}
     package = kb.package(image.package)
     for name, version in package.releases[image.release].with_.items():
-        found[name] = Installed(version, stated(kb, name, version), "container")
+        found[name] = stated(kb, name, version, "container")
     if package.stock is not None and package.stock not in found:
-        found[package.stock] = Installed(None, _unseen(kb, package, package.stock, image.release), "container")
+        found[package.stock] = between(kb, package.stock, *_around(package, package.stock, image.release))
     for part in sorted(kb.meta.platforms - found.keys()):
         before, after = _around(package, part, image.release)
         if before and after:
-            found[part] = Installed(None, Candidates((_number(before), _number(after)), "between"), "container")
+            found[part] = between(kb, part, before, after)
     return found
-
-
-def _unseen(kb: KnowledgeBase, package: Package, stock: str, release: str) -> Candidates:
-    """What an image may hold that nobody looked into: from what the confirmed one before it holds to the one after."""
-    released = kb.releases(stock)
-    before, after = _around(package, stock, release)
-    low = candidates(stock, before, released).releases[0] if before else released[0]
-    high = candidates(stock, after, released).releases[-1] if after else released[-1]
-    return Candidates(released[released.index(low) : released.index(high) + 1], "between")
 
 
 def _around(package: Package, part: str, release: str) -> tuple[str | None, str | None]:
@@ -73,20 +44,6 @@ def _around(package: Package, part: str, release: str) -> tuple[str | None, str 
     before = [version for each, version in holding.items() if key(each) < key(release)]
     after = [version for each, version in holding.items() if key(each) > key(release)]
     return before[-1] if before else None, after[0] if after else None
-
-
-def stated(kb: KnowledgeBase, package: str, version: str) -> Candidates:
-    """Candidates of a version that a map states: it need not be in the map of its own package."""
-    try:
-        return candidates(package, version, kb.releases(package))
-    except UsageError:
-        return Candidates((_number(version),), "exactly")
-
-
-def _number(version: str) -> str:
-    """A version without what follows its numbers."""
-    number = re.match(r"\d+(\.\d+)*", version)
-    return number[0] if number else "0"
 
 
 def find_image(kb: KnowledgeBase, reference: str) -> Image:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 
 from d9m.environment.environment import Setup
+from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Package
 
@@ -31,6 +32,15 @@ def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
         packages.append(("python", platform.python_version()))
     known = any(name != "python" for name, _version in packages)
     return Setup(tuple(packages) if known or container else (), container, find_device())
+
+
+def installed_here(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
+    """This machine as an environment. Raises UsageError where it has nothing that the knowledge base knows."""
+    found = detect(kb, variables)
+    if not found.packages and found.container is None:
+        tip = "name an environment: --tf 2.0, --torch 2.4, --container …"
+        raise UsageError("nothing that d9m knows is installed here", tip=tip)
+    return found
 
 
 def _installed(package: Package) -> str | None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from d9m.errors import DataError, quote
-
-Value: TypeAlias = str | int | float | bool
+from d9m.model.settings import PlainValue
 
 _LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*?)\s*")
 
 
-def read(text: str, file: str) -> dict[str, Value]:
+def read(text: str, file: str) -> dict[str, PlainValue]:
     """Every setting of a file by name; of JSON, nested keys are joined by dots (``determinism.tf_seed``).
 
     Raises DataError with line and column for what is neither.
@@ -49,7 +48,7 @@ def _json(text: str, file: str) -> dict[str, Any]:
         raise DataError(f"{file}:1:1: not a configuration: nested too deep") from None
 
 
-def _flat(prefix: str, tree: dict[str, Any]) -> Iterator[tuple[str, Value]]:
+def _flat(prefix: str, tree: dict[str, Any]) -> Iterator[tuple[str, PlainValue]]:
     """Lists and nulls are no settings."""
     for name, value in tree.items():
         if isinstance(value, dict):

@@ -13,13 +13,14 @@ from collections.abc import Mapping
 
 import msgspec
 
-from d9m.environment.container import Image, Installed, contents, find_image, installed, stated
+from d9m.environment.container import Image, contents, find_image
+from d9m.environment.releases import Installed, installed, shipped
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.conditions import Cell, Cells, Value, intervals, releases
 from d9m.model.records import Clause, Fact, When
-from d9m.model.versions import FIRST, Candidates, key
+from d9m.model.versions import FIRST, key
 
 DEVICES = ("cuda", "rocm", "mps", "xpu", "cpu")
 
@@ -143,12 +144,11 @@ def _add_shipped(kb: KnowledgeBase, packages: dict[str, Installed]) -> None:
     """What every release in question ships, unless something says otherwise; the newest stands in for a newer one."""
     for name, each in list(packages.items()):
         known = kb.package(name).releases
-        shipped = [known[release].with_ for release in each.candidates.releases if release in known]
-        for part in shipped[0] if shipped and each.candidates.how in ("exactly", "newer") else ():
-            versions = [inside[part] for inside in shipped if part in inside]
-            if part not in packages and len(versions) == len(shipped):
-                found = {release for version in versions for release in stated(kb, part, version).releases}
-                packages[part] = Installed(versions[-1], Candidates(tuple(sorted(found, key=key)), "exactly"), "wheel")
+        wheels = [known[release].with_ for release in each.candidates.releases if release in known]
+        for part in wheels[0] if wheels and each.candidates.how in ("exactly", "newer") else ():
+            versions = [wheel[part] for wheel in wheels if part in wheel]
+            if part not in packages and len(versions) == len(wheels):
+                packages[part] = shipped(kb, part, versions)
 
 
 def _facts(kb: KnowledgeBase, asked: Setup) -> dict[str, str]:

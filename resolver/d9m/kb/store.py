@@ -5,6 +5,7 @@ from YAML (`kb.index`) or read from a compiled file (`kb.compiled`); the answer
 is the same.
 """
 
+import re
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Protocol, TypeVar
 
@@ -124,6 +125,10 @@ class Tables(Protocol):
     def keys(self, table: str) -> Iterable[str]: ...
 
 
+def _spelled(package: str) -> str:
+    return re.sub(r"[-_.]+", "-", package.lower())
+
+
 class KnowledgeBase:
     """Typed, read-only access to all records. Values are decoded once, when first asked for."""
 
@@ -180,9 +185,14 @@ class KnowledgeBase:
         """The package that a record's folder is about."""
         return self.meta.folders[id_.partition("/")[0]]
 
+    def find_package(self, text: str) -> str | None:
+        """The package of a name, in which ``-``, ``_`` and ``.`` are the same, as on PyPI; None for an unknown one."""
+        known = self.once("package names", lambda: {_spelled(name): home for name, home in self.meta.aliases.items()})
+        return known.get(_spelled(text))
+
     def package_named(self, text: str) -> str:
         """The package that a name, alias or distribution stands for. Raises UsageError."""
-        found = self.meta.aliases.get(text.lower())
+        found = self.find_package(text)
         if found is None:
             raise UsageError(f"unknown package {quote(text)}", nearest=nearest(text, self.meta.aliases))
         return found

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from d9m.errors import ExitCode
 from d9m.model.op_syntax import Direction
 from d9m.model.records import Clause, Default, EvidenceKind, Outcome, Scope
 from d9m.model.settings import Conflict, Settings, Step
@@ -258,9 +259,11 @@ class Advice(msgspec.Struct, frozen=True):
     """Advised settings that could stand there, and do not."""
 
 
-def exit_code(advice: Advice, allow_unknown: bool = False) -> int:
-    """0, 1 or 3 of the table of exit codes: findings win over unknown. A setting against the advice is a finding."""
+def exit_code(advice: Advice, allow_unknown: bool = False) -> ExitCode:
+    """Findings win over unknown. A setting against the advice is a finding."""
     against = any(each.status in ("contradictory", "forbidden", "invalid") for each in advice.existing)
     if against or advice.conflicts or any(op.outcome in ("raises", "unsolved") for op in advice.ops):
-        return 1
-    return 3 if not allow_unknown and (advice.unknowns or advice.outcome == "unknown") else 0
+        return ExitCode.FINDINGS
+    if advice.unknowns or advice.outcome == "unknown":
+        return ExitCode.ANSWERED if allow_unknown else ExitCode.UNKNOWN
+    return ExitCode.ANSWERED

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from d9m.model.records import Clause, Scope
+
+PlainValue: TypeAlias = str | int | float | bool
+"""The value of a setting that is already made: text of a variable, or of its type in JSON."""
 
 Kind = Literal["env", "append", "unset", "python", "flags", "config", "install", "code", "avoid"]
 """Which part of the settings a step belongs to."""

@@ -6,40 +6,39 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from d9m.environment.env_file import Value
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, Existing
 from d9m.model.records import Setting, Solution
-from d9m.model.settings import Step
+from d9m.model.settings import PlainValue, Step
 from d9m.resolve.answers import told_of
 
 
 def judge_existing(
-    kb: KnowledgeBase, environment: Environment, advice: Advice, found: Mapping[str, Value]
+    kb: KnowledgeBase, environment: Environment, advice: Advice, found: Mapping[str, PlainValue]
 ) -> list[Existing]:
     """One verdict for each setting that the knowledge base knows, in order of name."""
     return [each for name in sorted(found) for each in _verdicts(kb, environment, advice, name, found[name])]
 
 
-def missing(advice: Advice, found: Mapping[str, Value]) -> list[str]:
+def missing(advice: Advice, found: Mapping[str, PlainValue]) -> list[str]:
     """Advised settings of the kind that was read which are not there."""
     return list(dict.fromkeys(step.name for step in advice.steps if _is_missing(step, found)))
 
 
-def _is_missing(step: Step, found: Mapping[str, Value]) -> bool:
+def _is_missing(step: Step, found: Mapping[str, PlainValue]) -> bool:
     """Neither there nor done by a call. A configuration holds dotted names, an environment none."""
     if step.covered_by is not None or step.kind not in (("config",) if _is_config(found) else ("env", "append")):
         return False
     return step.name not in found or (step.kind == "append" and not step.satisfied_by(str(found[step.name])))
 
 
-def _is_config(found: Mapping[str, Value]) -> bool:
+def _is_config(found: Mapping[str, PlainValue]) -> bool:
     return any("." in name for name in found)
 
 
 def _verdicts(
-    kb: KnowledgeBase, environment: Environment, advice: Advice, name: str, value: Value
+    kb: KnowledgeBase, environment: Environment, advice: Advice, name: str, value: PlainValue
 ) -> Iterator[Existing]:
     """One verdict for a setting that the knowledge base knows, and one for each item of a list that is at fault."""
     setting: Setting | None = kb.get("settings", name)
@@ -59,7 +58,7 @@ class _Case:
     """One setting with its value, in one answer."""
 
     def __init__(
-        self, kb: KnowledgeBase, environment: Environment, advice: Advice, setting: Setting, value: Value
+        self, kb: KnowledgeBase, environment: Environment, advice: Advice, setting: Setting, value: PlainValue
     ) -> None:
         self.kb = kb
         self.environment = environment

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from d9m.environment.container import Installed
+from d9m.environment import releases
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase, Met
 from d9m.model import conditions
@@ -20,7 +20,7 @@ from d9m.model.advice import WORST_LAST
 from d9m.model.conditions import Cells, Condition, World
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Clause, Default, Outcome, Range, Solution, Source, Step, Unless
-from d9m.model.versions import Candidates, covers, key
+from d9m.model.versions import covers, key
 
 Labels: TypeAlias = tuple[str, ...]
 """Solutions that are all needed together."""
@@ -280,7 +280,7 @@ def _fixed_in(case: Rules, environment: Environment, here: list[Direction]) -> s
 
 def everywhere(case: Rules, environment: Environment) -> Environment:
     """The same surroundings with any release of the home package; what an image or a wheel holds does not count."""
-    any_ = Installed(None, Candidates(case.kb.releases(case.home), "any"), "given")
+    any_ = releases.of_any(case.kb.releases(case.home))
     given = {name: each for name, each in environment.packages.items() if each.origin == "given"}
     return msgspec.structs.replace(environment, packages={**given, case.home: any_}, image=None)
 

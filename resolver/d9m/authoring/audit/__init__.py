@@ -15,6 +15,7 @@ import msgspec
 
 from d9m.authoring.audit import alerts, listed, messages, names, releases, texts, variables
 from d9m.authoring.audit.shipped import Difference, Known, Shipped, shipped
+from d9m.errors import ExitCode
 from d9m.kb import build, yaml_files
 from d9m.model.advice import SCHEMA_VERSION
 
@@ -45,9 +46,11 @@ class Audit(msgspec.Struct, frozen=True):
         count = f"{len(self.differences)} differences, {len(self.explained)} explained"
         return "\n".join([*lines, f"{count}, {len(self.compared)} fact files compared"]) + "\n"
 
-    def exit_code(self) -> int:
-        """1 for differences, 3 where nothing could be compared."""
-        return 1 if self.differences else 0 if self.compared else 3
+    def exit_code(self) -> ExitCode:
+        """A difference is a finding; UNKNOWN where nothing could be compared."""
+        if self.differences:
+            return ExitCode.FINDINGS
+        return ExitCode.ANSWERED if self.compared else ExitCode.UNKNOWN
 
 
 def audit(folder: Path) -> Audit:

@@ -6,9 +6,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from d9m.api import understand
 from d9m.authoring.audit.shipped import Difference, Known, Shipped
-from d9m.environment.environment import Setup
+from d9m.environment.environment import Setup, describe
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
@@ -66,7 +65,7 @@ def _device(line: Line) -> str:
 
 def _judged(kb: KnowledgeBase, package: str, version: str, section: str, asked: str, device: str) -> tuple[str, str]:
     """Code and detail of a difference; empty where records and list agree."""
-    environment = understand(kb, Setup(((package, version),), device=device))
+    environment = describe(kb, Setup(((package, version),), device=device))
     try:
         item = op_lookup.find(kb, environment, op_syntax.parse(asked))
     except UsageError:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.authoring.mutation.mutants import Mutant
-from d9m.environment.container import Image, Installed, contents
+from d9m.environment.container import Image, contents
 from d9m.environment.environment import DEVICES, Environment
+from d9m.environment.releases import Installed, of_any
 from d9m.kb.store import KnowledgeBase, Met
 from d9m.model.conditions import World
 from d9m.model.op_syntax import BOTH
 from d9m.model.records import Source, Turn
-from d9m.model.versions import Candidates
 from d9m.resolve.evaluate import Rules, Verdict, rules
 
 
@@ -96,7 +96,7 @@ def _everywhere(kb: KnowledgeBase, home: str, only: dict[str, tuple[str, ...]]) 
     undecided = frozenset(kb.meta.platforms) - only.keys()
     images = [name for name in kb.keys("packages") if kb.package(name).kind == "image"]
     every = {name: only.get(name) or kb.releases(name) for name in kb.keys("packages") if name not in undecided}
-    present = {name: Installed(None, Candidates(releases, "any"), "given") for name, releases in every.items()}
+    present = {name: of_any(releases) for name, releases in every.items()}
     alone = {name: each for name, each in present.items() if name == home or name in only}
     crowd = {name: each for name, each in present.items() if name not in images}
     for device in DEVICES:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from d9m.check.report import Odd, ProbeResult, Report
-from d9m.errors import DataError, quote
+from d9m.errors import DataError, ExitCode, quote
 from d9m.model.advice import SCHEMA_VERSION
 
 ARMS = ("default", "advised")
@@ -113,8 +113,8 @@ def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[Odd]:
             yield Odd(*place, alone, len(digests))
 
 
-def exit_code(comparison: Comparison) -> int:
-    """1 where a machine differs from its twin, 4 where nothing could be compared."""
+def exit_code(comparison: Comparison) -> ExitCode:
+    """A machine that differs from its twin is a finding; ABSENT where nothing could be compared."""
     if comparison.count("differs"):
-        return 1
-    return 0 if comparison.count("same") else 4
+        return ExitCode.FINDINGS
+    return ExitCode.ANSWERED if comparison.count("same") else ExitCode.ABSENT

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from d9m.api import understand
 from d9m.check import report
 from d9m.check.examine import Question, advice_for
 from d9m.check.judge.expect import expectations
@@ -24,6 +23,7 @@ from d9m.check.report import ProbeResult, RankSeen, Report
 from d9m.check.workers.launch import START, events
 from d9m.check.workers.look import Seen
 from d9m.check.workers.run import Effort, Told, Watch
+from d9m.environment.environment import describe
 from d9m.kb.store import KnowledgeBase
 
 PATIENCE = 300.0
@@ -59,7 +59,7 @@ def unite(kb: KnowledgeBase, question: Question, seen: Seen, rank: Rank, own: Re
     A rank that does not answer is a note in the report: nobody waits longer than `PATIENCE`.
     """
     asked = msgspec.structs.replace(seen.asked, device=own.device)
-    environment = understand(kb, asked)
+    environment = describe(kb, asked)
     if FRAMEWORK not in environment.packages:
         note = f"ranks are brought together by {FRAMEWORK}, which is not installed here: each was left alone"
         return msgspec.structs.replace(own, notes=[*own.notes, note]) if rank.number == 0 else None

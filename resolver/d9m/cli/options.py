@@ -1,0 +1,191 @@
+"""Options that several commands share: how an environment, ops and calls are named."""
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec, TextIO
+
+import msgspec
+import typer
+
+from d9m.environment.environment import Setup
+from d9m.errors import DataError, UsageError, quote, reason
+from d9m.kb.store import KnowledgeBase
+from d9m.model import op_syntax
+
+
+class Framework(NamedTuple):
+    """A package with options of its own."""
+
+    title: str
+    options: tuple[str, ...]
+    """Those that name its version, the one to show first."""
+
+
+FRAMEWORKS = {
+    "tensorflow": Framework("TensorFlow", ("--tf", "--tensorflow")),
+    "torch": Framework("PyTorch", ("--torch", "--pytorch")),
+    "jax": Framework("JAX", ("--jax",)),
+}
+
+Ops = Annotated[
+    list[str] | None,
+    typer.Option("--ops", "--op", metavar="LIST", help="conv,bias_add; @FILE or - reads lines. Quote brackets."),
+]
+Device = Annotated[str | None, typer.Option("--device", help="cuda (or gpu), rocm, mps, xpu or cpu.")]
+Inference = Annotated[bool, typer.Option("--inference", help="No gradients: drops backward.")]
+Facts = Annotated[list[str] | None, typer.Option("--fact", metavar="NAME=VALUE", help="xla=true; see: d9m list facts.")]
+Calls = Annotated[
+    list[str] | None,
+    typer.Option("--calls", metavar="CALL", help="A call you make already: seed_everything; may repeat."),
+]
+
+_WITH = typer.Option("--with", metavar="NAME[=V]", help="Any package; without version: every release.")
+_CONTAINER = typer.Option("--container", metavar="IMAGE:TAG", help="ngc-pytorch:23.12, or an image reference.")
+
+
+def _version_of(framework: Framework) -> Any:
+    told = f"{framework.title} version: 2.4, 2.4.1, any."
+    return Annotated[list[str] | None, typer.Option(*framework.options, metavar="V", help=told)]
+
+
+_ANNOTATIONS: dict[str, Any] = {
+    **{package: _version_of(framework) for package, framework in FRAMEWORKS.items()},
+    "with_": Annotated[list[str] | None, _WITH],
+    "container": Annotated[str | None, _CONTAINER],
+    "device": Device,
+}
+"""Parameters of every command that asks about an environment."""
+
+Rest = ParamSpec("Rest")
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What the options of an environment hold, as typed."""
+
+    versions: Mapping[str, Sequence[str]]
+    """Framework -> versions, from its own option."""
+    with_: Sequence[str] = ()
+    container: str | None = None
+    device: str | None = None
+
+    def setup(self, facts: Sequence[str] | None = None, inference: bool = False) -> Setup | None:
+        """The environment as named; None where nothing names one. Raises UsageError."""
+        for package, versions in self.versions.items():
+            _check(FRAMEWORKS[package].options[0], versions)
+        _check("--with", self.with_)
+        _check("--container", () if self.container is None else [self.container])
+        _check("--device", () if self.device is None else [self.device])
+        packages: list[tuple[str, str | None]] = []
+        for package, versions in self.versions.items():
+            packages += [(package, version) for version in versions]
+        packages += [_package(text) for text in self.with_]
+        read = read_facts(facts)
+        if not packages and self.container is None:
+            return None
+        return Setup(tuple(packages), self.container, self.device, read, inference)
+
+    def setup_or_installed(self, kb: KnowledgeBase, facts: Sequence[str] | None, inference: bool) -> Setup:
+        """The environment as named; else what is installed here. Raises UsageError."""
+        named = self.setup(facts, inference)
+        if named is not None:
+            return named
+        from d9m.environment.detect import installed_here
+
+        found = installed_here(kb, dict(os.environ))
+        device = self.device or found.device
+        return Setup(found.packages, found.container, device, read_facts(facts), inference)
+
+
+def with_place(command: Callable[Concatenate[Place, Rest], None]) -> Callable[..., None]:
+    """A command that gets the options of an environment as one value, its first parameter."""
+
+    def run(**given: Any) -> None:
+        versions = {package: given.pop(package) or () for package in FRAMEWORKS}
+        place = Place(versions, given.pop("with_") or (), given.pop("container"), given.pop("device"))
+        command(place, **given)  # type: ignore[call-arg]
+
+    _first, *own = inspect.signature(command, eval_str=True).parameters.values()
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in _ANNOTATIONS.items()
+    ]
+    wrapper: Any = run
+    wrapper.__doc__ = command.__doc__
+    wrapper.__signature__ = inspect.Signature([*shared, *(each.replace(kind=shared[0].kind) for each in own)])
+    return run
+
+
+def _check(option: str, values: Sequence[str]) -> None:
+    if "" in values:
+        raise UsageError(f"{option} is empty")
+    for value in values:
+        if not value.isprintable():
+            raise UsageError(f"{option} holds control characters: {quote(value)}")
+
+
+def _package(text: str) -> tuple[str, str | None]:
+    name, equals, version = text.partition("=")
+    version = version.lstrip("=")
+    if not name.strip() or (equals and not version.strip()):
+        raise UsageError(f"--with {quote(text)}: expected NAME or NAME=VERSION")
+    return name.strip(), version.strip() if equals else None
+
+
+def read_facts(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
+    """The ``NAME=VALUE`` of every ``--fact``. Raises UsageError."""
+    _check("--fact", texts or ())
+    found: list[tuple[str, str]] = []
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise UsageError(f"--fact {quote(text)}: expected NAME=VALUE", tip="see: d9m list facts")
+        found.append((name.strip(), value.strip()))
+    return tuple(found)
+
+
+def read_calls(texts: Sequence[str] | None) -> list[str]:
+    """Every ``--calls``. Raises UsageError."""
+    _check("--calls", texts or ())
+    return list(dict.fromkeys(texts or ()))
+
+
+MOST_OPS = 10_000
+"""Items of one question; a catalogue has fewer."""
+
+
+def read_ops(lists: Sequence[str] | None) -> list[str] | None:
+    """The items of every ``--ops``; None where none was given. Raises UsageError for an empty list."""
+    if lists is None:
+        return None
+    items: list[str] = []
+    for text in lists:
+        items += _items(text)
+    if not items:
+        raise UsageError("--ops is empty", tip="leave it out for everything known of the environment")
+    if len(items) > MOST_OPS:
+        raise UsageError(f"--ops has {len(items)} items, {MOST_OPS} are allowed")
+    return [query.text for query in {item: op_syntax.parse(item) for item in items}.values()]
+
+
+def _items(text: str) -> list[str]:
+    if text == "-":
+        return _lines(sys.stdin, "standard input")
+    if not text.startswith("@"):
+        return op_syntax.split(text)
+    try:
+        with open(text[1:], encoding="utf-8") as file:
+            return _lines(file, quote(text[1:]))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"--ops {quote(text)}: cannot be read: {reason(error)}") from None
+
+
+def _lines(file: TextIO, name: str) -> list[str]:
+    text = file.read(MOST_OPS * op_syntax.LONGEST)
+    if file.read(1):
+        raise UsageError(f"{name} is too long for a list of ops")
+    items: list[str] = []
+    for line in text.splitlines():
+        items += op_syntax.split(line.partition("#")[0])
+    return items

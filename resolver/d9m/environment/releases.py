@@ -1,0 +1,74 @@
+"""Which releases of a package a question is about: one that was named, what an image or a wheel holds, any."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model.versions import Candidates, candidates, key
+
+Origin = Literal["given", "container", "wheel"]
+
+
+class Installed(msgspec.Struct, frozen=True):
+    """One package of the environment."""
+
+    version: str | None
+    """As given or as found in the image; None: named without a version."""
+    candidates: Candidates
+    origin: Origin
+
+
+def installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin = "given") -> Installed:
+    """A package in a version; without one, in any release. Raises UsageError for one that was never released."""
+    place = ("installed", package, version, origin)
+    return kb.once(
+        place, lambda: Installed(version, candidates(package, version or "any", kb.releases(package)), origin)
+    )
+
+
+def of_any(releases: Iterable[str]) -> Installed:
+    """A package in any of these releases, oldest first."""
+    return Installed(None, Candidates(tuple(releases), "any"), "given")
+
+
+def stated(kb: KnowledgeBase, package: str, version: str, origin: Origin) -> Installed:
+    """A package in the version that a map states: it need not be in the map of its own package."""
+    return Installed(version, _stated(kb, package, version), origin)
+
+
+def shipped(kb: KnowledgeBase, package: str, versions: Iterable[str]) -> Installed:
+    """A package in every version that the wheels in question ship, the newest one's last."""
+    every = list(versions)
+    found = {release for version in every for release in _stated(kb, package, version).releases}
+    return Installed(every[-1], Candidates(tuple(sorted(found, key=key)), "exactly"), "wheel")
+
+
+def between(kb: KnowledgeBase, package: str, before: str | None, after: str | None) -> Installed:
+    """A package of an image that nobody looked into: from what the one before it holds to what the one after holds."""
+    released = kb.releases(package)
+    if package in kb.meta.platforms and before and after:
+        around = (_number(before), _number(after))
+    else:
+        low = candidates(package, before, released).releases[0] if before else released[0]
+        high = candidates(package, after, released).releases[-1] if after else released[-1]
+        around = released[released.index(low) : released.index(high) + 1]
+    return Installed(None, Candidates(around, "between"), "container")
+
+
+def _stated(kb: KnowledgeBase, package: str, version: str) -> Candidates:
+    try:
+        return candidates(package, version, kb.releases(package))
+    except UsageError:
+        return Candidates((_number(version),), "exactly")
+
+
+def _number(version: str) -> str:
+    """A version without what follows its numbers."""
+    number = re.match(r"\d+(\.\d+)*", version)
+    return number[0] if number else "0"

@@ -1,0 +1,94 @@
+"""d9m from Python: the functions that ``import d9m`` offers.
+
+Keywords name packages, with ``_`` for ``-``; `kb` is a knowledge base to use
+instead of the installed one. Every function raises `d9m.UsageError` for what
+cannot be asked, and `d9m.DataError` for a broken knowledge base.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from d9m import api
+from d9m.browse.explain import Explained
+from d9m.browse.show import Showing
+from d9m.environment.environment import Setup, describe
+from d9m.kb.locate import open_knowledge_base
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
+from d9m.model.records import Scope
+from d9m.model.settings import PlainValue
+
+
+def advise(
+    *,
+    ops: Sequence[str] | None = None,
+    container: str | None = None,
+    device: str | None = None,
+    facts: Mapping[str, str] | None = None,
+    inference: bool = False,
+    scope: Scope = "run",
+    calls: Sequence[str] = (),
+    settings: Mapping[str, PlainValue] | None = None,
+    kb: KnowledgeBase | None = None,
+    **packages: str | None,
+) -> Advice:
+    """The exact settings for an environment and its ops; the fields are those of the JSON.
+
+    A package may be None: any release of it. Without a package or a container it
+    is about what is installed here; without `ops`, about every op known there.
+    `calls` are helper calls that the program makes, `settings` (as in
+    ``os.environ``) are judged against the advice.
+
+    >>> import d9m
+    >>> advice = d9m.advise(torch="2.4", ops=["index_add", "cumsum"])
+    >>> [op.outcome for op in advice.ops]
+    ['solved', 'raises']
+    >>> advice.ops[1].fixed_in
+    {'torch': '2.6'}
+    >>> advice.settings.env["CUBLAS_WORKSPACE_CONFIG"]
+    ':4096:8'
+    >>> d9m.advise(torch="2.4", megatron_core="0.8", device="cuda").environment.packages["megatron-core"]
+    '0.8'
+    """
+    kb = kb or open_knowledge_base()
+    given = tuple((facts or {}).items())
+    setup = Setup(_named(packages), container, device, given, inference)
+    if not packages and container is None:
+        from d9m.environment.detect import installed_here
+
+        here = installed_here(kb, os.environ)
+        setup = Setup(here.packages, here.container, device or here.device, given, inference)
+    return api.advise(kb, setup, ops, scope, calls, settings)
+
+
+def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | None) -> Explained:
+    """What an error or warning text means, or a log that holds some; packages narrow it to their wordings.
+
+    >>> import d9m
+    >>> found = d9m.explain("cumsum_cuda_kernel does not have a deterministic implementation", torch="2.4")
+    >>> found.found[0].ops
+    ['torch.cumsum']
+    """
+    from d9m.browse import explain as recognition
+
+    kb = kb or open_knowledge_base()
+    environment = describe(kb, Setup(_named(packages))) if packages else None
+    return recognition.explain(kb, text, environment)
+
+
+def show(*names: str, kb: KnowledgeBase | None = None) -> Showing:
+    """Records, or ops across all versions, by any of their names.
+
+    >>> import d9m
+    >>> [shown.kind for shown in d9m.show("TDO", "torch.cumsum").found]
+    ['solution', 'op']
+    """
+    from d9m.browse import show as records
+
+    return records.show(kb or open_knowledge_base(), names)
+
+
+def _named(packages: Mapping[str, str | None]) -> tuple[tuple[str, str | None], ...]:
+    return tuple(packages.items())
