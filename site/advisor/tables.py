@@ -50,7 +50,7 @@ class _Tables:
             "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
             "facts": {
-                name: [fact.title, fact.values or None, fact.default, int(fact.argument)]
+                name: [fact.title, fact.values or None, fact.default, int(fact.argument), fact.says]
                 for name, fact in sorted(kb.meta.facts.items())
             },
             "choices": offered,

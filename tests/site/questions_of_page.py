@@ -109,7 +109,7 @@ def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
         return {"mistake": str(error)}
 
 
-LEFT_OUT = {"evidence", "references", "device", "links", "summary", "helpers", "existing", "missing"}
+LEFT_OUT = {"evidence", "references", "device", "links", "summary", "helpers", "existing", "missing", "home"}
 """What the page has on the pages of records instead, and what is about a machine at hand."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import importlib
 import json
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,8 @@ from d9m.api import advise
 from d9m.cli import options
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
-from d9m.render.advice import markdown, python
+from d9m.render.advice import render
+from d9m.render.interface import Answer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -40,7 +40,8 @@ ASK = """async (questions) => {
       const took = performance.now() - start;
       const command = toCommand(tables, question);
       const imports = Object.keys(advice.environment.packages).flatMap((name) => tables.about[name].imports);
-      const blocks = Object.fromEntries(formats(advice, command, imports).map(([, name, text]) => [name, text]));
+      const written = formats(tables, advice, command, imports);
+      const blocks = Object.fromEntries(written.map(([, name, text]) => [name, text]));
       return { advice, blocks, command, address: toAddress(tables, question), took };
     } catch (error) {
       if (!(error instanceof Mistake)) throw error;
@@ -127,12 +128,12 @@ def test_every_block_is_the_one_that_the_command_line_writes(name: str, answers:
 
 def _block(name: str, advice: Advice, command: str) -> str:
     frameworks = tuple(each for package in advice.environment.packages for each in real().package(package).imports)
-    if name == "python":
-        return python.render(advice, command, frameworks)
-    if name == "markdown":
-        bare = [msgspec.structs.replace(op, sources=[]) for op in advice.ops]  # the page links records instead
-        return markdown.render(msgspec.structs.replace(advice, ops=bare), command, frameworks)
-    return importlib.import_module(f"d9m.render.{name}").render(advice, command)
+    body = render(name, Answer(advice, real(), command, frameworks)).body
+    assert isinstance(body, str)
+    if name == "markdown":  # the page links records instead of naming their evidence
+        own = {line for line in body.splitlines() if line.startswith("- ") and line.endswith(")") and "](" in line}
+        return "\n".join(line for line in body.splitlines() if line not in own).rstrip() + "\n"
+    return body
 
 
 def test_an_answer_takes_less_than_a_tenth_of_a_second(answers: list[dict[str, Any]]) -> None:

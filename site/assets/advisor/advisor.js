@@ -1,9 +1,9 @@
 // A question in, the advice out; knows nothing of the page.
 
 import { Environment } from "./environment.js";
-import { everything, find, Names } from "./lookup.js";
-import { Mistake, parse, split } from "./query.js";
-import { resolve } from "./resolve.js";
+import { everything, find, Names } from "./op_lookup.js";
+import { Mistake, parse, split } from "./op_syntax.js";
+import { resolve } from "./resolver.js";
 
 export class Advisor {
   constructor(tables) {

@@ -1,7 +1,7 @@
 // One environment: the row of the tables that belongs to what was chosen, with the facts that were given.
 
 import { Clauses } from "./clauses.js";
-import { Mistake } from "./query.js";
+import { Mistake } from "./op_syntax.js";
 
 export class Environment {
   // `question`: choice, version, device, facts, inference.

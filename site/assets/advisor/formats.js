@@ -1,62 +1,64 @@
 // The advice as blocks to copy: the same blocks that the command line writes.
 
-import { typed, unique } from "./settle.js";
+import { typed, unique } from "./merge.js";
+import * as phrases from "./phrases.js";
+import { sentences } from "./verdict.js";
 import * as words from "./words.js";
 
 // Title, name of the language for people who read it, and the block; null where there is nothing to write.
-export function formats(advice, command, imports) {
+export function formats(tables, advice, command, imports) {
   const has = (...kinds) => advice.steps.some((step) => kinds.includes(step.kind));
   return [
-    ["Shell", "env", env(advice, command)],
-    ["Python", "python", python(advice, command, imports)],
-    ["Dockerfile", "dockerfile", dockerfile(advice, command)],
-    ["Slurm", "slurm", slurm(advice, command)],
-    ["Markdown", "markdown", markdown(advice, command, imports)],
-    ["Megatron", "megatron", has("flags") ? megatron(advice, command) : null],
+    ["Shell", "env", env(tables, advice, command)],
+    ["Python", "python", python(tables, advice, command, imports)],
+    ["Dockerfile", "dockerfile", dockerfile(tables, advice, command)],
+    ["Slurm", "slurm", slurm(tables, advice, command)],
+    ["Markdown", "markdown", markdown(tables, advice, command, imports)],
+    ["Megatron", "megatron", has("flags") ? megatron(tables, advice, command) : null],
     ["Clara", "clara", has("config") ? clara(advice) : null],
     ["JSON", "json", `${JSON.stringify(advice, null, 2)}\n`],
   ].filter(([, , text]) => text !== null);
 }
 
-export function env(advice, command) {
+export function env(tables, advice, command) {
   return block([
-    `# ${words.stamp(advice, command)}`,
-    ...shell(advice),
+    stamp(advice, command),
+    ...shell(tables, advice),
     ...remarks(advice),
-    ...elsewhere(advice, ["install", "python", "flags", "config", "code", "avoid"]),
+    ...elsewhere(tables, advice, ["install", "python", "flags", "config", "code", "avoid"]),
   ]);
 }
 
-export function dockerfile(advice, command) {
+export function dockerfile(tables, advice, command) {
   const lines = advice.steps.map((step) => [step, instruction(step)]).filter(([, line]) => line !== null);
   return block([
-    `# ${words.stamp(advice, command)}`,
-    ...lines.map(([step, line]) => onlyIf(advice, step, line)),
+    stamp(advice, command),
+    ...lines.map(([step, line]) => onlyIf(tables, advice, step, line)),
     ...remarks(advice),
-    ...elsewhere(advice, ["python", "flags", "config", "code", "avoid"]),
+    ...elsewhere(tables, advice, ["python", "flags", "config", "code", "avoid"]),
   ]);
 }
 
-export function slurm(advice, command) {
+export function slurm(tables, advice, command) {
   const flags = advice.steps.filter((step) => step.kind === "flags").map((step) => step.text || step.name);
   return block([
     "#!/bin/bash",
     "#SBATCH --export=ALL",
-    `# ${words.stamp(advice, command)}`,
-    ...shell(advice),
+    stamp(advice, command),
+    ...shell(tables, advice),
     ...remarks(advice),
-    ...elsewhere(advice, ["install", "python", "config", "code", "avoid"]),
+    ...elsewhere(tables, advice, ["install", "python", "config", "code", "avoid"]),
     `srun python train.py ${flags.join(" ")}`.trimEnd(),
   ]);
 }
 
-export function megatron(advice, command) {
+export function megatron(tables, advice, command) {
   const flags = advice.steps.filter((step) => step.kind === "flags" && live(advice, step));
   return block([
-    `# ${words.stamp(advice, command)}`,
-    ...shell(advice),
+    stamp(advice, command),
+    ...shell(tables, advice),
     ...remarks(advice),
-    ...elsewhere(advice, ["install", "python", "config", "code", "avoid"]),
+    ...elsewhere(tables, advice, ["install", "python", "config", "code", "avoid"]),
     `DETERMINISTIC_ARGS=(${flags.map((step) => step.text || step.name).join(" ")})`,
   ]);
 }
@@ -73,20 +75,22 @@ export function clara(advice) {
   return `${JSON.stringify(tree, null, 2)}\n`;
 }
 
-export function markdown(advice, command, imports) {
-  const lines = [`**${words.shout(advice.outcome)}** ${escaped(words.environment(advice))}`, ""];
+export function markdown(tables, advice, command, imports) {
+  const titles = Object.fromEntries(advice.solutions.map((solution) => [solution.label, solution.title]));
+  const lines = [`**${escaped(sentences(tables, advice))}** ${escaped(words.environment(tables, advice))}`, ""];
   if (advice.ops.length) {
-    lines.push("| op | outcome | with | fixed for good in |", "|---|---|---|---|");
+    lines.push("| op | outcome | with | fix available since |", "|---|---|---|---|");
     for (const op of advice.ops) {
       const fixed = op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ") || "-";
-      lines.push(`| \`${escaped(op.query)}\` | ${op.outcome} | ${op.solutions.join(" + ") || "-"} | ${fixed} |`);
+      const solved = op.solutions.map((label) => titles[label] ?? label).join(" + ") || "-";
+      lines.push(`| \`${escaped(op.query)}\` | ${op.outcome} | ${escaped(solved)} | ${fixed} |`);
     }
     lines.push("");
   }
   if (advice.steps.length) {
-    lines.push("```sh", env(advice, command).trimEnd(), "```", "");
+    lines.push("```sh", env(tables, advice, command).trimEnd(), "```", "");
     if (advice.steps.some((step) => step.kind === "python")) {
-      lines.push("```python", python(advice, command, imports).trimEnd(), "```", "");
+      lines.push("```python", python(tables, advice, command, imports).trimEnd(), "```", "");
     }
   }
   return `${[...lines, ...advice.cautions.map((each) => `- ${escaped(each.text)}`)].join("\n").trimEnd()}\n`;
@@ -100,7 +104,7 @@ function escaped(text) {
 
 // --- a block for the top of a program
 
-export function python(advice, command, imports) {
+export function python(tables, advice, command, imports) {
   const early = advice.steps.filter((step) => ["env", "append", "unset"].includes(step.kind));
   const beforeStart = early.filter((step) => step.read_at === "process-start");
   const settable = early.filter((step) => step.read_at !== "process-start");
@@ -108,19 +112,19 @@ export function python(advice, command, imports) {
   const first = program.filter((step) => step.before_import);
   const rest = program.filter((step) => !step.before_import);
   const lines = [
-    `# ${words.stamp(advice, command)}`,
+    stamp(advice, command),
     ...remarks(advice),
-    ...elsewhere(advice, ["install", "flags", "config", "code", "avoid"]),
+    ...elsewhere(tables, advice, ["install", "flags", "config", "code", "avoid"]),
   ];
   if (early.length || first.length) lines.push("import os", "import sys", "");
-  lines.push(...beforeStart.flatMap((step) => commented(advice, step, required(step))));
+  lines.push(...beforeStart.flatMap((step) => commented(tables, advice, step, required(step))));
   if (settable.length || first.length) lines.push(...guard(imports));
-  lines.push(...settable.flatMap((step) => commented(advice, step, [assignment(step)])));
+  lines.push(...settable.flatMap((step) => commented(tables, advice, step, [assignment(step)])));
   if (settable.length) lines.push("");
-  lines.push(...first.flatMap((step) => commented(advice, step, [...step.imports, ...statement(step)])));
+  lines.push(...first.flatMap((step) => commented(tables, advice, step, [...step.imports, ...statement(step)])));
   lines.push(...unique(rest.filter((step) => live(advice, step)).flatMap((step) => step.imports)));
   for (const step of rest) {
-    lines.push(...commented(advice, step, [...(live(advice, step) ? [] : step.imports), ...statement(step)]));
+    lines.push(...commented(tables, advice, step, [...(live(advice, step) ? [] : step.imports), ...statement(step)]));
   }
   return `${lines.join("\n").trimEnd()}\n`;
 }
@@ -129,9 +133,9 @@ function required(step) {
   const name = repr(step.name);
   let wrong = `os.environ.get(${name}) != ${repr(step.value ?? "")}`;
   if (step.free) wrong = `os.environ.get(${name}) in (${["", ...step.refuses].map(repr).join(", ")}, None)`;
-  let told = `set ${step.name}=${step.value ?? ""} before Python starts: inside the process it is too late`;
-  if (step.kind === "unset") [wrong, told] = [`${name} in os.environ`, `unset ${step.name} before Python starts`];
-  return [`if ${wrong}:`, `    raise RuntimeError(${repr(told)})`];
+  let message = `set ${step.name}=${step.value ?? ""} before Python starts: inside the process it is too late`;
+  if (step.kind === "unset") [wrong, message] = [`${name} in os.environ`, `unset ${step.name} before Python starts`];
+  return [`if ${wrong}:`, `    raise RuntimeError(${repr(message)})`];
 }
 
 function guard(imports) {
@@ -155,15 +159,25 @@ function statement(step) {
   return (step.text || step.name).split("\n");
 }
 
-function commented(advice, step, lines) {
+function commented(tables, advice, step, lines) {
   if (live(advice, step)) return lines;
-  return [`# only if ${words.clauses(step.when)}:`, ...lines.map((line) => `# ${line}`)];
+  return [`# ${only(tables, step)}:`, ...lines.map((line) => `# ${line}`)];
 }
 
 // --- what blocks have in common
 
 function block(lines) {
   return `${lines.join("\n")}\n`;
+}
+
+// The comment line that every block carries.
+function stamp(advice, command) {
+  return `# d9m ${advice.d9m.version}, knowledge base ${advice.d9m.kb_date}: ${command}`;
+}
+
+// Where a step is needed, as half a sentence: "only with PyTorch before 2.10".
+function only(tables, step) {
+  return `only ${phrases.conditions(tables, step.when)}`;
 }
 
 // Whether a step can stand in a block as it is; what depends on a release that nobody named could be wrong.
@@ -176,12 +190,12 @@ function live(advice, step) {
   return step.when === null || !step.when.some((when) => Object.keys(when).some((name) => open.has(name)));
 }
 
-function onlyIf(advice, step, line) {
-  return live(advice, step) ? line : `# only if ${words.clauses(step.when)}: ${line}`;
+function onlyIf(tables, advice, step, line) {
+  return live(advice, step) ? line : `# ${only(tables, step)}: ${line}`;
 }
 
-function shell(advice) {
-  return advice.steps.map((step) => [step, shellLine(step)]).filter(([, line]) => line).map(([step, line]) => onlyIf(advice, step, line));
+function shell(tables, advice) {
+  return advice.steps.map((step) => [step, shellLine(step)]).filter(([, line]) => line).map(([step, line]) => onlyIf(tables, advice, step, line));
 }
 
 function shellLine(step) {
@@ -217,22 +231,22 @@ const PLACES = {
 };
 
 // Comment lines for what a block cannot do itself.
-function elsewhere(advice, kinds) {
+function elsewhere(tables, advice, kinds) {
   return advice.steps
     .filter((step) => kinds.includes(step.kind))
     .flatMap((step) => {
-      const only = live(advice, step) ? "" : `, only if ${words.clauses(step.when)}`;
+      const where = live(advice, step) ? "" : `, ${only(tables, step)}`;
       const text = step.kind === "install" ? step.text || step.name : line(step);
-      return text.split("\n").map((each) => `# also, ${PLACES[step.kind]}${only}: ${each}`);
+      return text.split("\n").map((each) => `# also, ${PLACES[step.kind]}${where}: ${each}`);
     });
 }
 
 // Comment lines: what is contested.
 function remarks(advice) {
-  const told = (each) => `over ${each.name}: ${each.choices.join("; ")}`;
+  const other = (each) => `--scope ${each.scope} needs another ${each.name}`;
   return [
     ...advice.conflicts.map((each) => `# CONFLICT ${each.name}: ${each.choices.join("; ")}`),
-    ...advice.scope_conflicts.map((each) => `# CONFLICT with --scope ${each.scope} ${told(each)}`),
+    ...advice.scope_conflicts.map((each) => `# NOT BOTH: ${other(each)}: ${each.choices.join("; ")}`),
   ];
 }
 

@@ -2,7 +2,9 @@
 
 import { chip, copier, element } from "./element.js";
 import { formats } from "./formats.js";
-import * as words from "./words.js";
+import * as phrases from "./phrases.js";
+import { sentences } from "./verdict.js";
+import { environment } from "./words.js";
 
 export class Shower {
   // `root`: address of the site, for links to the pages of records.
@@ -46,7 +48,7 @@ export class Shower {
   }
 
   #headline(advice) {
-    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("strong", {}, words.meaning(advice)), element("br"), element("small", {}, words.environment(advice)));
+    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("strong", {}, sentences(this.tables, advice)), element("br"), element("small", {}, environment(this.tables, advice)));
   }
 
   #conflicts(advice) {
@@ -60,7 +62,7 @@ export class Shower {
   }
 
   #blocks(advice, command, imports) {
-    const all = formats(advice, command, imports);
+    const all = formats(this.tables, advice, command, imports);
     const code = element("code", {});
     const panel = element("div", { role: "tabpanel", id: "d9m-block", tabindex: "0", class: "highlight" },
       element("pre", {}, code), copier(() => code.textContent));
@@ -108,9 +110,9 @@ export class Shower {
 
   #source(source) {
     const about = (each) => {
-      const when = words.clause(each.when);
+      const when = phrases.condition(this.tables, each.when);
       const by = each.solutions.length ? ` with ${each.solutions.join(" + ")}` : each.raised_by ? `: ${each.raised_by} makes it stop` : "";
-      return element("li", {}, when ? `if ${when}: ` : "", chip(each.outcome), by, each.note ? ` (${each.note})` : "");
+      return element("li", {}, when ? `${when}: ` : "", chip(each.outcome), by, each.note ? ` (${each.note})` : "");
     };
     const lines = [
       source.possible.length > 1 || source.possible[0].note ? element("ul", {}, ...source.possible.map(about)) : null,
@@ -127,8 +129,8 @@ export class Shower {
   #list(title, told) {
     if (!told.length) return [];
     const item = (each) => {
-      const when = words.clause(each.when);
-      return element("li", {}, when ? `If ${when}: ` : "", each.text, " ", element("a", { href: this.#address(each.id), class: "d9m-why", "aria-label": `record ${each.id}` }, "why"));
+      const when = phrases.condition(this.tables, each.when);
+      return element("li", {}, when ? `${when[0].toUpperCase()}${when.slice(1)}: ` : "", each.text, " ", element("a", { href: this.#address(each.id), class: "d9m-why", "aria-label": `record ${each.id}` }, "why"));
     };
     return [element("h2", {}, title), element("ul", {}, ...told.map(item))];
   }

@@ -1,8 +1,8 @@
 // What judged sources need, and what the solutions that meet the needs turn.
 
-import { byText, meets } from "./choose.js";
+import { byText, meets } from "./select.js";
 import { isEmpty } from "./clauses.js";
-import { demands, settle, total, unique } from "./settle.js";
+import { demands, settle, total, unique } from "./merge.js";
 
 // What has to be solved, where it can be.
 export function needs(judged) {

@@ -1,7 +1,7 @@
 // Completion in the field for ops: names first, then the arguments that matter for the name, then directions.
 
 import { element } from "./element.js";
-import { plain } from "./query.js";
+import { plain } from "./op_syntax.js";
 
 const DIRECTIONS = ["forward", "backward"];
 

@@ -1,11 +1,11 @@
 // The answer: what each source does here, the solutions that were chosen, and their settings, merged.
 
-import { byText, choose } from "./choose.js";
+import { byText, choose } from "./select.js";
 import { same } from "./clauses.js";
-import { across, priced } from "./contradictions.js";
-import { judgeItem, judgeOpless, worst } from "./judge.js";
+import { across, priced } from "./conflicts.js";
+import { judgeItem, judgeOpless, worst } from "./evaluate.js";
 import { needs, Solutions } from "./solutions.js";
-import { demands, settle, total, unique } from "./settle.js";
+import { demands, settle, total, unique } from "./merge.js";
 
 const DEFAULTS_WORST_LAST = ["deterministic", "unknown", "raises", "nondeterministic"];
 const DIRECTIONS = ["forward", "backward"];
@@ -116,6 +116,7 @@ function sourceAnswer(here, judged, chosen) {
     workarounds: source.workarounds.filter(([, when]) => holds(when)).map(([text]) => ({ text })),
     costs: source.costs.filter(([, , when]) => holds(when)).map(([text, factor]) => ({ text, factor })),
     links: source.links,
+    home: judged.home,
   };
 }
 

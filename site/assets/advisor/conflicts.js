@@ -1,8 +1,8 @@
 // Contradictions: what each way out costs, and those that another scope would bring.
 
-import { choose } from "./choose.js";
-import { judgeOpless } from "./judge.js";
-import { settle, unique } from "./settle.js";
+import { choose } from "./select.js";
+import { judgeOpless } from "./evaluate.js";
+import { settle, unique } from "./merge.js";
 import { covered, needs } from "./solutions.js";
 
 const SCOPES = ["run", "batch", "hardware"];

@@ -1,6 +1,6 @@
 // What each source does in one environment: every possible verdict, with what leads to it.
 
-import { byText } from "./choose.js";
+import { byText } from "./select.js";
 
 const WORST_LAST = ["no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"];
 const badness = (outcome) => WORST_LAST.indexOf(outcome);

@@ -2,7 +2,7 @@
 
 import { factValue } from "./environment.js";
 import { closest } from "./near.js";
-import { Mistake, plain } from "./query.js";
+import { Mistake, plain } from "./op_syntax.js";
 
 // Every name of a catalogue by its plain spelling, and by each of its last parts; a name in full beats a part.
 export class Names {
