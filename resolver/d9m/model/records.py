@@ -360,6 +360,12 @@ class Fact(Record, frozen=True, kw_only=True):
     An integer has ``from``, ``until``, ``is`` and ``range``, which may hold
     ``{from}``, ``{until}`` and ``{last}``: ``on inputs of {from} or more dimensions``.
     """
+    parameters: dict[str, dict[str, str]] = {}
+    """Parameter of a call that decides it -> value of the parameter -> value of the fact.
+
+    Values that both spell alike are not listed. ``*`` is any other value, ``?`` an argument
+    whose value the text of a call does not say; as a value of the fact it says nothing.
+    """
 
 
 class Edition(Record, frozen=True, kw_only=True):
