@@ -68,6 +68,10 @@ def collect(
     beside: Annotated[
         str | None, typer.Option(metavar="RELEASE", help="Of a wheel of keras: the release of TensorFlow it serves.")
     ] = None,
+    signatures: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Read signatures instead, and add the release to this file (also: jax)."),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Extract what a framework's wheel says about determinism, for kb/evidence/."""
@@ -76,17 +80,23 @@ def collect(
 
     from d9m.authoring import collect as collecting
     from d9m.authoring.collect import download
+    from d9m.authoring.collect.signatures import READERS, add_signatures
 
     output.one_of("--platform", platform, tuple(download.PLATFORMS))
-    if version is None and wheel in collecting.FRAMEWORKS:
+    if version is None and wheel in collecting.FRAMEWORKS and signatures is None:
         day = datetime.date.today().isoformat()
         output.write(collecting.published(wheel, day).encoded().decode(), out)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(wheel)
         if version is not None:
-            output.one_of("WHEEL", wheel, (*collecting.FRAMEWORKS, *collecting.BESIDE))
+            known = READERS if signatures is not None else {**collecting.FRAMEWORKS, **collecting.BESIDE}
+            output.one_of("WHEEL", wheel, tuple(known))
             path = download.download(wheel, version, platform, Path(folder))
+        if signatures is not None:
+            added = add_signatures(Path(signatures), path, beside)
+            output.write(added.encoded().decode(), signatures)
+            return
         found = collecting.collect(path)
     if found.part != (beside is not None) or (found.part and catalogue is None):
         raise UsageError("a wheel of keras needs --beside RELEASE and --catalogue FILE; no other takes --beside")

@@ -63,6 +63,8 @@ class Records(msgspec.Struct, frozen=True):
     """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
     catalogues: list[wheel_facts.Catalogue] = []
     """Public names of the frameworks, by package."""
+    signatures: list[wheel_facts.SignatureCatalogue] = []
+    """How their callables are called, by package."""
     wheels: frozenset[str] = frozenset()
     """Fact files of wheels, by name."""
 
@@ -90,6 +92,7 @@ def load(root: Path) -> Records:
         words=apart["words"][0].record if apart["words"] else records.Words(),
         explained=apart["explained"][0].record if apart["explained"] else {},
         catalogues=[each.record for each in apart["catalogues"]],
+        signatures=[each.record for each in apart["signatures"]],
         wheels=frozenset(each.id for each in apart["wheels"]),
     )
 
@@ -143,6 +146,7 @@ _FACTS: dict[Any, str] = {
     wheel_facts.WheelFacts: "wheels",
     wheel_facts.Catalogue: "catalogues",
     wheel_facts.Published: "published",
+    wheel_facts.SignatureCatalogue: "signatures",
 }
 
 

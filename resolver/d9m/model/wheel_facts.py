@@ -2,7 +2,8 @@
 
 ``evidence/wheels/*.json`` holds one file a wheel (`WheelFacts`),
 ``evidence/catalogue-*.json`` the public names of a framework over its releases
-(`Catalogue`), ``evidence/releases-*.json`` what a package index lists (`Published`),
+(`Catalogue`), ``evidence/signatures-*.json`` how they are called (`SignatureCatalogue`),
+``evidence/releases-*.json`` what a package index lists (`Published`),
 ``evidence/explained.yaml`` the reasons for known differences.
 """
 
@@ -17,6 +18,11 @@ import msgspec
 
 from d9m.errors import DataError
 from d9m.model.versions import in_order
+
+OR = " | "
+"""Between the overloads of a signature."""
+
+AS_FUNCTION = "="
 
 
 class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -90,27 +96,61 @@ class Catalogue(Fact, frozen=True):
     def at(self, release: str) -> set[str]:
         """Names of one release that was read."""
         place = self.releases.index(release)
-        return {name for name, places in self.present() if place in places}
+        return {name for name, present in self.present() if place in present}
 
     def present(self) -> Iterator[tuple[str, frozenset[int]]]:
         """Every name, and the places in `releases` of those that have it."""
         for text, names in self.names.items():
-            places = frozenset(self._places(text))
+            present = places(self.releases, text)
             for name in names:
-                yield name, places
-
-    def _places(self, text: str) -> set[int]:
-        found: set[int] = set()
-        for span in text.split(","):
-            first, _dots, until = span.partition("..")
-            end = self.releases.index(until) if until else len(self.releases)
-            found.update(range(self.releases.index(first), end))
-        return found
+                yield name, present
 
     def with_release(self, release: str, names: Iterable[str]) -> Catalogue:
         """The catalogue with one release read, or read anew."""
         known: dict[str, set[str]] = {each: self.at(each) for each in self.releases}
         return catalogue(self.package, {**known, release: set(names)})
+
+    def encoded(self) -> bytes:
+        return _encoded(self)
+
+
+class SignatureCatalogue(Fact, frozen=True):
+    """How the public callables of a package are called, in the releases whose wheels were read.
+
+    Overloads are parameter lists as Python writes them, joined by `OR`. A word after a colon (Tensor,
+    int, number, bool) stands where only such an argument fits. Left out: functions of one argument, methods
+    and constructors of none, and parameters that only say where a result goes.
+    """
+
+    package: str
+    releases: list[str] = []
+    wheels: dict[str, dict[str, str]] = {}
+    """Release -> file name of a wheel that was read -> its SHA-256."""
+    signatures: dict[str, dict[str, str]] = {}
+    """Spans (as of `Catalogue`) -> name -> overloads; or `AS_FUNCTION` for a method that is called like the
+    function of the same name in the namespace of its class, without the first argument."""
+
+    def at(self, release: str) -> dict[str, str]:
+        """Name -> overloads, in one release that was read."""
+        place = self.releases.index(release)
+        return {
+            name: text
+            for span, named in self.signatures.items()
+            if place in places(self.releases, span)
+            for name, text in named.items()
+        }
+
+    def with_release(self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]) -> SignatureCatalogue:
+        """The catalogue with one release read, or read anew; `wheel`: file name and SHA-256."""
+        known = {each: self.at(each) for each in self.releases}
+        wheels = {**self.wheels, release: dict([wheel])}
+        return _signature_catalogue(self.package, wheels, {**known, release: dict(stated)})
+
+    def with_part(self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]) -> SignatureCatalogue:
+        """The catalogue with names of another wheel added to a release."""
+        known = {each: self.at(each) for each in self.releases}
+        wheels = {**self.wheels, release: {**self.wheels[release], **dict([wheel])}}
+        return _signature_catalogue(self.package, wheels, {**known, release: {**known[release], **stated}})
 
     def encoded(self) -> bytes:
         return _encoded(self)
@@ -130,6 +170,29 @@ def catalogue(package: str, known: Mapping[str, set[str]]) -> Catalogue:
     return Catalogue(package, list(releases), names)
 
 
+def _signature_catalogue(
+    package: str, wheels: dict[str, dict[str, str]], known: Mapping[str, Mapping[str, str]]
+) -> SignatureCatalogue:
+    releases = in_order(known)
+    found: dict[str, dict[str, str]] = {}
+    for name in sorted(set[str]().union(*known.values())):
+        stated = [known[release].get(name, "") for release in releases]
+        for text in dict.fromkeys(filter(None, stated)):
+            span = spans(releases, [each == text for each in stated])
+            found.setdefault(span, {})[name] = text
+    return SignatureCatalogue(package, list(releases), wheels, found)
+
+
+def places(releases: Sequence[str], text: str) -> frozenset[int]:
+    """Places in `releases` of those that the spans in `text` hold."""
+    found: set[int] = set()
+    for span in text.split(","):
+        first, _dots, until = span.partition("..")
+        end = releases.index(until) if until else len(releases)
+        found.update(range(releases.index(first), end))
+    return frozenset(found)
+
+
 def spans(releases: Sequence[str], present: Sequence[bool]) -> str:
     """Runs of releases (oldest first) that have something."""
     found: list[str] = []
@@ -146,6 +209,7 @@ TYPES: dict[str, Any] = {
     "evidence/wheels/*.json": WheelFacts,
     "evidence/catalogue-*.json": Catalogue,
     "evidence/releases-*.json": Published,
+    "evidence/signatures-*.json": SignatureCatalogue,
 }
 """Place under ``kb/`` -> type of the files there."""
 

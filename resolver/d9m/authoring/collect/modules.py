@@ -119,19 +119,30 @@ _TENSORFLOW_TWICE = re.compile(r"compat/(v2/|v1/(compat|raw_ops)/)")
 
 def tensorflow_names(wheel: Wheel) -> set[str]:
     """Names of the generated modules; empty for releases that put their interface together while they start."""
-    modules: dict[str, list[str]] = {}
+    interface = tensorflow_modules(wheel)
+    found = {
+        f"{space}{name}"
+        for space, members in interface.items()
+        for each in members
+        for name in imported(wheel.text(each))
+    }
+    return {f"tf.{name}" for name in found if f"{name}." not in interface}
+
+
+def tensorflow_modules(wheel: Wheel) -> dict[str, list[str]]:
+    """Namespace below ``tf.``, with a dot at its end -> the files that say what is in it."""
+    found: dict[str, list[str]] = {}
     for member in wheel.members():
         place = _TENSORFLOW_API.fullmatch(member)
         space = (place["space"] or "") if place else ""
-        if place and not _TENSORFLOW_TWICE.match(space) and (place["apart"] or not _OWN.match(member)):
-            source = wheel.text(member)
-            if place["apart"] or _GENERATED in source:
-                modules.setdefault(space.replace("/", "."), []).append(source)
-    if modules:
-        root = wheel.text("tensorflow_core/__init__.py") or wheel.text("tensorflow/__init__.py")
-        modules.setdefault("", []).append(root)
-    found = {space + name for space, sources in modules.items() for source in sources for name in imported(source)}
-    return {f"tf.{name}" for name in found if f"{name}." not in modules}
+        if place is None or _TENSORFLOW_TWICE.match(space):
+            continue
+        if place["apart"] or (not _OWN.match(member) and _GENERATED in wheel.text(member)):
+            found.setdefault(space.replace("/", "."), []).append(member)
+    if found:
+        roots = ("tensorflow_core/__init__.py", "tensorflow/__init__.py")
+        found.setdefault("", []).append(next((each for each in roots if wheel.text(each)), roots[-1]))
+    return found
 
 
 _KERAS_API = re.compile(r"keras/(?:api/_v2/|(?:api/)?_tf_keras/)keras/(.+/)?__init__\.py")
@@ -141,10 +152,18 @@ _KERAS_API = re.compile(r"keras/(?:api/_v2/|(?:api/)?_tf_keras/)keras/(.+/)?__in
 def keras_names(wheel: Wheel) -> set[str]:
     """Names under ``tf.keras`` in the wheel of Keras that TensorFlow takes them from."""
     found: set[str] = set()
+    for space, members in keras_modules(wheel).items():
+        for source in map(wheel.text, members):
+            names = imported(source) - imported(source, "keras.api") - imported(source, "keras._tf_keras")
+            found.update(f"tf.{space}{name}" for name in names)
+    return found
+
+
+def keras_modules(wheel: Wheel) -> dict[str, list[str]]:
+    """Namespace below ``tf.``, with a dot at its end -> the files that say what is in it."""
+    found: dict[str, list[str]] = {}
     for member in wheel.members():
         place = _KERAS_API.fullmatch(member)
         if place is not None:
-            source = wheel.text(member)
-            names = imported(source) - imported(source, "keras.api") - imported(source, "keras._tf_keras")
-            found.update(f"tf.keras.{(place[1] or '').replace('/', '.')}{name}" for name in names)
+            found.setdefault(f"keras.{(place[1] or '').replace('/', '.')}", []).append(member)
     return found

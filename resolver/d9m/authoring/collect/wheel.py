@@ -20,6 +20,8 @@ _NAME = re.compile(r"(?P<distribution>[\w.]+)-(?P<version>[\w.+!]+)(-\d\w*)?-[\w
 _MOVED = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
 """Where some wheels keep what the installer puts beside the rest."""
 
+_METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
 """What `zipfile` raises for a damaged or unusual archive."""
 
@@ -89,6 +91,12 @@ class Wheel:
             while piece := file.read(_PIECE):
                 digest.update(piece)
         return digest.hexdigest()
+
+    def oldest_python(self) -> tuple[int, ...]:
+        """The first Python that it is made for; empty where it does not say."""
+        metadata = next((member for member in self.members() if _METADATA.fullmatch(member)), "")
+        stated = re.search(r"^Requires-Python:.*>=\s*(\d+(?:\.\d+)*)", self.text(metadata), re.MULTILINE)
+        return tuple(int(number) for number in stated[1].split(".")) if stated else ()
 
     def _damaged(self, error: BaseException, member: str = "") -> DataError:
         place = f"{self.path.name}: {member}" if member else self.path.name
