@@ -12,7 +12,7 @@ from d9m.authoring.audit.shipped import Release
 from d9m.authoring.audit.texts import carries
 from d9m.errors import DataError
 from d9m.kb import yaml_files
-from d9m.model.wheel_facts import Line, Published, WheelFacts, catalogue
+from d9m.model.wheel_facts import Line, Published, SignatureCatalogue, WheelFacts, catalogue
 
 REFUSED = "does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'."
 WARNED = "does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(warn)'."
@@ -123,6 +123,14 @@ def test_records_that_agree_with_every_wheel_are_clean(kb: Kb) -> None:
 def test_without_fact_files_nothing_is_said_to_agree(tmp_path: Path) -> None:
     found = audit(tmp_path)
     assert (found.exit_code(), found.compared) == (3, [])
+
+
+def test_a_parameter_that_decides_a_fact_and_that_no_signature_has_is_found(kb: Kb) -> None:
+    kb.change("facts.yaml", "max]}", "max], parameters: {mode: {}, how: {}}}")
+    assert kb.ids() == ["parameter-not-shipped mode:how", "parameter-not-shipped mode:mode"]
+    stated = {"2.0.0..": {"torch.nn.functional.embedding_bag": "weight | input, *, mode='mean'"}}
+    kb.write("evidence/signatures-torch.json", SignatureCatalogue("torch", ["2.0.0"], {}, stated).encoded().decode())
+    assert kb.ids() == ["parameter-not-shipped mode:how"]
 
 
 def test_an_error_text_that_a_release_lacks_is_found(kb: Kb) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from d9m.errors import D9mError, DataError, UsageError
-from d9m.kb import public_names
+from d9m.kb import public_names, signature_table
 from d9m.kb.store import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached
 from d9m.kb.yaml_files import Records
 from d9m.model import op_syntax, records
@@ -58,6 +58,7 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "names": names,
         "met": _met(sources, home_packages(loaded)),
         "public": public_names.table(loaded.catalogues, _prefixes(loaded), names),
+        "signatures": signature_table.table(loaded.signatures),
         "opless": _opless(sources, home_packages(loaded)),
         "sources": sources,
         "solutions": solutions,

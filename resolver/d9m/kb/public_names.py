@@ -50,7 +50,7 @@ def _public_names(catalogue: Catalogue, prefixes: Mapping[str, str], recorded: C
         shown = read[wanted.rpartition(".")[0]]
         silent = frozenset(range(min(shown), len(catalogue.releases))) - shown
         usual = max(spellings, key=lambda each: (len(spellings[each]), not each.endswith("_"), each))
-        yield PublicName(usual, tuple(_spans(catalogue.releases, have | silent)))
+        yield PublicName(usual, tuple(spans_of(catalogue.releases, have | silent)))
 
 
 def _is_public(name: str) -> bool:
@@ -64,7 +64,7 @@ def _written_out(name: str, prefixes: Mapping[str, str]) -> str:
     return next(found, name)
 
 
-def _spans(releases: Sequence[str], present: Set[int]) -> Iterator[Existence]:
+def spans_of(releases: Sequence[str], present: Set[int]) -> Iterator[Existence]:
     """Runs of releases, by their minor release; open at the ends of what was read."""
     start: str | None = None
     for place, release in enumerate(releases):

@@ -13,7 +13,8 @@ import msgspec
 
 from d9m.errors import UsageError, nearest, quote
 from d9m.model import records, runs
-from d9m.model.op_syntax import BOTH, Direction
+from d9m.model.op_syntax import BOTH, Direction, plain
+from d9m.model.signatures import Signature, signature_in
 from d9m.model.versions import in_order
 
 
@@ -90,6 +91,7 @@ TABLES: dict[str, Any] = {
     "ops": OpEntry,
     "names": tuple[str, ...],
     "public": tuple[PublicName, ...],
+    "signatures": tuple[Signature, ...],
     "met": tuple[Met, ...],
     "opless": tuple[Met, ...],
     "sources": records.Source,
@@ -110,7 +112,8 @@ TABLES: dict[str, Any] = {
     "run_days": str,
 }
 """Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``public`` ``package:`` and the last
-part of the names; ``opless`` the home package; ``settings`` and ``setting_ids`` (the id of a setting) the knob's name;
+part of the names; ``signatures`` ``package:`` and the name as `op_syntax.plain` spells it; ``opless`` the home package;
+``settings`` and ``setting_ids`` (the id of a setting) the knob's name;
 ``labels`` a lower-case label; ``words`` nothing, for there is one; ``run_days`` (when it was made) the run's id; else
 the record's id."""
 
@@ -200,6 +203,11 @@ class KnowledgeBase:
     def met_by(self, package: str, op: str) -> tuple[Met, ...]:
         """The sources that an op meets."""
         return self.get("met", f"{package}:{op}") or ()
+
+    def signature(self, package: str, name: str, release: str) -> Signature | None:
+        """How a callable of this full name (``torch.Tensor.cumsum``) is called in a release, if its wheels say so."""
+        stated: tuple[Signature, ...] = self.get("signatures", f"{package}:{plain(name)}") or ()
+        return signature_in(stated, name, release)
 
     def opless(self, package: str) -> tuple[Met, ...]:
         """The sources of a package that are no op's."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from d9m.authoring.audit import alerts, listed, messages, names, releases, texts, variables
+from d9m.authoring.audit import alerts, listed, messages, names, parameters, releases, texts, variables
 from d9m.authoring.audit.shipped import Difference, Known, Shipped, shipped
 from d9m.errors import ExitCode
 from d9m.kb import build, yaml_files
@@ -26,6 +26,7 @@ CHECKS: tuple[Callable[[Known, Shipped], Iterator[Difference]], ...] = (
     listed.differences,
     variables.differences,
     names.differences,
+    parameters.differences,
     releases.differences,
 )
 
