@@ -108,7 +108,7 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         parts=_parts(kb, package, release, earlier, advice),
         unseen=_unseen(kb, package, advice),
         labels=[each.label for each in advice.solutions],
-        blocks=list(recipes.as_blocks(advice.steps)),
+        blocks=list(recipes.as_blocks(kb, advice.steps)),
         left=_left(advice),
         earlier=earlier and (tag(package, earlier), path(kb, name, earlier)),
         later=later and (tag(package, later), path(kb, name, later)),

@@ -37,7 +37,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         platforms=sorted(kb.package(each).title for each in kb.meta.platforms),
         outcomes=WORST_LAST,
         default_order=DEFAULTS_WORST_LAST,
-        defaults={outcome: DEFAULTS[outcome] for outcome in WORST_LAST},
+        defaults=DEFAULTS,
         most=MOST_LABELS,
         order=[_WORK[kind] for kind in ORDER],
         kinds=[each for each in reversed(get_args(EvidenceKind)) if each != "assumed"],

@@ -10,11 +10,17 @@ from typing import Any
 import jinja2
 
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import When
 from pages import markdown, phrases
 from pages.markdown import Markdown
 from pages.places import FOLDERS, Here, changes, edit, report
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
+
+
+@jinja2.pass_context
+def _condition(context: jinja2.runtime.Context, when: When) -> Markdown:
+    return phrases.condition(context["kb"], when)
 
 
 _FILTERS: dict[str, Callable[..., str]] = {
@@ -23,7 +29,8 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "chip": phrases.chip,
     "code": markdown.code,
     "codes": markdown.codes,
-    "condition": phrases.condition,
+    "capital": phrases.capital,
+    "condition": _condition,
     "day": markdown.day,
     "fence": markdown.fence,
     "indented": markdown.indented,

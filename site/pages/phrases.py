@@ -7,7 +7,7 @@ from d9m.browse.spans import runs as runs
 from d9m.browse.spans import span as span
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Clause, Default, Outcome, Range, When
-from d9m.render import words
+from d9m.render.phrases import conditions
 from pages.markdown import Markdown, escape
 
 SYMBOLS: dict[str, str] = {
@@ -37,9 +37,14 @@ def chip(outcome: Outcome | Default) -> Markdown:
     return Markdown(f'<span class="md-tag d9m-{outcome}">{SYMBOLS[outcome]} {word}</span>')
 
 
-def condition(when: When) -> Markdown:
+def condition(kb: KnowledgeBase, when: When) -> Markdown:
     """A condition in words; empty for one that always holds."""
-    return escape(plain(when))
+    return escape(plain(kb, when))
+
+
+def capital(text: str) -> Markdown:
+    """Half a sentence as the beginning of one."""
+    return Markdown(text[:1].upper() + text[1:])
 
 
 def where(kb: KnowledgeBase, when: When) -> str:
@@ -55,7 +60,7 @@ def _where(kb: KnowledgeBase, clause: Clause) -> str:
             said.append(f"{kb.package(name).title} {span(allowed, kb.releases(name))}")
         else:
             rest[name] = allowed
-    return ", ".join([*said, *([f"if {plain(rest)}"] if rest else [])])
+    return ", ".join([*said, *([plain(kb, rest)] if rest else [])])
 
 
 def without(clause: Clause, *names: str) -> Clause:
@@ -63,6 +68,6 @@ def without(clause: Clause, *names: str) -> Clause:
     return {name: allowed for name, allowed in clause.items() if name not in names}
 
 
-def plain(when: When) -> str:
+def plain(kb: KnowledgeBase, when: When) -> str:
     """A condition in words, not yet Markdown."""
-    return words.clauses(when if isinstance(when, list) else [when])
+    return conditions(kb, when if isinstance(when, list) else [when])

@@ -40,7 +40,7 @@ def of_source(kb: KnowledgeBase, source: Source) -> list[Proof]:
             about = f"{package} {span}"
             found += of(kb, step.evidence, about)
             for exception in step.unless:
-                found += of(kb, exception.evidence, f"{about}, {phrases.plain(exception.when)}")
+                found += of(kb, exception.evidence, f"{about}, {phrases.plain(kb, exception.when)}")
     for name, parts in (("caution", source.cautions), ("work-around", source.workarounds), ("cost", source.costs)):
         found += of(kb, (each for part in parts for each in part.evidence), name)
     return list(dict.fromkeys(found))

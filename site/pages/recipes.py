@@ -13,7 +13,6 @@ from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Turn
 from d9m.model.settings import Step
-from d9m.render import words
 from d9m.render.advice.program import imports, program_steps
 from d9m.render.advice.step import line
 from d9m.resolve.merge import Demand, demands, settle, typed
@@ -41,7 +40,7 @@ class Recipe(msgspec.Struct, frozen=True):
 def for_source(kb: KnowledgeBase, history: History) -> list[Recipe]:
     """What to set against a source, newest releases first."""
     wanted = [
-        (release, row.verdict.alternatives[0], words.clause(row.where))
+        (release, row.verdict.alternatives[0], phrases.plain(kb, row.where))
         for row in history.usual.rows
         if row.verdict.alternatives
         for release in reversed(row.releases)
@@ -67,7 +66,7 @@ def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
     for turn in turns:
         clauses = turn.when if isinstance(turn.when, list) else [turn.when] if turn.when else []
         steps += settle([Demand(by, kb.setting(turn.set or turn.unset or ""), turn, tuple(clauses))]).steps
-    return list(as_blocks(steps))
+    return list(as_blocks(kb, steps))
 
 
 def _grouped(
@@ -92,7 +91,7 @@ def _grouped(
             phrases.run(group[-1], group[0], released) if released else spans[group[0]],
             labels,
             where,
-            tuple(as_blocks(steps)),
+            tuple(as_blocks(kb, steps)),
             does,
         )
         for group, labels, where, steps, does in groups
@@ -140,21 +139,21 @@ _PLACES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """Title and language of a block, and the kinds of steps that stand in it."""
 
 
-def as_blocks(steps: Sequence[Step]) -> Iterator[Block]:
+def as_blocks(kb: KnowledgeBase, steps: Sequence[Step]) -> Iterator[Block]:
     """Steps in the order in which a person makes them."""
     for title, language, kinds in _PLACES:
         here = [step for step in steps if step.kind in kinds]
         if here:
-            yield Block(title, language, _config(here) if language == "json" else "\n".join(_lines(here)))
+            yield Block(title, language, _config(here) if language == "json" else "\n".join(_lines(kb, here)))
 
 
-def _lines(steps: Sequence[Step]) -> Iterator[str]:
+def _lines(kb: KnowledgeBase, steps: Sequence[Step]) -> Iterator[str]:
     program = program_steps(steps)
     for step in (each for each in program if each.before_import):
-        yield from _commented(step, *step.imports, *line(step).splitlines())
+        yield from _commented(kb, step, *step.imports, *line(step).splitlines())
     yield from imports(steps)
     for step in (each for each in program or steps if not each.before_import):
-        yield from _commented(step, *line(step).splitlines())
+        yield from _commented(kb, step, *line(step).splitlines())
 
 
 def _config(steps: Sequence[Step]) -> str:
@@ -168,9 +167,9 @@ def _config(steps: Sequence[Step]) -> str:
     return json.dumps(tree, indent=2)
 
 
-def _commented(step: Step, *lines: str) -> Iterator[str]:
+def _commented(kb: KnowledgeBase, step: Step, *lines: str) -> Iterator[str]:
     """Lines, with what there is to say of them: beside a short one, else above."""
-    condition = f"if {words.clauses(step.when)}" if step.when else ""
+    condition = f"only {phrases.plain(kb, step.when)}" if step.when else ""
     said = ": ".join(part for part in (condition, step.note or "") if part)
     if said and len(lines) == 1 and len(lines[0]) + len(said) < _WIDTH:
         yield f"{lines[0]}  # {said}"

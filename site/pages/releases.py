@@ -47,7 +47,7 @@ def _page(kb: KnowledgeBase, package: str, every: Sequence[Line], place: int, li
         earlier=earlier,
         later=later,
         changes=changes(kb, package, earlier, line) if earlier else [],
-        blocks=list(recipes.as_blocks(advice.steps)),
+        blocks=list(recipes.as_blocks(kb, advice.steps)),
         bad=[each for each in differences.met(advice).values() if each.outcome in differences.LEFT],
         pulls=_pulls(kb, package, line),
     )

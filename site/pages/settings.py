@@ -53,13 +53,13 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             name,
             setting.summary,
             setting=setting,
-            facts=_facts(setting),
+            facts=_facts(kb, setting),
             uses=uses.get(name, []),
             proofs=proof.of(kb, setting.evidence),
         )
 
 
-def _facts(setting: Setting) -> list[tuple[str, str]]:
+def _facts(kb: KnowledgeBase, setting: Setting) -> list[tuple[str, str]]:
     """What is true of it whoever turns it."""
     separator = setting.list_
     known = {
@@ -68,7 +68,7 @@ def _facts(setting: Setting) -> list[tuple[str, str]]:
         "Accepts": codes(setting.accepts),
         "Takes a list": "" if separator is None else code(separator) or "values with a blank between",
         "Place": code(setting.where or ""),
-        "Read if": phrases.condition(setting.when),
+        "Read": phrases.condition(kb, setting.when),
     }
     return [(name, value) for name, value in known.items() if value]
 

@@ -54,7 +54,7 @@ def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
                 found.setdefault(label, {}).setdefault(id_, {})
         for track in (told.usual, *told.others):
             for row in track.rows:
-                condition = " and ".join(filter(None, (phrases.plain(track.under), phrases.plain(row.where))))
+                condition = " and ".join(filter(None, (phrases.plain(kb, track.under), phrases.plain(kb, row.where))))
                 for label in {label for labels in row.verdict.alternatives for label in labels}:
                     by_source = found.setdefault(label, {}).setdefault(id_, {})
                     by_source.setdefault((track.package, condition), []).extend(row.releases)

@@ -119,5 +119,5 @@ def _diff(
     if format_ == "json":
         output.write(as_json.render(change), out)
     else:
-        output.write(output.styled(diff_text.render(change), color, out), out)
+        output.write(output.styled(diff_text.render(kb, change, output.width(out)), color, out), out)
     return diff.exit_code(change)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from d9m.model.advice import WORST_LAST, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import Outcome
-from d9m.render import phrases
+from d9m.render import phrases, words
 from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
-from d9m.render.page import Page, Span, Style
+from d9m.render.page import Page, Span
 
 MOST_OPS = 12
 """Lines where no ops were named; `--all` shows the rest."""
@@ -20,26 +20,16 @@ MOST_BRANCHES = 3
 WIDEST_NAME = 30
 """Columns of names; a longer name has a line of its own."""
 
-SIGNS: dict[Outcome, tuple[str, Style]] = {
-    "no-known-source": ("–", "dim"),
-    "deterministic": ("✓", "good"),
-    "solved": ("✓", "good"),
-    "depends": ("?", "doubt"),
-    "unknown": ("?", "doubt"),
-    "raises": ("✗", "bad"),
-    "unsolved": ("✗", "bad"),
+SIGNS: dict[Outcome, str] = {
+    "no-known-source": "–",
+    "deterministic": "✓",
+    "solved": "✓",
+    "depends": "?",
+    "unknown": "?",
+    "raises": "✗",
+    "unsolved": "✗",
 }
 """Outcome -> its sign; the words behind it say the same."""
-
-_DOES: dict[Outcome, str] = {
-    "no-known-source": "repeats",
-    "deterministic": "repeats",
-    "solved": "repeats",
-    "depends": "depends",
-    "unknown": "nobody has checked",
-    "raises": "raises an error",
-    "unsolved": "can differ between runs",
-}
 
 
 def write(page: Page, answer: Answer) -> None:
@@ -86,22 +76,23 @@ def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[
 
 
 def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, width: int) -> None:
-    sign, style = SIGNS[group[0].outcome]
+    outcome = group[0].outcome
+    sign = Span(SIGNS[outcome], words.STYLES[outcome])
     says = " ".join(_says(answer, group[0], len(group) > 1))
     if len(label) <= width:
-        page.marked(Span(sign, style), f"{label.ljust(width)}  ", says)
+        page.marked(sign, f"{label.ljust(width)}  ", says)
     elif len(label) + len(says) + 6 <= page.width:
-        page.marked(Span(sign, style), f"{label}  ", says)
+        page.marked(sign, f"{label}  ", says)
     else:
-        page.marked(Span(sign, style), "", label)
+        page.marked(sign, "", label)
         page.paragraph(says, "      ")
 
 
 def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
     """What belongs to a package rather than to an op."""
-    sign, style = SIGNS[source.outcome]
+    sign = Span(SIGNS[source.outcome], words.STYLES[source.outcome])
     says = " ".join(_source_says(answer, source))
-    page.marked(Span(sign, style), "", f"{source.title}: {says}")
+    page.marked(sign, "", f"{source.title}: {says}")
 
 
 def _write_hints(page: Page, hints: Iterator[str]) -> None:
@@ -117,7 +108,7 @@ def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
         yield "repeat" if several else "repeats"
         return
     if not op.sources:
-        yield op.note or _DOES[op.outcome]
+        yield op.note or words.DOES[op.outcome]
         return
     open_ = [source for source in op.sources if source.outcome == op.outcome]
     yield from _source_says(answer, open_[0])
@@ -129,13 +120,13 @@ def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     elif source.outcome == "raises":
         yield f"{_raises(answer, source)}{_where(answer, source)}{_until(answer, source)}"
     elif source.outcome == "unsolved":
-        yield f"{_DOES['unsolved']}{_where(answer, source)}"
+        yield f"{words.DOES['unsolved']}{_where(answer, source)}"
         if source.pending:
             yield "(a fix was announced, none has shipped)"
     elif source.outcome == "unknown":
         yield _unknown(source)
     else:
-        yield _DOES[source.outcome]
+        yield words.DOES[source.outcome]
 
 
 def _raises(answer: Answer, source: SourceAnswer) -> str:
@@ -163,7 +154,7 @@ def _until(answer: Answer, source: SourceAnswer) -> str:
 def _unknown(source: SourceAnswer) -> str:
     if source.last_verified is not None:
         seen = source.last_verified
-        return f"not checked in this release; in {seen.release}, the last one checked, it {_DOES[seen.outcome]}"
+        return f"not checked in this release; in {seen.release}, the last one checked, it {words.DOES[seen.outcome]}"
     return source.note or "nobody has checked what happens here"
 
 
@@ -172,9 +163,9 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
     most = len(source.possible) if answer.everything else MOST_BRANCHES
     merged = _by_outcome(source.possible)
     first, *others = merged[:most]
-    parts = [f"{_DOES[first[0]]} {_clauses(answer, first[1])}".rstrip()]
+    parts = [f"{words.DOES[first[0]]} {_clauses(answer, first[1])}".rstrip()]
     for outcome, branches in others:
-        parts.append(f"{_clauses(answer, branches)} it {_DOES[outcome]}".strip())
+        parts.append(f"{_clauses(answer, branches)} it {words.DOES[outcome]}".strip())
     if len(merged) > most:
         parts.append(f"{len(merged) - most} more cases: --all")
     return "; ".join(parts)
@@ -184,7 +175,7 @@ def _by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possib
     """Branches that do the same, together, in the order of their first."""
     found: dict[str, tuple[Outcome, list[Possible]]] = {}
     for branch in possible:
-        found.setdefault(_DOES[branch.outcome], (branch.outcome, []))[1].append(branch)
+        found.setdefault(words.DOES[branch.outcome], (branch.outcome, []))[1].append(branch)
     return list(found.values())
 
 
@@ -197,9 +188,9 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
         if source.outcome == op.outcome:
             yield from _source_hints(answer, source)
     for other in op.otherwise[:2]:
-        words = phrases.condition(answer.kb, other.when)
+        where = phrases.condition(answer.kb, other.when)
         decide = f" ({' '.join(other.decide)})" if other.decide else ""
-        yield f"{words} it {_DOES[other.outcome]}{decide}"
+        yield f"{where} it {words.DOES[other.outcome]}{decide}"
 
 
 def _source_hints(answer: Answer, source: SourceAnswer) -> Iterator[str]:

@@ -7,33 +7,36 @@ from typing import Any
 import msgspec
 
 from d9m.browse.diff import Change, State
+from d9m.kb.store import KnowledgeBase
 from d9m.model.settings import Settings
-from d9m.render import words
-from d9m.render.page import Page, Span
+from d9m.render import phrases, words
+from d9m.render.page import WIDTH, Page, Span
 
 
-def render(change: Change) -> Page:
-    page = Page()
+def render(kb: KnowledgeBase, change: Change, width: int = WIDTH) -> Page:
+    """One sentence, then the ops and the settings that changed, and nothing else."""
+    page = Page(width)
+    between = f"Between {phrases.title(kb, change.package)} {change.from_} and {change.to}"
     count = len(change.ops)
-    page.line(
-        Span(f"{change.package} {change.from_} -> {change.to}", "head"),
-        f"  {count} op{'s' * (count != 1)} differ{'s' * (count == 1)}, {change.unchanged} unchanged",
-    )
+    changes = {0: "no op changes", 1: "1 op changes"}.get(count, f"{count} ops change")
+    page.paragraph(f"{between}, {changes}; {change.unchanged} unchanged.")
     page.gap()
     if change.ops:
-        rows = [(each.query, _told(each.before), _told(each.after)) for each in change.ops]
-        page.table(("op", change.from_, change.to), rows, shrink=(2,))
+        rows = [(op.query, _does(kb, op.before), _does(kb, op.after)) for op in change.ops]
+        page.table(("op", change.from_, change.to), rows, shrink=(0, 1, 2))
         page.gap()
     _settings(page, change)
-    page.line(f"kb {change.d9m.kb_date}")
+    page.line(f"knowledge base of {change.d9m.kb_date}")
     return page
 
 
-def _told(state: State | None) -> Span:
+def _does(kb: KnowledgeBase, state: State | None) -> Span:
     if state is None:
-        return Span("not there", "dim")
-    by = f" by {words.listed(state.solutions)}" if state.solutions else ""
-    return Span(f"{state.outcome}{by}", words.STYLES[state.outcome])
+        return Span("does not exist", "dim")
+    if state.outcome == "deterministic":
+        return Span("repeats as it is", "good")
+    with_ = f" with {phrases.calls(kb, state.solutions)}" if state.solutions else ""
+    return Span(f"{words.DOES[state.outcome]}{with_}", words.STYLES[state.outcome])
 
 
 def _settings(page: Page, change: Change) -> None:

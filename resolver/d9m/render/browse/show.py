@@ -11,7 +11,7 @@ from d9m.browse import spans
 from d9m.browse.show import Showing, Shown, SourceHistory
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Possible
-from d9m.model.records import Clause, Existence, Outcome, Range
+from d9m.model.records import Clause, Existence, Range
 from d9m.render import phrases, words
 from d9m.render.browse import fields
 from d9m.render.page import WIDTH, Page, Span
@@ -65,17 +65,6 @@ def _arguments(reached: dict[str, Any]) -> str:
     return f"[{fixed}]" if fixed else ""
 
 
-_DOES: dict[Outcome, str] = {
-    "no-known-source": "repeats",
-    "deterministic": "repeats",
-    "solved": "repeats",
-    "depends": "depends",
-    "unknown": "nobody has checked",
-    "raises": "raises an error",
-    "unsolved": "can differ",
-}
-
-
 def history_table(page: Page, kb: KnowledgeBase, history: SourceHistory, titled: bool) -> None:
     """What a source does, a line for each range of releases."""
     page.gap()
@@ -94,7 +83,7 @@ def _ranges(page: Page, kb: KnowledgeBase, head: str, package: str, ranges: Sequ
     rows = [
         (
             _where(kb, package, answer.when),
-            Span(_DOES[answer.outcome], words.STYLES[answer.outcome]),
+            Span(words.DOES[answer.outcome], words.STYLES[answer.outcome]),
             _with(kb, answer),
         )
         for answer in ranges

@@ -1,0 +1,133 @@
+"""The advisor's scripts answer as the resolver does, in Node: golden cases, random questions, conflicts.
+
+Python writes the vectors; no browser takes part. `test_advisor.py` looks at the page itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from questions_of_page import LEFT_OUT, compared, expected, questions
+from site_build import ROOT, generator, real
+
+from conftest import needs
+from d9m.authoring import cases
+from d9m.model.advice import Advice
+from d9m.render.advice import render
+from d9m.render.interface import Answer
+from golden import CASES
+
+RANDOM = 300
+"""Questions beside the golden cases; they cover facts and arguments that no case asks about."""
+
+BLOCKS = ("env", "python", "dockerfile", "slurm", "megatron", "clara")
+
+
+@functools.cache
+def folder() -> dict[tuple[str, str], Any]:
+    """What the page offers: name and version of each choice."""
+    generator()
+    from advisor.environments import choices
+
+    return {(choice.name, version): choice for choice in choices(real()) for version in choice.versions}
+
+
+def golden_questions() -> Iterator[tuple[str, dict[str, Any]]]:
+    """The golden cases that a page can ask: one package or image, no calls."""
+    for path in sorted(CASES.glob("*.json")):
+        asked = cases.read(path).ask
+        place = _place(asked)
+        if asked.calls or place not in folder():
+            continue
+        yield (
+            path.stem,
+            {
+                "choice": place[0],
+                "version": place[1],
+                "device": asked.device or "cuda",
+                "scope": asked.scope,
+                "facts": asked.facts,
+                "inference": asked.inference,
+                "ops": ", ".join(asked.ops or []),
+            },
+        )
+
+
+def _place(asked: cases.Question) -> tuple[str, str]:
+    if asked.container and not asked.with_:
+        name, _colon, tag = asked.container.rpartition("/")[2].partition(":")
+        return name, tag
+    if len(asked.with_) == 1 and not asked.container:
+        ((name, version),) = asked.with_.items()
+        return name, version or "any"
+    return "", ""
+
+
+def vector(name: str, question: dict[str, Any]) -> dict[str, Any]:
+    """A question and what the resolver and the renderers say to it."""
+    answer = expected(real(), question)
+    if "mistake" in answer:
+        return {"name": name, "question": question, "answer": {"mistake": True}}
+    advice = msgspec.convert(answer, Advice)
+    packages = advice.environment.packages
+    imports = [word for package in packages for word in real().package(package).imports]
+    command = shlex.join(_command(question))
+    shown = Answer(advice, real(), command, tuple(imports))
+    kinds = {step.kind for step in advice.steps}
+    left_out = {"megatron": "flags" not in kinds, "clara": "config" not in kinds}
+    blocks = {format_: render(format_, shown).body for format_ in BLOCKS if not left_out.get(format_)}
+    return {
+        "name": name,
+        "question": question,
+        "answer": compared(answer),
+        "command": command,
+        "imports": imports,
+        "blocks": blocks,
+    }
+
+
+def _command(question: dict[str, Any]) -> list[str]:
+    choice = folder()[question["choice"], question["version"]]
+    place = f"{choice.name}:" if choice.option == "--container" else f"{choice.name}="
+    named = "" if choice.option not in ("--container", "--with") else place
+    words = ["d9m", "advise", choice.option, f"{named}{question['version']}"]
+    generator()
+    from d9m.model import op_syntax
+
+    ops = list(dict.fromkeys(op_syntax.split(question["ops"])))
+    words += ["--ops", ",".join(ops)] if ops else []
+    words += ["--device", question["device"]] if question["device"] != "cuda" else []
+    words += ["--scope", question["scope"]] if question["scope"] != "run" else []
+    for name, value in question["facts"].items():
+        words += ["--fact", f"{name}={value}"]
+    return [*words, "--inference"] if question["inference"] else words
+
+
+def test_the_scripts_answer_as_the_resolver_does(tmp_path: Path) -> None:
+    needs(shutil.which("node"), "Node.js", "apt-get install nodejs (18 or newer)")
+    asked = [*golden_questions()]
+    assert len(asked) > 800
+    asked += [(f"random {at}", each) for at, each in enumerate(questions(real(), RANDOM))]
+    vectors = [vector(name, question) for name, question in asked]
+    assert any(each["answer"].get("conflicts") for each in vectors)
+    for script in (ROOT / "site" / "assets" / "advisor").glob("*.js"):
+        shutil.copy(script, tmp_path)
+    shutil.copy(ROOT / "tests" / "vectors" / "advisor.test.js", tmp_path)
+    from advisor import tables
+
+    (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
+    (tmp_path / "tables.json").write_bytes(tables(real()))
+    (tmp_path / "vectors.json").write_text(json.dumps({"left_out": sorted(LEFT_OUT), "questions": vectors}), "utf-8")
+    done = subprocess.run(
+        ["node", "--test", "--test-reporter=dot", "advisor.test.js"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-6000:]
