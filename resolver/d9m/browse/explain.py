@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import NamedTuple
+import itertools
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from d9m.about import __version__
+from d9m.browse.known_texts import Match, pattern, search
 from d9m.browse.show import SourceHistory, source_history
 from d9m.browse.similarity import LEAST_LIKE, Vocabulary
 from d9m.environment.environment import Environment
@@ -45,34 +45,22 @@ class Explained(msgspec.Struct, frozen=True):
     found: list[Explanation]
 
 
-MOST_TEXT = 50_000_000
-"""Characters of a log that are searched."""
-
-
-def explain(kb: KnowledgeBase, text: str, environment: Environment | None = None) -> Explained:
+def explain(kb: KnowledgeBase, text: str | Iterable[str], environment: Environment | None = None) -> Explained:
     """Every known text in `text`, first come first; else the known symptoms that it tells of.
 
-    With an environment, only what it can word so. Raises UsageError, with the
-    nearest known texts, where there is none.
+    A long text comes in blocks, as `log.blocks` makes them. With an environment,
+    only what it can word so. Raises UsageError, with the nearest known texts,
+    where there is none.
     """
-    if not text.strip():
+    blocks = iter([text] if isinstance(text, str) else text)
+    first = next(blocks, "")
+    if not first.strip():
         raise UsageError("no text was given", tip='d9m explain "the error text", or a log on standard input')
-    if len(text) > MOST_TEXT:
-        raise UsageError(f"the text has {len(text)} characters, {MOST_TEXT} are allowed")
-    lower = text.lower()
-    matches = [
-        _Match(id_, error, wording, match)
-        for id_, error, wording in _wordings(kb, environment)
-        if error.kind != "symptom" and _may_stand(wording.text, lower)
-        if (match := pattern(wording.text).search(text)) is not None
-    ]
-    found = [
-        _explained(kb, each, text.count("\n", 0, each.match.start()) + 1)
-        for each in sorted(_best(_telling(matches)), key=lambda each: each.match.start())
-    ] or _symptoms(kb, text, environment)
+    matches = search(kb, itertools.chain([first], blocks), environment)
+    found = [_explained(kb, match) for match in matches] or _symptoms(kb, first, environment)
     if not found:
         tip = "what to set, by release and op: d9m advise"
-        raise UsageError(f"no known text in {quote(text.strip())}", nearest=_nearest(kb, text.strip()), tip=tip)
+        raise UsageError(f"no known text in {quote(first.strip())}", nearest=_nearest(kb, first.strip()), tip=tip)
     return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found)
 
 
@@ -97,6 +85,14 @@ def _symptoms(kb: KnowledgeBase, text: str, environment: Environment | None) -> 
     return list(told.values())[:MOST_SYMPTOMS]
 
 
+def _wordings(kb: KnowledgeBase, environment: Environment | None) -> Iterator[tuple[str, ErrorRecord, ErrorText]]:
+    for id_ in kb.keys("errors"):
+        error: ErrorRecord = kb.get("errors", id_)
+        for wording in error.texts:
+            if environment is None or environment.holding(wording.when, assume=False):
+                yield id_, error, wording
+
+
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:
     """Known texts spelled nearly so, else those that share most words."""
     known = list(dict.fromkeys(wording.text for _id, _error, wording in _wordings(kb, None)))
@@ -107,96 +103,10 @@ def _vocabulary(kb: KnowledgeBase) -> Vocabulary:
     return kb.once("vocabulary", lambda: Vocabulary(kb.get("words", "")))
 
 
-class _Match(NamedTuple):
-    id: str
-    error: ErrorRecord
-    wording: ErrorText
-    match: re.Match[str]
-
-    @property
-    def weight(self) -> int:
-        """Letters that matched to the letter: more is more particular."""
-        varying = sum(len(value) for value in self.match.groupdict().values() if value)
-        return self.match.end() - self.match.start() - varying
-
-    @property
-    def whole(self) -> bool:
-        """Whether the wording stands there to its end."""
-        return pattern(self.wording.text, least=None).search(self.match[0]) is not None
-
-
-def _telling(matches: list[_Match]) -> list[_Match]:
-    """Without beginnings that several errors share: where the text goes on otherwise or ends, it may be any of them."""
-    sharing: dict[tuple[tuple[int, int], int], set[str]] = {}
-    for each in matches:
-        if not each.whole:
-            sharing.setdefault((each.match.span(), each.weight), set()).add(each.id)
-    return [each for each in matches if each.whole or len(sharing[each.match.span(), each.weight]) == 1]
-
-
-def _best(matches: list[_Match]) -> list[_Match]:
-    """At each place of the text the most particular match, and each error once."""
-    kept: list[_Match] = []
-    for each in sorted(matches, key=lambda match: -match.weight):
-        span = range(each.match.start(), each.match.end())
-        taken = any(span.start < other.match.end() and other.match.start() < span.stop for other in kept)
-        if not taken and all(each.id != other.id for other in kept):
-            kept.append(each)
-    return kept
-
-
-def _wordings(kb: KnowledgeBase, environment: Environment | None) -> Iterator[tuple[str, ErrorRecord, ErrorText]]:
-    for id_ in kb.keys("errors"):
-        error: ErrorRecord = kb.get("errors", id_)
-        for wording in error.texts:
-            if environment is None or environment.holding(wording.when, assume=False):
-                yield id_, error, wording
-
-
-LEAST_WORDS = 5
-"""Words of a wording that must stand in the text; people cut the rest off."""
-
-
-def _may_stand(wording: str, text: str) -> bool:
-    """Whether the fixed parts of the first words are there: most wordings are not, and need no pattern."""
-    fixed = (part for word in wording.lower().split()[:LEAST_WORDS] for part in _VARIES.split(word))
-    return all(part in text for part in fixed)
-
-
-_VARIES = re.compile(r"\{[^{}]*\}|…|\.\.\.|,")
-
-
-def pattern(text: str, least: int | None = LEAST_WORDS) -> re.Pattern[str]:
-    """A wording as a pattern, of which everything after the `least` first words may be missing; None: nothing.
-
-    ``{name}`` stands for one word, ``…`` for anything; any white space matches any.
-    """
-    words = [_word(word) for word in text.split()]
-    needed, rest = words[:least], words[least:] if least is not None else []
-    optional = ""
-    for word in reversed(rest):
-        optional = rf"(?:\s*{word}{optional})?"
-    return re.compile(r"\s*".join(needed) + optional, re.IGNORECASE)
-
-
-def _word(word: str) -> str:
-    parts = re.split(r"(\{[^{}]*\}|…|\.\.\.)", word)
-    return "".join(_part(part) for part in parts if part)
-
-
-def _part(part: str) -> str:
-    if part in ("…", "..."):
-        return r".{0,400}?"
-    if part.startswith("{") and part.endswith("}"):
-        name = part[1:-1]
-        return rf"(?P<{name}>[^\s'\"]+)" if name.isidentifier() else r"[^\s'\"]+"
-    return r",\s*".join(re.escape(each) for each in part.split(","))
-
-
-def _explained(kb: KnowledgeBase, found: _Match, line: int) -> Explanation:
-    wordings = [each for each in found.error.texts if pattern(each.text).search(found.match[0])]
-    parts = {name: value for name, value in found.match.groupdict().items() if value}
-    return _explanation(kb, found.id, found.error, found.wording, wordings, parts, line)
+def _explained(kb: KnowledgeBase, found: Match) -> Explanation:
+    error, text = found.wording.error, found.text.lower()
+    wordings = [wording for wording in error.texts if pattern(wording.text).search(text)]
+    return _explanation(kb, found.id, error, found.wording.text, wordings, found.parts, found.line)
 
 
 def _explanation(

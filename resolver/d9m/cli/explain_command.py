@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from d9m.cli import options, output
+from d9m.errors import UsageError, quote, reason
 from d9m.kb.locate import open_knowledge_base
 
 
@@ -18,7 +23,9 @@ def register(app: typer.Typer) -> None:
 @options.with_place
 def command(
     place: options.Place,
-    text: Annotated[str | None, typer.Argument(help="The text; without it, or as -, a log on standard input.")] = None,
+    text: Annotated[
+        str | None, typer.Argument(help="The text, or a file that holds it; without it, or as -: standard input.")
+    ] = None,
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
     out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
@@ -33,9 +40,39 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     kb = open_knowledge_base()
     setup = place.setup()
-    given = sys.stdin.read() if text in (None, "-") else text
-    explained = explain(kb, given or "", describe(kb, setup) if setup else None)
+    environment = describe(kb, setup) if setup else None
+    with _opened(text) as given:
+        explained = explain(kb, given, environment)
     if format_ == "json":
         output.write(as_json.render(explained), out)
     else:
         output.write(output.styled(rendered.render(kb, explained, output.width(out)), color, out), out)
+
+
+@contextmanager
+def _opened(text: str | None) -> Generator[str | Iterable[str]]:
+    """The text itself, or the blocks of the file that it names, or of standard input. Raises UsageError."""
+    from d9m.browse import log
+
+    if text is None or text == "-":
+        yield log.blocks(sys.stdin.buffer)
+    elif _is_file(text):
+        try:
+            with open(text, "rb") as file:
+                yield log.blocks(file)
+        except OSError as error:
+            raise UsageError(f"{quote(text)} cannot be read: {reason(error)}") from None
+    elif _FILE_NAME.fullmatch(text):
+        raise UsageError(f"there is no file {quote(text)}")
+    else:
+        yield log.readable(text)
+
+
+_FILE_NAME = re.compile(r"\S+\.(?:log|txt|out|err)")
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a zero byte
+        return False
