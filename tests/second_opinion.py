@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from second_reading import OPLESS, Book, Place, Reading, Record
 
-OUTCOMES = ["no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"]
+OUTCOMES = ["no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"]
+
+REPEATING = OUTCOMES[:3]
 
 World = Mapping[str, Any]
 """Package -> index of its release, or None if absent; fact -> value; ``device``."""
@@ -27,26 +29,72 @@ class Verdict(NamedTuple):
 NOT_MET = Verdict("no-known-source")
 
 
+class Answer(NamedTuple):
+    """What a source may do where every assumption holds, and what it comes to where some do not."""
+
+    verdicts: set[Verdict]
+    elsewhere: dict[frozenset[tuple[str, str]], str]
+    """Values of facts that differ from what is assumed -> outcome."""
+
+    @property
+    def outcome(self) -> str:
+        return OUTCOMES[1] if self.only_elsewhere else summed_up(self.verdicts)
+
+    @property
+    def only_elsewhere(self) -> bool:
+        return self.verdicts == {NOT_MET}
+
+    @property
+    def is_met(self) -> bool:
+        return not self.only_elsewhere or any(each != NOT_MET.outcome for each in self.elsewhere.values())
+
+
 class Opinion:
     """What the records of a book say."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
 
-    def answers(self, package: str, name: str, place: Place) -> dict[str, list[set[Verdict]]]:
+    def answers(self, package: str, name: str, place: Place) -> dict[str, list[Answer]]:
         """Source -> what it may do; several where the name meets it in several ways."""
-        found: dict[str, list[set[Verdict]]] = {}
+        found: dict[str, list[Answer]] = {}
         for reading in self.book.readings(package, name):
             if name == OPLESS or self.book.exists(package, reading.item.op, place):
-                verdicts = self._verdicts(reading, place)
-                if any(each.outcome != NOT_MET.outcome for each in verdicts):
-                    found.setdefault(reading.source, []).append(verdicts)
+                answer = Answer(self._verdicts(reading, place, {}), self._elsewhere(reading, place))
+                framework = name == OPLESS and self.book.catalogue(package, "ops")
+                if answer.is_met and not (framework and answer.only_elsewhere):
+                    found.setdefault(reading.source, []).append(answer)
         return found
 
-    def _verdicts(self, reading: Reading, place: Place) -> set[Verdict]:
-        """All that a source may do there, over everything that is undecided."""
+    def _elsewhere(self, reading: Reading, place: Place) -> dict[frozenset[tuple[str, str]], str]:
+        """What a source comes to for every combination of values that the assumed facts do not have."""
+        said = self._mentions(reading)
+        assumed = [
+            name
+            for name in said
+            if "default" in self.book.facts.get(name, {}) and name not in {**place.facts, **reading.item.arguments}
+        ]
+        choices = [[None, *self._others(name, said[name])] for name in assumed]
+        found: dict[frozenset[tuple[str, str]], str] = {}
+        for values in itertools.product(*choices):
+            instead = {name: value for name, value in zip(assumed, values) if value is not None}
+            if instead:
+                found[frozenset(instead.items())] = summed_up(self._verdicts(reading, place, instead))
+        return found
+
+    def _others(self, name: str, said: set[str]) -> list[str]:
+        """Values that a fact has not by default: those that a condition names, and one that stands for the rest."""
+        fact = self.book.facts[name]
+        named = [each for each in fact["values"] if each in said and each != fact["default"]]
+        silent = [each for each in fact["values"] if each not in said and each != fact["default"]]
+        return [*named, *silent[:1]]
+
+    def _verdicts(self, reading: Reading, place: Place, instead: Mapping[str, str]) -> set[Verdict]:
+        """All that a source may do there, over everything that is undecided, with `instead` of what is assumed."""
         home = self.book.home(reading.source)
-        domains = {name: self._domain(name, said, reading, place) for name, said in self._mentions(reading).items()}
+        domains = {
+            name: self._domain(name, said, reading, place, instead) for name, said in self._mentions(reading).items()
+        }
         names = [name for name in domains if name != home]
         rest = [dict(zip(names, values)) for values in itertools.product(*(domains[name] for name in names))]
         by_release = [
@@ -118,14 +166,18 @@ class Opinion:
             for clause in _clauses(when)
         )
 
-    def _domain(self, name: str, said: set[str], reading: Reading, place: Place) -> Iterable[Any]:
+    def _domain(
+        self, name: str, said: set[str], reading: Reading, place: Place, instead: Mapping[str, str]
+    ) -> Iterable[Any]:
         """Every value that a variable may have."""
         if name == "device":
             return (place.device,)
         if name in self.book.facts:
             fact = self.book.facts[name]
-            given = reading.item.arguments.get(name, place.facts.get(name, fact.get("default")))
-            values = fact.get("values") or [-1, *(int(each) + step for each in said for step in (-1, 0, 1))]
+            given = {"default": fact.get("default"), **place.facts, **reading.item.arguments, **instead}
+            given = given.get(name, given["default"])
+            numbers = [int(fact.get("least", 0)), *(int(each) + step for each in said for step in (-1, 0, 1))]
+            values = fact.get("values") or [each for each in numbers if each >= numbers[0]]
             return values if given is None else (int(given) if fact.get("type") == "int" else given,)
         if name in place.releases and place.standing.get(name) == "around":
             low, high = place.releases[name]
@@ -160,8 +212,11 @@ class Opinion:
             yield from self._conditions(each)
 
 
-def worst(verdicts: Iterable[Verdict]) -> str:
-    return max((each.outcome for each in verdicts), key=OUTCOMES.index)
+def summed_up(verdicts: Iterable[Verdict]) -> str:
+    """One outcome for all: it depends, unless they agree or all of them repeat."""
+    outcomes = {each.outcome for each in verdicts}
+    agree = len(outcomes) == 1 or all(each in REPEATING for each in outcomes)
+    return max(outcomes, key=OUTCOMES.index) if agree else "depends"
 
 
 def _blocks(solution: Record) -> list[Any]:

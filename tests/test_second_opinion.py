@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from d9m.kb import build, yaml_files
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.model.advice import SourceAnswer
+from d9m.model.records import Allowed, Range
 from d9m.resolve import op_lookup
 from d9m.resolve.resolver import resolve
 from golden import KB, knowledge_base
-from second_opinion import OUTCOMES, Opinion, Verdict, worst
+from second_opinion import OUTCOMES, Answer, Opinion, Verdict
 from second_reading import OPLESS, Book, Place
 
 
@@ -67,33 +69,65 @@ def differences(
         found += [
             f"{where} {id_}: {_brief(answered[id_])}, but a second opinion has {expected[id_]}"
             for id_ in expected.keys() & answered.keys()
-            if not any(_agree(answered[id_], verdicts) for verdicts in _worst_of(expected[id_]))
+            if not any(_agree(answered[id_], each) for each in _worst_of(expected[id_]))
         ]
     return found
 
 
 def _named(book: Book, package: str, place: Place) -> list[str]:
-    """CUDA, cuDNN and NCCL that a wheel or an image ships are not asked about."""
-    return [each for each in place.releases if each == package or book.packages[each]["kind"] != "platform"]
+    """Of CUDA, cuDNN and NCCL that a wheel or an image ships only the one that the program uses is asked about."""
+    found: list[str] = []
+    for name in place.releases:
+        concerns = book.packages[name].get("concerns")
+        used = concerns is not None and concerns.items() <= place.facts.items()
+        if name == package or book.packages[name]["kind"] != "platform" or used:
+            found.append(name)
+    return found
 
 
-def _worst_of(readings: list[set[Verdict]]) -> list[set[Verdict]]:
+def _worst_of(readings: list[Answer]) -> list[Answer]:
     """A name that meets a source in several ways counts as the worst of them."""
-    rank = max(OUTCOMES.index(worst(each)) for each in readings)
-    return [each for each in readings if OUTCOMES.index(worst(each)) == rank]
+    rank = max(OUTCOMES.index(each.outcome) for each in readings)
+    return [each for each in readings if OUTCOMES.index(each.outcome) == rank]
 
 
-def _agree(answer: SourceAnswer, verdicts: set[Verdict]) -> bool:
+def _agree(answer: SourceAnswer, expected: Answer) -> bool:
+    possible = {each.outcome for each in answer.possible}
+    if answer.outcome != expected.outcome or not _agree_elsewhere(answer, expected):
+        return False
+    if expected.only_elsewhere:
+        return possible == {"deterministic"} and not answer.alternatives and answer.raised_by is None
+    if possible != {each.outcome for each in expected.verdicts}:
+        return False
     alternatives = tuple(tuple(labels) for labels in answer.alternatives)
-    return (
-        answer.outcome == worst(verdicts)
-        and Verdict(answer.outcome, alternatives, answer.raised_by) in verdicts
-        and {each.outcome for each in answer.possible} == {each.outcome for each in verdicts}
-    )
+    if answer.outcome == "depends":
+        offered = {each.alternatives for each in expected.verdicts}
+        return answer.raised_by is None and (alternatives in offered if alternatives else offered == {()})
+    return Verdict(answer.outcome, alternatives, answer.raised_by) in expected.verdicts
+
+
+def _agree_elsewhere(answer: SourceAnswer, expected: Answer) -> bool:
+    """Whatever is worse elsewhere is listed, with the fewest facts that lead to it, and nothing else is."""
+    least = max(OUTCOMES.index(answer.outcome), OUTCOMES.index("deterministic"))
+    worse = {facts: outcome for facts, outcome in expected.elsewhere.items() if OUTCOMES.index(outcome) > least}
+    fewest = {facts: outcome for facts, outcome in worse.items() if not any(other < facts for other in worse)}
+    listed: dict[frozenset[tuple[str, str]], str] = {}
+    for each in answer.otherwise:
+        choices = [[(name, value) for value in _values(allowed)] for name, allowed in each.when.items()]
+        listed |= {frozenset(chosen): each.outcome for chosen in itertools.product(*choices)}
+    known = set(expected.elsewhere)
+    return {facts: outcome for facts, outcome in listed.items() if facts in known} == fewest
+
+
+def _values(allowed: Allowed) -> list[str]:
+    assert not isinstance(allowed, Range), "no assumed fact is a number"
+    return [allowed] if isinstance(allowed, str) else allowed
 
 
 def _brief(answer: SourceAnswer) -> str:
-    return f"{answer.outcome} {answer.alternatives} {answer.raised_by} of {[each.outcome for each in answer.possible]}"
+    branches = [each.outcome for each in answer.possible]
+    elsewhere = [(each.when, each.outcome) for each in answer.otherwise]
+    return f"{answer.outcome} {answer.alternatives} {answer.raised_by} of {branches}, otherwise {elsewhere}"
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +153,7 @@ def test_both_say_the_same_of_every_op_in_every_image(opinion: Opinion) -> None:
     [
         ("reach", "cuda", {}),
         ("ops", "cuda", {"xla": "true"}),
+        ("ops", "cuda", {"distributed": "true"}),
         ("ops", "cuda", {"training": "false"}),
         ("ops", "mps", {}),
     ],

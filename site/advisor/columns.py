@@ -15,7 +15,8 @@ from d9m.model.conditions import Cell, Cells, World
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Clause
 from d9m.model.versions import key
-from d9m.resolve.evaluate import Rules, everywhere, first_good, rules, unverified
+from d9m.resolve.evaluate import everywhere, first_good
+from d9m.resolve.rules import Rules, rules, unverified
 
 HERE: tuple[tuple[Direction, ...], ...] = (("forward",), ("backward",), BOTH)
 """The directions in which an op may be asked about."""

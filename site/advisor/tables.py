@@ -19,7 +19,7 @@ from d9m.environment.releases import Installed
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import BOTH
 from d9m.model.versions import covers, key
-from d9m.resolve.evaluate import NOT_MET
+from d9m.resolve.rules import NOT_MET
 
 
 def tables(kb: KnowledgeBase) -> bytes:

@@ -8,8 +8,8 @@ from typing import get_args
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import DEFAULTS_WORST_LAST, WORST_LAST
 from d9m.model.records import EvidenceKind
-from d9m.resolve.evaluate import DEFAULTS
 from d9m.resolve.merge import ORDER
+from d9m.resolve.rules import DEFAULTS
 from d9m.resolve.select import MOST_LABELS
 from pages import layout
 

@@ -15,7 +15,8 @@ from d9m.model.conditions import ABSENT
 from d9m.model.op_syntax import BOTH
 from d9m.model.records import Allowed, Clause, Range, Source, When
 from d9m.model.versions import key, within
-from d9m.resolve.evaluate import Verdict, judge
+from d9m.resolve.evaluate import judge
+from d9m.resolve.rules import Verdict
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -47,6 +47,8 @@ class Environment(msgspec.Struct, frozen=True):
     vocabulary: Mapping[str, Fact]
     undecided: frozenset[str]
     """Platform parts that nobody named."""
+    api_defaults: Mapping[str, str] = {}
+    """What the API of a call gives an argument that is left out."""
 
     def cells(self, name: str, cuts: tuple[str, ...], assume: bool = True) -> Cells:
         """The domain of one variable here, divided at `cuts`.
@@ -67,12 +69,20 @@ class Environment(msgspec.Struct, frozen=True):
         return intervals(cuts, key, FIRST) if installed or name in self.undecided else _ABSENT
 
     def _fact_cells(self, name: str, fact: Fact, cuts: tuple[str, ...], assume: bool) -> Cells:
-        value = self.facts.get(name, fact.default if assume else None)
+        value = self.facts.get(name, self._default(name) if assume else None)
         if value is not None:
             return (Cell(int(value) if fact.type == "int" else value),)
         if fact.type == "int":
-            return intervals(cuts, int, -1)
+            cells = intervals(cuts, int, -1)
+            return tuple(cell for cell in cells if cell.high is None or int(cell.high) > int(fact.least))
         return tuple(Cell(each, name=each) for each in fact.values)
+
+    def _default(self, name: str) -> str | None:
+        return self.api_defaults.get(name, self.vocabulary[name].default)
+
+    def assumes(self, name: str) -> bool:
+        """Whether a variable has its default because nobody said otherwise."""
+        return name in self.vocabulary and name not in self.facts and self._default(name) is not None
 
     def domains(self, cuts: Mapping[str, tuple[str, ...]], assume: bool = True) -> dict[str, Cells]:
         """The domains of several variables."""
@@ -93,9 +103,11 @@ class Environment(msgspec.Struct, frozen=True):
             here[name] = cells[0].value
         return [{}] if conditions.holds(condition, here) else []
 
-    def given(self, facts: Mapping[str, str]) -> Environment:
-        """This environment with further facts, such as one call's arguments."""
-        return msgspec.structs.replace(self, facts={**self.facts, **facts}) if facts else self
+    def given(self, facts: Mapping[str, str], api_defaults: Mapping[str, str] = {}) -> Environment:
+        """This environment with further facts, such as one call's arguments, and what it leaves to its API."""
+        if not facts and not api_defaults:
+            return self
+        return msgspec.structs.replace(self, facts={**self.facts, **facts}, api_defaults=api_defaults)
 
 
 _ABSENT: Cells = (Cell(None),)

@@ -1,30 +1,45 @@
-"""The types of an answer. Field names are those of the JSON, version 1."""
+"""The types of an answer. Field names are those of the JSON, version 2."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
 from d9m.errors import ExitCode
 from d9m.model.op_syntax import Direction
-from d9m.model.records import Clause, Default, EvidenceKind, Outcome, Scope
+from d9m.model.records import Clause, Default, EvidenceKind, Outcome, RecordedOutcome, Scope
 from d9m.model.settings import Conflict, Settings, Step
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-WORST_LAST: tuple[Outcome, ...] = (
-    "no-known-source",
-    "deterministic",
-    "solved",
-    "depends",
-    "unknown",
-    "raises",
-    "unsolved",
-)
+REPEATS: tuple[RecordedOutcome, ...] = ("no-known-source", "deterministic", "solved")
+"""Outcomes that all mean: the same bits in every run, with the advised settings."""
+
+WORST_LAST: tuple[Outcome, ...] = (*REPEATS, "depends", "unknown", "raises", "unsolved")
 """Outcomes, best to worst."""
 
 DEFAULTS_WORST_LAST: tuple[Default, ...] = ("deterministic", "unknown", "raises", "nondeterministic")
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """The worst of several things that all happen.
+
+    >>> worst(["solved", "raises", "depends"])
+    'raises'
+    """
+    return max(outcomes, key=WORST_LAST.index)
+
+
+def joined(outcomes: Iterable[RecordedOutcome]) -> Outcome:
+    """What an answer says where one of several things happens and nobody said which.
+
+    >>> joined(["deterministic", "solved"]), joined(["solved", "raises"])
+    ('solved', 'depends')
+    """
+    found = set(outcomes)
+    return worst(found) if len(found) == 1 or found.issubset(REPEATS) else "depends"
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -56,12 +71,21 @@ class Possible(msgspec.Struct, frozen=True):
     """One answer, and what would have to hold for it."""
 
     when: Clause
-    outcome: Outcome
+    outcome: RecordedOutcome
     solutions: list[str]
     default: Default = "unknown"
     note: str | None = None
     raised_by: str | None = None
     decide: list[str] = []
+    """What to add to the question so that this answer is certain: an op item, or an option with its value."""
+
+
+class Otherwise(msgspec.Struct, frozen=True):
+    """A worse answer, where something that was taken for granted does not hold."""
+
+    when: Clause
+    outcome: Outcome
+    decide: list[str]
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -104,21 +128,23 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     title: str
     summary: str
     outcome: Outcome
-    """With the advised settings; at worst, where something is undecided."""
+    """With the advised settings; `depends` where what was not said allows others than those that all repeat."""
     default: Default
     """With nothing set, at worst."""
     direction: list[Direction]
     device: list[str]
     when: Clause
-    """What would have to hold for `outcome`; empty where it is certain."""
+    """What would have to hold for `outcome`; empty where it is certain, and where it depends."""
     possible: list[Possible]
-    """Every answer, with what would lead to it; together they leave nothing out."""
+    """Every answer, with what would lead to it, and nothing left out: what most programs get, then best to worst."""
+    otherwise: list[Otherwise]
+    """Worse answers for other arguments than the API's defaults, and for other facts than those assumed."""
     solutions: list[str]
     """Those of the chosen solutions that solve it."""
     alternatives: list[list[str]]
     """Every set of solutions that would do, preferred first."""
     raised_by: str | None
-    """The switch with which the call stops."""
+    """The switch with which the call surely stops."""
     error: str | None
     """The text of the error, as these releases word it."""
     fixed_in: dict[str, str] | None
@@ -139,12 +165,13 @@ class OpAnswer(msgspec.Struct, frozen=True):
     names: list[str]
     """The ops that it means."""
     outcome: Outcome
-    """The worst of its sources'; no-known-source without any."""
+    """The worst of its sources'. Without any, under any value of the assumed facts: no-known-source."""
     default: Default
     solutions: list[str]
     fixed_in: dict[str, str] | None
+    otherwise: list[Otherwise]
+    """What is worse than `outcome` for any of its sources, worst first."""
     sources: list[SourceAnswer]
-    otherwise: list[Possible] = []
     note: str | None = None
 
 
@@ -260,10 +287,9 @@ class Advice(msgspec.Struct, frozen=True):
 
 
 def exit_code(advice: Advice, allow_unknown: bool = False) -> ExitCode:
-    """Findings win over unknown. A setting against the advice is a finding."""
+    """Findings win over what is unknown or depends. A setting against the advice is a finding."""
     against = any(each.status in ("contradictory", "forbidden", "invalid") for each in advice.existing)
     if against or advice.conflicts or any(op.outcome in ("raises", "unsolved") for op in advice.ops):
         return ExitCode.FINDINGS
-    if advice.unknowns or advice.outcome == "unknown":
-        return ExitCode.ANSWERED if allow_unknown else ExitCode.UNKNOWN
-    return ExitCode.ANSWERED
+    is_open = advice.unknowns or any(op.outcome in ("depends", "unknown") for op in advice.ops)
+    return ExitCode.UNKNOWN if is_open and not allow_unknown else ExitCode.ANSWERED

@@ -184,6 +184,13 @@ class Cell(msgspec.Struct, frozen=True):
 Cells: TypeAlias = tuple[Cell, ...]
 
 
+def cell_of(cells: Cells, value: Value) -> Cell:
+    """The cell that a fact's value lies in."""
+    if isinstance(value, int):
+        return [cell for cell in cells if isinstance(cell.value, int) and cell.value <= value][-1]
+    return next(cell for cell in cells if cell.value == value)
+
+
 @functools.cache
 def intervals(cuts: tuple[str, ...], of: Callable[[str], Key | int], first: Key | int) -> Cells:
     """The whole of an ordered domain, cut at `cuts`."""

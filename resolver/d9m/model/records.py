@@ -32,8 +32,11 @@ Clause: TypeAlias = dict[str, Allowed]
 When: TypeAlias = Clause | list[Clause]
 """A clause, or several of which one must hold. Empty: always."""
 
+RecordedOutcome = Literal["no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"]
+"""What a source does with the advised settings once everything is decided, best first. Records say this."""
+
 Outcome = Literal["no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"]
-"""What an op does with the advised settings, best first."""
+"""What an answer says, best first. ``depends``: what was not said allows several; no record can say it."""
 
 Default = Literal["deterministic", "nondeterministic", "raises", "unknown"]
 """What an op does when nothing is set."""
@@ -109,7 +112,7 @@ class Unless(Record, frozen=True, kw_only=True):
     """An exception to a step: where ``when`` holds, this instead."""
 
     when: When
-    outcome: Outcome | None = None
+    outcome: RecordedOutcome | None = None
     by: list[str] = []
     default: Default | None = None
     error: str | None = None
@@ -127,7 +130,7 @@ class Step(Record, frozen=True, kw_only=True):
     """
 
     from_: str = msgspec.field(name="from")
-    outcome: Outcome | None = None
+    outcome: RecordedOutcome | None = None
     by: list[str] = []
     as_: Literal["stock"] | None = msgspec.field(name="as", default=None)
     """On a vendor's track: behaves as the stock release it is built from."""
@@ -323,6 +326,8 @@ class Package(Record, frozen=True, kw_only=True):
     folder: str | None = None
     """Folder of its records under ``sources/`` and ``solutions/``."""
     aliases: list[str] = []
+    concerns: When | None = None
+    """For a platform part that wheels and images ship: programs that it concerns though nobody names it."""
     distributions: list[str] = []
     """Names on PyPI by which an installed copy is found."""
     imports: list[str] = []
@@ -350,8 +355,12 @@ class Fact(Record, frozen=True, kw_only=True):
     title: str
     values: list[str] = []
     type: Literal["choice", "int"] = "choice"
+    least: str = "0"
+    """The smallest number that there is, for a whole number."""
     default: str | None = None
     """Assumed, and echoed as assumed; without one the fact can be undecided."""
+    usual: str | None = None
+    """What most programs have, where nothing is assumed: of several answers theirs comes first. Decides nothing."""
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
     says: dict[str, str] = {}

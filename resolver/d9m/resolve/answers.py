@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
+
+import msgspec
 
 from d9m.about import REPOSITORY
 from d9m.environment.environment import DEVICES, Environment
@@ -14,47 +15,81 @@ from d9m.model.advice import (
     WORST_LAST,
     LastVerified,
     OpAnswer,
+    Otherwise,
     Possible,
     Price,
     Reference,
     SourceAnswer,
     Told,
     Work,
+    worst,
 )
-from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source
+from d9m.model.records import Clause, Default, ErrorText, Evidence, Outcome, Source
 from d9m.model.versions import key
-from d9m.resolve.evaluate import Basis, Finding, Verdict
+from d9m.resolve.decide import in_order, to_decide
+from d9m.resolve.evaluate import Finding
 from d9m.resolve.op_lookup import OpItem
+from d9m.resolve.rules import Basis, Verdict
 from d9m.resolve.sources_met import Judged
-
-
-def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    return max(outcomes, key=WORST_LAST.index)
 
 
 def op_answers(
     kb: KnowledgeBase, judged: Iterable[tuple[OpItem, Sequence[Judged]]], chosen: frozenset[str]
 ) -> list[OpAnswer]:
     """An entry for each query item with the sources that it meets."""
+    shared: dict[Judged, SourceAnswer] = {}
+    found: list[OpAnswer] = []
+    for item, group in judged:
+        sources: list[SourceAnswer] = []
+        for source in group:
+            if source not in shared:
+                shared[source] = _source_answer(kb, source, chosen)
+            sources.append(_for_item(kb, source, shared[source], item))
+        found.append(_op_answer(item, sources))
+    return found
 
-    @functools.cache
-    def answer(each: Judged) -> SourceAnswer:
-        return _source_answer(kb, each, chosen)
 
-    return [_op_answer(item, [answer(each) for each in group]) for item, group in judged]
+def _for_item(kb: KnowledgeBase, judged: Judged, answer: SourceAnswer, item: OpItem) -> SourceAnswer:
+    """An answer with what decides between its branches, which is written as the item is."""
+    if not answer.otherwise and len(answer.possible) == 1:
+        return answer
+
+    possible = [(branch, to_decide(kb, judged.environment, item, branch.when)) for branch in answer.possible]
+    otherwise = [(fall, to_decide(kb, judged.environment, item, fall.when)) for fall in answer.otherwise]
+    return msgspec.structs.replace(
+        answer,
+        possible=[msgspec.structs.replace(branch, decide=decide) for branch, decide in possible],
+        otherwise=[msgspec.structs.replace(fall, decide=decide) for fall, decide in otherwise],
+    )
 
 
 def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
-    defaults: list[Default] = [each.default for each in sources] or ["unknown"]
+    outcomes: list[Outcome] = [source.outcome for source in sources] or ["no-known-source"]
+    defaults: list[Default] = [source.default for source in sources] or ["unknown"]
+    outcome = worst(outcomes)
     return OpAnswer(
         query=item.text,
         names=list(dict.fromkeys(op.name for op in item.ops)),
-        outcome=worst([each.outcome for each in sources] or ["no-known-source"]),
+        outcome=outcome,
         default=max(defaults, key=DEFAULTS_WORST_LAST.index),
-        solutions=list(dict.fromkeys(label for each in sources for label in each.solutions)),
+        solutions=list(dict.fromkeys(label for source in sources for label in source.solutions)),
         fixed_in=_fixed(sources),
+        otherwise=_otherwise(outcome, sources),
         sources=sources,
     )
+
+
+def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherwise]:
+    """What makes an op worse: of each condition the worst that any source has to say, worst first."""
+    found: dict[tuple[str, ...], Otherwise] = {}
+    for source in sources:
+        for deviation in source.otherwise:
+            place = tuple(deviation.decide)
+            badness = WORST_LAST.index(deviation.outcome)
+            known = WORST_LAST.index(found[place].outcome if place in found else outcome)
+            if badness > known:
+                found[place] = deviation
+    return sorted(found.values(), key=lambda deviation: -WORST_LAST.index(deviation.outcome))
 
 
 def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
@@ -69,40 +104,50 @@ def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
 
 
 def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) -> SourceAnswer:
-    source = judged.met.source
-    verdict = judged.finding.worst[1]
+    source, finding = judged.met.source, judged.finding
+    environment = judged.environment
+    branches = in_order(environment, finding.possible)
+    verdict = finding.lead[1] if finding.lead else _undecided(branches)
     error = kb.get("errors", verdict.error) if verdict.error else None
     return SourceAnswer(
         id=judged.met.id,
         title=source.title,
         summary=source.summary,
-        outcome=verdict.outcome,
-        default=_worst_default(judged.finding),
+        outcome=finding.outcome,
+        default=_worst_default(finding),
         direction=judged.directions,
         device=kb.once(("devices", judged.met.id), lambda: _devices(source)),
-        when=judged.finding.residual,
+        when=finding.residual,
         possible=[
-            Possible(clause, each.outcome, _pick(each, chosen), each.default, each.note, each.raised_by)
-            for clause, each in judged.finding.possible
+            Possible(clause, branch.outcome, _pick(branch, chosen), branch.default, branch.note, branch.raised_by)
+            for clause, branch in branches
         ],
+        otherwise=[Otherwise(clause, outcome, []) for clause, outcome in finding.otherwise],
         solutions=_pick(verdict, chosen),
         alternatives=[list(labels) for labels in verdict.alternatives],
         raised_by=verdict.raised_by,
-        error=_text_here(judged.environment, error.texts) if error else None,
-        fixed_in={judged.home: judged.finding.fixed_in} if judged.finding.fixed_in else None,
+        error=_text_here(environment, error.texts) if error else None,
+        fixed_in={judged.home: finding.fixed_in} if finding.fixed_in else None,
         pending=verdict.pending,
         note=verdict.note,
         last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen)) if verdict.last_verified else None,
-        workarounds=[Work(each.text) for each in source.workarounds if judged.environment.holding(each.when)],
-        costs=[Price(each.text, each.factor) for each in source.costs if judged.environment.holding(each.when)],
-        evidence=_evidence(kb, judged, verdict),
+        workarounds=[Work(each.text) for each in source.workarounds if environment.holding(each.when)],
+        costs=[Price(each.text, each.factor) for each in source.costs if environment.holding(each.when)],
+        evidence=_evidence(kb, judged, [verdict] if finding.lead else [branch for _clause, branch in branches]),
         references=[Reference(each, _url(kb, each)) for each in source.references],
     )
 
 
+def _undecided(branches: Sequence[tuple[Clause, Verdict]]) -> Verdict:
+    """What can be said where it depends: what solves the first branch that can be solved."""
+    alternatives = next((verdict.alternatives for _clause, verdict in branches if verdict.alternatives), ())
+    return Verdict("unknown", "unknown", alternatives)
+
+
 def _worst_default(finding: Finding) -> Default:
     """What happens with nothing set, where the source is met at all."""
-    defaults: list[Default] = [each.default for _clause, each in finding.possible if each.outcome != "no-known-source"]
+    met = [verdict for _clause, verdict in finding.possible if verdict.outcome != "no-known-source"]
+    defaults: list[Default] = [verdict.default for verdict in met]
     return max(defaults, key=DEFAULTS_WORST_LAST.index)
 
 
@@ -123,8 +168,9 @@ def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | No
     return next((each.text for each in texts if environment.holding(each.when)), None)
 
 
-def _evidence(kb: KnowledgeBase, judged: Judged, verdict: Verdict) -> list[Told]:
-    bases = judged.finding.bases.get(verdict, ())
+def _evidence(kb: KnowledgeBase, judged: Judged, verdicts: Sequence[Verdict]) -> list[Told]:
+    every = dict.fromkeys(basis for verdict in verdicts for basis in judged.finding.bases.get(verdict, ()))
+    bases = tuple(every)
     image = judged.environment.image.package if judged.environment.image else None
     place = ("evidence", judged.met.id, bases, image)
     return kb.once(place, lambda: _resting_on(kb, judged.met.source, bases, image))

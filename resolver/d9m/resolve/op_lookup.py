@@ -22,6 +22,8 @@ class OpCall(msgspec.Struct, frozen=True):
     arguments: dict[str, str]
     when: Clause
     directions: tuple[Direction, ...]
+    defaults: dict[str, str] = {}
+    """What the API gives the arguments that are left out."""
 
 
 class OpItem(msgspec.Struct, frozen=True):

@@ -25,10 +25,11 @@ from d9m.model.advice import (
     Surroundings,
     Tool,
     Unknown,
+    worst,
 )
 from d9m.model.records import Caution, Ingredient, Outcome, Scope, Solution
 from d9m.resolve import helper_effects, sources_met
-from d9m.resolve.answers import op_answers, told_of, worst
+from d9m.resolve.answers import op_answers, told_of
 from d9m.resolve.conflicts import Chosen, across, priced
 from d9m.resolve.helper_calls import Call
 from d9m.resolve.merge import Demand, Settled, alone, demands, settle, total
@@ -50,8 +51,9 @@ def resolve(
 ) -> Advice:
     """The advice for these ops in this environment, to a user who makes these calls already."""
     judged = sources_met.of_items(kb, environment, items, scope)
-    opless = sources_met.of_no_op(kb, environment, scope)
-    every = [each for group in [*judged, opless] for each in group]
+    packages = sources_met.of_no_op(kb, environment, scope)
+    opless = [source for source in packages if source.finding.applies or source.home not in kb.meta.prefixes]
+    every = [source for group in [*judged, opless] for source in group]
     ingredients = _ingredients(kb, environment, scope)
     always = [demand for _id, each, asked in ingredients if not each.optional for demand in asked]
     wanted = needs(every)
@@ -72,7 +74,7 @@ def resolve(
     return Advice(
         schema_version=SCHEMA_VERSION,
         d9m=Tool(__version__, kb.meta.date),
-        environment=_surroundings(environment, every),
+        environment=_surroundings(environment, [*every, *packages]),
         scope=scope,
         outcome=worst(outcomes),
         settings=total(whole.steps),
@@ -167,8 +169,9 @@ def _cautions(
 ) -> list[CautionAnswer]:
     """What to know here, whatever the defaults: assumed facts count as undecided."""
     told: list[tuple[str, Environment, Caution, bool]] = []
-    for each in judged:
-        told += [(each.met.id, each.environment, caution, False) for caution in each.met.source.cautions]
+    for source in judged:
+        if source.finding.applies:
+            told += [(source.met.id, source.environment, caution, False) for caution in source.met.source.cautions]
     for _label, id_, solution in kb.with_required(chosen):
         told += [(id_, environment, each, False) for each in solution.cautions]
         told += [(id_, environment, each, True) for each in solution.notes]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from d9m.model.records import Clause
-from d9m.resolve.evaluate import Labels
+from d9m.resolve.rules import Labels
 
 
 class Need(msgspec.Struct, frozen=True):

@@ -11,8 +11,9 @@ from d9m.kb.store import KnowledgeBase, Met
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Scope
-from d9m.resolve.evaluate import Finding, judge, rules
+from d9m.resolve.evaluate import Finding, judge
 from d9m.resolve.op_lookup import OpCall, OpItem
+from d9m.resolve.rules import rules
 
 
 class Judged(msgspec.Struct, frozen=True, eq=False):
@@ -31,9 +32,9 @@ def of_items(kb: KnowledgeBase, environment: Environment, items: Sequence[OpItem
     known: dict[Hashable, Judged] = {}
 
     def judged(op: OpCall, met: Met) -> Judged:
-        place = (rules(kb, met, op.when), *op.arguments.items(), op.directions)
+        place = (rules(kb, met, op.when), *op.arguments.items(), op.directions, *op.defaults.items())
         if place not in known:
-            call = environment.given(op.arguments)
+            call = environment.given(op.arguments, op.defaults)
             known[place] = Judged(met, op.package, call, *judge(kb, call, met, op.when, op.directions))
         return known[place]
 
@@ -49,28 +50,38 @@ def _worst_first(every: Iterable[Judged]) -> list[Judged]:
     """Sources that are met, each as it is met at worst."""
     found: dict[str, Judged] = {}
     for each in every:
-        if _is_met(each.finding) and (each.met.id not in found or _worse(each.finding, found[each.met.id].finding)):
+        if each.finding.is_met and (each.met.id not in found or _worse(each.finding, found[each.met.id].finding)):
             found[each.met.id] = each
-    return sorted(found.values(), key=lambda each: (-WORST_LAST.index(each.finding.worst[1].outcome), each.met.id))
+    return sorted(found.values(), key=lambda each: (-WORST_LAST.index(each.finding.outcome), each.met.id))
 
 
 def of_no_op(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[Judged]:
     """Sources of the packages themselves: Horovod's fusion, a launcher's switches."""
     found: list[Judged] = []
-    for package, installed in environment.packages.items():
-        if package in kb.meta.platforms and installed.origin != "given":
-            continue  # every wheel and image ships CUDA, cuDNN and NCCL: only who names one asks about it
+    for package in environment.packages:
+        if not _is_asked_about(kb, environment, package):
+            continue
         for met in kb.opless(package):
             if met.source.scope == scope:
                 finding, directions = judge(kb, environment, met, {}, BOTH)
-                if _is_met(finding):
+                if finding.is_met:
                     found.append(Judged(met, package, environment, finding, directions))
     return found
 
 
-def _is_met(finding: Finding) -> bool:
-    return any(verdict.outcome != "no-known-source" for _clause, verdict in finding.possible)
+def _is_asked_about(kb: KnowledgeBase, environment: Environment, package: str) -> bool:
+    """Every wheel and image ships CUDA, cuDNN and NCCL: who neither names nor uses one does not ask about it."""
+    if package not in kb.meta.platforms or environment.packages[package].origin == "given":
+        return True
+    concerns = kb.package(package).concerns
+    return concerns is not None and bool(environment.holding(concerns))
 
 
 def _worse(first: Finding, second: Finding) -> bool:
-    return WORST_LAST.index(first.worst[1].outcome) > WORST_LAST.index(second.worst[1].outcome)
+    return _badness(first) > _badness(second)
+
+
+def _badness(finding: Finding) -> tuple[int, int]:
+    """How bad a source is here, and then how bad it could become."""
+    others = (WORST_LAST.index(outcome) for _clause, outcome in finding.otherwise)
+    return WORST_LAST.index(finding.outcome), max(others, default=0)

@@ -126,8 +126,8 @@ def existences(index: Index) -> Iterator[tuple[Loaded, Path, str, records.Existe
     "vocabulary",
     "Fact that contradicts itself",
     """The facts are a closed, typed vocabulary. A choice lists its values and its default is one of them; a number
-    lists none and its default is a number. A fact must not be called like a package or `device`: conditions could
-    not tell the two apart.""",
+    lists none and its default is a number. `usual` is one of its values, too, and stands where there is no default.
+    A fact must not be called like a package or `device`: conditions could not tell the two apart.""",
 )
 def vocabulary(index: Index) -> Iterator[Finding]:
     for name, fact in index.facts.items():
@@ -135,6 +135,8 @@ def vocabulary(index: Index) -> Iterator[Finding]:
         if name == "device" or name in index.packages:
             yield Finding(at, (name,), "also the name of a package or of the device", name, tip="rename the fact")
         if fact.type == "int":
+            if not is_number(fact.least):
+                yield Finding(at, (name, "least"), "not a whole number", fact.least)
             if fact.values:
                 yield Finding(at, (name, "values"), "a number has no list of values", name, tip="drop type or values")
             if fact.default is not None and not is_number(fact.default):
@@ -143,6 +145,10 @@ def vocabulary(index: Index) -> Iterator[Finding]:
             yield Finding(at, (name,), "lists no values", name, tip="add values, or type: int")
         elif fact.default is not None and fact.default not in fact.values:
             yield Finding(at, (name, "default"), "not one of its values", fact.default, ", ".join(fact.values))
+        if fact.usual is not None and not takes(fact, fact.usual):
+            yield Finding(at, (name, "usual"), "never has this value", fact.usual, ", ".join(fact.values))
+        if fact.usual is not None and fact.default is not None:
+            yield Finding(at, (name, "usual"), "is assumed already", fact.usual, tip="drop usual, or the default")
 
 
 RULES = (unknown_variable, unknown_value, never_holds, vocabulary)

@@ -87,9 +87,10 @@ class Index:
         """Every condition of every record."""
         for parts in self._parts.values():
             for part in parts:
-                when = getattr(part.value, "when", None)
-                if isinstance(when, (dict, list)) and when != {}:
-                    yield part.at, (*part.path, "when"), cast(records.When, when)
+                for field in ("when", "concerns"):
+                    when = getattr(part.value, field, None)
+                    if isinstance(when, (dict, list)) and when != {}:
+                        yield part.at, (*part.path, field), cast(records.When, when)
 
     def complete(self, kind: str) -> bool:
         """Whether every file of this kind could be read."""

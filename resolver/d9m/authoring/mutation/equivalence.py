@@ -15,7 +15,7 @@ from d9m.kb.store import KnowledgeBase, Met
 from d9m.model.conditions import World
 from d9m.model.op_syntax import BOTH
 from d9m.model.records import Source, Turn
-from d9m.resolve.evaluate import Rules, Verdict, rules
+from d9m.resolve.rules import Rules, Verdict, rules
 
 
 def same(before: KnowledgeBase, after: KnowledgeBase, mutant: Mutant) -> bool:

@@ -62,7 +62,7 @@ def agreement(expected: Expected | None, arms: Mapping[str, ArmResult], verdict:
     varies = default.varies or ("default-again" in arms and arms["default-again"].varies)
     raised = advised is not None and advised.raised is not None and not out_of_memory(advised.raised)
     unfixed = verdict.name == "value-mismatch" or (advised is not None and advised.varies)
-    if expected.outcome in ("no-known-source", "unknown"):
+    if expected.outcome in ("no-known-source", "depends", "unknown"):
         return "fills" if varies or raised or unfixed else "silent"
     overturned = {
         "deterministic": varies or raised or unfixed,

@@ -1,0 +1,47 @@
+"""What an answer takes for granted: the assumptions without which it would be worse."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+
+from d9m.model import conditions
+from d9m.model.advice import WORST_LAST
+from d9m.model.conditions import Cells, Value, World
+from d9m.model.records import Clause, Outcome
+
+
+def deviations(
+    opened: Mapping[str, Cells],
+    assumed: Mapping[str, Value],
+    outcome_at: Callable[[World], Outcome],
+    base: Outcome,
+) -> list[tuple[Clause, Outcome]]:
+    """Where assumptions fall, and what is worse than `base` there.
+
+    First each assumption alone, then two that make it worse only together, and so
+    on: a clause never says more than it needs to. `opened` holds the whole domain
+    of each fact that is `assumed`.
+    """
+    found: list[tuple[Clause, Outcome]] = []
+    enough: list[World] = []
+
+    def answer(world: World) -> Outcome | None:
+        """None where an assumption still holds, where fewer have to fall, and where nothing is worse."""
+        if any(world[name] == assumed[name] for name in world):
+            return None
+        if any(smaller.items() <= world.items() for smaller in enough):
+            return None
+        outcome = outcome_at(world)
+        if WORST_LAST.index(outcome) <= WORST_LAST.index(base):
+            return None
+        enough.append(dict(world))
+        return outcome
+
+    for size in range(1, len(opened) + 1):
+        for names in itertools.combinations(opened, size):
+            answers = conditions.by_answer({name: opened[name] for name in names}, answer)
+            for clause, outcome in answers:
+                if outcome is not None:
+                    found.append((clause, outcome))
+    return found

@@ -1,0 +1,184 @@
+"""What one source does in one world, where nothing is open.
+
+This is the evaluation that the site documents as a specification; the tests hold
+an independent second one, and both must agree on every release and op.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from d9m.kb.store import KnowledgeBase, Met
+from d9m.model import conditions
+from d9m.model.conditions import Condition, World
+from d9m.model.op_syntax import BOTH, Direction
+from d9m.model.records import Clause, Default, Range, RecordedOutcome, Solution, Source, Step, Unless
+from d9m.model.versions import covers, key
+
+Labels: TypeAlias = tuple[str, ...]
+"""Solutions that are all needed together."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a source does in one world."""
+
+    outcome: RecordedOutcome
+    default: Default
+    alternatives: tuple[Labels, ...] = ()
+    """Every set of solutions that would do, preferred first."""
+    raised_by: str | None = None
+    error: str | None = None
+    pending: str | None = None
+    note: str | None = None
+    last_verified: tuple[str, RecordedOutcome] | None = None
+    """Where the release is newer than anybody looked at: the last one looked at, and its outcome."""
+
+
+class Basis(msgspec.Struct, frozen=True):
+    """What a verdict rests on: a step of a track, or an exception to it."""
+
+    track: str
+    step: int
+    exception: int | None
+
+
+NOT_MET = Verdict("no-known-source", "unknown")
+
+
+class Rules:
+    """One source as met in one way, with its conditions parsed."""
+
+    def __init__(self, kb: KnowledgeBase, met: Met, when: Clause) -> None:
+        self.kb = kb
+        self.source: Source = met.source
+        self.home = kb.home(met.id)
+        self.applies = conditions.parse(met.source.when)
+        self.reached = conditions.parse(when)
+        self.patterns = [(conditions.parse(each.when), each.directions) for each in met.patterns]
+        self.tracks = {
+            package: [(step, [conditions.parse(each.when) for each in step.unless]) for step in steps]
+            for package, steps in met.source.timeline.items()
+        }
+        labels = {
+            label
+            for steps in met.source.timeline.values()
+            for part in itertools.chain(steps, *(step.unless for step in steps))
+            for combined in part.by
+            for label in combined.split(" + ")
+        }
+        self.solutions = {label: solution for label, _id, solution in kb.with_required(labels)}
+        self.usable = {label: _usable(solution) for label, solution in self.solutions.items()}
+        self.cuts = conditions.cuts(self._all_conditions())
+
+    def _all_conditions(self) -> list[Condition]:
+        found = [self.applies, self.reached, *(each for each, _directions in self.patterns)]
+        for package, steps in self.tracks.items():
+            for step, exceptions in steps:
+                found.append(conditions.parse({package: Range(from_=step.from_)}))
+                found.extend(exceptions)
+                beyond = self._first_unverified(package, step)
+                if beyond is not None:
+                    found.append(conditions.parse({package: Range(from_=beyond)}))
+        for where, blocks in self.usable.values():
+            found.extend([where, *blocks])
+        return found
+
+    def _first_unverified(self, package: str, step: Step) -> str | None:
+        """First known release after those that somebody looked at."""
+        seen = step.verified_through
+        if seen is None:
+            return None
+        after = (each for each in self.kb.releases(package) if key(each) > key(seen) and not covers(seen, each))
+        return next(after, None)
+
+    def directions(self, wanted: Sequence[Direction]) -> list[Direction]:
+        ways = {direction for _when, directions in self.patterns for direction in directions}
+        return [each for each in BOTH if each in ways and each in wanted]
+
+    def verdict(self, world: World, image: str | None, wanted: Sequence[Direction]) -> tuple[Verdict, Basis | None]:
+        """What happens in one world, and what says so."""
+        met = any(set(directions) & set(wanted) and conditions.holds(when, world) for when, directions in self.patterns)
+        if not (met and conditions.holds(self.reached, world) and conditions.holds(self.applies, world)):
+            return NOT_MET, None
+        track = image if image in self.tracks else self.home
+        found = self._at(track, world)
+        if found is not None and found[1].as_ == "stock":
+            track = self.home
+            found = self._at(track, world)
+        if found is None:
+            return NOT_MET, None
+        place, step, exceptions = found
+        exception = next((at for at, when in enumerate(exceptions) if conditions.holds(when, world)), None)
+        rule = step if exception is None else step.unless[exception]
+        value = world[track]
+        beyond = self._first_unverified(track, step) if place == len(self.tracks[track]) - 1 else None
+        late = beyond is not None and isinstance(value, tuple) and value >= key(beyond)
+        told = self._ruled(rule, world)
+        return unverified(told, step.verified_through or "") if late else told, Basis(track, place, exception)
+
+    def _at(self, track: str, world: World) -> tuple[int, Step, list[Condition]] | None:
+        """The step of a track that holds in a world."""
+        release = world.get(track)
+        found = None
+        for place, (step, exceptions) in enumerate(self.tracks.get(track, ())):
+            if isinstance(release, tuple) and key(step.from_) <= release:
+                found = (place, step, exceptions)
+        return found
+
+    def _ruled(self, rule: Step | Unless, world: World) -> Verdict:
+        outcome: RecordedOutcome = rule.outcome or ("solved" if rule.by else "unknown")
+        usable = tuple(
+            labels
+            for labels in (tuple(each.split(" + ")) for each in rule.by)
+            if all(self._is_usable(label, world) for label in labels)
+        )
+        default = rule.default or DEFAULTS[outcome]
+        if outcome == "solved" and not usable:
+            outcome = "unsolved"
+        if outcome == "raises":
+            switch = " + ".join(usable[0]) if usable else None
+            error = rule.error if switch else None
+            return Verdict(outcome if switch else "unsolved", default, (), switch, error, rule.pending, rule.note)
+        alternatives = usable if outcome == "solved" else ()
+        return Verdict(outcome, default, alternatives, None, None, rule.pending, rule.note)
+
+    def _is_usable(self, label: str, world: World) -> bool:
+        """Whether a solution and all that it requires exist, and nothing blocks them."""
+        where, blocks = self.usable[label]
+        return (
+            conditions.holds(where, world)
+            and not any(conditions.holds(each, world) for each in blocks)
+            and all(self._is_usable(each, world) for each in self.solutions[label].requires)
+        )
+
+
+DEFAULTS: dict[RecordedOutcome, Default] = {
+    "no-known-source": "unknown",
+    "deterministic": "deterministic",
+    "solved": "nondeterministic",
+    "unknown": "unknown",
+    "raises": "nondeterministic",
+    "unsolved": "nondeterministic",
+}
+"""What happens with nothing set, where the record does not say."""
+
+
+def _usable(solution: Solution) -> tuple[Condition, list[Condition]]:
+    return conditions.parse(solution.when), [conditions.parse(each.when) for each in solution.cautions if each.blocks]
+
+
+def rules(kb: KnowledgeBase, met: Met, when: Clause) -> Rules:
+    """The rules of a source as met under a condition, read once: most of its ops meet it alike."""
+    return kb.once(("rules", met.id, str(met.patterns), str(when)), lambda: Rules(kb, met, when))
+
+
+def unverified(verdict: Verdict, newest: str) -> Verdict:
+    """The verdict of the last release that somebody looked at, reported as unknown."""
+    if verdict.outcome == "no-known-source" or verdict.last_verified:
+        return verdict
+    seen = (newest, verdict.outcome)
+    return msgspec.structs.replace(verdict, outcome="unknown", default="unknown", last_verified=seen)
