@@ -25,6 +25,8 @@ def advise(
     *,
     ops: Sequence[str] | None = None,
     container: str | None = None,
+    files: Sequence[str] = (),
+    gpu: str | None = None,
     device: str | None = None,
     facts: Mapping[str, str] | None = None,
     inference: bool = False,
@@ -38,6 +40,7 @@ def advise(
 
     A package may be None: any release of it. Without a package or a container it
     is about what is installed here; without `ops`, about every op known there.
+    `files` list packages, as ``--from`` takes them; what is named wins.
     `calls` are helper calls that the program makes, `settings` (as in
     ``os.environ``) are judged against the advice.
 
@@ -54,12 +57,16 @@ def advise(
     """
     kb = kb or open_knowledge_base()
     given = tuple((facts or {}).items())
-    setup = Setup(_named(packages), container, device, given, inference)
-    if not packages and container is None:
+    setup = Setup(_named(packages), container, device, given, inference, gpu)
+    if not packages and container is None and not files:
         from d9m.environment.detect import installed_here
 
         here = installed_here(kb, os.environ)
-        setup = Setup(here.packages, here.container, device or here.device, given, inference)
+        setup = Setup(here.packages, here.container, device or here.device, given, inference, gpu)
+    for file in files:
+        from d9m.environment import package_files
+
+        setup = package_files.merged(kb, setup, package_files.open_file(file))
     return api.advise(kb, setup, ops, scope, calls, settings)
 
 

@@ -11,11 +11,12 @@ from d9m.cli.application import COMMANDS
 
 OPTIONS = {
     "advise": (
-        "--tf --torch --jax --with --container --ops --device --inference --fact --scope --env-file --from-env --diff "
+        "--tf --tensorflow --torch --pytorch --jax --with --container --from --gpu --ops "
+        "--op --device --quiet --inference --fact --scope --env-file --from-env --diff "
         "--format --output --all --allow-unknown --color --help"
     ),
     "check": "--ops --device --format --output --color --help",
-    "explain": "--tf --torch --format --output --color --help",
+    "explain": "--tf --torch --with --from --gpu --format --output --color --help",
     "show": "--format --output --color --help",
     "list": "--package --grep --evidence --format --output --color --help",
     "kb lint": "--explain --format --output --help",

@@ -102,8 +102,9 @@ def _said_to_the_command_line(command: str) -> Any:
         option = words.pop(0)
         given.setdefault(option, []).append("" if option == "--inference" else words.pop(0))
     versions = {name: given.get(each.options[0], []) for name, each in options.FRAMEWORKS.items()}
-    place = options.Place(versions, given.get("--with", []), *_single(given))
-    asked = place.setup(given.get("--fact"), "--inference" in given)
+    container, device = _single(given)
+    place = options.Place(versions, given.get("--with", []), container, device=device)
+    asked = place.setup(real(), given.get("--fact"), "--inference" in given)
     assert asked is not None
     scope = given.get("--scope", ["run"])[0]
     answer = advise(real(), asked, options.read_ops(given.get("--ops")), scope)  # type: ignore[arg-type]

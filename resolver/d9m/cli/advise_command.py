@@ -9,7 +9,7 @@ import typer
 from d9m.api import advise
 from d9m.cli import options, output
 from d9m.environment.environment import Setup
-from d9m.errors import DataError, ExitCode, printable, quote, reason
+from d9m.errors import DataError, ExitCode, UsageError, printable, quote, reason
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, exit_code
@@ -38,6 +38,7 @@ def command(
     diff: Annotated[str | None, typer.Option(metavar="A..B", help="What changes between two releases.")] = None,
     format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
     out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict, and the exit code.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Every known op, not only the worst.")] = False,
     allow_unknown: Annotated[bool, typer.Option("--allow-unknown", help="Unknown is no reason to fail.")] = False,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
@@ -53,7 +54,9 @@ def command(
     if diff is not None:
         raise typer.Exit(_diff(kb, setup, items, diff, scope, format_, out, color))
     advice = advise(kb, setup, items, scope, made, _settings(env_file, from_env))  # type: ignore[arg-type]
-    _write(kb, advice, format_, items is not None, everything, color, out)
+    if quiet and format_ != "text":
+        raise UsageError(f"--quiet shortens the text; --format {format_} has one length")
+    _write(kb, advice, format_, items is not None, everything, quiet, color, out)
     raise typer.Exit(exit_code(advice, allow_unknown))
 
 
@@ -79,6 +82,7 @@ def _write(
     format_: str,
     named_ops: bool,
     everything: bool,
+    quiet: bool,
     color: str,
     out: str | None,
 ) -> None:
@@ -91,6 +95,7 @@ def _write(
         frameworks=tuple(name for package in advice.environment.packages for name in kb.package(package).imports),
         named_ops=named_ops,
         everything=everything,
+        quiet=quiet,
         width=output.width(out),
     )
     rendered = render(format_, answer)

@@ -26,18 +26,18 @@ COMMANDS = {
 
 
 def application(arguments: list[str]) -> typer.Typer:
-    """The commands that `arguments` could mean: one, or all where help is wanted."""
+    """The commands that `arguments` could mean: one, or all where help or a shell's completion is wanted."""
+    first = next((word for word in arguments if not word.startswith("-")), None)
     app = typer.Typer(
         name="d9m",
-        help=d9m.__doc__,
+        help=(d9m.__doc__ or "").partition("\n")[0],
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        add_completion=False,
+        add_completion=first not in COMMANDS,
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    first = next((each for each in arguments if not each.startswith("-")), None)
     for name in [first] if first in COMMANDS else COMMANDS:
         importlib.import_module(f"d9m.cli.{name}_command").register(app)
     for each in app.registered_commands:

@@ -39,7 +39,7 @@ def command(
     output.one_of("--format", format_, ("text", "json"))
     output.one_of("--color", color, output.COLOURS)
     kb = open_knowledge_base()
-    setup = place.setup()
+    setup = place.setup(kb)
     environment = describe(kb, setup) if setup else None
     with _opened(text) as given:
         explained = explain(kb, given, environment)

@@ -42,11 +42,13 @@ Calls = Annotated[
 ]
 
 _WITH = typer.Option("--with", metavar="NAME[=V]", help="Any package; without version: every release.")
+_FROM = typer.Option("--from", metavar="FILE", help="What it lists: requirements, a lock, conda, Dockerfile; - reads.")
+_GPU = typer.Option("--gpu", metavar="NAME", help="H100, RTX 4090: decides the compute capability.")
 _CONTAINER = typer.Option("--container", metavar="IMAGE:TAG", help="ngc-pytorch:23.12, or an image reference.")
 
 
 def _version_of(framework: Framework) -> Any:
-    told = f"{framework.title} version: 2.4, 2.4.1, any."
+    told = f"{framework.title} version: 2.4, latest, '>=2.4,<2.7', any."
     return Annotated[list[str] | None, typer.Option(*framework.options, metavar="V", help=told)]
 
 
@@ -54,6 +56,8 @@ _ANNOTATIONS: dict[str, Any] = {
     **{package: _version_of(framework) for package, framework in FRAMEWORKS.items()},
     "with_": Annotated[list[str] | None, _WITH],
     "container": Annotated[str | None, _CONTAINER],
+    "from_": Annotated[list[str] | None, _FROM],
+    "gpu": Annotated[str | None, _GPU],
     "device": Device,
 }
 """Parameters of every command that asks about an environment."""
@@ -68,34 +72,42 @@ class Place(msgspec.Struct, frozen=True):
     """Framework -> versions, from its own option."""
     with_: Sequence[str] = ()
     container: str | None = None
+    from_: Sequence[str] = ()
+    gpu: str | None = None
     device: str | None = None
 
-    def setup(self, facts: Sequence[str] | None = None, inference: bool = False) -> Setup | None:
+    def setup(self, kb: KnowledgeBase, facts: Sequence[str] | None = None, inference: bool = False) -> Setup | None:
         """The environment as named; None where nothing names one. Raises UsageError."""
         for package, versions in self.versions.items():
             _check(FRAMEWORKS[package].options[0], versions)
         _check("--with", self.with_)
-        _check("--container", () if self.container is None else [self.container])
-        _check("--device", () if self.device is None else [self.device])
+        _check("--from", self.from_)
+        for option, value in (("--container", self.container), ("--device", self.device), ("--gpu", self.gpu)):
+            _check(option, () if value is None else [value])
         packages: list[tuple[str, str | None]] = []
         for package, versions in self.versions.items():
             packages += [(package, version) for version in versions]
         packages += [_package(text) for text in self.with_]
         read = read_facts(facts)
-        if not packages and self.container is None:
+        if not packages and self.container is None and not self.from_:
             return None
-        return Setup(tuple(packages), self.container, self.device, read, inference)
+        setup = Setup(tuple(packages), self.container, self.device, read, inference, self.gpu)
+        for file in self.from_:
+            from d9m.environment import package_files
+
+            setup = package_files.merged(kb, setup, package_files.open_file(file))
+        return setup
 
     def setup_or_installed(self, kb: KnowledgeBase, facts: Sequence[str] | None, inference: bool) -> Setup:
         """The environment as named; else what is installed here. Raises UsageError."""
-        named = self.setup(facts, inference)
+        named = self.setup(kb, facts, inference)
         if named is not None:
             return named
         from d9m.environment.detect import installed_here
 
         found = installed_here(kb, dict(os.environ))
         device = self.device or found.device
-        return Setup(found.packages, found.container, device, read_facts(facts), inference)
+        return Setup(found.packages, found.container, device, read_facts(facts), inference, self.gpu)
 
 
 def with_place(command: Callable[Concatenate[Place, Rest], None]) -> Callable[..., None]:
@@ -103,8 +115,9 @@ def with_place(command: Callable[Concatenate[Place, Rest], None]) -> Callable[..
 
     def run(**given: Any) -> None:
         versions = {package: given.pop(package) or () for package in FRAMEWORKS}
-        place = Place(versions, given.pop("with_") or (), given.pop("container"), given.pop("device"))
-        command(place, **given)  # type: ignore[call-arg]
+        lists = {name: given.pop(name) or () for name in ("with_", "from_")}
+        words = {name: given.pop(name) for name in ("container", "gpu", "device")}
+        command(Place(versions, **lists, **words), **given)  # type: ignore[call-arg]
 
     _first, *own = inspect.signature(command, eval_str=True).parameters.values()
     shared = [
@@ -126,11 +139,11 @@ def _check(option: str, values: Sequence[str]) -> None:
 
 
 def _package(text: str) -> tuple[str, str | None]:
-    name, equals, version = text.partition("=")
-    version = version.lstrip("=")
-    if not name.strip() or (equals and not version.strip()):
-        raise UsageError(f"--with {quote(text)}: expected NAME or NAME=VERSION")
-    return name.strip(), version.strip() if equals else None
+    end = next((place for place, letter in enumerate(text) if letter in "<>=!~"), len(text))
+    name, version = text[:end].strip(), text[end:].lstrip("=").strip()
+    if not name or (end < len(text) and not version):
+        raise UsageError(f"--with {quote(text)}: expected NAME, NAME=VERSION or NAME>=VERSION")
+    return name, version or None
 
 
 def read_facts(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -20,10 +21,16 @@ class Image(msgspec.Struct, frozen=True):
     family: str
     package: str
     release: str
+    parts: tuple[tuple[str, str], ...] = ()
+    """What the tag itself says is inside: package and version."""
+    device: str | None = None
+    """What it is built for, where the tag says so."""
 
 
 def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
     """What an image holds, itself included."""
+    if image.parts:
+        return {name: _as_tagged(kb, name, version) for name, version in image.parts}
     found = {image.package: installed(kb, image.package, image.release, "container")}
     package = kb.package(image.package)
     for name, version in package.releases[image.release].with_.items():
@@ -35,6 +42,13 @@ def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
         if before and after:
             found[part] = between(kb, part, before, after)
     return found
+
+
+def _as_tagged(kb: KnowledgeBase, package: str, version: str) -> Installed:
+    """A package as a tag writes it; only a platform part may lack in the map of its own package."""
+    if package in kb.meta.platforms:
+        return stated(kb, package, version, "container")
+    return installed(kb, package, version, "container")
 
 
 def _around(package: Package, part: str, release: str) -> tuple[str | None, str | None]:
@@ -57,6 +71,8 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
     family, packages = _family(kb, path)
     if not wanted:
         raise UsageError(f"{quote(reference)} has no tag", tip=f"write {family}:TAG; see: d9m list versions")
+    if kb.package(packages[0]).holds:
+        return _image_by_contents(kb, reference, family, packages[0], wanted)
     variants = kb.once(("tags", packages), lambda: _spelled(kb, packages)).get(wanted, [])
     if len(variants) == 1:
         return Image(reference, family, *variants[0])
@@ -73,6 +89,17 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
     raise UsageError(
         f"{family}:{printable_tag(wanted)} {what}", nearest=_close_tags(wanted, every), tip="see: d9m list versions"
     )
+
+
+def _image_by_contents(kb: KnowledgeBase, reference: str, family: str, package: str, tag: str) -> Image:
+    for inside in kb.package(package).holds:
+        for form in inside.forms:
+            pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>(?:\\d[^-]*|latest))", re.escape(form))
+            match = re.fullmatch(pattern, tag)
+            if match is not None:
+                return Image(reference, family, package, tag, tuple(match.groupdict().items()), inside.device)
+    forms = [form for inside in kb.package(package).holds for form in inside.forms]
+    raise UsageError(f"{family}:{printable_tag(tag)} is not a tag that d9m can read", allowed=forms)
 
 
 def printable_tag(tag: str) -> str:

@@ -13,13 +13,15 @@ from collections.abc import Mapping
 
 import msgspec
 
-from d9m.environment.container import Image, contents, find_image
-from d9m.environment.releases import Installed, installed, shipped
+from d9m.environment import packages
+from d9m.environment.container import Image, find_image
+from d9m.environment.gpu import find_gpu
+from d9m.environment.releases import Installed
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.conditions import Cell, Cells, Value, intervals, releases
-from d9m.model.records import Clause, Fact, When
+from d9m.model.records import Clause, Fact, Gpu, When
 from d9m.model.versions import FIRST, key
 
 DEVICES = ("cuda", "rocm", "mps", "xpu", "cpu")
@@ -34,6 +36,10 @@ class Setup(msgspec.Struct, frozen=True):
     device: str | None = None
     facts: tuple[tuple[str, str], ...] = ()
     inference: bool = False
+    gpu: str | None = None
+    """As a person or nvidia-smi writes it."""
+    listed: tuple[tuple[str, str | None], ...] = ()
+    """What files list, as they spell it; what is named above wins."""
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -47,6 +53,10 @@ class Environment(msgspec.Struct, frozen=True):
     vocabulary: Mapping[str, Fact]
     undecided: frozenset[str]
     """Platform parts that nobody named."""
+    gpu: str | None = None
+    """The model, if it was named."""
+    ignored: int = 0
+    """Packages that files list and the knowledge base does not know."""
     api_defaults: Mapping[str, str] = {}
     """What the API of a call gives an argument that is left out."""
 
@@ -114,63 +124,59 @@ _ABSENT: Cells = (Cell(None),)
 """The domain of a package that is not here."""
 
 
-def describe(kb: KnowledgeBase, asked: Setup) -> Environment:
+def describe(kb: KnowledgeBase, setup: Setup) -> Environment:
     """The environment that was asked about.
 
     Raises UsageError for an unknown name or version, and for things that
     contradict each other.
     """
-    packages: dict[str, Installed] = {}
-    image = None
-    if asked.container is not None:
-        image = find_image(kb, asked.container)
-        packages = contents(kb, image)
-    for text, version in asked.packages:
-        _add(kb, packages, kb.package_named(text), version, image)
-    device = asked.device or "cuda"
+    image = find_image(kb, setup.container) if setup.container is not None else None
+    held = packages.named(kb, setup.packages, image)
+    listed, ignored = packages.in_files(kb, setup.listed, held)
+    held |= listed
+    gpu = find_gpu(kb, setup.gpu) if setup.gpu is not None else None
+    device = _device(setup, image, gpu)
+    facts = _facts(kb, setup, gpu)
+    if device == "cuda" and (image is None or image.parts):
+        held |= packages.from_wheels(kb, held)
+    undecided = frozenset(kb.meta.platforms) - held.keys()
+    return Environment(held, image, device, facts, kb.meta.facts, undecided, gpu[0] if gpu else None, ignored)
+
+
+_DEVICE_NAMES = {"gpu": "cuda", "nvidia": "cuda", "amd": "rocm", "hip": "rocm", "metal": "mps"}
+
+
+def device_named(text: str) -> str:
+    """A device by any of its names. Raises UsageError."""
+    device = _DEVICE_NAMES.get(text.lower(), text.lower())
     if device not in DEVICES:
         makers = "NVIDIA GPUs are cuda, those of AMD rocm, of Apple mps, of Intel xpu"
-        raise UsageError(f"unknown device {quote(device)}", allowed=DEVICES, tip=makers)
-    facts = _facts(kb, asked)
-    if image is None and device == "cuda":
-        _add_shipped(kb, packages)
-    undecided = frozenset(kb.meta.platforms) - packages.keys()
-    return Environment(packages, image, device, facts, kb.meta.facts, undecided)
+        raise UsageError(f"unknown device {quote(text)}", allowed=DEVICES, tip=makers)
+    return device
 
 
-def _add(
-    kb: KnowledgeBase, packages: dict[str, Installed], name: str, version: str | None, image: Image | None
-) -> None:
-    new = installed(kb, name, version)
-    old = packages.get(name)
-    if old is None or old.version is None:
-        packages[name] = new
-    elif version is not None and not set(new.candidates.releases) & set(old.candidates.releases):
-        where = f"the container {image.reference} holds" if old.origin == "container" and image else "it was given as"
-        raise UsageError(f"{name} {quote(version)} contradicts the rest: {where} {name} {old.version}")
-    elif version is not None and old.origin == "given":
-        packages[name] = new
+def _device(setup: Setup, image: Image | None, gpu: tuple[str, Gpu] | None) -> str:
+    built_for = image.device if image else None
+    if setup.device is None or (gpu is not None and setup.device.lower() == "gpu"):
+        return gpu[1].device if gpu else built_for or "cuda"
+    device = device_named(setup.device)
+    if gpu is not None and device not in (gpu[1].device, "cpu"):
+        raise UsageError(f"--device {device} contradicts --gpu {gpu[0]}, which is a {gpu[1].device} device")
+    return device
 
 
-def _add_shipped(kb: KnowledgeBase, packages: dict[str, Installed]) -> None:
-    """What every release in question ships, unless something says otherwise; the newest stands in for a newer one."""
-    for name, each in list(packages.items()):
-        known = kb.package(name).releases
-        wheels = [known[release].with_ for release in each.candidates.releases if release in known]
-        for part in wheels[0] if wheels and each.candidates.how in ("exactly", "newer") else ():
-            versions = [wheel[part] for wheel in wheels if part in wheel]
-            if part not in packages and len(versions) == len(wheels):
-                packages[part] = shipped(kb, part, versions)
-
-
-def _facts(kb: KnowledgeBase, asked: Setup) -> dict[str, str]:
+def _facts(kb: KnowledgeBase, setup: Setup, gpu: tuple[str, Gpu] | None) -> dict[str, str]:
     facts: dict[str, str] = {}
-    for name, value in asked.facts:
+    for name, value in setup.facts:
         known = fact(kb, name)
         if facts.get(name, value) != value:
             raise UsageError(f"fact {name} is given as {quote(facts[name])} and as {quote(value)}")
         facts[name] = fact_value(name, known, value)
-    if asked.inference:
+    if gpu is not None and gpu[1].sm is not None:
+        if facts.get("sm", gpu[1].sm) != gpu[1].sm:
+            raise UsageError(f"--fact sm={facts['sm']} contradicts --gpu {gpu[0]}, whose sm is {gpu[1].sm}")
+        facts["sm"] = gpu[1].sm
+    if setup.inference:
         if facts.get("training") == "true":
             raise UsageError("--inference contradicts --fact training=true")
         facts["training"] = "false"

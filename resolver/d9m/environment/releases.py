@@ -12,7 +12,8 @@ from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import Candidates, candidates, key
 
-Origin = Literal["given", "container", "wheel"]
+Origin = Literal["given", "file", "container", "wheel"]
+"""Who says that a package is there: the user, a file of the user, an image that holds it, or a wheel that ships it."""
 
 
 class Installed(msgspec.Struct, frozen=True):
@@ -23,13 +24,28 @@ class Installed(msgspec.Struct, frozen=True):
     candidates: Candidates
     origin: Origin
 
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the user chose it, rather than an image or a wheel that has it."""
+        return self.origin in ("given", "file")
+
 
 def installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin = "given") -> Installed:
     """A package in a version; without one, in any release. Raises UsageError for one that was never released."""
     place = ("installed", package, version, origin)
-    return kb.once(
-        place, lambda: Installed(version, candidates(package, version or "any", kb.releases(package)), origin)
-    )
+    return kb.once(place, lambda: _installed(kb, package, version, origin))
+
+
+def _installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin) -> Installed:
+    found = candidates(package, version or "any", kb.releases(package))
+    return Installed(found.releases[-1] if version == "latest" else version, found, origin)
+
+
+def listed(kb: KnowledgeBase, package: str, version: str | None) -> Installed:
+    """A package that a file lists; a version that no map has is taken as it is, except a framework's."""
+    if version is None or version == "latest" or package in kb.meta.prefixes:
+        return installed(kb, package, version, "file")
+    return stated(kb, package, version, "file")
 
 
 def of_any(releases: Iterable[str]) -> Installed:

@@ -67,6 +67,7 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "setting_ids": {setting.name: id_ for id_, setting in loaded.of("settings").items()},
         "packages": loaded.of("versions"),
         "words": {"": loaded.words},
+        "gpus": {"": loaded.gpus},
         "run_days": {id_: run.date for id_, run in loaded.of("runs").items()},
         **{
             kind: loaded.of(kind)
@@ -83,7 +84,7 @@ def home_packages(loaded: Records) -> dict[str, str]:
 
 def digest(loaded: Records) -> str:
     """SHA-256 over all records, independent of file order."""
-    content = [loaded.facts, loaded.words, [[each.kind, each.id, each.record] for each in loaded.loaded]]
+    content = [loaded.facts, loaded.words, loaded.gpus, [[each.kind, each.id, each.record] for each in loaded.loaded]]
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
 
 
@@ -102,6 +103,11 @@ def _meta(loaded: Records) -> Meta:
             alias.lower(): name
             for name, package in versions.items()
             for alias in (name, *package.aliases, *package.distributions)
+        },
+        distributions={
+            distribution: name
+            for name, package in versions.items()
+            for distribution in (*package.distributions, *package.conda)
         },
         images=images,
         platforms=tuple(name for name, package in versions.items() if package.kind == "platform"),

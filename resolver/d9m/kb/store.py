@@ -71,6 +71,8 @@ class Meta(msgspec.Struct, frozen=True):
     facts: dict[str, records.Fact]
     aliases: dict[str, str]
     """Lower-case name, alias or distribution of a package -> package."""
+    distributions: dict[str, str]
+    """Name on PyPI or in a conda environment -> package."""
     images: dict[str, tuple[str, ...]]
     """Public name of an image family -> its packages."""
     platforms: tuple[str, ...]
@@ -108,14 +110,15 @@ TABLES: dict[str, Any] = {
     "myths": records.Myth,
     "documents": records.Document,
     "words": records.Words,
+    "gpus": records.GpuFile,
     "runs": runs.Run,
     "run_days": str,
 }
 """Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``public`` ``package:`` and the last
 part of the names; ``signatures`` ``package:`` and the name as `op_syntax.plain` spells it; ``opless`` the home package;
 ``settings`` and ``setting_ids`` (the id of a setting) the knob's name;
-``labels`` a lower-case label; ``words`` nothing, for there is one; ``run_days`` (when it was made) the run's id; else
-the record's id."""
+``labels`` a lower-case label; ``words`` and ``gpus`` nothing, for there is one of each; ``run_days`` (when it
+was made) the run's id; else the record's id."""
 
 
 Derived = TypeVar("Derived")
@@ -191,6 +194,11 @@ class KnowledgeBase:
     def find_package(self, text: str) -> str | None:
         """The package of a name, in which ``-``, ``_`` and ``.`` are the same, as on PyPI; None for an unknown one."""
         known = self.once("package names", lambda: {_spelled(name): home for name, home in self.meta.aliases.items()})
+        return known.get(_spelled(text))
+
+    def distribution(self, text: str) -> str | None:
+        """The package that an installed distribution is, by its name on PyPI or in conda; None for an unknown one."""
+        known = self.once("distributions", lambda: {_spelled(k): home for k, home in self.meta.distributions.items()})
         return known.get(_spelled(text))
 
     def package_named(self, text: str) -> str:

@@ -59,6 +59,7 @@ class Records(msgspec.Struct, frozen=True):
     loaded: list[Loaded]
     faults: list[Fault]
     words: records.Words = records.Words()
+    gpus: records.GpuFile = records.GpuFile()
     explained: dict[str, str] = {}
     """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
     catalogues: list[wheel_facts.Catalogue] = []
@@ -78,7 +79,7 @@ def load(root: Path) -> Records:
     paths = (path for path in sorted(root.rglob("*")) if not path.is_dir() and not path.name.startswith("."))
     found = [each for path in paths for each in read(path, root)]
     apart: dict[str, list[Loaded]] = {
-        kind: [] for kind in ("", "facts", "edition", "words", "explained", *_FACTS.values())
+        kind: [] for kind in ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
     }
     for each in found:
         if isinstance(each, Loaded):
@@ -90,6 +91,7 @@ def load(root: Path) -> Records:
         loaded=apart[""],
         faults=sorted(each for each in found if isinstance(each, Fault)),
         words=apart["words"][0].record if apart["words"] else records.Words(),
+        gpus=apart["gpus"][0].record if apart["gpus"] else records.GpuFile(),
         explained=apart["explained"][0].record if apart["explained"] else {},
         catalogues=[each.record for each in apart["catalogues"]],
         signatures=[each.record for each in apart["signatures"]],
@@ -101,6 +103,7 @@ _SINGLE: dict[str, Any] = {
     "edition.yaml": records.Edition,
     "facts.yaml": dict[str, records.Fact],
     "words.yaml": records.Words,
+    "gpus.yaml": records.GpuFile,
     "evidence/explained.yaml": dict[str, str],
 }
 """Files that hold more than one record, or none."""

@@ -65,6 +65,10 @@ class Surroundings(msgspec.Struct, frozen=True):
     """Packages newer than every release known."""
     between: list[str] = []
     """Packages in a build that lies between two releases."""
+    gpu: str | None = None
+    """The GPU model, if it was named."""
+    ignored: int = 0
+    """Packages that a file lists and that d9m does not know."""
 
 
 class Possible(msgspec.Struct, frozen=True):

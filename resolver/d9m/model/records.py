@@ -318,6 +318,14 @@ class TagForm(Record, frozen=True, kw_only=True):
     when: Range = Range()
 
 
+class TagContents(Record, frozen=True, kw_only=True):
+    """Image tags that say what is inside: ``{torch}-cuda{cuda}-cudnn{cudnn}-runtime``."""
+
+    forms: list[str]
+    device: Literal["cuda", "rocm", "cpu"] = "cuda"
+    """What the packages inside are built for."""
+
+
 class Package(Record, frozen=True, kw_only=True):
     """A package, image or platform component, and its releases."""
 
@@ -330,6 +338,8 @@ class Package(Record, frozen=True, kw_only=True):
     """For a platform part that wheels and images ship: programs that it concerns though nobody names it."""
     distributions: list[str] = []
     """Names on PyPI by which an installed copy is found."""
+    conda: list[str] = []
+    """Names in a conda environment, where they are others than on PyPI."""
     imports: list[str] = []
     """Import names: ``tensorflow``."""
     image: str | None = None
@@ -337,6 +347,8 @@ class Package(Record, frozen=True, kw_only=True):
     repository: str | None = None
     """Path in the registry: ``nvidia/tensorflow``."""
     tags: list[TagForm] = []
+    holds: list[TagContents] = []
+    """For an image that is tagged with the versions of what it holds, and has no releases of its own."""
     variable: str | None = None
     """Environment variable inside the image that holds its release."""
     variable_forms: list[str] = []
@@ -375,6 +387,22 @@ class Fact(Record, frozen=True, kw_only=True):
     Values that both spell alike are not listed. ``*`` is any other value, ``?`` an argument
     whose value the text of a call does not say; as a value of the fact it says nothing.
     """
+
+
+class Gpu(Record, frozen=True, kw_only=True):
+    """A GPU model: what its name decides."""
+
+    device: Literal["cuda", "rocm", "mps", "xpu"] = "cuda"
+    sm: str | None = None
+    """The fact ``sm``, for NVIDIA's."""
+    aliases: list[str] = []
+
+
+class GpuFile(Record, frozen=True, kw_only=True):
+    """GPU models by the name that people and tools give them, without the maker's."""
+
+    evidence: list[Evidence] = []
+    gpus: dict[str, Gpu] = {}
 
 
 class Edition(Record, frozen=True, kw_only=True):
@@ -483,4 +511,5 @@ KINDS: dict[str, type[Record]] = {
     "documents": Document,
 }
 """Folder under ``kb/`` -> type of its records. ``kb/facts.yaml`` holds all facts in one file,
-``kb/edition.yaml`` the date of the edition, ``kb/words.yaml`` what words mean to `d9m explain`."""
+``kb/gpus.yaml`` all GPU models, ``kb/edition.yaml`` the date of the edition, ``kb/words.yaml`` what words mean
+to `d9m explain`."""

@@ -24,6 +24,10 @@ FIRST: Key = ()
 """Before every release."""
 
 _FINAL = re.compile(r"v?(\d+(?:\.\d+)*)", re.IGNORECASE)
+_RANGE = re.compile(r"[<>=!~]|\d[\d.]*\.\*")
+_BEYOND = "9999"
+"""A release that no package has yet."""
+
 _LONGEST = 64
 """Characters; the longest version seen in the wild (a nightly with a git hash) has 40."""
 
@@ -88,9 +92,36 @@ def candidates(package: str, text: str, released: Sequence[str]) -> Candidates:
     if len(text) > _LONGEST:
         raise UsageError(f"version of {package} is {len(text)} characters long: {quote(text)}")
     final = _FINAL.fullmatch(text)
-    if final is None:
-        return _unusual(package, text, released)
-    return _final(package, final[1], released)
+    if final is not None:
+        return _final(package, final[1], released)
+    if text == "latest":
+        return _latest(package, released)
+    return _in_range(package, text, released) if _RANGE.match(text) else _unusual(package, text, released)
+
+
+def _latest(package: str, released: Sequence[str]) -> Candidates:
+    if not released:
+        raise UsageError(f"no release of {package} is listed: name one, or any")
+    return Candidates((released[-1],), "exactly")
+
+
+def _in_range(package: str, text: str, released: Sequence[str]) -> Candidates:
+    """The releases that a specifier of pip allows: ``>=2.4,<2.7``, ``2.4.*``."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        wanted = SpecifierSet(text if text[0] in "<>=!~" else f"=={text}", prereleases=True)
+    except InvalidSpecifier:
+        raise _no_version(package, text) from None
+    inside = [release for release in released if wanted.contains(release)]
+    if inside:
+        return Candidates(tuple(inside), "exactly")
+    if not released:
+        return Candidates((), "any")
+    if wanted.contains(_BEYOND):
+        return Candidates((released[-1],), "newer")
+    known = f"{released[0]} to {released[-1]}"
+    raise UsageError(f"no release of {package} is {quote(text)}", tip=f"known are {known}")
 
 
 def _final(package: str, text: str, released: Sequence[str]) -> Candidates:
@@ -116,10 +147,7 @@ def _unusual(package: str, text: str, released: Sequence[str]) -> Candidates:
     try:
         version = Version(text.replace("-dev", ".dev"))
     except (InvalidVersion, ValueError):
-        raise UsageError(
-            f"{quote(text)} is no version of {package}",
-            allowed=["numbers such as 2.4 or 2.4.1", "2.4.1+cu121", "2.5.0a0+abc123", "any"],
-        ) from None
+        raise _no_version(package, text) from None
     base = version.base_version.split("!")[-1]
     if not version.is_prerelease:
         return _final(package, base, released)
@@ -130,6 +158,13 @@ def _unusual(package: str, text: str, released: Sequence[str]) -> Candidates:
     if not above:
         return Candidates((released[-1],), "newer")
     return Candidates((*below[-1:], above[0]), "between")
+
+
+def _no_version(package: str, text: str) -> UsageError:
+    return UsageError(
+        f"{quote(text)} is not a version of {package}",
+        allowed=["numbers such as 2.4 or 2.4.1", "2.4.1+cu121", "2.5.0a0+abc123", ">=2.4,<2.7", "latest", "any"],
+    )
 
 
 def neighbours(wanted: Key, released: Sequence[str]) -> list[str]:

@@ -184,7 +184,7 @@ def _resting_on(kb: KnowledgeBase, source: Source, bases: Sequence[Basis], image
         found += step.unless[basis.exception].evidence if basis.exception is not None else []
         found += step.evidence
     told = [told_of(kb, each) for each in [*found, *source.evidence]]
-    if image is not None and image not in source.timeline:
+    if image is not None and image not in source.timeline and kb.package(image).stock is not None:
         note = f"{image} is taken to behave like the stock release it is built from"
         told.append(Told("assumed", None, note, True))
     return told

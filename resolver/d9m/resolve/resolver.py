@@ -104,6 +104,8 @@ def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroun
         assumed=[*defaults, *shipped],
         beyond=[name for name, each in environment.packages.items() if each.candidates.how == "newer"],
         between=[name for name, each in environment.packages.items() if each.candidates.how == "between"],
+        gpu=environment.gpu,
+        ignored=environment.ignored,
     )
 
 

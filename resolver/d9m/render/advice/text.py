@@ -15,6 +15,8 @@ def render(answer: Answer) -> Rendered:
     """The most important first. Without named ops the worst are listed, unless `everything`."""
     page = Page(answer.width)
     page.paragraph(verdict.sentences(answer), style=_style(answer.advice))
+    if answer.quiet:
+        return Rendered(page)
     page.paragraph(environment(answer), style="dim")
     for name in answer.advice.environment.beyond:
         page.paragraph(_beyond(answer, name))

@@ -1,0 +1,283 @@
+"""Files that say what is installed: requirements, lock files, conda environments, Dockerfiles, collect_env's report."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from d9m.environment.container import contents, find_image
+from d9m.environment.environment import Setup
+from d9m.errors import DataError, UsageError, quote, reason
+from d9m.kb.store import KnowledgeBase
+
+
+class PackageFile(msgspec.Struct, frozen=True):
+    """What a file says, in its own words."""
+
+    packages: tuple[tuple[str, str | None], ...] = ()
+    """Name and version of everything that it lists, known to d9m or not."""
+    container: str | None = None
+    gpu: str | None = None
+    device: str | None = None
+    facts: dict[str, str] = {}
+
+
+def open_file(file: str) -> PackageFile:
+    """A file of the disk; ``-`` is standard input. Raises DataError."""
+    try:
+        if file == "-":
+            return read(sys.stdin.read(), "standard input")
+        with open(file, encoding="utf-8") as opened:
+            return read(opened.read(), file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{quote(file)}: cannot be read: {reason(error)}") from None
+
+
+def merged(kb: KnowledgeBase, setup: Setup, file: PackageFile) -> Setup:
+    """A setup with what a file says beyond it: what somebody typed wins."""
+    typed = dict(setup.facts)
+    return msgspec.structs.replace(
+        setup,
+        container=setup.container or _container(kb, setup, file.container),
+        device=setup.device or (None if setup.gpu else file.device),
+        facts=(*setup.facts, *((name, value) for name, value in file.facts.items() if name not in typed)),
+        gpu=setup.gpu or (None if setup.device else file.gpu),
+        listed=(*setup.listed, *file.packages),
+    )
+
+
+def _container(kb: KnowledgeBase, setup: Setup, reference: str | None) -> str | None:
+    """The image of a Dockerfile, if it is a known one that holds nothing of what somebody typed."""
+    if reference is None:
+        return None
+    try:
+        held = contents(kb, find_image(kb, reference))
+    except UsageError:
+        return None
+    return None if any(kb.package_named(name) in held for name, _version in setup.packages) else reference
+
+
+MOST_TEXT = 20_000_000
+"""Characters. The largest lock file seen has two million."""
+
+
+def read(text: str, file: str) -> PackageFile:
+    """Read a file by what stands in it; its name does not matter. Raises DataError where it lists nothing."""
+    if len(text) > MOST_TEXT:
+        raise DataError(f"{file}: {len(text)} characters, {MOST_TEXT} are allowed")
+    lines = text.splitlines()
+    found = next(reader(lines) for recognised, reader in _READERS if recognised(text))
+    if not found.packages and found.container is None:
+        raise DataError(
+            f"{file}: no package is listed there",
+            allowed=["requirements.txt or pip freeze", "uv.lock", "poetry.lock", "a conda environment", "a Dockerfile",
+                     "the output of python -m torch.utils.collect_env"],
+        )  # fmt: skip
+    return found
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    compiled = re.compile(pattern, re.MULTILINE)
+    return lambda text: compiled.search(text) is not None
+
+
+# --- pip ---------------------------------------------------------------------------
+
+_REQUIREMENT = re.compile(
+    r"(?P<name>[A-Za-z0-9][\w.\-]*)\s*(?:\[[^\]]*\])?\s*"
+    r"(?:@\s*(?P<url>\S+)|(?P<version>(?:[<>=!~]=?=?\s*[\w.*+!\-]+\s*,?\s*)*))\s*(?:[;#].*)?"
+)
+_WHEEL = re.compile(r"[\w.]+-(\d[\w.]*(?:(?:%2B|\+)[\w.]+)?)-")
+
+
+def requirement(text: str) -> tuple[str, str | None] | None:
+    """Name and version of one requirement as pip takes it; None for anything else.
+
+    >>> requirement("torch[opt]==2.4.0+cu121 ; python_version > '3.8'")
+    ('torch', '2.4.0+cu121')
+    >>> requirement("transformers >=4.40, <5"), requirement("--hash=sha256:1")
+    (('transformers', '>=4.40,<5'), None)
+    """
+    match = _REQUIREMENT.fullmatch(text.strip())
+    if match is None:
+        return None
+    if match["url"]:
+        wheel = _WHEEL.search(match["url"].rpartition("/")[2])
+        return match["name"], wheel[1].replace("%2B", "+") if wheel else None
+    return match["name"], _version(match["version"])
+
+
+def _version(specifier: str) -> str | None:
+    """A pinned version without its signs; a range as it is."""
+    plain = re.sub(r"\s", "", specifier).strip(",")
+    pinned = re.fullmatch(r"={2,3}([^,*]+)", plain)
+    return pinned[1] if pinned else plain or None
+
+
+def _requirements(lines: Iterable[str]) -> PackageFile:
+    """requirements.txt, pip freeze, and the table of pip list or conda list."""
+    found: list[tuple[str, str | None]] = []
+    for line in _joined(lines):
+        text = re.split(r"\s+#|\s--", line.strip())[0]
+        row = re.fullmatch(r"([A-Za-z][\w.\-]*)\s+(\d[\w.+!]*)(\s.*)?", text)
+        exported = re.fullmatch(r"([A-Za-z][\w.\-]*)=(\d[\w.+!]*)=[\w.]+", text)
+        plain = row or exported
+        package = (plain[1], plain[2]) if plain else requirement(text)
+        if package is not None and not text.startswith(("#", "-")):
+            found.append(package)
+    return PackageFile(tuple(found))
+
+
+def _joined(lines: Iterable[str]) -> Iterator[str]:
+    """Lines with those that a backslash continues."""
+    before = ""
+    for line in lines:
+        if line.rstrip().endswith("\\"):
+            before += line.rstrip()[:-1] + " "
+        else:
+            yield before + line
+            before = ""
+    if before:
+        yield before
+
+
+# --- lock files --------------------------------------------------------------------
+
+
+def _lock(lines: Iterable[str]) -> PackageFile:
+    """uv.lock, poetry.lock, pdm.lock, pylock.toml: tables of packages that a program wrote, one key a line."""
+    found: list[tuple[str, str | None]] = []
+    name: str | None = None
+    for line in lines:
+        if line.startswith("["):
+            name = None
+        match = re.fullmatch(r'(name|version)\s*=\s*"([^"]*)"', line.strip())
+        if match and match[1] == "name":
+            name = match[2]
+        elif match and name is not None:
+            found.append((name, match[2]))
+            name = None
+    return PackageFile(tuple(found))
+
+
+# --- conda -------------------------------------------------------------------------
+
+
+def _conda(lines: Iterable[str]) -> PackageFile:
+    """A conda environment: ``- pytorch=2.4.0=py3.10_cuda12.1``, and requirements below ``- pip:``."""
+    found: list[tuple[str, str | None]] = []
+    listed = False
+    for line in lines:
+        if re.match(r"[A-Za-z]", line):
+            listed = line.startswith("dependencies:")
+        item = re.match(r"\s*-\s*[\"']?(?:[\w\-/.]+::)?([^\"'#]+)", line)
+        if listed and item and not item[1].strip().endswith(":"):
+            package = _conda_package(item[1].strip())
+            if package is not None:
+                found.append(package)
+    return PackageFile(tuple(found))
+
+
+def _conda_package(text: str) -> tuple[str, str | None] | None:
+    match = re.fullmatch(r"([\w.\-]+)\s*=\s*([\d][\w.*]*)(?:=\S*)?", text)
+    return (match[1], match[2].removesuffix(".*")) if match else requirement(text)
+
+
+# --- Docker ------------------------------------------------------------------------
+
+
+def _dockerfile(lines: Iterable[str]) -> PackageFile:
+    """The image that the last stage stands on, and what pip installs there by name."""
+    arguments: dict[str, str] = {}
+    stages: dict[str, str] = {}
+    image: str | None = None
+    found: list[tuple[str, str | None]] = []
+    for line in _joined(line for line in lines if not line.lstrip().startswith("#")):
+        word, _blank, rest = line.strip().partition(" ")
+        if word.upper() == "ARG" and "=" in rest:
+            name, _equals, value = rest.strip().partition("=")
+            arguments[name] = value.strip("\"' ")
+        elif word.upper() == "FROM":
+            parts = [part for part in _expanded(rest, arguments).split() if not part.startswith("--")]
+            image = stages.get(parts[0], parts[0]) if parts else None
+            if image is not None and len(parts) == 3 and parts[1].lower() == "as":
+                stages[parts[2]] = image
+        elif word.upper() == "RUN":
+            found += _pip_installs(_expanded(rest, arguments))
+    return PackageFile(tuple(found), image)
+
+
+def _expanded(text: str, arguments: dict[str, str]) -> str:
+    def value(match: re.Match[str]) -> str:
+        return arguments.get(match[1] or match[3], match[2] or match[0])
+
+    return re.sub(r"\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)", value, text)
+
+
+def _pip_installs(command: str) -> Iterator[tuple[str, str | None]]:
+    """The packages that the pip commands of a shell line name."""
+    for part in re.split(r"&&|;|\|\|", command):
+        match = re.search(r"\b(?:pip3?|uv pip|python3? -m pip)\s+install\s(.*)", part)
+        skip = False
+        for word in match[1].split() if match else ():
+            if skip or word.startswith("-"):
+                skip = not skip and word in _WITH_VALUE
+                continue
+            package = requirement(word.strip("\"'"))
+            if package is not None and "/" not in word:
+                yield package
+
+
+_WITH_VALUE = {"-r", "-c", "-e", "-i", "-f", "-t", "--requirement", "--constraint", "--index-url", "--extra-index-url",
+               "--find-links", "--target", "--root", "--prefix", "--timeout", "--trusted-host"}  # fmt: skip
+"""Options of pip that take the next word."""
+
+
+# --- torch.utils.collect_env ---------------------------------------------------------
+
+
+def _collected(lines: Iterable[str]) -> PackageFile:
+    """What torch.utils.collect_env printed, as people paste it into an issue."""
+    found: dict[str, str] = {}
+    gpu: str | None = None
+    device: str | None = None
+    facts: dict[str, str] = {}
+    for line in lines:
+        name, _colon, value = line.strip().lstrip("-*> ").partition(": ")
+        value = value.strip()
+        listed = re.match(r"\[(?:pip3?|conda)\]\s+([\w.\-]+)(?:==|\s+)(\d[\w.+]*)", line.strip())
+        if listed:
+            found.setdefault(listed[1], listed[2])
+        elif name in _COLLECTED and re.match(r"\d", value):
+            found[_COLLECTED[name]] = value.split()[0]
+            device = "rocm" if name.startswith("ROCM") else device
+        elif name.startswith("GPU 0"):
+            gpu = value
+        elif name == "OS":
+            system = next((system for word, system in _SYSTEMS.items() if word in value), None)
+            facts = {"os": system} if system else {}
+    found.pop("rocm", None)
+    return PackageFile(tuple(found.items()), None, gpu, device, facts)
+
+
+_COLLECTED = {
+    "PyTorch version": "torch",
+    "CUDA used to build PyTorch": "cuda",
+    "ROCM used to build PyTorch": "rocm",
+    "Python version": "python",
+}
+"""Line of the report -> package."""
+
+_SYSTEMS = {"Windows": "windows", "macOS": "macos", "Mac OSX": "macos"}
+
+_READERS: tuple[tuple[Callable[[str], bool], Callable[[list[str]], PackageFile]], ...] = (
+    (_matches(r"^\W*PyTorch version: "), _collected),
+    (_matches(r"^\[\[packages?\]\]"), _lock),
+    (_matches(r"^dependencies:\s*$"), _conda),
+    (_matches(r"^\s*(?i:FROM)\s+\S"), _dockerfile),
+    (lambda text: True, _requirements),
+)
+"""How a file is recognised, and what reads it; the first that fits."""
