@@ -55,7 +55,7 @@ class D9mError(Exception):
         self.what = printable(what)
         self.nearest = [printable(each) for each in nearest]
         self.allowed = [printable(each) for each in allowed]
-        self.tip = tip
+        self.tip = printable(tip)
         super().__init__(self.text())
 
     def text(self) -> str:
@@ -95,8 +95,10 @@ LONGEST_QUOTE = 80
 
 
 def printable(text: str) -> str:
-    """`text` without control characters."""
-    return "".join(each if each.isprintable() or each == "\n" else "?" for each in text)
+    """`text` as a terminal may get it: without control characters, and without what turns the direction of text."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 
 def quote(text: str) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from conftest import needs
+from d9m.check.messages import Exercise, ProbeDeath, ProbeJob, ProbeReading, Reading, WorkerFault
 from d9m.check.plan import catalogue
 from d9m.check.workers import launch
 from golden import KB
@@ -45,27 +49,57 @@ def python_with(name: str) -> str:
     return str(each.interpreter)
 
 
-def probe(name: str, call: str, **fields: Any) -> dict[str, Any]:
-    """A probe as the worker is told it, made for one test."""
+def probe(name: str, call: str, **fields: Any) -> Exercise:
+    """A probe as a worker gets it, made for one test."""
     fields = {"inputs": {}, "ladder": [{"n": 64}], **fields}
     made = catalogue.Probe(id=f"torch/{name}", op=name, call=call, **fields)
-    return catalogue.Selected(made, "float32").job(made.ladder)
+    return catalogue.Selected(made, "float32").exercise(made.ladder)
 
 
-def job(probes: list[dict[str, Any]], framework: str = "torch", **changes: Any) -> dict[str, Any]:
-    return {
-        "kind": "probe", "adapter": catalogue.adapter(framework), "device": "cpu", "threads": 8, "memory": None,
+def job(probes: list[Exercise], framework: str = "torch", **changes: Any) -> ProbeJob:
+    fields = {
+        "adapter": catalogue.adapter(framework), "device": "cpu", "threads": 8, "memory": None,
         "env": {"OMP_WAIT_POLICY": "passive"}, "unset": [], "statements": [], "repeats": 8, "budget": 2.0,
         "limit": 30.0, "proofs": True, "probes": probes, **changes,
     }  # fmt: skip
+    return ProbeJob(**fields)
 
 
-def told(launcher: launch.Launcher, asked: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Key of a probe -> what became of it."""
-    found: dict[str, dict[str, Any]] = {}
+def readings(launcher: launch.Launcher, asked: ProbeJob) -> dict[str, Reading]:
+    """Name of a probe -> what became of it; ``worker``: why none ran."""
+    found: dict[str, Reading] = {}
     for event in launch.events(launcher, asked, threading.Event()):
-        if event["event"] == "result":
-            found[event["key"].split("/")[1].split()[0]] = event["found"]
-        elif event["event"] in ("dead", "broken"):
-            found[event.get("key", "/worker ").split("/")[1].split()[0]] = {"failed": event["why"]}
+        if isinstance(event, ProbeReading):
+            found[_name(event.key)] = event.reading
+        elif isinstance(event, ProbeDeath):
+            found[_name(event.key)] = Reading(failed=event.why)
+        elif isinstance(event, WorkerFault):
+            found["worker"] = Reading(failed=event.why)
     return found
+
+
+def children(process: int) -> list[int]:
+    """Processes that this one started and that are still there."""
+    found: list[int] = []
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += map(int, task.read_text().split())
+    return found
+
+
+Awaited = TypeVar("Awaited")
+
+
+def until(look: Callable[[], Awaited], most: float = 300.0) -> Awaited:
+    """What `look` finds, once it finds anything: a machine may be as slow as it likes."""
+    end = time.monotonic() + most
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError):
+            if found := look():
+                return found
+        time.sleep(0.02)
+    raise AssertionError(f"nothing within {most:g} s")
+
+
+def _name(key: str) -> str:
+    return key.partition("/")[2].partition(" ")[0]

@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from machines import d9m, python_with
+from machines import FAULTY, children, d9m, python_with, until
 
 from d9m.authoring.lint import lint
 from d9m.check.ranks import compare
@@ -105,6 +107,24 @@ def test_every_arm_is_told_with_its_bounds(report: Report) -> None:
 def test_a_default_that_varies_and_is_fixed_is_no_finding(files: tuple[Path, Path, int], report: Report) -> None:
     assert report.summary.nondeterministic >= 8
     assert files[2] == 0
+
+
+def test_a_rare_fault_that_no_setting_touches_is_never_called_fixed(torch: str) -> None:
+    options = ["--python", torch, "--quick", "--ops", "torch/cumsum,torch/index-put", "--format", "json"]
+    variables = {"PYTHONPATH": FAULTY, "FAULT": "cumsum:sometimes:60", "PYTHONHASHSEED": "0"}
+    probes = {each["id"]: each for each in json.loads(d9m(*options, env=variables).stdout)["probes"]}
+    assert probes["torch/cumsum"]["verdict"] in ("not-fixed", "inconclusive")
+    assert probes["torch/index-put"]["verdict"] == "fixed-by-advice"
+
+
+def test_an_undecided_probe_is_tried_again_until_chance_is_excluded(torch: str) -> None:
+    options = ["--python", torch, "--quick", "--ops", "torch/cumsum,torch/index-put", "--format", "json"]
+    variables = {"PYTHONPATH": FAULTY, "FAULT": "cumsum:unswitched:120"}
+    probes = {each["id"]: each for each in json.loads(d9m(*options, env=variables).stdout)["probes"]}
+    found = probes["torch/cumsum"]
+    assert (found["verdict"], found["arms"]["default"]["processes"]) == ("fixed-by-advice", 6)
+    assert found["chance"] < 0.001
+    assert probes["torch/index-put"]["arms"]["default"]["processes"] == 3, "it was decided at once"
 
 
 def test_variables_that_say_nothing_of_determinism_change_no_exit_code(torch: str) -> None:
@@ -236,23 +256,65 @@ def test_a_probe_that_hangs_is_one_line(torch: str) -> None:
     assert run.returncode in (1, 4)
 
 
-def test_ctrl_c_ends_the_children_and_tells_what_is_known(torch: str, tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "D9M_TEST_MARK": str(tmp_path)}
-    child = subprocess.Popen(
-        [sys.executable, "-m", "d9m", "check", "--python", torch, "--format", "json", "-o", str(out)],
-        env=variables, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert child.stderr is not None
-    child.stderr.readline()  # the first progress: something is known by now
-    child.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    child.communicate(timeout=30)
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+
+
+@contextmanager
+def started(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    """A check that runs."""
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB), **variables}
+    command = [sys.executable, "-m", "d9m", "check", *arguments]
+    with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        yield child
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_signal_ends_the_children_and_tells_what_is_known(
+    torch: str, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    out, evidence = tmp_path / "out.json", tmp_path / "evidence.json"
+    options = ["--python", torch, "--format", "json", "-o", str(out), "--evidence", str(evidence)]
+    with started(*options, D9M_TEST_MARK=str(tmp_path)) as child:
+        assert child.stderr is not None
+        until(lambda: " of " in child.stderr.readline())  # the first probe is done: something is known by now
+        child.send_signal(number)
+        began = time.monotonic()
+        child.communicate(timeout=60)
     assert time.monotonic() - began < 15
+    assert child.returncode == code
     found = json.loads(out.read_text())
     assert found["interrupted"] is True
     assert found["probes"]
+    assert not {each["verdict"] for each in found["probes"]} & {"fixed-by-advice", "no-difference-seen"}
     assert _marked(str(tmp_path)) == []
+    assert json.loads(evidence.read_text())["interrupted"] is True
+
+
+@pytest.mark.parametrize("moment", ["the handler stands", "a worker runs"])
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_signal_at_any_moment_is_the_exit_code(torch: str, moment: str, number: signal.Signals, code: int) -> None:
+    with started("--python", torch, "--quick") as child:
+        until(lambda: _catches(child.pid, signal.SIGTERM) if moment == "the handler stands" else children(child.pid))
+        child.send_signal(number)
+        said = child.communicate(timeout=60)[1]
+    assert child.returncode == code
+    assert "interrupted" in said
+    assert "Traceback" not in said
+
+
+def test_what_is_ignored_stays_ignored(torch: str) -> None:
+    command = [sys.executable, "-m", "d9m", "check", "--python", torch, "--settings", "--format", "json"]
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB)}
+    with subprocess.Popen(["nohup", *command], env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        until(lambda: _catches(child.pid, signal.SIGTERM))
+        child.send_signal(signal.SIGHUP)
+        assert json.loads(child.communicate(timeout=120)[0])["settings_only"]
+
+
+def _catches(process: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal."""
+    line = next(line for line in Path(f"/proc/{process}/status").read_text().splitlines() if "SigCgt" in line)
+    return bool(int(line.split()[1], 16) >> (number - 1) & 1)
 
 
 def _marked(mark: str) -> list[str]:

@@ -17,10 +17,11 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from machines import d9m, job, probe, python_with, told
+from machines import d9m, job, probe, python_with, readings
 
 from conftest import needs
 from d9m.authoring.lint import lint
+from d9m.check.messages import Event, ProbeJob, WorkerEnd
 from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm
 from d9m.check.ranks import group_run, meeting
@@ -63,7 +64,7 @@ def nvml(fault: str) -> tuple[list[dict[str, Any]], str | None]:
     needs(find_spec("pynvml"), "NVML's bindings", "pip install d9m[gpu]")
     program = (
         "import msgspec; from d9m.check import host; told = {'torch': {'device': 'NVIDIA H200', 'sm_count': 132}}\n"
-        "print(msgspec.json.encode(host.look({}, None, 'cuda', told)).decode())"
+        "print(msgspec.json.encode(host.look({}, None, 'cuda', told, 2)).decode())"
     )
     variables = {"PATH": os.environ["PATH"], "PYTHONPATH": SIMULATED, "D9M_TEST_NVML": fault}
     ran = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True)
@@ -186,27 +187,27 @@ def test_a_gpu_that_the_framework_does_not_see_is_replaced_by_the_cpu(torch: str
 
 @pytest.mark.parametrize(("device", "most"), [("cuda", 1), ("cpu", 2)])
 def test_processes_share_a_cpu_and_never_a_gpu(device: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs: list[dict[str, Any]] = []
+    jobs: list[ProbeJob] = []
     beside: list[int] = []
     running = threading.Semaphore(9)
 
-    def events(_launcher: launch.Launcher, job: dict[str, Any], _stopped: threading.Event) -> Iterator[dict[str, Any]]:
+    def events(_launcher: launch.Launcher, job: ProbeJob, _stopped: threading.Event) -> Iterator[Event]:
         jobs.append(job)
         with running:
             threading.Event().wait(0.05)
             beside.append(9 - running._value)
-            yield {"event": "end"}
+            yield WorkerEnd()
 
     monkeypatch.setattr(run, "events", events)
     chosen = catalogue.select(catalogue.probes("torch"), device, ["torch/cumsum"], quick=True, full=False)
     plan = run.Plan(
         launch.interpreter(sys.executable), "torch", device, chosen, [Arm("default"), Arm("advised")], run.QUICK,
-        cores=2, limit=60.0, memory=None,
+        cores=2, limit=60.0, memory=64 << 30,
     )  # fmt: skip
     run.run(plan, lambda _text: None)
     assert len(jobs) == 6
     assert max(beside) == most
-    assert {(each["threads"] is None, each["memory"] is None) for each in jobs} == {(device == "cuda",) * 2}
+    assert {(each.threads is None, each.memory is None) for each in jobs} == {(device == "cuda",) * 2}
 
 
 def test_each_algorithm_of_nccl_is_an_arm_on_gpus_and_none_on_cpus() -> None:
@@ -274,16 +275,29 @@ raise RuntimeError("grows: %s, %s" % (grown, made.facts()["device"]))
 def test_a_gpu_is_not_filled_by_the_first_probe(name: str, said: str) -> None:
     framework = name.partition("-")[0]
     asked = job([probe("none", "None")], framework, adapter=f"{catalogue.adapter(framework)}\n{ASKED[name]}")
-    assert said in told(launch.interpreter(python_with(name)), asked)["worker"]["failed"]
+    assert said in readings(launch.interpreter(python_with(name)), asked)["worker"].failed
+
+
+class Store:
+    """What the ranks share; all of them are there."""
+
+    def set(self, *_said: str) -> None: ...
+
+    def get(self, _name: str) -> bytes:
+        return b""
+
+    def set_timeout(self, _pace: object) -> None: ...
 
 
 @pytest.mark.parametrize(("device", "backend"), [("cuda", "nccl"), ("cpu", "gloo")])
 def test_ranks_meet_through_nccl_on_gpus(device: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    met: list[tuple[str, int, int]] = []
+    met: list[tuple[str, int, int, float]] = []
     dist = types.ModuleType("torch.distributed")
     dist.TCPStore = lambda *given: given
-    dist.PrefixStore = lambda _prefix, store: store
-    dist.init_process_group = lambda backend, **named: met.append((backend, named["rank"], named["world_size"]))
+    dist.PrefixStore = lambda _prefix, _store: Store()
+    dist.init_process_group = lambda backend, rank, world_size, timeout, **_named: met.append(
+        (backend, rank, world_size, timeout.total_seconds())
+    )
     torch = types.ModuleType("torch")
     torch.distributed = dist
     monkeypatch.setitem(sys.modules, "torch", torch)
@@ -292,6 +306,6 @@ def test_ranks_meet_through_nccl_on_gpus(device: str, backend: str, monkeypatch:
         monkeypatch.setenv(name, value)
     scope: dict[str, Any] = {}
     exec(catalogue.group("torch"), scope)
-    asked = {"rank": 1, "size": 2, "meeting": 0, "patience": 1.0, "probes": [{}]}
+    asked = {"rank": 1, "size": 2, "meeting": 0, "patience": 300.0, "limit": 60.0, "probes": [{}]}
     scope["Group"](types.SimpleNamespace(device=device), asked)
-    assert met == [(backend, 1, 2)]
+    assert met == [(backend, 1, 2, 70.0)], "who is silent for longer than a probe may take is gone"

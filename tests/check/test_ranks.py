@@ -8,15 +8,15 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from machines import python_with
 
+from d9m.check.messages import Reading
 from d9m.check.ranks import compare, group_run, meeting
 from d9m.check.ranks.meeting import Rank
-from d9m.check.report import Odd, Report
+from d9m.check.report import OddResult, Report
 from d9m.errors import UsageError
 from golden import KB
 
@@ -98,31 +98,34 @@ def report(*digests: str | None, device: str = "some GPU") -> Report:
     ("reports", "odd"),
     [
         ([report("a"), report("a"), report("a")], []),
-        ([report("a"), report("b"), report("a")], [Odd("torch/op-0", "float32", "default", [1], 3)]),
-        ([report("a"), report("b")], [Odd("torch/op-0", "float32", "default", [0, 1], 2)]),
-        ([report("a"), report(None), report("a")], [Odd("torch/op-0", "float32", "default", [1], 3)]),
+        ([report("a"), report("b"), report("a")], [OddResult("torch/op-0", "float32", "default", [1], 3)]),
+        ([report("a"), report("b")], [OddResult("torch/op-0", "float32", "default", [0, 1], 2)]),
+        ([report("a"), report(None), report("a")], [OddResult("torch/op-0", "float32", "default", [1], 3)]),
         ([report(None), report(None)], []),
         ([report("a"), report("b", device="another GPU")], []),
-        ([report("a", "c"), report("a", "d"), report("a", "c")], [Odd("torch/op-1", "float32", "default", [1], 3)]),
+        (
+            [report("a", "c"), report("a", "d"), report("a", "c")],
+            [OddResult("torch/op-1", "float32", "default", [1], 3)],
+        ),
     ],
 )
-def test_a_device_is_held_to_its_twins_only(reports: list[Report], odd: list[Odd]) -> None:
+def test_a_device_is_held_to_its_twins_only(reports: list[Report], odd: list[OddResult]) -> None:
     assert compare.odd(reports) == odd
 
 
-def found(**digests: int) -> dict[str, Any]:
-    return {"repeats": sum(digests.values()), "digests": digests}
+def found(**digests: int) -> Reading:
+    return Reading(digests=digests)
 
 
 def test_a_call_varies_if_it_varies_for_any_rank() -> None:
-    assert len(group_run.joined([found(a=8), found(b=5, c=3)])["digests"]) == 2
+    assert len(group_run.joined([found(a=8), found(b=5, c=3)]).digests) == 2
     quiet = group_run.joined([found(a=8), found(b=8)])
-    assert list(quiet["digests"].values()) == [8]
+    assert list(quiet.digests.values()) == [8]
     assert quiet != group_run.joined([found(a=8), found(c=8)]), "another meeting with other bits is seen"
 
 
 def test_a_rank_that_could_not_run_speaks_for_all() -> None:
-    assert group_run.joined([found(a=8), {"raised": "RuntimeError: no"}])["raised"] == "RuntimeError: no"
+    assert group_run.joined([found(a=8), Reading(raised="RuntimeError: no")]).raised == "RuntimeError: no"
 
 
 BROKEN_DEVICE = """

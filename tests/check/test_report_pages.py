@@ -9,13 +9,13 @@ import msgspec
 import pytest
 from test_ranks import report
 
-from d9m.check.report import Odd, Report, exit_code, summary
-from d9m.check.settings import Setting
+from d9m.check.report import OddResult, Report, exit_code, summary
+from d9m.check.settings import SettingCheck
 from d9m.render.check import junit, markdown
 from d9m.render.check import text as check_text
 
-ODD = Odd("torch/op-0", "float32", "default", [2], 4)
-MISSING = Setting("NAME", "1", None, "missing", "export NAME=1")
+ODD = OddResult("torch/op-0", "float32", "default", [2], 4)
+MISSING = SettingCheck("NAME", "1", None, "missing", "export NAME=1")
 
 
 def made(**changes: Any) -> Report:

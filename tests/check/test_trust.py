@@ -13,7 +13,7 @@ from machines import d9m, python_with
 from test_ranks import report
 
 from d9m.check import trust
-from d9m.check.report import Proven, Report
+from d9m.check.report import ProofResults, Report
 
 ONE_THREAD = "import torch\ntorch.set_num_threads(1)\ntorch.set_num_threads = lambda _count: None\n"
 """A PyTorch on which nothing meets: what must vary does not."""
@@ -24,7 +24,7 @@ def seen(default: str | None = None, **changed: bool | None) -> Report:
     probe = report(default).probes[0]
     varies = msgspec.structs.replace(probe.arms["default"], distinct=1 if default else 9)
     arms = {"default": varies, "advised": report("a").probes[0].arms["default"]}
-    proofs = Proven(**{"control": True, "order": True, "planted": True, "value": None, **changed})
+    proofs = ProofResults(**{"control": True, "order": True, "planted": True, "value": None, **changed})
     made = {"id": trust.VARIES, "device": "cpu", "expected": "solved", "arms": arms, "proofs": proofs}
     return msgspec.structs.replace(report(), probes=[msgspec.structs.replace(probe, **made)])
 

@@ -7,8 +7,9 @@ from typing import get_args
 import pytest
 
 from d9m.check.judge.expect import Expected, agreement
-from d9m.check.judge.observe import ArmResult
+from d9m.check.judge.observe import ArmResult, not_run
 from d9m.check.judge.verdict import Name, Proofs, judge
+from d9m.check.messages import Deviation
 
 REFUSAL = "RuntimeError: put_ does not have a deterministic implementation"
 
@@ -31,8 +32,11 @@ DEAD = arm(0, 0, failed="hung: no answer within 60 s")
 FULL = arm(0, 0, raised="OutOfMemoryError: CUDA out of memory")
 
 
-def references(default: float, advised: float, norm: float = 1.0) -> Proofs:
-    return Proofs(references={"default": {"error": default, "norm": 1.0}, "advised": {"error": advised, "norm": norm}})
+NOT_RUN = not_run("not run")
+
+
+def references(default: float | None, advised: float | None, norm: float = 1.0) -> Proofs:
+    return Proofs(references={"default": Deviation(default, 1.0), "advised": Deviation(advised, norm)})
 
 
 CASES: list[tuple[str, str, dict[str, ArmResult], Proofs]] = [
@@ -49,7 +53,21 @@ CASES: list[tuple[str, str, dict[str, ArmResult], Proofs]] = [
     ("default died", "inconclusive", {"default": DEAD, "advised": QUIET}, Proofs()),
     ("the op does not run here at all", "inconclusive", {"default": RAISED, "advised": RAISED}, Proofs()),
     ("never begun", "inconclusive", {}, Proofs()),
-    ("interrupted after a difference", "nondeterministic", {"default": VARIES}, Proofs()),
+    ("interrupted after a difference", "nondeterministic", {"default": VARIES, "advised": NOT_RUN}, Proofs()),
+    (
+        "interrupted before it was seen whether filling hides it", "inconclusive",
+        {"default": VARIES, "advised": QUIET, "advised-no-fill": NOT_RUN}, Proofs(),
+    ),
+    (
+        "interrupted before the environment as it is was run", "inconclusive",
+        {"default": QUIET, "as-is": NOT_RUN, "advised": QUIET}, Proofs(),
+    ),
+    (
+        "a difference counts, whatever was not run", "not-fixed",
+        {"default": VARIES, "advised": VARIES, "advised-no-fill": NOT_RUN}, Proofs(),
+    ),
+    ("silent by chance, perhaps", "inconclusive", {"default": VARIES, "advised": QUIET}, Proofs(silence=0.12)),
+    ("as silent by default", "no-difference-seen", {"default": QUIET, "advised": QUIET}, Proofs(silence=1.0)),
     (
         "only the second default varies", "fixed-by-advice",
         {"default": QUIET, "advised": QUIET, "default-again": VARIES}, Proofs(),
@@ -72,6 +90,7 @@ CASES: list[tuple[str, str, dict[str, ArmResult], Proofs]] = [
     ),
     ("a wrong value", "value-mismatch", {"default": VARIES, "advised": QUIET}, references(1e-7, 0.5)),
     ("another truth", "value-mismatch", {"default": QUIET, "advised": QUIET}, references(1e-7, 1e-7, 1.1)),
+    ("NaN with the advice alone", "value-mismatch", {"default": QUIET, "advised": QUIET}, references(1e-7, None)),
     ("right values", "fixed-by-advice", {"default": VARIES, "advised": QUIET}, references(1e-7, 1e-7)),
     ("the control varied", "inconclusive", {"default": VARIES, "advised": QUIET}, Proofs(controls=(1, 2))),
     ("a planted change was missed", "inconclusive", {"default": QUIET, "advised": QUIET}, Proofs(planted=(False,))),
@@ -130,6 +149,20 @@ AGREEMENTS: list[tuple[Expected, dict[str, ArmResult], str]] = [
 @pytest.mark.parametrize(("expected", "arms", "told"), AGREEMENTS)
 def test_agreement_with_the_record(expected: Expected, arms: dict[str, ArmResult], told: str) -> None:
     assert agreement(expected, arms, judge(arms, Proofs(), "float32", None)) == told
+
+
+def test_a_difference_contradicts_a_record_even_where_the_advice_is_not_decided() -> None:
+    arms = {"default": VARIES, "advised": QUIET}
+    assert agreement(STABLE, arms, judge(arms, Proofs(silence=0.5), "float32", None)) == "contradicts"
+    assert agreement(SOLVED, arms, judge(arms, Proofs(silence=0.5), "float32", None)) == "agrees"
+    assert agreement(STABLE, arms, judge(arms, Proofs(controls=(2,)), "float32", None)) == "silent"
+
+
+def test_nan_is_said_to_be_nan() -> None:
+    arms = {"default": QUIET, "advised": QUIET}
+    reason = "NaN or infinity where double precision gives a number, or the reverse"
+    assert judge(arms, references(1e-7, None), "float32", None).reason == reason
+    assert judge(arms, references(None, None), "float32", None).reason == f"{reason} (as by default)"
 
 
 def test_a_wrong_value_contradicts_a_record_that_says_solved() -> None:

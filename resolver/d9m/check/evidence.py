@@ -26,6 +26,7 @@ def record(report: Report, today: datetime | None = None) -> Run:
         packages=report.host.packages,
         frameworks=report.frameworks,
         settings={each.name: each.expected or "" for each in report.settings if each.expected is not None},
+        interrupted=report.interrupted,
         observations=[_observation(each) for each in report.probes],
     )
 

@@ -14,8 +14,8 @@ from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
 from d9m.check.report import Report
 from d9m.check.workers.launch import Launcher
-from d9m.check.workers.look import Seen
-from d9m.check.workers.run import Effort, Plan, Told, Watch, run
+from d9m.check.workers.look import Machine
+from d9m.check.workers.run import Effort, Plan, Readings, Watch, run
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import AbsentError, UsageError
 from d9m.kb.store import KnowledgeBase
@@ -33,24 +33,23 @@ class Question(msgspec.Struct, frozen=True):
     quick: bool
     full: bool
     limit: float = 60.0
-    memory: int | None = None
 
 
-class Tried(msgspec.Struct, frozen=True):
+class FrameworkRun(msgspec.Struct, frozen=True):
     """One framework, as far as it was run."""
 
     framework: str
     selected: Sequence[Selected]
     arms: Sequence[arms.Arm]
-    told: Told
+    readings: Readings
 
 
-def frameworks(kb: KnowledgeBase, seen: Seen, wanted: Sequence[str]) -> list[str]:
+def frameworks(kb: KnowledgeBase, machine: Machine, wanted: Sequence[str]) -> list[str]:
     """The installed frameworks that have probes.
 
     Raises AbsentError for one that is asked for and absent, UsageError for what is no framework.
     """
-    here = describe(kb, seen.asked).packages
+    here = describe(kb, machine.asked).packages
     found = [each for each in catalogue.FRAMEWORKS if each in here]
     if not found:
         raise AbsentError("no framework that d9m can probe is installed here", tip="try --python PATH or --runner")
@@ -61,94 +60,106 @@ def frameworks(kb: KnowledgeBase, seen: Seen, wanted: Sequence[str]) -> list[str
     return [each for each in found if not wanted or each in named]
 
 
-def examine(kb: KnowledgeBase, question: Question, seen: Seen, watch: Watch) -> Report:
+def examine(kb: KnowledgeBase, question: Question, machine: Machine, watch: Watch) -> Report:
     """Raises AbsentError where nothing can be run, UsageError for an op that has no probe here."""
     began = time.monotonic()
-    device = question.device or seen.asked.device or "cpu"
-    if device not in ("cpu", seen.asked.device):
-        here = "only its CPU" if seen.asked.device in (None, "cpu") else seen.asked.device
+    device = question.device or machine.asked.device or "cpu"
+    if device not in ("cpu", machine.asked.device):
+        here = "only its CPU" if machine.asked.device in (None, "cpu") else machine.asked.device
         raise AbsentError(f"no {device} device here: this machine has {here}")
-    wanted = frameworks(kb, seen, question.frameworks)
+    wanted = frameworks(kb, machine, question.frameworks)
     try:
-        found, notes = _on(kb, question, seen, wanted, device, watch), list[str]()
+        found, notes = _on(kb, question, machine, wanted, device, watch), list[str]()
     except AbsentError as error:
         if question.device is not None or device == "cpu":
             raise
         notes = [f"{error.what}; the CPU was probed instead"]
-        found = _on(kb, question, seen, wanted, "cpu", watch)
+        found = _on(kb, question, machine, wanted, "cpu", watch)
     return msgspec.structs.replace(found, notes=[*notes, *found.notes], seconds=round(time.monotonic() - began, 1))
 
 
-def settings_alone(kb: KnowledgeBase, question: Question, seen: Seen, running: bool) -> Report:
+def settings_alone(kb: KnowledgeBase, question: Question, machine: Machine, running: bool) -> Report:
     """The settings against the advice; nothing is run. `running`: they are those of a process that runs now.
 
     Raises AbsentError where no package is found that the knowledge base knows, UsageError for an unknown op.
     """
     began = time.monotonic()
-    asked = msgspec.structs.replace(seen.asked, device=question.device or seen.asked.device or "cpu")
+    asked = msgspec.structs.replace(machine.asked, device=question.device or machine.asked.device or "cpu")
     environment = describe(kb, asked)
     if not environment.packages:
         raise AbsentError("nothing is installed here that the knowledge base knows", tip="try --python PATH")
     advice = advise(kb, asked, question.ops)
-    found = _report(kb, environment, advice, seen, (), running)
+    found = _report(kb, environment, advice, machine, (), running)
     return msgspec.structs.replace(found, settings_only=True, seconds=round(time.monotonic() - began, 1))
 
 
-def _on(kb: KnowledgeBase, question: Question, seen: Seen, wanted: Sequence[str], device: str, watch: Watch) -> Report:
-    asked = msgspec.structs.replace(seen.asked, device=device)
+def _on(
+    kb: KnowledgeBase, question: Question, machine: Machine, wanted: Sequence[str], device: str, watch: Watch
+) -> Report:
+    asked = msgspec.structs.replace(machine.asked, device=device)
     environment = describe(kb, asked)
     every = [each for name in wanted for each in catalogue.probes(name)]
     selected = catalogue.select(every, device, question.ops, question.quick, question.full)
     if not selected:
         raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}")
     advice = advice_for(kb, asked, selected, question.ops)
-    tried: list[Tried] = []
+    runs: list[FrameworkRun] = []
     for name in wanted:
         own = [each for each in selected if each.probe.framework == name]
-        if own and not any(each.told.interrupted for each in tried):
-            tried.append(_tell(kb, question, environment, advice, seen, own, watch))
-    broken = [f"{each.framework}: {each.told.broken['default']}" for each in tried if "default" in each.told.broken]
-    if len(broken) == len(tried):
-        raise AbsentError(f"nothing can be probed here. {'; '.join(broken)}")
-    return _report(kb, environment, advice, seen, tried)
+        if own and not any(one.readings.interrupted for one in runs):
+            runs.append(_run(kb, question, environment, advice, machine, own, watch))
+    broken = {one.framework: one.readings.broken["default"] for one in runs if "default" in one.readings.broken}
+    if len(broken) == len(runs):
+        raise AbsentError(f"nothing can be probed here. {'; '.join(f'{name}: {why}' for name, why in broken.items())}")
+    return _report(kb, environment, advice, machine, runs)
 
 
 def _report(
     kb: KnowledgeBase,
     environment: Environment,
     advice: Advice,
-    seen: Seen,
-    tried: Sequence[Tried],
+    machine: Machine,
+    runs: Sequence[FrameworkRun],
     running: bool = False,
 ) -> Report:
-    device, asked = environment.device, msgspec.structs.replace(seen.asked, device=environment.device)
-    facts = {each.framework: each.told.facts for each in tried}
-    expected = expectations(kb, asked, [each.probe for one in tried for each in one.selected])
-    results = [each for one in tried for each in report.results(one.selected, one.arms, one.told, device, expected)]
-    notes = [f"{one.framework}, {arm}: {why}" for one in tried for arm, why in one.told.broken.items()]
+    device, asked = environment.device, msgspec.structs.replace(machine.asked, device=environment.device)
+    facts = {one.framework: one.readings.facts for one in runs}
+    expected = expectations(kb, asked, [each.probe for one in runs for each in one.selected])
+    results = [each for one in runs for each in report.results(one.selected, one.arms, one.readings, device, expected)]
+    notes = [f"{one.framework}, {arm}: {why}" for one in runs for arm, why in one.readings.broken.items()]
     missed = trust.missed(results)
     if missed:
         results = trust.withheld(results, "the prober cannot be trusted here")
         notes.insert(0, f"No verdict is given, because this does not hold here: {'; '.join(missed)}")
     here = {name: each.version or "?" for name, each in environment.packages.items() if each.origin != "wheel"}
-    existing = judge_existing(kb, environment, advice, seen.variables)
+    existing = judge_existing(kb, environment, advice, machine.variables)
     return Report(
         schema_version=SCHEMA_VERSION,
         d9m=report.tool(advice.d9m.kb_date),
-        host=host.look(here, asked.container, seen.asked.device or "cpu", facts),
-        settings=settings.compare(advice, existing, seen.variables, running),
+        host=host.look(here, asked.container, machine.asked.device or "cpu", facts, machine.cores),
+        settings=settings.compare(advice, existing, machine.variables, running),
         probes=results,
         summary=report.summary(results),
         device=device,
         frameworks=facts,
-        amplified=_amplified(device) if tried else [],
-        left_out=list(dict.fromkeys(text for each in tried for arm in each.arms for text in arm.left_out)),
+        amplified=_amplified(device) if runs else [],
+        left_out=list(dict.fromkeys(text for one in runs for arm in one.arms for text in arm.left_out)),
         notes=notes,
-        interrupted=any(each.told.interrupted for each in tried),
+        interrupted=any(one.readings.interrupted for one in runs),
         worker_seconds={
-            name: round(sum(each.told.seconds[name] for each in tried), 1) for name in ("imports", "probes", "ops")
+            name: round(sum(one.readings.seconds[name] for one in runs), 1) for name in ("imports", "probes", "ops")
         },
+        newer=_newer(environment),
     )
+
+
+def _newer(environment: Environment) -> dict[str, str]:
+    """Packages that are newer than every release on record, with that release."""
+    return {
+        name: each.candidates.releases[-1]
+        for name, each in environment.packages.items()
+        if each.candidates.how == "newer"
+    }
 
 
 def _amplified(device: str) -> list[str]:
@@ -173,17 +184,17 @@ def _items(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected]) -> lis
     return kept
 
 
-def _tell(
+def _run(
     kb: KnowledgeBase,
     question: Question,
     environment: Environment,
     advice: Advice,
-    seen: Seen,
+    machine: Machine,
     own: Sequence[Selected],
     watch: Watch,
-) -> Tried:
+) -> FrameworkRun:
     framework = own[0].probe.framework
-    several = arms.arms(kb, environment, advice, framework, seen.variables, question.full)
+    several = arms.arms(kb, environment, advice, framework, machine.variables, question.full)
     plan = Plan(
         launcher=question.launcher,
         framework=framework,
@@ -191,8 +202,8 @@ def _tell(
         selected=own,
         arms=several,
         effort=question.effort,
-        cores=seen.cores,
+        cores=machine.cores,
         limit=question.limit,
-        memory=question.memory,
+        memory=machine.memory,
     )
-    return Tried(framework, own, several, run(plan, watch))
+    return FrameworkRun(framework, own, several, run(plan, watch))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +15,7 @@ class Host(msgspec.Struct, frozen=True):
     gpus: list[Gpu]
     cpu: str
     threads: int
+    """Cores that a process may use."""
     packages: dict[str, str]
     container: str | None
     gpu_note: str | None = None
@@ -25,11 +25,15 @@ class Host(msgspec.Struct, frozen=True):
 
 
 def look(
-    packages: dict[str, str], container: str | None, device: str, frameworks: Mapping[str, Mapping[str, Any]]
+    packages: dict[str, str],
+    container: str | None,
+    device: str,
+    frameworks: Mapping[str, Mapping[str, Any]],
+    cores: int,
 ) -> Host:
     """This machine, on which `device` was found. What cannot be read is said in `gpu_note`, never raised."""
     gpus, note = _gpus() if device == "cuda" else ([], _UNREAD.get(device))
-    return Host(_completed(gpus, frameworks), _cpu(), os.cpu_count() or 1, packages, container, note, device)
+    return Host(_completed(gpus, frameworks), _cpu(), cores, packages, container, note, device)
 
 
 _UNREAD = {each: f"NVML knows no {each} device: the framework alone tells of it" for each in ("rocm", "mps")}

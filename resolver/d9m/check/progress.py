@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TextIO
 
+from d9m.errors import printable
+
 EVERY = 10.0
 """Seconds between lines where stderr is no terminal: a log must not fill up."""
 
@@ -16,10 +18,10 @@ class Progress:
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
         self.live = self.stream.isatty()
-        self.last = time.monotonic()
+        self.last = -EVERY  # the first line comes at once: it says how long all of it takes
 
     def __call__(self, text: str) -> None:
-        now = time.monotonic()
+        now, text = time.monotonic(), printable(text)
         if self.live:
             self._write(f"\r\x1b[K{text[:76]}")
         elif now - self.last >= EVERY:

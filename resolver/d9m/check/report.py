@@ -9,20 +9,22 @@ import msgspec
 
 from d9m.about import __version__
 from d9m.check.host import Host
+from d9m.check.judge.chance import silence
 from d9m.check.judge.expect import Agreement, Expected, agreement
-from d9m.check.judge.observe import ArmResult, Found, bounds, united
+from d9m.check.judge.observe import ArmResult, bounds, not_run, united
 from d9m.check.judge.verdict import Name, Proofs, judge
+from d9m.check.messages import Reading, Rung
 from d9m.check.plan.arms import Arm
 from d9m.check.plan.catalogue import Selected
-from d9m.check.settings import FINDINGS, Setting
-from d9m.check.workers.run import Told
+from d9m.check.settings import FINDINGS, SettingCheck
+from d9m.check.workers.run import Readings
 from d9m.errors import ExitCode
 from d9m.model.advice import Tool
 from d9m.model.op_syntax import Direction
 from d9m.model.runs import Bounds
 
 
-class Proven(msgspec.Struct, frozen=True):
+class ProofResults(msgspec.Struct, frozen=True):
     """What a probe showed of itself; null: it has no such proof."""
 
     control: bool | None
@@ -32,7 +34,7 @@ class Proven(msgspec.Struct, frozen=True):
     planted: bool | None
     """A change of one unit in the last place was seen."""
     value: float | None
-    """Error of the advised result against double precision, over the largest true value."""
+    """Error of the advised result against double precision, over the largest true value; null, too: no number."""
 
 
 class ProbeResult(msgspec.Struct, frozen=True):
@@ -42,7 +44,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
     device: str
     dtype: str
     direction: Direction
-    case: dict[str, int]
+    case: Rung
     """Rung of the ladder on which the arms were compared."""
     arms: dict[str, ArmResult]
     bounds: Bounds
@@ -53,10 +55,14 @@ class ProbeResult(msgspec.Struct, frozen=True):
     kb: Agreement
     cost: float | None
     """Time of a call with the advised settings over the default one."""
-    proofs: Proven
+    proofs: ProofResults
+    cost_range: tuple[float, float] | None = None
+    """Between which the cost lies, as far as the calls of each arm differ in time."""
+    chance: float | None = None
+    """Where it differs by default and not with the advice: how likely that silence would be if nothing had changed."""
 
 
-class RankSeen(msgspec.Struct, frozen=True):
+class RankDevice(msgspec.Struct, frozen=True):
     """One of several processes that checked together."""
 
     number: int
@@ -66,7 +72,7 @@ class RankSeen(msgspec.Struct, frozen=True):
     """What its framework calls the device."""
 
 
-class Odd(msgspec.Struct, frozen=True):
+class OddResult(msgspec.Struct, frozen=True):
     """A result that some ranks do not share with the ranks whose devices are like theirs."""
 
     probe: str
@@ -92,7 +98,7 @@ class Report(msgspec.Struct, frozen=True):
     schema_version: int
     d9m: Tool
     host: Host
-    settings: list[Setting]
+    settings: list[SettingCheck]
     probes: list[ProbeResult]
     summary: Summary
     device: str = "cpu"
@@ -103,10 +109,12 @@ class Report(msgspec.Struct, frozen=True):
     left_out: list[str] = []
     """Advised settings that no bare process can make."""
     notes: list[str] = []
-    ranks: list[RankSeen] = []
-    odd: list[Odd] = []
+    ranks: list[RankDevice] = []
+    odd: list[OddResult] = []
     settings_only: bool = False
     """Nothing was to be run."""
+    newer: dict[str, str] = {}
+    """Packages newer than every release on record, with the newest one there."""
     interrupted: bool = False
     seconds: float = 0.0
     worker_seconds: dict[str, float] = {}
@@ -118,25 +126,31 @@ def tool(kb_date: str) -> Tool:
 
 
 def results(
-    selected: Sequence[Selected], arms: Sequence[Arm], told: Told, device: str, expected: Mapping[str, Expected]
+    selected: Sequence[Selected],
+    arms: Sequence[Arm],
+    readings: Readings,
+    device: str,
+    expected: Mapping[str, Expected],
 ) -> list[ProbeResult]:
     """One result for each probe that was begun."""
     return [
-        _result(each, arms, told, device, expected.get(each.probe.id))
+        _result(each, arms, readings, device, expected.get(each.probe.id))
         for each in selected
-        if told.found.get("default", {}).get(each.key)
+        if readings.of("default", each.key)
     ]
 
 
-def _result(selected: Selected, arms: Sequence[Arm], told: Told, device: str, expected: Expected | None) -> ProbeResult:
-    probe, key = selected.probe, selected.key
-    found = {arm: each[key] for arm, each in told.found.items() if key in each}
-    seen = {arm.name: united(found[arm.name]) for arm in arms if arm.name in found}
+def _result(
+    selected: Selected, arms: Sequence[Arm], readings: Readings, device: str, expected: Expected | None
+) -> ProbeResult:
+    probe = selected.probe
+    found = {arm.name: readings.of(arm.name, selected.key) for arm in arms}
+    seen = {name: united(several) for name, several in found.items() if several}
     for arm in arms:
         if arm.same_as in seen:
             seen[arm.name] = msgspec.structs.replace(seen[arm.same_as], same_as=arm.same_as)
-        elif arm.name in told.broken and arm.name not in seen:
-            seen[arm.name] = msgspec.structs.replace(united([]), failed=told.broken[arm.name])
+        elif arm.name not in seen:
+            seen[arm.name] = not_run(readings.broken.get(arm.name, "not run"))
     proofs = _proofs(found)
     verdict = judge(seen, proofs, selected.dtype, probe.tolerance)
     kb = agreement(expected, seen, verdict)
@@ -149,8 +163,8 @@ def _result(selected: Selected, arms: Sequence[Arm], told: Told, device: str, ex
         device=device,
         dtype=selected.dtype,
         direction=probe.direction,
-        case=_case(found["default"]),
-        arms={arm.name: seen[arm.name] for arm in arms if arm.name in seen},
+        case=next((reading.rung for reading in found["default"] if reading.rung), Rung()),
+        arms={arm.name: seen[arm.name] for arm in arms},
         bounds=bounds(weakest.repeats, weakest.processes),
         verdict=verdict.name,
         reason=verdict.reason,
@@ -158,31 +172,42 @@ def _result(selected: Selected, arms: Sequence[Arm], told: Told, device: str, ex
         agrees_with_kb={"agrees": True, "contradicts": False, "fills": None, "silent": None}[kb],
         kb=kb,
         cost=_cost(seen),
-        proofs=Proven(
+        proofs=ProofResults(
             proofs.stable, proofs.sighted, all(proofs.planted) if proofs.planted else None, proofs.error("advised")
         ),
+        cost_range=_cost_range(seen),
+        chance=proofs.silence if _differs_by_default_alone(seen) else None,
     )
 
 
-def _case(told: Sequence[Found]) -> dict[str, int]:
-    for each in told:
-        if "rung" in each:
-            return each["rung"]
-    return {}
+def _differs_by_default_alone(seen: Mapping[str, ArmResult]) -> bool:
+    varies = any(seen[name].varies for name in ("default", "default-again") if name in seen)
+    return varies and "advised" in seen and seen["advised"].quiet
 
 
-def _proofs(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> Proofs:
-    def told(name: str) -> list[Any]:
-        several = (each.get(name) for arm in ("default", "advised") for each in found.get(arm, ()))
-        return [each for each in several if each is not None]
-
+def _proofs(found: Mapping[str, Sequence[Reading]]) -> Proofs:
+    default, advised = found.get("default", ()), found.get("advised", ())
+    both = [*default, *advised]
     references = {
-        arm: each["reference"]
-        for arm in ("default", "advised")
-        for each in found.get(arm, ())
-        if each.get("reference") is not None
+        arm: reading.reference
+        for arm, several in (("default", default), ("advised", advised))
+        for reading in several
+        if reading.reference is not None
     }
-    return Proofs(tuple(told("control")), tuple(told("planted")), tuple(told("moved")), references)
+    return Proofs(
+        controls=tuple(reading.control for reading in both if reading.control is not None),
+        planted=tuple(reading.planted for reading in both if reading.planted is not None),
+        moved=tuple(reading.moved for reading in both if reading.moved is not None),
+        references=references,
+        silence=silence([*default, *found.get("default-again", ())], advised),
+    )
+
+
+def _cost_range(seen: Mapping[str, ArmResult]) -> tuple[float, float] | None:
+    before, after = seen["default"].quartiles, seen["advised"].quartiles if "advised" in seen else None
+    if before is None or after is None or not before[0]:
+        return None
+    return round(after[0] / before[1], 2), round(after[1] / before[0], 2)
 
 
 def _cost(seen: Mapping[str, ArmResult]) -> float | None:
@@ -229,8 +254,8 @@ def exit_code(report: Report) -> ExitCode:
     if missing or report.odd or any(finding(each) for each in report.probes):
         return ExitCode.FINDINGS
     if report.settings_only:
-        return ExitCode.ANSWERED
+        return ExitCode.UNKNOWN if report.newer else ExitCode.ANSWERED
     if not report.summary.probed:
         return ExitCode.ABSENT
-    whole = not report.summary.could_not_run and not report.interrupted
-    return ExitCode.ANSWERED if whole else ExitCode.UNKNOWN
+    partial = report.summary.could_not_run or report.interrupted or report.newer
+    return ExitCode.UNKNOWN if partial else ExitCode.ANSWERED

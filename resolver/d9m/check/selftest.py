@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from d9m.check.examine import Question, examine
-from d9m.check.trust import VARIES, Fact, facts
+from d9m.check.trust import VARIES, SelftestFact, facts
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import look
 from d9m.check.workers.run import Effort, Watch
@@ -12,7 +12,7 @@ from d9m.kb.store import KnowledgeBase
 EFFORT = Effort(repeats=32, processes=1, again=1, budget=5.0, climb=False)
 
 
-def selftest(kb: KnowledgeBase, launcher: Launcher, watch: Watch) -> list[Fact]:
+def selftest(kb: KnowledgeBase, launcher: Launcher, watch: Watch) -> list[SelftestFact]:
     """Raises AbsentError where PyTorch is not there to run it with."""
     question = Question(launcher, "cpu", ["torch"], [VARIES], EFFORT, quick=False, full=False)
     found = examine(kb, question, look(kb, launcher), watch)

@@ -13,7 +13,7 @@ from d9m.model.settings import Step
 Status = Literal["ok", "missing", "wrong", "forbidden", "too-late", "no-effect", "unseen"]
 
 
-class Setting(msgspec.Struct, frozen=True):
+class SettingCheck(msgspec.Struct, frozen=True):
     name: str
     expected: str | None
     found: str | None
@@ -28,7 +28,7 @@ FINDINGS: tuple[Status, ...] = ("missing", "wrong", "forbidden", "too-late")
 
 def compare(
     advice: Advice, existing: list[Existing], variables: Mapping[str, str], running: bool = False
-) -> list[Setting]:
+) -> list[SettingCheck]:
     """A line for each advised setting, and for each found one that does nothing or must go.
 
     `running`: the variables are those with which a process started that is running now.
@@ -41,7 +41,7 @@ def compare(
         if each.name not in advised and each.status in _UNADVISED:
             status = _UNADVISED[each.status]
             tip = f"{each.why}; drop it" if status == "no-effect" else each.why
-            lines.append(Setting(each.name, None, each.value, status, tip))
+            lines.append(SettingCheck(each.name, None, each.value, status, tip))
     return lines
 
 
@@ -54,7 +54,7 @@ _UNADVISED: dict[str, Status] = {
 """What is said of a setting that nobody advised, and that is not harmless."""
 
 
-def _too_late(step: Step, line: Setting) -> Setting:
+def _too_late(step: Step, line: SettingCheck) -> SettingCheck:
     """A variable that a running process lacks: it may have set it itself, unless that was too late already."""
     if line.status not in ("missing", "wrong", "forbidden"):
         return line
@@ -65,15 +65,17 @@ def _too_late(step: Step, line: Setting) -> Setting:
     return line
 
 
-def _line(step: Step, found: str | None) -> Setting:
+def _line(step: Step, found: str | None) -> SettingCheck:
     if step.kind == "unset":
         if found is None:
-            return Setting(step.name, None, None, "ok", "")
-        return Setting(step.name, None, found, "forbidden", f"unset {step.name}")
+            return SettingCheck(step.name, None, None, "ok", "")
+        return SettingCheck(step.name, None, found, "forbidden", f"unset {step.name}")
     if step.kind not in ("env", "append"):
-        return Setting(step.text or step.name, step.value, None, "unseen", "lives in your program or its launch line")
+        return SettingCheck(
+            step.text or step.name, step.value, None, "unseen", "lives in your program or its launch line"
+        )
     if found is None:
-        return Setting(step.name, step.value, None, "missing", f"export {step.name}={step.value}")
+        return SettingCheck(step.name, step.value, None, "missing", f"export {step.name}={step.value}")
     if step.satisfied_by(found):
-        return Setting(step.name, step.value, found, "ok", "")
-    return Setting(step.name, step.value, found, "wrong", f"export {step.name}={step.value}")
+        return SettingCheck(step.name, step.value, found, "ok", "")
+    return SettingCheck(step.name, step.value, found, "wrong", f"export {step.name}={step.value}")

@@ -13,32 +13,32 @@ VARIES = "torch/index-put-accumulate"
 """Sums of several threads: in float32 it always varies with eight threads, on one core as well."""
 
 
-class Fact(msgspec.Struct, frozen=True):
+class SelftestFact(msgspec.Struct, frozen=True):
     text: str
     holds: bool
     seen: str
 
 
-def facts(probe: ProbeResult | None) -> list[Fact]:
+def facts(probe: ProbeResult | None) -> list[SelftestFact]:
     """Of the run of `VARIES`. Raises AbsentError where it could not be run: then nothing is proved either way."""
     if probe is None or not {"default", "advised"} <= probe.arms.keys():
         raise AbsentError("the self-test could not run")
     default, advised = probe.arms["default"], probe.arms["advised"]
     if default.failed or default.raised:
         raise AbsentError(f"the self-test could not run: {probe.reason}")
-    cure = Fact("the advised settings fix it", advised.quiet, _count(advised.differing, advised.repeats))
+    cure = SelftestFact("the advised settings fix it", advised.quiet, _count(advised.differing, advised.repeats))
     return [*_sight(probe), cure]
 
 
-def _sight(probe: ProbeResult) -> list[Fact]:
+def _sight(probe: ProbeResult) -> list[SelftestFact]:
     """What depends on the prober alone, whatever the settings do."""
     default, proofs = probe.arms["default"], probe.proofs
     seen = _count(default.differing, default.repeats)
     return [
-        Fact("index_put(accumulate=True) varies by default", default.varies, seen),
-        Fact("with unique indices it never varies", proofs.control is True, _yes(proofs.control)),
-        Fact("another order of the inputs changes the bits", proofs.order is True, _yes(proofs.order)),
-        Fact("a planted change of 1 ulp is seen", proofs.planted is True, _yes(proofs.planted)),
+        SelftestFact("index_put(accumulate=True) varies by default", default.varies, seen),
+        SelftestFact("with unique indices it never varies", proofs.control is True, _yes(proofs.control)),
+        SelftestFact("another order of the inputs changes the bits", proofs.order is True, _yes(proofs.order)),
+        SelftestFact("a planted change of 1 ulp is seen", proofs.planted is True, _yes(proofs.planted)),
     ]
 
 

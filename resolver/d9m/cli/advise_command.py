@@ -99,10 +99,9 @@ def _write(
         width=output.width(out),
     )
     rendered = render(format_, answer)
-    body = rendered.body
-    output.write(body if isinstance(body, str) else output.styled(body, color, out), out)
+    output.show(rendered.body, color, out)
     for line in rendered.left_out:
-        print(f"d9m: not in this format: {line.removeprefix('# ')}", file=sys.stderr)  # noqa: T201
+        print(printable(f"d9m: not in this format: {line.removeprefix('# ')}"), file=sys.stderr)  # noqa: T201
 
 
 def _diff(
@@ -124,5 +123,5 @@ def _diff(
     if format_ == "json":
         output.write(as_json.render(change), out)
     else:
-        output.write(output.styled(diff_text.render(kb, change, output.width(out)), color, out), out)
+        output.show(diff_text.render(kb, change, output.width(out)), color, out)
     return diff.exit_code(change)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from d9m.check.report import Report
     from d9m.check.workers.launch import Launcher
     from d9m.kb.store import KnowledgeBase
+    from d9m.render.page import Page
 
 FORMATS = ("text", "json", "markdown", "junit")
 
@@ -104,7 +105,7 @@ def command(
         from d9m.render import as_json
 
         output.write(as_json.render(record(found)), evidence)
-    output.write(_rendered(found, format_, verbose, color, out), out)
+    output.show(_rendered(found, format_, verbose), color, out)
     raise typer.Exit(reports.exit_code(found))
 
 
@@ -151,7 +152,7 @@ def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launch
     return launch.interpreter(runs, found.variables)
 
 
-def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str | None) -> str:
+def _rendered(found: Report, format_: str, verbose: bool) -> str | Page:
     if format_ == "json":
         from d9m.render import as_json
 
@@ -164,7 +165,7 @@ def _rendered(found: Report, format_: str, verbose: bool, color: str, out: str |
 
     if format_ == "markdown":
         return markdown.render(found)
-    return output.styled(text.render(found, verbose), color, out)
+    return text.render(found, verbose)
 
 
 def _list(
@@ -182,8 +183,7 @@ def _list(
     every = [each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name))]
     found = [each for each in every if device is None or device in each.devices]
     found = found if ops is None else catalogue.named(found, ops)
-    text = as_json.render(found) if format_ == "json" else output.styled(prober.catalogue(found), color, out)
-    output.write(text, out)
+    output.show(as_json.render(found) if format_ == "json" else prober.catalogue(found), color, out)
     return ExitCode.ANSWERED
 
 
@@ -199,8 +199,7 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
         facts = selftest(open_knowledge_base(), launcher, progress)
     finally:
         progress.end()
-    text = as_json.render(facts) if format_ == "json" else output.styled(prober.selftest(facts), color, out)
-    output.write(text, out)
+    output.show(as_json.render(facts) if format_ == "json" else prober.selftest(facts), color, out)
     return ExitCode.ANSWERED if all(each.holds for each in facts) else ExitCode.ABSENT
 
 
@@ -211,6 +210,5 @@ def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) 
 
     output.one_of("--format", format_, ("text", "json"))
     found = compare.compare(compare.read(files[0]), compare.read(files[1]), files)
-    text = as_json.render(found) if format_ == "json" else output.styled(prober.comparison(found), color, out)
-    output.write(text, out)
+    output.show(as_json.render(found) if format_ == "json" else prober.comparison(found), color, out)
     return compare.exit_code(found)

@@ -46,7 +46,7 @@ def command(
     if format_ == "json":
         output.write(as_json.render(explained), out)
     else:
-        output.write(output.styled(rendered.render(kb, explained, output.width(out)), color, out), out)
+        output.show(rendered.render(kb, explained, output.width(out)), color, out)
 
 
 @contextmanager

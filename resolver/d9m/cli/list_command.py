@@ -45,4 +45,4 @@ def command(
         page.table((kind, "", ""), [(row.id, row.status, row.text) for row in found[0].rows], shrink=(2,))
     else:
         page.line(f"no {kind} match")
-    output.write(output.styled(page, color, out), out)
+    output.show(page, color, out)

@@ -2,40 +2,106 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
+import os
+import signal
 import sys
+from types import FrameType
 
-from d9m.errors import D9mError
+from d9m.errors import D9mError, ExitCode, printable
 
 GARBAGE = 100_000
 """Objects before the collector runs. An answer makes fewer; a long run is still collected.
 With the collector's own 700, a quarter of a short run goes into looking for garbage."""
 
-INTERRUPTED = 130
-"""What a shell reports for Ctrl-C: 128 + SIGINT."""
-
 
 def main() -> None:
-    """Run the command line. An error goes to stderr as one clear text, and leaves stdout empty."""
+    """Run the command line. An error goes to stderr as one clear text, and leaves stdout empty.
+
+    Whatever a signal interrupts, the process ends with 128 and its number, as a shell reports it.
+    """
     gc.set_threshold(GARBAGE)
+    received: list[int] = []
+    _listen(received)
+    code: int = ExitCode.ANSWERED
+    try:
+        _open_streams()
+        code = _run()
+    except KeyboardInterrupt:
+        received = received or [signal.SIGINT]
+    finally:
+        gc.freeze()  # the process ends: a last collection would only cost time
+    if received:
+        _complain("interrupted")
+        code = 128 + received[0]
+    sys.exit(code)
+
+
+def _listen(received: list[int]) -> None:
+    """Take SIGTERM and SIGHUP (a scheduler, a closed terminal) for Ctrl-C; what is ignored stays ignored."""
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, interrupt)
+
+
+def _open_streams() -> None:
+    """Streams that can be used, whatever the caller left of them.
+
+    A closed stdin is an empty one, a closed stderr swallows, and writing to a closed stdout is an error. Their
+    numbers are taken in any case: the next file that is opened must not become one of them.
+    """
+    for number, name, flags in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            if opened != number:
+                os.dup2(opened, number)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None where the caller closed it
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a log or terminal without UTF-8 gets a ?, not a traceback
+
+
+def _run() -> int:
     try:
         from d9m.cli.application import application
 
-        application(sys.argv[1:])()
+        return int(application(sys.argv[1:])(standalone_mode=False) or ExitCode.ANSWERED)
     except D9mError as error:
         _complain(error.text())
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        _complain("interrupted")
-        sys.exit(INTERRUPTED)
-    finally:
-        gc.freeze()  # the process ends: a last collection would only cost time
+        return error.exit_code
+    except OSError as error:
+        _complain(f"the system refuses: {error.strerror or error}")
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left in the buffer
+        return ExitCode.USAGE
+    except Exception as error:
+        return _refuse(error)
+
+
+def _refuse(error: Exception) -> int:
+    """A command line that cannot be read ends with its usage; any other error is a fault of ours."""
+    show = getattr(error, "show", None)
+    if show is None:
+        raise error
+    said = io.StringIO()
+    show(file=said)
+    _say(said.getvalue())
+    return int(getattr(error, "exit_code", ExitCode.USAGE))
 
 
 def _complain(text: str) -> None:
-    if sys.stderr is not None:
-        print(f"d9m: {text}", file=sys.stderr)  # noqa: T201
+    _say(f"d9m: {text}\n")
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(printable(text))
+        sys.stderr.flush()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from d9m.errors import UsageError, quote
+from d9m.errors import UsageError, printable, quote
 
 if TYPE_CHECKING:
     from d9m.render.page import Page
@@ -17,7 +17,22 @@ COLOURS = ("auto", "always", "never")
 
 
 def write(text: str, file: str | None) -> None:
-    """Write to `file`, whole or not at all, or to stdout. Raises UsageError if that cannot be."""
+    """Write to `file`, whole or not at all, or to stdout. Raises UsageError if that cannot be.
+
+    Text may quote what others wrote: what a terminal would obey is taken out.
+    """
+    _deliver(printable(text), file)
+
+
+def show(body: str | Page, colour: str, file: str | None) -> None:
+    """Write a text, or a page: printable but for its own colours."""
+    if isinstance(body, str):
+        write(body, file)
+    else:
+        _deliver(_styled(body, colour, file), file)
+
+
+def _deliver(text: str, file: str | None) -> None:
     try:
         if file is None or file == "-":
             _to_stdout(text)
@@ -63,7 +78,7 @@ def _to_file(text: str, path: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def styled(page: Page, colour: str, file: str | None) -> str:
+def _styled(page: Page, colour: str, file: str | None) -> str:
     """The page as text: coloured where the reader is a terminal, never in a file."""
     text = page.coloured() if file is None and wants_colour(colour) else page.plain()
     if file is None and not _shows_our_signs():

@@ -34,4 +34,4 @@ def command(
     if format_ == "json":
         output.write(as_json.render(showing), out)
     else:
-        output.write(output.styled(rendered.render(kb, showing, output.width(out)), color, out), out)
+        output.show(rendered.render(kb, showing, output.width(out)), color, out)

@@ -73,4 +73,6 @@ class Run(Record, frozen=True, kw_only=True):
     frameworks: dict[str, dict[str, Any]]
     settings: dict[str, str]
     """What the advised arm set."""
+    interrupted: bool = False
+    """It was stopped before its end: some verdicts are missing."""
     observations: list[Observation]

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from d9m.errors import printable
+
 WIDTH = 80
 """Columns where nobody says how many there are: mails and logs show this many."""
 
@@ -45,7 +47,9 @@ class Page:
         self.lines: list[Line] = []
 
     def line(self, *parts: str | Span) -> None:
-        self.lines.append(tuple(Span(part) if isinstance(part, str) else part for part in parts))
+        """A line as it is. Text may come from anywhere: what a terminal would obey is taken out here."""
+        spans = (Span(part) if isinstance(part, str) else part for part in parts)
+        self.lines.append(tuple(Span(printable(span.text), span.style) for span in spans))
 
     def marked(self, sign: Span, label: str, text: str) -> None:
         """A sign, a label, and text that wraps under itself."""

@@ -28,6 +28,53 @@ def run_not_measured(index: Index) -> Iterator[Finding]:
             yield Finding(at, (*path, "run"), "the run did not observe this source", cited.id, tip=tip)
 
 
+@rule(
+    "run-in-doubt",
+    "Run cited that was cut short, or that made none of the settings",
+    """A check that was interrupted knows some arms only in part, and its verdicts are not those of a whole run. And a
+    run that made none of the settings which the record names says nothing about them, whatever its advised arm did:
+    an op that raises under a switch does not raise where the switch was never turned on.""",
+)
+def run_in_doubt(index: Index) -> Iterator[Finding]:
+    for at, path, evidence in index.parts(records.Evidence):
+        cited = index.kinds["runs"].get(evidence.run or "")
+        if cited is None or at.kind != "sources":
+            continue
+        run: Run = cited.record
+        if run.interrupted:
+            yield Finding(
+                at, (*path, "run"), "the run was interrupted", cited.id, tip="cite a run that came to its end"
+            )
+        named = _named_settings(index, at.record)
+        made = " ".join(run.settings)
+        if named and _advised(run, at.id) and not any(name in made for name in named):
+            tip = f"it would have to set {', '.join(sorted(named))}"
+            yield Finding(at, (*path, "run"), "the run made none of the settings of this record", cited.id, tip=tip)
+
+
+def _named_settings(index: Index, source: records.Source) -> set[str]:
+    """What the solutions turn that the record names, here or there."""
+    labels: set[str] = set()
+    for step in _steps(source):
+        for combined in step.by:
+            labels.update(combined.split(" + "))
+    solutions = [index.labels[label].record for label in labels if label in index.labels]
+    return {turn.set or turn.unset for solution in solutions for turn in solution.settings}
+
+
+def _steps(source: records.Source) -> Iterator[records.Step | records.Unless]:
+    for steps in source.timeline.values():
+        for step in steps:
+            yield step
+            yield from step.unless
+
+
+def _advised(run: Run, source: str) -> bool:
+    """Whether the advised arm says something of a source."""
+    arms = [each.arms["advised"] for each in run.observations if each.source == source and "advised" in each.arms]
+    return any(arm.repeats > 1 or arm.raised for arm in arms)
+
+
 def _observed(run: Run) -> set[str]:
     return {
         each.source
@@ -36,4 +83,4 @@ def _observed(run: Run) -> set[str]:
     }
 
 
-RULES = (run_not_measured,)
+RULES = (run_not_measured, run_in_doubt)

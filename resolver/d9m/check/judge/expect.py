@@ -9,7 +9,7 @@ import msgspec
 
 from d9m.api import advise
 from d9m.check.judge.observe import ArmResult
-from d9m.check.judge.verdict import Verdict, out_of_memory
+from d9m.check.judge.verdict import ProbeVerdict, out_of_memory
 from d9m.check.plan.catalogue import Probe
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
@@ -51,12 +51,12 @@ def _claim(probe: Probe, answer: OpAnswer) -> Expected:
     return Expected(answer.outcome, answer.default)
 
 
-def agreement(expected: Expected | None, arms: Mapping[str, ArmResult], verdict: Verdict) -> Agreement:
+def agreement(expected: Expected | None, arms: Mapping[str, ArmResult], verdict: ProbeVerdict) -> Agreement:
     """Only a difference, an error or a wrong value speaks; silence never overturns a record.
 
     Running through is as positive as an error where the record says that it raises.
     """
-    if verdict.name == "inconclusive" or expected is None:
+    if not verdict.observed or expected is None:
         return "silent"
     default, advised = arms["default"], arms.get("advised")
     varies = default.varies or ("default-again" in arms and arms["default-again"].varies)

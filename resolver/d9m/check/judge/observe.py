@@ -1,16 +1,15 @@
-"""From what the processes of an arm told to one line: how many repeats, how many results, how far apart."""
+"""What the processes of one arm saw, as one result: how often a call differed, and by how much."""
 
 from __future__ import annotations
 
+import statistics
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 import msgspec
 
+from d9m.check.messages import Reading
 from d9m.model.runs import Bounds
-
-Found: TypeAlias = dict[str, Any]
-"""What one process told of one probe."""
 
 CONFIDENCE = 0.95
 
@@ -22,7 +21,7 @@ class ArmResult(msgspec.Struct, frozen=True, omit_defaults=True):
     processes: int
     distinct: int
     differing: int
-    """Repeats that differ from the first of the first process."""
+    """Repeats that differ from the most common result."""
     changed: float
     """Largest share of elements that differ between two results of one process."""
     max_ulp: int | None
@@ -30,6 +29,8 @@ class ArmResult(msgspec.Struct, frozen=True, omit_defaults=True):
     raised: str | None
     seconds: float | None
     """Median of one call."""
+    quartiles: tuple[float, float] | None = None
+    """Between which half of the calls lie, in seconds."""
     only_between_starts: bool = False
     """Every process repeats itself; they differ from each other."""
     failed: str | None = None
@@ -57,30 +58,47 @@ def _bound(observed: int) -> float:
     return 1 - (1 - CONFIDENCE) ** (1 / (observed - 1)) if observed > 1 else 1.0
 
 
-def united(told: Sequence[Found]) -> ArmResult:
+def united(readings: Sequence[Reading]) -> ArmResult:
     """One result for the processes of an arm."""
-    ran = [each for each in told if "digests" in each]
-    raised = next((each["raised"] for each in told if each.get("raised")), None)
-    failed = next((each["failed"] for each in told if each.get("failed")), None)
-    absent = next((each["absent"] for each in told if each.get("absent")), None)
-    counts: dict[str, int] = {}
-    for each in ran:
-        for digest, often in each["digests"].items():
-            counts[digest] = counts.get(digest, 0) + often
-    first = next(iter(counts), None)
-    ulps = [each["max_ulp"] for each in ran if each["max_ulp"] is not None]
-    seconds = sorted(each["seconds"] for each in ran)
+    ran = [reading for reading in readings if reading.ran]
+    counts: Counter[str] = Counter()
+    for reading in ran:
+        counts.update(reading.digests)
+    raised = next((reading.raised for reading in readings if reading.raised), None)
+    failed = next((reading.failed for reading in readings if reading.failed), None)
+    absent = next((reading.absent for reading in readings if reading.absent), None)
+    warned = {text: None for reading in readings for text in reading.warned}
     return ArmResult(
-        repeats=sum(counts.values()),
+        repeats=counts.total(),
         processes=len(ran),
         distinct=len(counts),
-        differing=sum(counts.values()) - (counts[first] if first else 0),
-        changed=max((each["changed"] for each in ran), default=0.0),
-        max_ulp=max(ulps, default=None),
+        differing=counts.total() - max(counts.values(), default=0),
+        changed=max((reading.changed for reading in ran), default=0.0),
+        max_ulp=max((reading.max_ulp for reading in ran if reading.max_ulp is not None), default=None),
         raised=raised,
-        seconds=seconds[len(seconds) // 2] if seconds else None,
-        only_between_starts=len(counts) > 1 and all(len(each["digests"]) == 1 for each in ran),
+        seconds=_median([reading.seconds for reading in ran if reading.seconds is not None]),
+        quartiles=_middle([reading.quartiles for reading in ran if reading.quartiles is not None]),
+        only_between_starts=len(counts) > 1 and all(len(reading.digests) == 1 for reading in ran),
         failed=failed or absent,
-        warned=list(dict.fromkeys(text for each in told for text in each.get("warned", ()))),
-        digest=first if len(counts) == 1 else None,
+        warned=list(warned),
+        digest=next(iter(counts)) if len(counts) == 1 else None,
     )
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median_low(values) if values else None
+
+
+def _middle(quartiles: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """The quartiles of a usual process."""
+    if not quartiles:
+        return None
+    return (
+        statistics.median_low([lower for lower, _upper in quartiles]),
+        statistics.median_low([upper for _lower, upper in quartiles]),
+    )
+
+
+def not_run(why: str) -> ArmResult:
+    """An arm of which nothing was seen."""
+    return msgspec.structs.replace(united([]), failed=why)

@@ -7,7 +7,9 @@ from typing import Literal
 
 import msgspec
 
+from d9m.check.judge.chance import CHANCE
 from d9m.check.judge.observe import ArmResult
+from d9m.check.messages import Deviation
 
 Name = Literal[
     "no-difference-seen", "nondeterministic", "fixed-by-advice", "not-fixed", "raises", "value-mismatch",
@@ -21,14 +23,18 @@ WORSE = 4.0
 """How much larger an error in half precision may be with the advice than without."""
 SAME_TRUTH = 1e-6
 """How far the double-precision results of two arms may lie apart."""
+GUARDS = ("as-is", "default-again", "advised-no-fill", "one-thread")
+"""Arms that can turn a good verdict into another one: without them there is none."""
 FEWEST = 8
 """Repeats below which silence says nothing at all."""
-MEMORY = ("out of memory", "can't allocate memory", "memoryerror", "bad_alloc", "resource_exhausted")
+MEMORY = ("out of memory", "can't allocate memory", "memoryerror", "bad_alloc", "resource_exhausted", "outofmemory")
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class ProbeVerdict(msgspec.Struct, frozen=True):
     name: Name
     reason: str = ""
+    observed: bool = True
+    """Whether what was seen can be held against a record, whatever it is not enough for."""
 
 
 class Proofs(msgspec.Struct, frozen=True):
@@ -38,8 +44,10 @@ class Proofs(msgspec.Struct, frozen=True):
     """Distinct results where nothing could vary."""
     planted: tuple[bool, ...] = ()
     moved: tuple[bool, ...] = ()
-    references: Mapping[str, Mapping[str, float]] = {}
-    """Arm -> error and norm of the true value."""
+    references: Mapping[str, Deviation] = {}
+    """By arm."""
+    silence: float = 0.0
+    """How likely the advised arm would be silent by chance."""
 
     @property
     def stable(self) -> bool | None:
@@ -51,51 +59,63 @@ class Proofs(msgspec.Struct, frozen=True):
         return any(self.moved) if self.moved else None
 
     def error(self, arm: str) -> float | None:
-        return self.references[arm]["error"] if arm in self.references else None
+        return self.references[arm].error if arm in self.references else None
 
 
-def judge(arms: Mapping[str, ArmResult], proofs: Proofs, dtype: str, tolerance: float | None) -> Verdict:
+def judge(arms: Mapping[str, ArmResult], proofs: Proofs, dtype: str, tolerance: float | None) -> ProbeVerdict:
     """Every verdict of the contract. A difference needs no statistics; silence never says deterministic."""
     default, advised = arms.get("default"), arms.get("advised")
     if default is None:
-        return Verdict("inconclusive", "not run")
+        return _blind("not run")
     if default.failed or default.raised:
-        return Verdict("inconclusive", default.failed or _refusal(default.raised or ""))
+        return _blind(default.failed or _refusal(default.raised or ""))
     if proofs.stable is False:
-        return Verdict("inconclusive", "control failed: it varies even where nothing can meet")
+        return _blind("the control run varies, in which nothing can meet: the prober is at fault")
     if not all(proofs.planted):
-        return Verdict("inconclusive", "control failed: a planted change of 1 ulp was not seen")
+        return _blind("a planted change of 1 ulp was not seen: the prober is at fault")
     varies = any(arms[name].varies for name in ("default", "default-again") if name in arms)
     if advised is None or advised.failed:
-        reason = f"advised: {advised.failed if advised else 'not run'}"
-        return Verdict("nondeterministic" if varies else "inconclusive", reason)
+        reason = f"with the advised settings: {advised.failed if advised else 'not run'}"
+        return ProbeVerdict("nondeterministic", reason) if varies else _blind(reason)
+    if advised.raised and out_of_memory(advised.raised):
+        reason = "out of memory with the advised settings"
+        return ProbeVerdict("nondeterministic", reason) if varies else _blind(reason)
     if advised.raised:
-        if out_of_memory(advised.raised):
-            return Verdict("nondeterministic" if varies else "inconclusive", "advised: out of memory")
-        return Verdict("raises", advised.raised)
+        return ProbeVerdict("raises", advised.raised)
     wrong = _wrong(proofs, _allowed(proofs, dtype, tolerance))
     if wrong:
-        return Verdict("value-mismatch", wrong)
+        return ProbeVerdict("value-mismatch", wrong)
     if advised.varies:
-        return Verdict("not-fixed", "" if varies else "varies only with the advised settings")
+        return ProbeVerdict("not-fixed", "" if varies else "varies only with the advised settings")
     return _quiet_when_advised(arms, proofs, varies)
 
 
-def _quiet_when_advised(arms: Mapping[str, ArmResult], proofs: Proofs, varies: bool) -> Verdict:
+def _blind(reason: str) -> ProbeVerdict:
+    return ProbeVerdict("inconclusive", reason, observed=False)
+
+
+def _quiet_when_advised(arms: Mapping[str, ArmResult], proofs: Proofs, varies: bool) -> ProbeVerdict:
     unfilled, asis, single = arms.get("advised-no-fill"), arms.get("as-is"), arms.get("one-thread")
     if unfilled is not None and unfilled.varies:
-        return Verdict("uninitialised-read", "filling new memory hides it, the program still reads what nobody wrote")
+        return ProbeVerdict(
+            "uninitialised-read", "filling new memory hides it, the program still reads what nobody wrote"
+        )
+    failed = next((f"{name}: {arms[name].failed}" for name in GUARDS if name in arms and arms[name].failed), None)
+    if failed is not None:
+        return ProbeVerdict("inconclusive", failed)
+    if varies and proofs.silence > CHANCE:
+        return ProbeVerdict("inconclusive", "it differs so rarely that its silence with the advice may be chance")
     if varies:
-        return Verdict("fixed-by-advice")
+        return ProbeVerdict("fixed-by-advice")
     if asis is not None and asis.varies:
-        return Verdict("nondeterministic", "only in your environment")
+        return ProbeVerdict("nondeterministic", "only in your environment")
     if proofs.sighted is False:
-        return Verdict("inconclusive", "blind: another order of the inputs gives the same bits")
+        return _blind("blind: another order of the inputs gives the same bits")
     if min(arms[name].repeats for name in ("default", "advised")) < FEWEST:
-        return Verdict("inconclusive", "too few repeats")
+        return _blind("too few repeats")
     if single is not None and single.digest is not None and single.digest != arms["default"].digest:
-        return Verdict("config-dependent", "other bits with one thread")
-    return Verdict("no-difference-seen")
+        return ProbeVerdict("config-dependent", "other bits with one thread")
+    return ProbeVerdict("no-difference-seen")
 
 
 def _allowed(proofs: Proofs, dtype: str, tolerance: float | None) -> float:
@@ -106,20 +126,24 @@ def _allowed(proofs: Proofs, dtype: str, tolerance: float | None) -> float:
 
 def _wrong(proofs: Proofs, tolerance: float) -> str:
     """What is wrong with the values under the advised settings; empty: nothing."""
-    true, error = proofs.references.get("advised"), proofs.error("advised")
-    if true is None or error is None:
+    advised, default = proofs.references.get("advised"), proofs.references.get("default")
+    if advised is None:
         return ""
-    default = proofs.references.get("default")
-    if error > tolerance:
-        also = " (as by default)" if default is not None and default["error"] > tolerance else ""
-        return f"off by {error:.1g} of the largest value{also}"
-    if default is not None and abs(default["norm"] - true["norm"]) > SAME_TRUTH * max(default["norm"], true["norm"]):
+    if advised.error is None:
+        also = " (as by default)" if default is not None and default.error is None else ""
+        return f"NaN or infinity where double precision gives a number, or the reverse{also}"
+    if advised.error > tolerance:
+        also = " (as by default)" if default is not None and (default.error or 0.0) > tolerance else ""
+        return f"off by {advised.error:.1g} of the largest value{also}"
+    if default is None or default.error is None:
+        return ""
+    if abs(default.norm - advised.norm) > SAME_TRUTH * max(default.norm, advised.norm):
         return "the settings change the double-precision result"
     return ""
 
 
 def out_of_memory(text: str) -> bool:
-    return any(each in text.lower() for each in MEMORY) or "outofmemory" in text.lower()
+    return any(word in text.lower() for word in MEMORY)
 
 
 def _refusal(text: str) -> str:

@@ -70,8 +70,12 @@ def with_switches(kb: KnowledgeBase, environment: Environment, advice: Advice) -
 
 def _switches(advice: Advice) -> set[str]:
     """Labels of the solutions under which some op of the advice raises."""
-    raising = [source.raised_by for op in advice.ops for source in op.sources]
-    return {label for labels in raising if labels for label in labels.split(" + ")}
+    found: set[str] = set()
+    for op in advice.ops:
+        for source in op.sources:
+            for answer in (source, *source.possible):
+                found.update(answer.raised_by.split(" + ") if answer.raised_by else ())
+    return found
 
 
 def _env_settings(kb: KnowledgeBase) -> list[Setting]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import yaml
 
+from d9m.check.messages import Exercise, Rung
 from d9m.environment.environment import DEVICES
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
@@ -44,7 +45,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     requires: str = ""
     """An expression that fails or is false in builds that lack the op."""
     inputs: dict[str, str]
-    ladder: list[dict[str, int]]
+    ladder: list[Rung]
     """Sizes, climbed until something varies; ``--quick`` stays on the first."""
     setup: str = ""
     call: str
@@ -104,17 +105,15 @@ class Selected(msgspec.Struct, frozen=True):
     def key(self) -> str:
         return f"{self.probe.id} {self.dtype}"
 
-    def job(self, rungs: list[dict[str, int]], turn: int = 0) -> dict[str, Any]:
-        """What the worker is told. `turn`: another one makes other inputs."""
-        sent = ("id", "direction", "gradient", "requires", "inputs", "setup", "call", "permute", "reverse", "control",
-                "reference", "reseed")  # fmt: skip
-        return {
-            "key": self.key,
-            "dtype": self.dtype,
-            "turn": turn,
-            "rungs": rungs,
-            **{each: getattr(self.probe, each) for each in sent},
-        }
+    def exercise(self, rungs: list[Rung], turn: int = 0) -> Exercise:
+        """What the worker gets. `turn`: another one makes other inputs."""
+        probe = self.probe
+        return Exercise(
+            key=self.key, id=probe.id, dtype=self.dtype, turn=turn, rungs=rungs, direction=probe.direction,
+            gradient=probe.gradient, requires=probe.requires, inputs=probe.inputs, setup=probe.setup, call=probe.call,
+            permute=probe.permute, reverse=probe.reverse, control=probe.control, reference=probe.reference,
+            reseed=probe.reseed,
+        )  # fmt: skip
 
 
 def framework_named(kb: KnowledgeBase, text: str) -> str:

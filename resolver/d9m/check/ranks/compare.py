@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from d9m.check.report import Odd, ProbeResult, Report
+from d9m.check.report import OddResult, ProbeResult, Report
 from d9m.errors import DataError, ExitCode, quote
 from d9m.model.advice import SCHEMA_VERSION
 
@@ -82,7 +82,7 @@ def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
     return Pair(one.id, one.dtype, arm, "same" if left == right else "differs")
 
 
-def odd(reports: Sequence[Report]) -> list[Odd]:
+def odd(reports: Sequence[Report]) -> list[OddResult]:
     """Results that a rank does not share with ranks on like devices. The reports are those of ranks 0, 1, ..."""
     groups: dict[str, list[int]] = {}
     for number, report in enumerate(reports):
@@ -96,7 +96,7 @@ def _device(report: Report) -> dict[str, Any]:
     return {"device": report.device, **facts, **({"cpu": report.host.cpu} if report.device == "cpu" else {})}
 
 
-def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[Odd]:
+def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[OddResult]:
     results: dict[tuple[str, str, str], dict[int, str | None]] = {}
     for rank in ranks:
         for probe in reports[rank].probes:
@@ -110,7 +110,7 @@ def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[Odd]:
         if len(groups) > 1:
             usual = max(groups.values(), key=len)
             alone = [rank for rank in digests if rank not in usual or 2 * len(usual) <= len(digests)]
-            yield Odd(*place, alone, len(digests))
+            yield OddResult(*place, alone, len(digests))
 
 
 def exit_code(comparison: Comparison) -> ExitCode:

@@ -5,24 +5,24 @@ from __future__ import annotations
 import hashlib
 import platform
 import threading
+import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import msgspec
 
 from d9m.check import report
 from d9m.check.examine import Question, advice_for
 from d9m.check.judge.expect import expectations
-from d9m.check.judge.observe import Found
+from d9m.check.messages import GroupJob, GroupReadings, ProbeDeath, Reading, WorkerFault
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.arms import Arm
 from d9m.check.plan.catalogue import Collective, Selected
 from d9m.check.ranks import compare
 from d9m.check.ranks.meeting import Rank
-from d9m.check.report import ProbeResult, RankSeen, Report
+from d9m.check.report import ProbeResult, RankDevice, Report
 from d9m.check.workers.launch import START, events
-from d9m.check.workers.look import Seen
-from d9m.check.workers.run import Effort, Told, Watch
+from d9m.check.workers.look import Machine
+from d9m.check.workers.run import Effort, Readings, Watch
 from d9m.environment.environment import describe
 from d9m.kb.store import KnowledgeBase
 
@@ -43,44 +43,55 @@ class Meeting(msgspec.Struct, frozen=True):
     number: int
 
 
-class Met(msgspec.Struct, frozen=True):
+class MeetingResult(msgspec.Struct, frozen=True):
     """What came of a meeting; on every rank but the first, nothing."""
 
+    meeting: Meeting
     reports: list[str] = []
     """Of every rank, as JSON."""
-    told: dict[str, list[Found]] = {}
+    readings: dict[str, list[Reading]] = {}
     """Key of a probe -> what each rank saw."""
     failed: str = ""
 
 
-def unite(kb: KnowledgeBase, question: Question, seen: Seen, rank: Rank, own: Report, watch: Watch) -> Report | None:
+def unite(
+    kb: KnowledgeBase, question: Question, machine: Machine, rank: Rank, own: Report, watch: Watch
+) -> Report | None:
     """The report on all ranks; None on every rank but the first.
 
-    A rank that does not answer is a note in the report: nobody waits longer than `PATIENCE`.
+    A rank that does not answer is a note in the report: nobody waits longer than `PATIENCE`, and nobody meets again.
     """
-    asked = msgspec.structs.replace(seen.asked, device=own.device)
+    began = time.monotonic()
+    asked = msgspec.structs.replace(machine.asked, device=own.device)
     environment = describe(kb, asked)
+    if own.interrupted:
+        return own if rank.number == 0 else None
     if FRAMEWORK not in environment.packages:
         note = f"ranks are brought together by {FRAMEWORK}, which is not installed here: each was left alone"
         return msgspec.structs.replace(own, notes=[*own.notes, note]) if rank.number == 0 else None
     every = [each for each in catalogue.collectives(FRAMEWORK) if own.device in each.devices]
     chosen = [Selected(each, each.dtypes[0]) for each in every if each.ranks <= rank.size]
-    several = arms.arms(kb, environment, advice_for(kb, asked, chosen, question.ops), FRAMEWORK, seen.variables)
+    several = arms.arms(kb, environment, advice_for(kb, asked, chosen, question.ops), FRAMEWORK, machine.variables)
     several = [*(each for each in several if each.name in TWICE), *_varied(several[0], own.device)]
     text = msgspec.json.encode(_signed(own, rank)).decode()
-    met: list[tuple[Meeting, Met]] = []
-    for meeting in _meetings(several, question.effort):
-        met.append((meeting, _meet(question, rank, meeting, chosen, own.device, text)))
-        watch(f"{meeting.arm.name}: {rank.size} ranks")
-        if met[0][1].failed:
-            break
+    held: list[MeetingResult] = []
+    try:
+        for meeting in _meetings(several, question.effort):
+            watch(f"{meeting.arm.name}: waiting for {rank.size} ranks")
+            held.append(_meet(question, rank, meeting, chosen, own.device, text))
+            if held[-1].failed:
+                break  # the others wait in vain once, not in every meeting that is left
+    except KeyboardInterrupt:
+        own = msgspec.structs.replace(own, interrupted=True)
     if rank.number:
         return None
-    told = Told(_by_arm(met), {}, {}, False, {})
     expected = expectations(kb, asked, [each.probe for each in chosen])
-    results = report.results(chosen, several, told, own.device, expected)
-    notes = [*_failures(met), *_unlike(chosen, met[0][1].told), *_idle(every, rank)]
-    return _with(own, results, [msgspec.json.decode(each, type=Report) for each in met[0][1].reports], notes)
+    results = report.results(chosen, several, Readings(_by_arm(held)), own.device, expected)
+    first = held[0] if held else MeetingResult(Meeting(several[0], 0))
+    notes = [*_failures(held), *_unlike(chosen, first.readings), *_idle(every, rank)]
+    reports = [msgspec.json.decode(each, type=Report) for each in first.reports]
+    found = _with(own, results, reports, notes)
+    return msgspec.structs.replace(found, seconds=round(own.seconds + time.monotonic() - began, 1))
 
 
 def _with(own: Report, results: Sequence[ProbeResult], every: Sequence[Report], notes: Sequence[str]) -> Report:
@@ -98,19 +109,23 @@ def _with(own: Report, results: Sequence[ProbeResult], every: Sequence[Report], 
 def _signed(own: Report, rank: Rank) -> Report:
     """A rank's own report, saying whose it is."""
     name = own.frameworks.get(FRAMEWORK, {}).get("device") or own.host.cpu
-    return msgspec.structs.replace(own, ranks=[RankSeen(rank.number, platform.node(), rank.local, str(name))])
+    return msgspec.structs.replace(own, ranks=[RankDevice(rank.number, platform.node(), rank.local, str(name))])
 
 
-def _by_arm(met: Iterable[tuple[Meeting, Met]]) -> dict[str, dict[str, list[Found]]]:
-    found: dict[str, dict[str, list[Found]]] = {}
-    for meeting, each in met:
-        for key, told in each.told.items():
-            found.setdefault(meeting.arm.name, {}).setdefault(key, []).append(joined(told))
+def _by_arm(held: Iterable[MeetingResult]) -> dict[str, dict[str, list[Reading]]]:
+    found: dict[str, dict[str, list[Reading]]] = {}
+    for result in held:
+        for key, several in result.readings.items():
+            found.setdefault(result.meeting.arm.name, {}).setdefault(key, []).append(joined(several))
     return found
 
 
-def _failures(met: Iterable[tuple[Meeting, Met]]) -> list[str]:
-    return [f"{meeting.arm.name}: the ranks did not meet: {each.failed}" for meeting, each in met if each.failed]
+def _failures(held: Iterable[MeetingResult]) -> list[str]:
+    return [
+        f"{result.meeting.arm.name}: the ranks lost each other, and nothing more was tried: {result.failed}"
+        for result in held
+        if result.failed
+    ]
 
 
 def _idle(every: Iterable[Collective], rank: Rank) -> list[str]:
@@ -138,44 +153,46 @@ def _meetings(several: Sequence[Arm], effort: Effort) -> list[Meeting]:
     return [Meeting(arm, number) for number, arm in enumerate(order)]
 
 
-def _meet(question: Question, rank: Rank, meeting: Meeting, chosen: Sequence[Selected], device: str, text: str) -> Met:
-    job: dict[str, Any] = {
-        "kind": "together",
-        "adapter": catalogue.adapter(FRAMEWORK), "group": catalogue.group(FRAMEWORK),
-        "rank": rank.number, "size": rank.size, "meeting": meeting.number, "patience": PATIENCE, "text": text,
-        "device": device, "threads": None, "memory": None,
-        "env": meeting.arm.env, "unset": meeting.arm.unset, "statements": meeting.arm.statements,
+def _meet(
+    question: Question, rank: Rank, meeting: Meeting, chosen: Sequence[Selected], device: str, text: str
+) -> MeetingResult:
+    job = GroupJob(
+        env=meeting.arm.env, unset=meeting.arm.unset, limit=question.limit,
+        adapter=catalogue.adapter(FRAMEWORK), device=device, threads=None, memory=None,
+        statements=meeting.arm.statements,
         # Not as many as fit: the slower ranks would make fewer calls, and the others wait for those that never come.
-        "repeats": question.effort.calls, "budget": PATIENCE, "proofs": False, "limit": question.limit,
-        "probes": [each.job(each.probe.ladder[:1], 1000 * rank.number) for each in chosen],
-    }  # fmt: skip
-    met = Met([], {})
+        repeats=question.effort.calls, budget=PATIENCE, proofs=False,
+        probes=[each.exercise(each.probe.ladder[:1], 1000 * rank.number) for each in chosen],
+        group=catalogue.group(FRAMEWORK), rank=rank.number, size=rank.size, meeting=meeting.number,
+        patience=PATIENCE, text=text,
+    )  # fmt: skip
+    found = MeetingResult(meeting)
     for event in events(question.launcher, job, threading.Event(), START + PATIENCE):
-        if event["event"] == "together":
-            met = Met(event["reports"], event["told"])
-        elif event["event"] in ("broken", "dead"):
-            return Met([], {}, event["why"])
-    return met
+        if isinstance(event, GroupReadings):
+            found = MeetingResult(meeting, event.reports, event.readings)
+        elif isinstance(event, (WorkerFault, ProbeDeath)):
+            return MeetingResult(meeting, failed=event.why)
+    return found
 
 
-def joined(told: Sequence[Found]) -> Found:
+def joined(readings: Sequence[Reading]) -> Reading:
     """What all ranks saw in one meeting, as one: it varied if it varied for any of them."""
-    ran = [each for each in told if "digests" in each]
-    if len(ran) < len(told):
-        return next(each for each in told if "digests" not in each)
-    most = max(ran, key=lambda each: len(each["digests"]))
-    if len(most["digests"]) > 1:
-        return most
-    together = hashlib.sha256(" ".join(next(iter(each["digests"])) for each in ran).encode()).hexdigest()[:24]
-    return {**most, "digests": {together: most["repeats"]}}
+    idle = next((reading for reading in readings if not reading.ran), None)
+    if idle is not None:
+        return idle
+    restless = max(readings, key=lambda reading: len(reading.digests))
+    if len(restless.digests) > 1:
+        return restless
+    digests = " ".join(digest for reading in readings for digest in reading.digests)
+    together = hashlib.sha256(digests.encode()).hexdigest()[:24]
+    return msgspec.structs.replace(restless, digests={together: restless.repeats})
 
 
-def _unlike(chosen: Sequence[Selected], told: dict[str, list[Found]]) -> list[str]:
+def _unlike(chosen: Sequence[Selected], readings: dict[str, list[Reading]]) -> list[str]:
     """Collectives that gave ranks different results of what is one."""
-    return [
-        f"{each.probe.id}: the ranks hold different results of the same call"
-        for each in chosen
-        if isinstance(each.probe, Collective)
-        and each.probe.alike
-        and len({tuple(one.get("digests", ())) for one in told.get(each.key, ())}) > 1
-    ]
+    found: list[str] = []
+    for selected in chosen:
+        results = {tuple(reading.digests) for reading in readings.get(selected.key, ())}
+        if isinstance(selected.probe, Collective) and selected.probe.alike and len(results) > 1:
+            found.append(f"{selected.probe.id}: the ranks hold different results of the same call")
+    return found

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
 import shlex
 import signal
 import subprocess
-import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import resources
-from typing import IO, Any, TypeAlias
 
 import msgspec
 
+from d9m.check import messages
+from d9m.check.messages import (
+    Event,
+    Job,
+    ProbeDeath,
+    ProbeJob,
+    ProbeReading,
+    ProbeStart,
+    Survey,
+    WorkerEnd,
+    WorkerFault,
+)
 from d9m.errors import AbsentError, UsageError, quote
-
-Event: TypeAlias = dict[str, Any]
 
 GRACE = 10.0
 """Seconds that a worker gets beyond a probe's own limit, in which it ends itself."""
 START = 180.0
 """Seconds until a worker has imported its framework: on a cold network disk that is long."""
+LONGEST = 1 << 26
+"""Bytes of one answer; the reports of many ranks are the longest."""
 TAIL = 4000
 """Bytes of a worker's stderr that are kept for the reason of its death."""
 
@@ -54,57 +65,70 @@ def runner(text: str) -> Launcher:
     return Launcher(command, local=False)
 
 
-def program(job: Mapping[str, Any]) -> str:
+def program(job: Job) -> str:
     """The worker and its job as one program for stdin."""
     worker = (resources.files("d9m.check") / "workers" / "worker.py").read_text("utf-8")
+    sent = msgspec.json.encode(job).decode()
     return (
         "import sys\nsys.path[:] = [each for each in sys.path if each]\nimport json\n"
-        f"WORKER = {json.dumps(worker)}\nJOB = {json.dumps(json.dumps(job))}\nscope = {{'__name__': 'worker'}}\n"
+        f"WORKER = {json.dumps(worker)}\nJOB = {json.dumps(sent)}\nscope = {{'__name__': 'worker'}}\n"
         "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
     )
 
 
-class Process:
-    """A running worker."""
+class Worker:
+    """A running worker. Raises AbsentError where it cannot be started."""
 
-    def __init__(self, launcher: Launcher, job: Mapping[str, Any]) -> None:
+    def __init__(self, launcher: Launcher, job: Job) -> None:
         variables = None
         own = os.environ if launcher.variables is None else launcher.variables
         if launcher.local:
-            variables = {name: value for name, value in own.items() if name not in job["unset"]} | job["env"]
-        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the process
+            job = msgspec.structs.replace(job, parent=os.getpid())
+            variables = {name: value for name, value in own.items() if name not in job.unset} | job.env
+        self._token = job.token
+        self._tail = b""
         try:
             self._child = subprocess.Popen(  # noqa: S603  the user's own interpreter
                 [*launcher.command, "-"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._stderr,
+                stderr=subprocess.PIPE,
                 env=variables,
                 start_new_session=True,
             )
-        except OSError as error:
-            self._stderr.close()
-            raise AbsentError(f"{launcher.command[0]} cannot be run: {error.strerror or error}") from None
+        except (OSError, ValueError) as error:  # ValueError: a variable with a NUL
+            why = (error.strerror if isinstance(error, OSError) else None) or error
+            raise AbsentError(f"{launcher.command[0]} cannot be run: {why}") from None
         self._lines: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self._feed, args=(program(job).encode(),), daemon=True).start()
-        threading.Thread(target=self._read, daemon=True).start()
+        text = program(job).encode()
+        self._threads = [
+            threading.Thread(target=work, args=given, daemon=True)
+            for work, given in ((self._feed, (text,)), (self._read, ()), (self._keep, ()))
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def _feed(self, text: bytes) -> None:
         assert self._child.stdin is not None
-        try:
+        with contextlib.suppress(OSError):  # it died first; its exit says how
             self._child.stdin.write(text)
             self._child.stdin.close()
-        except OSError:
-            pass  # it died first; how is told by its exit
 
     def _read(self) -> None:
         assert self._child.stdout is not None
-        for line in self._child.stdout:
-            self._lines.put(line.decode("utf-8", "replace"))
+        with self._child.stdout as stream:
+            while line := stream.readline(LONGEST):
+                self._lines.put(line.decode("utf-8", "replace"))
         self._lines.put(None)
 
+    def _keep(self) -> None:
+        assert self._child.stderr is not None
+        with self._child.stderr as stream:
+            while line := stream.readline(TAIL):
+                self._tail = (self._tail + line)[-TAIL:]
+
     def event(self, limit: float, stopped: threading.Event) -> Event | None:
-        """The next thing told. None: its output ended. Raises TimeoutError, and KeyboardInterrupt once stopped."""
+        """The next answer. None: its output ended. Raises TimeoutError, and KeyboardInterrupt once stopped."""
         until = time.monotonic() + limit
         while True:
             if stopped.is_set():
@@ -117,78 +141,87 @@ class Process:
                 continue
             if line is None:
                 return None
-            if line.startswith("{"):
-                return json.loads(line)
+            found = messages.read(line, self._token)
+            if found is not None:
+                return found
 
     def end(self) -> None:
         """End it and everything it started, politely first: a `docker run` takes its container along."""
-        for sign in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self._child.pid, sign)
-            except (ProcessLookupError, PermissionError):
+        for wait, force in ((3.0, False), (3.0, True)):
+            if self._signal(force):
                 break
-            try:
-                self._child.wait(3.0)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._child.wait(wait)
                 break
-            except subprocess.TimeoutExpired:
-                continue
+
+    def _signal(self, force: bool) -> bool:
+        """Whether there is nothing left to signal."""
+        try:
+            if hasattr(os, "killpg"):
+                os.killpg(self._child.pid, signal.SIGKILL if force else signal.SIGTERM)
+            elif self._child.poll() is None:
+                self._child.kill() if force else self._child.terminate()
+            return False
+        except (ProcessLookupError, PermissionError):
+            return True
 
     def death(self, hung: bool, limit: float) -> str:
         """Why it ended, in words."""
         if hung:
             self.end()
         code = self._child.wait()
-        tail = self._tail()
-        self._stderr.close()
+        self._threads[-1].join(1.0)
+        tail = self._tail.decode("utf-8", "replace")
         if hung or "Timeout (" in tail:
             return f"hung: no answer within {limit:g} s"
-        if code == -signal.SIGKILL or code == 128 + signal.SIGKILL:
-            return "its process was killed (out of memory?)"
         number = -code if code < 0 else code - 128
+        if number == 9:
+            return "its process was killed (out of memory?)"
         if number in {each.value for each in signal.Signals}:
             return f"its process crashed ({signal.Signals(number).name})"
         last = [line.strip() for line in tail.splitlines() if line.strip()][-1:]
         return f"its process ended with code {code}" + (f": {last[0][:200]}" if last else "")
 
-    def _tail(self) -> str:
-        size = self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(0, size - TAIL))
-        return self._stderr.read().decode("utf-8", "replace")
 
-
-def events(launcher: Launcher, job: dict[str, Any], stopped: threading.Event, start: float = START) -> Iterator[Event]:
-    """Everything workers tell of a job. A probe that takes its process down is one `dead` event; the rest go on.
+def events(launcher: Launcher, job: Job, stopped: threading.Event, start: float = START) -> Iterator[Event]:
+    """Everything that workers answer to a job. A probe that takes its process down is one `ProbeDeath`; the rest go on.
 
     `start`: seconds until a worker has to be ready.
     """
-    left: list[dict[str, Any]] = list(job.get("probes", ()))
     while True:
-        process = Process(launcher, {**job, "probes": left})
+        worker = Worker(launcher, job)
         current: str | None = None
-        ready = False
+        answered = False
         try:
             while True:
                 hung = False
                 try:
-                    event = process.event(job["limit"] + GRACE if ready else start, stopped)
+                    event = worker.event(job.limit + GRACE if answered else start, stopped)
                 except TimeoutError:
                     event, hung = None, True
                 if event is None:
                     break
+                answered = True
+                current = event.key if isinstance(event, ProbeStart) else None
+                if isinstance(event, ProbeReading):
+                    job = _without(job, event.key)
                 yield event
-                if event["event"] in ("end", "look", "broken"):
+                if isinstance(event, (WorkerEnd, Survey, WorkerFault)):
                     return
-                ready = True
-                current = event["key"] if event["event"] == "start" else None
-                if event["event"] == "result":
-                    left = [each for each in left if each["key"] != event["key"]]
-            why = process.death(hung, job["limit"])
+            why = worker.death(hung, job.limit if answered else start)
         finally:
-            process.end()
+            worker.end()
         if current is None:
-            yield {"event": "broken", "why": why}
+            yield WorkerFault(why=why)
             return
-        yield {"event": "dead", "key": current, "why": why}
-        left = [each for each in left if each["key"] != current]
-        if not left:
+        yield ProbeDeath(key=current, why=why)
+        job = _without(job, current)
+        if not isinstance(job, ProbeJob) or not job.probes:
             return
+
+
+def _without(job: Job, key: str) -> Job:
+    """The job without a probe that is done."""
+    if not isinstance(job, ProbeJob):
+        return job
+    return msgspec.structs.replace(job, probes=[each for each in job.probes if each.key != key])

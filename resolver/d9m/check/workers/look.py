@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
+from d9m.check.messages import Survey, SurveyJob, WorkerFault
 from d9m.check.workers.launch import Launcher, events
 from d9m.environment.detect import find_container, find_device
 from d9m.environment.environment import Setup, describe
@@ -18,30 +18,41 @@ DRIVERS = {"cuda": ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")
 """Device -> files that its driver makes."""
 
 
-class Seen(msgspec.Struct, frozen=True):
+class Machine(msgspec.Struct, frozen=True):
+    """Where the workers run."""
+
     asked: Setup
     variables: dict[str, str]
     """Of those that the knowledge base knows, the ones that are set there."""
     cores: int
+    """That a process may use."""
+    memory: int | None = None
+    """Bytes that are free; None: the system does not say."""
 
 
-def look(kb: KnowledgeBase, launcher: Launcher) -> Seen:
+def look(kb: KnowledgeBase, launcher: Launcher) -> Machine:
     """Raises AbsentError where nothing answers."""
     packages = {name: kb.package(name) for name in kb.keys("packages")}
     settings = [name for name in kb.keys("settings") if kb.setting(name).kind == "env"]
-    job: dict[str, Any] = {
-        "kind": "look", "env": {}, "unset": [], "limit": 60.0,
-        "distributions": sorted({each for package in packages.values() for each in package.distributions}),
-        "variables": [*settings, *(each.variable for each in packages.values() if each.variable)],
-        "drivers": [path for paths in DRIVERS.values() for path in paths],
-    }  # fmt: skip
+    job = SurveyJob(
+        distributions=sorted({name for package in packages.values() for name in package.distributions}),
+        variables=[*settings, *(package.variable for package in packages.values() if package.variable)],
+        drivers=[path for paths in DRIVERS.values() for path in paths],
+    )
+    why = "it ended without an answer"
     for event in events(launcher, job, threading.Event()):
-        if event["event"] == "look":
-            asked = _asked(kb, event["versions"], event["variables"], event["python"])
-            device = find_device() if launcher.local else _device(event["drivers"])
-            return Seen(msgspec.structs.replace(asked, device=device), event["variables"], event["cores"])
-        raise AbsentError(f"{' '.join(launcher.command)} does not answer: {event['why']}")
-    raise AbsentError(f"{' '.join(launcher.command)} does not answer")
+        if isinstance(event, Survey):
+            return _machine(kb, launcher, event)
+        if isinstance(event, WorkerFault):
+            why = event.why
+    raise AbsentError(f"{' '.join(launcher.command)} does not answer: {why}")
+
+
+def _machine(kb: KnowledgeBase, launcher: Launcher, survey: Survey) -> Machine:
+    asked = _asked(kb, survey.versions, survey.variables, survey.python)
+    device = find_device() if launcher.local else _device(survey.drivers)
+    asked = msgspec.structs.replace(asked, device=device)
+    return Machine(asked, survey.variables, survey.cores, survey.memory)
 
 
 def _device(drivers: list[str]) -> str:

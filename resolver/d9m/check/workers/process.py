@@ -12,14 +12,14 @@ import msgspec
 from d9m.errors import AbsentError
 
 
-class Process(msgspec.Struct, frozen=True):
+class RunningProcess(msgspec.Struct, frozen=True):
     variables: dict[str, str]
     """As it started: what a program sets later is not seen from outside."""
     python: str | None
     """Its interpreter; None: it runs something else."""
 
 
-def find(pid: int, root: Path = Path("/proc")) -> Process:
+def find(pid: int, root: Path = Path("/proc")) -> RunningProcess:
     """Raises AbsentError for a process that is not there, is another user's, or is on a system that does not tell."""
     folder = root / str(pid)
     if not root.is_dir():
@@ -33,7 +33,7 @@ def find(pid: int, root: Path = Path("/proc")) -> Process:
         raise AbsentError(f"process {pid} does not let its environment be read: it is another user's") from None
     pairs = (item.decode("utf-8", "replace").partition("=") for item in environment.split(b"\0") if item)
     variables = {name: value for name, _equals, value in pairs}
-    return Process(variables, _python(command.split(b"\0")[0].decode("utf-8", "replace"), variables, folder))
+    return RunningProcess(variables, _python(command.split(b"\0")[0].decode("utf-8", "replace"), variables, folder))
 
 
 def _python(first: str, variables: Mapping[str, str], folder: Path) -> str | None:

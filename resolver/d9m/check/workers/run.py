@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeAlias
 
 import msgspec
 
-from d9m.check.judge.observe import Found
+from d9m.check.judge.chance import CHANCE, silence
+from d9m.check.judge.observe import united
+from d9m.check.messages import (
+    Event,
+    Exercise,
+    ProbeDeath,
+    ProbeJob,
+    ProbeReading,
+    Reading,
+    Rung,
+    WorkerFault,
+    WorkerStart,
+)
 from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm
 from d9m.check.plan.catalogue import Selected
@@ -19,10 +32,23 @@ from d9m.check.workers.launch import Launcher, events
 Watch: TypeAlias = Callable[[str], None]
 """Told what is going on, for a person who waits."""
 
-Rungs: TypeAlias = dict[str, list[dict[str, int]]]
+Rungs: TypeAlias = dict[str, list[Rung]]
+"""Key of a probe -> the part of its ladder to climb."""
 
 THREADS = 8
 """At least, on a CPU: with two, an op that always varies with eight can look stable for minutes."""
+
+SIDE_BY_SIDE = 2
+"""Processes at once on a CPU. On a GPU they would take each other's memory, and disturb each other's clocks."""
+
+LEAST_MEMORY = 1 << 30
+"""Bytes with which a probe can do something."""
+
+MORE = 8
+"""How many times as much an undecided probe is tried again."""
+
+IMPORT = 10.0
+"""Seconds that a framework's import takes, before anybody has seen one."""
 
 
 class Effort(msgspec.Struct, frozen=True):
@@ -56,78 +82,117 @@ class Plan(msgspec.Struct, frozen=True):
     limit: float
     """Seconds after which a probe is given up."""
     memory: int | None
-    """Bytes a worker may take on a CPU; None: half of what is free."""
+    """Bytes that are free; half of them are for all workers together. None: nobody knows."""
+
+    @property
+    def workers(self) -> int:
+        """Processes at once."""
+        crowded = self.memory is not None and self.memory < 2 * SIDE_BY_SIDE * LEAST_MEMORY
+        return SIDE_BY_SIDE if self.device == "cpu" and self.cores > 1 and not crowded else 1
+
+    @property
+    def share(self) -> int | None:
+        """Bytes for one worker; GPUs have memory of their own."""
+        if self.device != "cpu" or self.memory is None:
+            return None
+        return max(self.memory // 2 // self.workers, LEAST_MEMORY)
 
 
-class Told(msgspec.Struct, frozen=True):
+class Readings(msgspec.Struct, frozen=True):
     """Everything that was seen."""
 
-    found: dict[str, dict[str, list[Found]]]
-    """Arm -> key of a probe -> what each process told."""
-    facts: dict[str, Any]
-    broken: dict[str, str]
+    by_arm: dict[str, dict[str, list[Reading]]]
+    """Arm -> key of a probe -> what each process saw."""
+    facts: dict[str, Any] = {}
+    broken: dict[str, str] = {}
     """Arm -> why no process of it came up."""
-    interrupted: bool
-    seconds: dict[str, float]
+    interrupted: bool = False
+    seconds: dict[str, float] = {}
     """Spent by all processes together in ``imports`` and in ``probes``, and of that inside ``ops``."""
+
+    def of(self, arm: str, key: str) -> list[Reading]:
+        return self.by_arm.get(arm, {}).get(key, [])
+
+
+class _Task(msgspec.Struct, frozen=True):
+    """One process, or several where probes take it down."""
+
+    arm: Arm
+    replica: int
+    effort: Effort
+    rungs: Rungs
 
 
 class _Run:
     def __init__(self, plan: Plan, watch: Watch) -> None:
         self.plan, self.watch = plan, watch
         self.stopped = threading.Event()
-        self.found: dict[tuple[str, int], dict[str, Found]] = {}
+        self.found: dict[tuple[str, int], dict[str, Reading]] = {}
         self.facts: dict[str, Any] = {}
         self.broken: dict[str, str] = {}
         self.lost: set[tuple[str, str]] = set()
         """Arm and probe that took a process down: not tried again in that arm, nor anywhere if in the default one."""
+        self.began = time.monotonic()
         self.done = self.expected = 0
         self.seconds = {"imports": 0.0, "probes": 0.0, "ops": 0.0}
 
-    def task(self, arm: Arm, replica: int, rungs: Rungs) -> None:
-        """One process, or several where probes take it down."""
-        found = self.found.setdefault((arm.name, replica), {})
-        kept = [each for each in self.plan.selected if not self.lost & {(arm.name, each.key), ("default", each.key)}]
-        if not kept:
+    def perform(self, task: _Task) -> None:
+        found = self.found.setdefault((task.arm.name, task.replica), {})
+        exercises = [
+            selected.exercise(task.rungs[selected.key])
+            for selected in self.plan.selected
+            if selected.key in task.rungs and not self._is_lost(task.arm.name, selected.key)
+        ]
+        if not exercises:
             return
-        proofs = replica == 0 and arm.name in ("default", "advised")
-        job = self._job(arm, proofs, [each.job(rungs[each.key]) for each in kept])
-        for event in events(self.plan.launcher, job, self.stopped):
-            if event["event"] == "ready":
-                self.facts = event["facts"] if arm.name == "default" or not self.facts else self.facts
-                self.seconds["imports"] += event["seconds"]
-            elif event["event"] == "result":
-                found[event["key"]] = event["found"]
-                self.seconds["probes"] += event["found"]["took"]
-                self.seconds["ops"] += event["found"]["in_ops"]
-                self.done += 1
-                self.watch(f"{self.done} of {self.expected} · {arm.name}: {event['key']}")
-            elif event["event"] == "dead":
-                found[event["key"]] = {"failed": event["why"]}
-                self.lost.add((arm.name, event["key"]))
-                self.watch(f"{arm.name}: {event['key']}: {event['why']}")
-            elif event["event"] == "broken":
-                self.broken[arm.name] = event["why"]
+        for event in events(self.plan.launcher, self._job(task, exercises), self.stopped):
+            self._note(task.arm.name, found, event)
 
-    def _job(self, arm: Arm, proofs: bool, probes: list[dict[str, Any]]) -> dict[str, Any]:
-        plan, env = self.plan, dict(arm.env)
+    def _is_lost(self, arm: str, key: str) -> bool:
+        return (arm, key) in self.lost or ("default", key) in self.lost
+
+    def _note(self, arm: str, found: dict[str, Reading], event: Event) -> None:
+        if isinstance(event, WorkerStart):
+            self.facts = event.facts if arm == "default" or not self.facts else self.facts
+            self.seconds["imports"] += event.seconds
+        elif isinstance(event, ProbeReading):
+            found[event.key] = event.reading
+            self.seconds["probes"] += event.reading.took
+            self.seconds["ops"] += event.reading.in_ops
+            self.done += 1
+            self.watch(f"{self.done} of {self.expected}{self._left()} · {arm}: {event.key}")
+        elif isinstance(event, ProbeDeath):
+            found[event.key] = Reading(failed=event.why)
+            self.lost.add((arm, event.key))
+            self.watch(f"{arm}: {event.key}: {event.why}")
+        elif isinstance(event, WorkerFault):
+            self.broken[arm] = event.why
+
+    def _left(self) -> str:
+        """How long the rest takes, once there is something to go by."""
+        if self.done * 10 < self.expected:
+            return ""
+        spent = time.monotonic() - self.began
+        return f", {duration(spent / self.done * max(0, self.expected - self.done))} left"
+
+    def _job(self, task: _Task, exercises: list[Exercise]) -> ProbeJob:
+        plan, arm, env = self.plan, task.arm, dict(task.arm.env)
         if plan.device == "cpu" and arm.threads == "many" and "OMP_WAIT_POLICY" not in os.environ:
             env["OMP_WAIT_POLICY"] = "passive"  # more threads than cores: who waits must not spin
-        return {
-            "kind": "probe",
-            "adapter": catalogue.adapter(plan.framework),
-            "device": plan.device,
-            "threads": self._threads(arm),
-            "memory": (plan.memory or _spare_memory()) if plan.device == "cpu" else None,
-            "env": env,
-            "unset": arm.unset,
-            "statements": arm.statements,
-            "repeats": plan.effort.repeats,
-            "budget": plan.effort.budget,
-            "limit": plan.limit,
-            "proofs": proofs,
-            "probes": probes,
-        }
+        return ProbeJob(
+            env=env,
+            unset=arm.unset,
+            limit=plan.limit,
+            adapter=catalogue.adapter(plan.framework),
+            device=plan.device,
+            threads=self._threads(arm),
+            memory=plan.share,
+            statements=arm.statements,
+            repeats=task.effort.repeats,
+            budget=min(task.effort.budget, plan.limit / 3),
+            proofs=task.replica == 0 and arm.name in ("default", "advised"),
+            probes=exercises,
+        )
 
     def _threads(self, arm: Arm) -> int | None:
         """None: as many as the framework takes by itself."""
@@ -135,10 +200,10 @@ class _Run:
             return None
         return 1 if arm.threads == "one" else max(THREADS, 2 * self.plan.cores)
 
-    def all(self, tasks: Iterable[tuple[Arm, int]], rungs: Rungs) -> None:
+    def perform_all(self, tasks: Iterable[_Task]) -> None:
         """Every task, side by side where that disturbs nothing. Raises KeyboardInterrupt when asked to stop."""
-        pool = ThreadPoolExecutor(max_workers=2 if self.plan.device == "cpu" and self.plan.cores > 1 else 1)
-        running: set[Future[None]] = {pool.submit(self.task, arm, replica, rungs) for arm, replica in tasks}
+        pool = ThreadPoolExecutor(max_workers=self.plan.workers)
+        running: set[Future[None]] = {pool.submit(self.perform, task) for task in tasks}
         try:
             while running:
                 done, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -149,48 +214,87 @@ class _Run:
                 self.stopped.set()
             pool.shutdown(cancel_futures=True)
 
+    def announce(self, tasks: Sequence[_Task]) -> None:
+        """How long it takes at most, before anything has run."""
+        probes, effort = len(self.plan.selected), self.plan.effort
+        self.expected = len(tasks) * probes
+        most = len(tasks) * (IMPORT + probes * (effort.budget + 1.0)) / self.plan.workers
+        self.watch(f"{self.plan.framework}: {probes} probes in {len(tasks)} processes, at most {duration(most)}")
 
-def _spare_memory() -> int | None:
-    """Half of what is free: what a probe may take without endangering anybody."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError):
-        return None
-    return max(free // 2, 1 << 30)
+    def chosen(self, first: _Task) -> Rungs:
+        """The rungs at which the first process saw a difference, or the last ones; its readings say so."""
+        found = self.found.get((first.arm.name, first.replica), {})
+        for key, reading in found.items():
+            if len(first.rungs[key]) > 1:
+                found[key] = msgspec.structs.replace(reading, chosen=True)
+        return {
+            key: [found[key].rung] if key in found and found[key].rung else ladder[:1]
+            for key, ladder in first.rungs.items()
+        }
+
+    def undecided(self) -> set[str]:
+        """Probes that differ by default and not with the advice, but too rarely to say that the advice did it."""
+        seen = self.readings()
+        return {selected.key for selected in self.plan.selected if _is_undecided(seen, selected.key)}
+
+    def readings(self, interrupted: bool = False) -> Readings:
+        by_arm: dict[str, dict[str, list[Reading]]] = {}
+        for (arm, _replica), found in sorted(self.found.items()):
+            for key, reading in found.items():
+                by_arm.setdefault(arm, {}).setdefault(key, []).append(reading)
+        return Readings(by_arm, self.facts, self.broken, interrupted, self.seconds)
 
 
-def run(plan: Plan, watch: Watch) -> Told:
+def _is_undecided(seen: Readings, key: str) -> bool:
+    usual = [*seen.of("default", key), *seen.of("default-again", key)]
+    default, advised = united(usual), united(seen.of("advised", key))
+    if not default.varies or not advised.quiet or default.failed or advised.failed:
+        return False
+    return silence(usual, seen.of("advised", key)) > CHANCE
+
+
+def duration(seconds: float) -> str:
+    """In words, as exact as anybody wants to know."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def run(plan: Plan, watch: Watch) -> Readings:
     """Everything that could be seen; a failure of one probe or arm is told, never raised."""
     one = _Run(plan, watch)
-    interrupted = False
-    own = [arm for arm in plan.arms if arm.same_as is None]
-    rungs: Rungs = {each.key: each.probe.ladder[:1] for each in plan.selected}
     try:
-        tasks = [
-            (arm, replica) for replica in range(plan.effort.processes) for arm in own if replica < _often(plan, arm)
-        ]
-        one.expected = len(tasks) * len(plan.selected)
-        if plan.effort.climb:
-            every = {each.key: each.probe.ladder for each in plan.selected}
-            one.all(tasks[:1], every)
-            tasks = tasks[1:]
-            first = one.found.get((own[0].name, 0), {})
-            rungs = {key: [first.get(key, {}).get("rung", ladder[0])] for key, ladder in every.items()}
-        if own[0].name not in one.broken:
-            one.all(tasks, rungs)
+        _perform(one)
     except KeyboardInterrupt:
-        interrupted = True
-    return Told(_by_arm(one.found), one.facts, one.broken, interrupted, one.seconds)
+        return one.readings(interrupted=True)
+    return one.readings()
 
 
-def _often(plan: Plan, arm: Arm) -> int:
-    return plan.effort.processes if arm.name in ("default", "as-is", "advised") else plan.effort.again
+def _perform(one: _Run) -> None:
+    plan, effort = one.plan, one.plan.effort
+    own = [arm for arm in plan.arms if arm.same_as is None]
+    rungs: Rungs = {selected.key: selected.probe.ladder[:1] for selected in plan.selected}
+    places = [(arm, replica) for replica in range(effort.processes) for arm in own if replica < _often(effort, arm)]
+    one.announce([_Task(arm, replica, effort, rungs) for arm, replica in places])
+    if effort.climb:
+        whole = {selected.key: selected.probe.ladder for selected in plan.selected}
+        first = _Task(*places.pop(0), effort, whole)
+        one.perform_all([first])
+        rungs = one.chosen(first)
+    if own[0].name in one.broken:
+        return
+    one.perform_all(_Task(arm, replica, effort, rungs) for arm, replica in places)
+    undecided = one.undecided()
+    more = msgspec.structs.replace(effort, repeats=MORE * effort.repeats, budget=MORE * effort.budget)
+    again = {key: rung for key, rung in rungs.items() if key in undecided}
+    own = [arm for arm in own if arm.name in ("default", "advised")]
+    replicas = range(effort.processes, 2 * effort.processes)
+    tasks = [_Task(arm, replica, more, again) for replica in replicas for arm in own]
+    if undecided:
+        one.expected += len(tasks) * len(undecided)
+        one.perform_all(tasks)
 
 
-def _by_arm(found: dict[tuple[str, int], dict[str, Found]]) -> dict[str, dict[str, list[Found]]]:
-    arms: dict[str, dict[str, list[Found]]] = {}
-    for (arm, _replica), told in sorted(found.items()):
-        for key, each in told.items():
-            arms.setdefault(arm, {}).setdefault(key, []).append(each)
-    return arms
+def _often(effort: Effort, arm: Arm) -> int:
+    return effort.processes if arm.name in ("default", "as-is", "advised") else effort.again

@@ -1,6 +1,6 @@
 # pyright: basic, reportArgumentType=false, reportAssignmentType=false
 # ruff: noqa: RUF005, S102, S307, S606, SIM115
-"""The worker: runs probes in a process of its own and tells what it saw, one line of JSON each.
+"""The worker: runs probes in a process of its own and tells what it saw, one line each (see `messages`).
 
 One file, standard library only, Python 3.6: it is sent as text, together with the job, to whatever interpreter has
 the framework (see `launch.program`). The framework is met only through the adapter that the job brings along.
@@ -11,13 +11,16 @@ import faulthandler
 import gc
 import hashlib
 import json
+import math
 import os
+import signal
 import statistics
 import sys
 import tempfile
 import time
 import warnings
 
+PR_SET_PDEATHSIG = 1
 CODES = {"float16": "h", "bfloat16": "h", "float32": "i", "complex64": "i", "float64": "q", "complex128": "q"}
 """Float type -> an integer type of the same width, in which neighbours differ by one."""
 INFINITE = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF << 52}
@@ -31,6 +34,8 @@ ORDERS = 6
 """Shuffles that are tried until one changes the bits: a single number often rounds to the same."""
 LEAST = 4
 """Repeats even where the time for a probe is used up."""
+STARTED = "D9M_WORKER_STARTED"
+"""Variable of a worker that has started itself again: it does so once, whatever others do to its environment."""
 
 
 class Inputs:
@@ -184,9 +189,9 @@ class Case:
 
 
 def compare(first, other):
-    """Elements that differ, all elements, the largest distance in units in the last place, any not finite."""
+    """Elements that differ, all elements, the largest distance in units in the last place."""
     changed = total = 0
-    furthest, unfinite = None, False
+    furthest = None
     for (kind, one), (_kind, two) in zip(first, other):
         code = CODES.get(kind, "b")
         ones, twos = array.array(code, one), array.array(code, two)
@@ -198,11 +203,9 @@ def compare(first, other):
         changed += len(places)
         for place in places if kind in CODES else ():
             left, right = ones[place], twos[place]
-            if left & INFINITE[kind] == INFINITE[kind] or right & INFINITE[kind] == INFINITE[kind]:
-                unfinite = True
-            else:
+            if left & INFINITE[kind] != INFINITE[kind] and right & INFINITE[kind] != INFINITE[kind]:
                 furthest = max(furthest or 0, abs(_ordinal(left, code) - _ordinal(right, code)))
-    return changed, total, furthest, unfinite
+    return changed, total, furthest
 
 
 def _ordinal(bits, code):
@@ -238,15 +241,14 @@ def repeated(case, wanted, budget, before):
         digests.append(digest(leaves))
         if len(seen) < COMPARED:
             seen.append(compare(first, leaves))
+    times = sorted(times[1:] or times)
     return {
-        "repeats": len(digests),
         "digests": {each: digests.count(each) for each in dict.fromkeys(digests)},
         "changed": max([each[0] / max(1, each[1]) for each in seen], default=0.0),
         "max_ulp": max([each[2] for each in seen if each[2] is not None], default=None),
-        "not_finite": any(each[3] for each in seen),
-        "seconds": statistics.median(times[1:] or times),
-        "_first": first,
-    }
+        "seconds": statistics.median(times),
+        "quartiles": [times[len(times) // 4], times[3 * len(times) // 4]],
+    }, first
 
 
 def planted(first):
@@ -263,8 +265,8 @@ def planted(first):
 class Prober:
     """Runs the probes of one job."""
 
-    def __init__(self, job, tell):
-        self.job, self.tell = job, tell
+    def __init__(self, job):
+        self.job = job
         self.scope, self.statements = {}, []
         self._make(early=True)
         gc.disable()  # a sixth of an import goes into looking for garbage that is not there
@@ -314,7 +316,7 @@ class Prober:
             except Exception:
                 there = False
             if not there:
-                return {"absent": "this build has not: " + probe["requires"]}
+                return {"absent": "this build lacks: " + probe["requires"]}
         case = Case(self.framework, probe, rung)
 
         def before(turn):
@@ -324,8 +326,7 @@ class Prober:
             if turn < STIRRED or turn % 8 == 0:
                 self.framework.stir(turn)
 
-        found = repeated(case, self.job["repeats"], self.job["budget"], before)
-        first = found.pop("_first")
+        found, first = repeated(case, self.job["repeats"], self.job["budget"], before)
         if self.job["proofs"]:
             found["planted"] = planted(first)
             found["moved"] = self._moved(case, probe, first)
@@ -343,7 +344,7 @@ class Prober:
         if not probe["control"]:
             return None
         case = Case(self.framework, probe, rung, probe["control"])
-        return len(repeated(case, CONTROLS, self.job["budget"], before)["digests"])
+        return len(repeated(case, CONTROLS, self.job["budget"], before)[0]["digests"])
 
     def _reference(self, case, probe, rung):
         if not probe["reference"]:
@@ -352,7 +353,8 @@ class Prober:
             exact = Case(self.framework, probe, rung, exact=True).finished()[0]
         except Exception:
             return None  # no double precision in this release
-        return self.framework.distance(case.finished()[0], exact)
+        found = self.framework.distance(case.finished()[0], exact)
+        return found if math.isfinite(found["norm"]) else None
 
 
 def limit_memory(spare):
@@ -367,7 +369,7 @@ def limit_memory(spare):
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def look(job, tell):
+def survey(job, tell):
     """What is installed and set here, from metadata: no framework is imported."""
     try:
         from importlib.metadata import PackageNotFoundError, version
@@ -386,62 +388,153 @@ def look(job, tell):
             continue
     variables = {name: os.environ[name] for name in job["variables"] if name in os.environ}
     drivers = [each for each in job["drivers"] if os.path.exists(each)]
-    tell({"event": "look", "versions": versions, "variables": variables, "drivers": drivers,
-          "python": ".".join(map(str, sys.version_info[:3])), "cores": os.cpu_count() or 1})  # fmt: skip
+    tell({"event": "survey", "versions": versions, "variables": variables, "drivers": drivers,
+          "python": ".".join(map(str, sys.version_info[:3])), "cores": usable_cores(),
+          "memory": free_memory()})  # fmt: skip
+
+
+def usable_cores():
+    """Those that this process may run on, and no more than its cgroups pay for."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for folder in cgroups("cpu"):
+        quota, period = (
+            _numbers(folder, "cpu.max")
+            or (_numbers(folder, "cpu.cfs_quota_us") + _numbers(folder, "cpu.cfs_period_us") + [0, 0])[:2]
+        )
+        if quota > 0 and period > 0:
+            cores = min(cores, -(-quota // period))
+    return max(1, cores)
+
+
+def free_memory():
+    """Bytes that the machine and every cgroup above this process have left; None: nobody says."""
+    free = []
+    try:
+        with open("/proc/meminfo") as file:
+            free = [int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable")]
+    except (OSError, ValueError):
+        pass
+    for folder in cgroups("memory"):
+        limit = _numbers(folder, "memory.max") or _numbers(folder, "memory.limit_in_bytes")
+        used = _numbers(folder, "memory.current") or _numbers(folder, "memory.usage_in_bytes")
+        if limit and used:
+            free.append(max(0, limit[0] - used[0] + _reclaimable(folder)))
+    return min(free) if free else None
+
+
+def cgroups(controller):
+    """Folders of the cgroups that hold this process, from its own up to the root; version 2 and version 1."""
+    found = []
+    try:
+        with open("/proc/self/cgroup") as file:
+            lines = [line.rstrip("\n").split(":", 2) for line in file]
+    except OSError:
+        return found
+    for _number, controllers, path in (line for line in lines if len(line) == 3):
+        if controllers and controller not in controllers.split(","):
+            continue
+        root = "/sys/fs/cgroup/" + controller if controllers else "/sys/fs/cgroup"
+        parts = [each for each in path.split("/") if each and each != ".."]
+        found += ["/".join([root] + parts[:count]) for count in range(len(parts), -1, -1)]
+    return found
+
+
+def _numbers(folder, name):
+    """What a file of a cgroup says; none where it is not there, or says that nothing is limited."""
+    try:
+        with open(folder + "/" + name) as file:
+            return [int(each) for each in file.read().split()]
+    except (OSError, ValueError):
+        return []
+
+
+def _reclaimable(folder):
+    """Bytes of files that the kernel keeps in memory as long as nobody needs it."""
+    try:
+        with open(folder + "/memory.stat") as file:
+            return sum(int(line.split()[1]) for line in file if line.startswith("inactive_file "))
+    except (OSError, ValueError):
+        return 0
+
+
+def fault(tell, error):
+    tell({"event": "fault", "why": type(error).__name__ + ": " + " ".join(str(error).split())[:600]})
 
 
 def work(job, tell):
     began = time.perf_counter()
     try:
-        prober = Prober(job, tell)
+        prober = Prober(job)
         facts = prober.framework.facts()
     except Exception as error:
-        tell({"event": "broken", "why": type(error).__name__ + ": " + " ".join(str(error).split())[:600]})
+        fault(tell, error)
         return
     tell({"event": "ready", "facts": facts, "seconds": time.perf_counter() - began})
     limit_memory(job["memory"])
     for probe in job["probes"]:
         tell({"event": "start", "key": probe["key"]})
-        faulthandler.dump_traceback_later(job["limit"], exit=True)  # also where C code holds the interpreter's lock
-        began, before = time.perf_counter(), Case.spent
-        found = prober.probe(probe)
-        found["took"], found["in_ops"] = time.perf_counter() - began, Case.spent - before
-        faulthandler.cancel_dump_traceback_later()
-        tell({"event": "result", "key": probe["key"], "found": found})
+        tell({"event": "reading", "key": probe["key"], "reading": within(job["limit"], prober, probe)})
     tell({"event": "end"})
+
+
+def within(limit, prober, probe):
+    """A probe's reading; the process ends itself where that takes too long."""
+    faulthandler.dump_traceback_later(limit, exit=True)  # also where C code holds the interpreter's lock
+    began, before = time.perf_counter(), Case.spent
+    reading = prober.probe(probe)
+    reading["took"], reading["in_ops"] = time.perf_counter() - began, Case.spent - before
+    faulthandler.cancel_dump_traceback_later()
+    return reading
 
 
 def together(job, tell):
     """Every rank runs the same probes in the same order; the first tells what all of them saw."""
-    began = time.perf_counter()
     try:
-        prober = Prober(job, tell)
-        exec(compile(job["group"], "group", "exec"), prober.scope)
-        group = prober.scope["Group"](prober.framework, job)
-    except Exception as error:
-        tell({"event": "broken", "why": type(error).__name__ + ": " + " ".join(str(error).split())[:600]})
-        return
+        meet(job, tell)
+    except Exception as error:  # the others are gone, as a rule
+        fault(tell, error)
+
+
+def meet(job, tell):
+    began = time.perf_counter()
+    prober = Prober(job)
+    exec(compile(job["group"], "group", "exec"), prober.scope)
+    group = prober.scope["Group"](prober.framework, job)
     prober.framework.names.update(group.names)
     tell({"event": "ready", "facts": prober.framework.facts(), "seconds": time.perf_counter() - began})
     group.say("report", job["text"])
     for probe in job["probes"]:
         tell({"event": "start", "key": probe["key"]})
-        faulthandler.dump_traceback_later(job["limit"], exit=True)
-        group.say(probe["key"], json.dumps(prober.probe(probe)))
-        faulthandler.cancel_dump_traceback_later()
+        group.say(probe["key"], json.dumps(within(job["limit"], prober, probe)))
     if group.rank == 0:
-        told = {each["key"]: [json.loads(text) for text in group.heard(each["key"])] for each in job["probes"]}
-        tell({"event": "together", "reports": group.heard("report"), "told": told})
+        readings = {each["key"]: [json.loads(text) for text in group.heard(each["key"])] for each in job["probes"]}
+        tell({"event": "group", "reports": group.heard("report"), "readings": readings})
     group.leave()
     tell({"event": "end"})
 
 
+def end_with(parent):
+    """Die with the process that started this one, also where C code holds the interpreter's lock."""
+    if parent is None or not sys.platform.startswith("linux"):
+        return
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    except (ImportError, OSError, AttributeError):
+        return
+    if os.getppid() == 1 != parent:
+        os._exit(1)  # it ended before we asked
+
+
 def start_again(worker, job, variables):
     """This program from its beginning, with other variables: some are read before the first line runs."""
-    file = tempfile.TemporaryFile()
     text = "import json\nWORKER = {}\nJOB = {}\nscope = {{'__name__': 'worker'}}\n"
     text += "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
+    made = hasattr(os, "memfd_create")  # there may be no folder for temporary files
+    file = os.fdopen(os.memfd_create("worker"), "w+b") if made else tempfile.TemporaryFile()
     file.write(text.format(json.dumps(worker), json.dumps(job)).encode())
+    file.flush()
     file.seek(0)
     os.dup2(file.fileno(), 0)
     os.execve(sys.executable, [sys.executable, "-"], variables)
@@ -452,15 +545,19 @@ def start(worker, job_text):
     job = json.loads(job_text)
     variables = {name: value for name, value in os.environ.items() if name not in job["unset"]}
     variables.update(job["env"])
-    if variables != dict(os.environ):
-        start_again(worker, job_text, variables)
+    if os.environ.pop(STARTED, None) is None and variables != dict(os.environ):
+        start_again(worker, job_text, dict(variables, **{STARTED: "1"}))
+    for name in job["unset"]:
+        os.environ.pop(name, None)
+    os.environ.update(job["env"])
+    end_with(job["parent"])
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a framework prints is no answer
 
     def tell(event):
-        answers.write(json.dumps(event) + "\n")
+        answers.write(job["token"] + " " + json.dumps(event) + "\n")
         answers.flush()
 
     faulthandler.enable()
-    {"look": look, "probe": work, "together": together}[job["kind"]](job, tell)
+    {"survey": survey, "probe": work, "group": together}[job["kind"]](job, tell)
     os._exit(0)  # a framework's own end may hang or crash, and says nothing of the ops

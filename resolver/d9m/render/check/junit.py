@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from d9m.check.report import ProbeResult, Report, finding
-from d9m.check.settings import FINDINGS, Setting
+from d9m.check.settings import FINDINGS, SettingCheck
 
 
 def render(report: Report) -> str:
@@ -31,7 +31,7 @@ def render(report: Report) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
 
 
-def _setting(suite: ElementTree.Element, setting: Setting) -> None:
+def _setting(suite: ElementTree.Element, setting: SettingCheck) -> None:
     case = ElementTree.SubElement(suite, "testcase", classname="settings", name=setting.name)
     text = f"{setting.status}: needed {setting.expected or '-'}, found {setting.found or '-'}"
     if setting.status in FINDINGS:

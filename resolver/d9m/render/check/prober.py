@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from d9m.check.plan.catalogue import Probe
 from d9m.check.ranks.compare import Comparison
-from d9m.check.trust import Fact
+from d9m.check.trust import SelftestFact
 from d9m.render.check.text import SHORT
 from d9m.render.page import Page, Span
 
@@ -22,7 +22,7 @@ def catalogue(probes: Sequence[Probe]) -> Page:
     return page
 
 
-def selftest(facts: Sequence[Fact]) -> Page:
+def selftest(facts: Sequence[SelftestFact]) -> Page:
     page = Page()
     for each in facts:
         page.line(

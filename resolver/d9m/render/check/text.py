@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from d9m.check.judge.observe import ArmResult
 from d9m.check.report import ProbeResult, Report, exit_code
-from d9m.check.settings import FINDINGS, Setting
+from d9m.check.settings import FINDINGS, SettingCheck
 from d9m.render.page import Page, Span, Style
 
 SHOWN = 8
@@ -133,7 +133,7 @@ def _settings(page: Page, report: Report) -> None:
     page.gap()
 
 
-def _status(setting: Setting) -> Span:
+def _status(setting: SettingCheck) -> Span:
     return Span(f"[{setting.status.replace('-', ' ')}]", "bad" if setting.status in FINDINGS else "")
 
 

@@ -21,11 +21,16 @@ class Group:
             os.environ["MASTER_ADDR"], port, None if agent else self.size, not agent and self.rank == 0, patience
         )
         self.store = dist.PrefixStore("d9m/{}".format(job["meeting"]), store)
+        self.say("here", "")
+        self.heard("here")
+        # From here on all ranks go at one pace: who is silent for longer than a probe may take is gone.
+        pace = datetime.timedelta(seconds=job["limit"] + 10)
+        self.store.set_timeout(pace)
         self.names = {"all_reduce": self.all_reduce, "reduce_scatter": self.reduce_scatter}
         self.names.update(all_gather=self.all_gather, size=self.size)
         if job["probes"]:
             backend = "nccl" if framework.device == "cuda" else "gloo"
-            dist.init_process_group(backend, store=self.store, rank=self.rank, world_size=self.size, timeout=patience)
+            dist.init_process_group(backend, store=self.store, rank=self.rank, world_size=self.size, timeout=pace)
 
     def say(self, name, text):
         self.store.set(f"{name} {self.rank}", text)
