@@ -74,7 +74,7 @@ def resolve(
     return Advice(
         schema_version=SCHEMA_VERSION,
         d9m=Tool(__version__, kb.meta.date),
-        environment=_surroundings(environment, [*every, *packages]),
+        environment=_surroundings(environment, every),
         scope=scope,
         outcome=worst(outcomes),
         settings=total(whole.steps),
