@@ -229,7 +229,7 @@ def test_only_the_fewest_assumptions_that_must_fall_are_named(ask: Ask) -> None:
 
 
 def test_what_is_better_without_an_assumption_is_not_named(ask: Ask) -> None:
-    op = only(ask("tool=2.0.1", "t.mix[kind=prod]", facts={"fast": "true", "shared": "true"}))
+    op = ask("tool=2.0.1", "t.mix[kind=prod]", facts={"fast": "true", "shared": "true"}).ops[0]
     assert (op.outcome, op.otherwise) == ("unsolved", [])
 
 
