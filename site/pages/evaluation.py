@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import DEFAULTS_WORST_LAST, WORST_LAST
+from d9m.model.advice import DEFAULTS_WORST_LAST, REPEATS, WORST_LAST
 from d9m.model.records import EvidenceKind
 from d9m.resolve.merge import ORDER
 from d9m.resolve.rules import DEFAULTS
@@ -37,6 +37,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         platforms=sorted(kb.package(each).title for each in kb.meta.platforms),
         outcomes=WORST_LAST,
         default_order=DEFAULTS_WORST_LAST,
+        repeats=REPEATS,
         defaults=DEFAULTS,
         most=MOST_LABELS,
         order=[_WORK[kind] for kind in ORDER],

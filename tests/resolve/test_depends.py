@@ -114,7 +114,9 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     kb = locate.from_yaml(root)
 
     def advice(packages: str, *ops: str, facts: dict[str, str] | None = None) -> Advice:
-        named = tuple((name, version or None) for name, _, version in (each.partition("=") for each in packages.split()))
+        named = tuple(
+            (name, version or None) for name, _, version in (each.partition("=") for each in packages.split())
+        )
         return advise(kb, Setup(named, facts=tuple((facts or {}).items())), list(ops) or None)
 
     return advice

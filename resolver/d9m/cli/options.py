@@ -4,30 +4,16 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Concatenate, NamedTuple, ParamSpec, TextIO
+from typing import Annotated, Any, Concatenate, ParamSpec, TextIO
 
 import msgspec
 import typer
 
 from d9m.environment.environment import Setup
+from d9m.environment.version_options import VERSION_OPTIONS, VersionOption
 from d9m.errors import DataError, UsageError, quote, reason
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
-
-
-class Framework(NamedTuple):
-    """A package with options of its own."""
-
-    title: str
-    options: tuple[str, ...]
-    """Those that name its version, the one to show first."""
-
-
-FRAMEWORKS = {
-    "tensorflow": Framework("TensorFlow", ("--tf", "--tensorflow")),
-    "torch": Framework("PyTorch", ("--torch", "--pytorch")),
-    "jax": Framework("JAX", ("--jax",)),
-}
 
 Ops = Annotated[
     list[str] | None,
@@ -47,13 +33,13 @@ _GPU = typer.Option("--gpu", metavar="NAME", help="H100, RTX 4090: decides the c
 _CONTAINER = typer.Option("--container", metavar="IMAGE:TAG", help="ngc-pytorch:23.12, or an image reference.")
 
 
-def _version_of(framework: Framework) -> Any:
+def _version_of(framework: VersionOption) -> Any:
     told = f"{framework.title} version: 2.4, latest, '>=2.4,<2.7', any."
     return Annotated[list[str] | None, typer.Option(*framework.options, metavar="V", help=told)]
 
 
 _ANNOTATIONS: dict[str, Any] = {
-    **{package: _version_of(framework) for package, framework in FRAMEWORKS.items()},
+    **{package: _version_of(framework) for package, framework in VERSION_OPTIONS.items()},
     "with_": Annotated[list[str] | None, _WITH],
     "container": Annotated[str | None, _CONTAINER],
     "from_": Annotated[list[str] | None, _FROM],
@@ -79,7 +65,7 @@ class Place(msgspec.Struct, frozen=True):
     def setup(self, kb: KnowledgeBase, facts: Sequence[str] | None = None, inference: bool = False) -> Setup | None:
         """The environment as named; None where nothing names one. Raises UsageError."""
         for package, versions in self.versions.items():
-            _check(FRAMEWORKS[package].options[0], versions)
+            _check(VERSION_OPTIONS[package].options[0], versions)
         _check("--with", self.with_)
         _check("--from", self.from_)
         for option, value in (("--container", self.container), ("--device", self.device), ("--gpu", self.gpu)):
@@ -114,7 +100,7 @@ def with_place(command: Callable[Concatenate[Place, Rest], None]) -> Callable[..
     """A command that gets the options of an environment as one value, its first parameter."""
 
     def run(**given: Any) -> None:
-        versions = {package: given.pop(package) or () for package in FRAMEWORKS}
+        versions = {package: given.pop(package) or () for package in VERSION_OPTIONS}
         lists = {name: given.pop(name) or () for name in ("with_", "from_")}
         words = {name: given.pop(name) for name in ("container", "gpu", "device")}
         command(Place(versions, **lists, **words), **given)  # type: ignore[call-arg]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
 from d9m.environment.environment import Environment
+from d9m.environment.version_options import naming
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions, op_syntax
 from d9m.model.advice import WORST_LAST
-from d9m.model.records import Allowed, Clause, Fact, Range
+from d9m.model.records import Allowed, Clause, Fact, GpuFile, Range
 from d9m.model.versions import covers, key, minor, within
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.rules import Verdict
-
-SHORT_OPTIONS = {"tensorflow": "--tf", "torch": "--torch", "jax": "--jax"}
-"""Packages that have an option of their own; any other one is named with ``--with``."""
 
 _PLAIN = re.compile(
     r"(?P<name>[\w.]+(?:::[\w.]+)?)(?:\[(?P<arguments>[^\[\]]*=[^\[\]]*)\])?(?P<direction>:(?:for|back)ward)?"
@@ -66,9 +65,21 @@ def to_decide(kb: KnowledgeBase, environment: Environment, item: OpItem, clause:
             options.append(_package(kb, environment, name, allowed))
         elif fact.argument and item.ops:
             arguments[name] = _value(fact, allowed)
+        elif name == "sm" and (gpu := _gpu(kb, fact, allowed)) is not None:
+            options.append(f"--gpu {shlex.quote(gpu)}")
         else:
             options.append(f"--fact {name}={_value(fact, allowed)}")
     return [with_arguments(item, arguments), *options] if arguments else options
+
+
+def _gpu(kb: KnowledgeBase, fact: Fact, allowed: Allowed) -> str | None:
+    """A GPU model of an allowed compute capability: of the usual one if that is allowed, else of the newest."""
+    models: GpuFile = kb.get("gpus", "") or GpuFile()
+    fitting: list[tuple[str, str]] = []
+    for model, gpu in models.gpus.items():
+        if gpu.sm is not None and _allows(fact, allowed, gpu.sm):
+            fitting.append((model, gpu.sm))
+    return max(fitting, key=lambda found: (found[1] == fact.usual, int(found[1])))[0] if fitting else None
 
 
 def _value(fact: Fact, allowed: Allowed) -> str:
@@ -87,7 +98,7 @@ def _package(kb: KnowledgeBase, environment: Environment, package: str, allowed:
     known = installed.candidates.releases if installed else kb.releases(package)
     inside = [release for release in known if within(release, span)]
     version = _shortest(kb, package, inside[-1], span) if inside else _bound(span)
-    return f"{SHORT_OPTIONS[package]} {version}" if package in SHORT_OPTIONS else f"--with {package}={version}"
+    return naming(package, version)
 
 
 def _shortest(kb: KnowledgeBase, package: str, release: str, span: Range) -> str:
