@@ -15,7 +15,7 @@ from d9m.model.conditions import Cell, Cells, World
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Clause
 from d9m.model.versions import key
-from d9m.resolve.evaluate import everywhere, first_good
+from d9m.resolve.evaluate import everywhere, first_good, since_first_step
 from d9m.resolve.rules import Rules, rules, unverified
 
 HERE: tuple[tuple[Direction, ...], ...] = (("forward",), ("backward",), BOTH)
@@ -124,7 +124,8 @@ class Sheet:
             verdict = rules.verdict(world, image, here)[0]
             return self.verdicts.place((verdict, unverified(verdict, newest) if newest else verdict))
 
-        return self.tensors.place(open_domains(environment, rules.cuts), answer)
+        domains = since_first_step(rules, environment, open_domains(environment, rules.cuts))
+        return self.tensors.place(domains, answer)
 
     def _fixed(self, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
         domains = open_domains(everywhere(rules, environment), rules.cuts)

@@ -43,6 +43,7 @@ class _Tables:
         catalogues = {package: self.catalogues.of(package) for package in kb.meta.prefixes}
         sources = list(dict.fromkeys(each.met.id for each in self.columns.every))
         statements = Statements(kb, self.conditions).everything(sources)
+        about = {name: self._about(name) for name in kb.keys("packages")}
         rows = Rows(kb, self.sheet, self.columns.every, self.conditions)
         offers = Offers(kb)
         offered = [self._offered(rows, offers, choice) for choice in choices(kb)]
@@ -50,11 +51,11 @@ class _Tables:
             "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
             "facts": {
-                name: [fact.title, fact.values or None, fact.default, int(fact.argument), fact.says]
+                name: [fact.title, fact.values or None, fact.default, int(fact.argument), fact.says, fact.usual]
                 for name, fact in sorted(kb.meta.facts.items())
             },
             "choices": offered,
-            "about": {name: self._about(name) for name in kb.keys("packages")},
+            "about": about,
             "catalogues": catalogues,
             "columns": [_column(each, sources) for each in self.columns.every],
             "opless": {package: numbers for package, numbers in self.columns.of_package.items() if numbers},
@@ -101,6 +102,7 @@ class _Tables:
             "imports": package.imports,
             "covered": int(recorded and name in self.kb.meta.folders.values()),
             "platform": int(name in self.kb.meta.platforms),
+            "concerns": self.conditions.number(package.concerns) if package.concerns else None,
             "application": int(package.kind == "application"),
         }
 
@@ -113,6 +115,8 @@ class _Tables:
         for _variables, leaves in self.tensors.tensors.values:
             for name, release in (leaf for leaf in leaves if isinstance(leaf, tuple)):
                 bounds.setdefault(name, set()).add(release)
+        for name, edges in bounds.items():
+            edges.update(self.kb.releases(name))
         return {name: _ranked(edges) for name, edges in sorted(bounds.items())}
 
 

@@ -12,7 +12,9 @@ from d9m.api import advise
 from d9m.environment.environment import DEVICES
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.model import op_syntax
 from d9m.model.records import Scope
+from d9m.resolve import op_lookup
 
 
 def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any]]:
@@ -52,6 +54,8 @@ def _items(kb: KnowledgeBase, dice: random.Random, choice: str) -> list[str]:
     if package not in kb.meta.prefixes or dice.random() < 0.05:
         return []
     known: list[OpEntry] = [kb.get("ops", each) for each in kb.keys("ops") if each.startswith(f"{package}:")]
+    brought = {entry.name: op_lookup.brought_along(kb, op_syntax.parse(entry.name)) for entry in known}
+    known = [entry for entry in known if brought[entry.name] in (None, package)]
     meeting = [each for each in known if any(kb.met_by(package, one.op) for one in each.reaches)]
     many = dice.choices((1, 2, 3, 8), (5, 3, 2, 1))[0]
     return [_item(kb, dice, dice.choice(known if dice.random() < 0.2 else meeting)) for _ in range(many)]
@@ -94,7 +98,6 @@ def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
     """The resolver's JSON; ``mistake`` where it refuses the question."""
     generator()
     from advisor.environments import asked, choices
-    from d9m.model import op_syntax
 
     choice = next(each for each in choices(kb) if each.name == question["choice"])
     environment = msgspec.structs.replace(
@@ -109,8 +112,8 @@ def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
         return {"mistake": str(error)}
 
 
-LEFT_OUT = {"evidence", "references", "device", "links", "summary", "helpers", "existing", "missing", "home"}
-"""What the page has on the pages of records instead, and what is about a machine at hand."""
+LEFT_OUT = {"evidence", "references", "device", "links", "summary", "helpers", "existing", "missing", "home", "decide"}
+"""What pages of records and fields of the form have instead, and what is about a machine at hand."""
 
 
 def compared(answer: Any) -> Any:

@@ -68,7 +68,7 @@ def judge(
     case = rules(kb, met, when)
     here = directions_here(environment, wanted)
     image = environment.image.package if environment.image else None
-    domains = _since_first_step(case, environment, environment.domains(case.cuts))
+    domains = since_first_step(case, environment, environment.domains(case.cuts))
     assumed = tuple(name for name in domains if environment.assumes(name))
     held = {name: environment.packages[name] for name in (case.home, *domains) if name in environment.packages}
     given = tuple(name for name, installed in held.items() if installed.origin == "given")
@@ -78,7 +78,7 @@ def judge(
     return kb.once(place, lambda: _find(case, environment, domains, assumed, here)), case.directions(here)
 
 
-def _since_first_step(case: Rules, environment: Environment, domains: dict[str, Cells]) -> dict[str, Cells]:
+def since_first_step(case: Rules, environment: Environment, domains: dict[str, Cells]) -> dict[str, Cells]:
     """Where nobody listed the home package's releases, a version that nobody named is none before the first step."""
     home = environment.packages.get(case.home)
     if home is None or home.candidates != _ANY_UNLISTED or case.home not in domains:

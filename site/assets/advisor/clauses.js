@@ -7,21 +7,43 @@ export class Clauses {
   }
 
   // Every distinct answer of a tensor, with the clause that leads to it, in the order of the worlds.
-  byAnswer(tensor, given, assume = true) {
+  // `fixed` holds variables at one of their cells, whatever is assumed of them.
+  byAnswer(tensor, given, assume = true, fixed = {}) {
     const [domains, leaves] = this.tables.tensors[tensor];
     if (!domains.length) return [[{}, leaves[0]]];
-    const axes = this.#axes(domains, given, assume);
-    const open = axes.filter((axis) => axis.cells.length > 1);
-    const boxes = new Map();
-    for (const [box, place] of worlds(axes)) {
-      const leaf = leaves[place];
-      const key = JSON.stringify(leaf);
-      if (!boxes.has(key)) boxes.set(key, [leaf, []]);
-      boxes.get(key)[1].push(box);
+    return grouped(this.#axes(domains, given, assume, fixed), (_, place) => leaves[place]);
+  }
+
+  // Where assumptions fall, and what is worse than `base` there: first each alone, then two that make it worse only
+  // together, and so on. `outcomeAt(fixed)` is the outcome with some assumptions at another cell; the same as
+  // resolver/d9m/resolve/otherwise.py.
+  deviations(tensor, given, outcomeAt, base, badness) {
+    const [domains] = this.tables.tensors[tensor];
+    const assumed = this.#axes(domains, given, true);
+    const opened = this.#axes(domains, given, false).filter((axis, at) => axis.cells.length > 1 && this.#assumes(axis.name, given) && assumed[at].cells.length === 1);
+    const held = Object.fromEntries(assumed.map((axis) => [axis.name, axis.cells[0]]));
+    const enough = [];
+    const answer = (axes) => (box) => {
+      const fixed = Object.fromEntries(axes.map((axis, at) => [axis.name, box[at][0]]));
+      if (Object.entries(fixed).some(([name, cell]) => held[name] === cell)) return null;
+      if (enough.some((smaller) => Object.entries(smaller).every(([name, cell]) => fixed[name] === cell))) return null;
+      const outcome = outcomeAt(fixed);
+      if (badness(outcome) <= badness(base)) return null;
+      enough.push(fixed);
+      return outcome;
+    };
+    const found = [];
+    for (let size = 1; size <= opened.length; size++) {
+      for (const axes of combinations(opened, size)) {
+        found.push(...grouped(axes, answer(axes)).filter(([, outcome]) => outcome !== null));
+      }
     }
-    return [...boxes.values()].flatMap(([leaf, group]) =>
-      joined(group, open.map((axis) => axis.ordered)).map((box) => [clause(box, open), leaf])
-    );
+    return found;
+  }
+
+  #assumes(name, given) {
+    const fact = this.tables.facts[name];
+    return Boolean(fact) && !(name in given) && fact[2] !== null;
   }
 
   // The answers over all worlds, each once.
@@ -36,14 +58,15 @@ export class Clauses {
     return this.byAnswer(tensor, given, assume).filter(([, holds]) => holds).map(([when]) => when);
   }
 
-  #axes(domains, given, assume) {
+  #axes(domains, given, assume, fixed = {}) {
     return domains.map((number) => {
       const [name, cells] = this.tables.domains[number];
       const fact = this.tables.facts[name];
       const value = fact && (given[name] ?? (assume ? fact[2] : null));
       const ordered = Array.isArray(cells[0]);
       const all = cells.map((_, place) => place);
-      const chosen = value == null ? all : [all.find((place) => inside(cells[place], value))];
+      const known = value == null ? all : [all.find((place) => inside(cells[place], value))];
+      const chosen = name in fixed ? [fixed[name]] : known;
       return { name, cells: chosen, size: cells.length, ordered, labels: cells };
     });
   }
@@ -131,6 +154,26 @@ function inside(cell, value) {
   if (!Array.isArray(cell)) return cell === value;
   const [low, high] = cell;
   return (low == null || Number(low) <= Number(value)) && (high == null || Number(value) < Number(high));
+}
+
+// Every distinct answer over the worlds of some axes, with the clauses that lead to it, in the order of the worlds.
+function grouped(axes, answer) {
+  const open = axes.filter((axis) => axis.cells.length > 1);
+  const boxes = new Map();
+  for (const [box, place] of worlds(axes)) {
+    const found = answer(box, place);
+    const key = JSON.stringify(found);
+    if (!boxes.has(key)) boxes.set(key, [found, []]);
+    boxes.get(key)[1].push(box);
+  }
+  return [...boxes.values()].flatMap(([found, group]) =>
+    joined(group, open.map((axis) => axis.ordered)).map((box) => [clause(box, open), found])
+  );
+}
+
+function combinations(items, size) {
+  if (size === 0) return [[]];
+  return items.flatMap((item, at) => combinations(items.slice(at + 1), size - 1).map((rest) => [item, ...rest]));
 }
 
 // Every combination of cells, as a box of one world and its place in the tensor; the last variable changes fastest.

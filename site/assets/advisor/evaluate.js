@@ -1,12 +1,21 @@
-// What each source does in one environment: every possible verdict, with what leads to it.
+// What each source does in one environment: every possible verdict, with what leads to it, and what they come to.
+// The same as resolver/d9m/resolve/evaluate.py and sources_met.py.
 
 import { byText } from "./select.js";
 
-const WORST_LAST = ["no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"];
-const badness = (outcome) => WORST_LAST.indexOf(outcome);
+const REPEATS = ["no-known-source", "deterministic", "solved"];
+export const WORST_LAST = [...REPEATS, "depends", "unknown", "raises", "unsolved"];
+const ELSEWHERE = { outcome: "deterministic", default: "deterministic" }; // met only where an assumption does not hold
+export const badness = (outcome) => WORST_LAST.indexOf(outcome);
 
 export function worst(outcomes) {
   return outcomes.reduce((one, other) => (badness(other) > badness(one) ? other : one));
+}
+
+// What an answer says where one of several things happens and nobody said which.
+function together(outcomes) {
+  const found = new Set(outcomes);
+  return found.size === 1 || [...found].every((outcome) => REPEATS.includes(outcome)) ? worst([...found]) : "depends";
 }
 
 // Sources that the ops of one query item meet, worst first.
@@ -17,17 +26,24 @@ export function judgeItem(here, item, scope) {
       const each = judge(here, column, { ...here.facts, ...op.arguments }, op.directions, scope);
       if (!each) continue;
       const known = found.get(each.source.id);
-      if (!known || badness(each.worst[1].outcome) > badness(known.worst[1].outcome)) found.set(each.source.id, each);
+      if (!known || isWorse(each, known)) found.set(each.source.id, each);
     }
   }
-  const place = (each) => -badness(each.worst[1].outcome);
+  const place = (each) => -badness(each.outcome);
   return [...found.values()].sort((one, other) => place(one) - place(other) || byText(one.source.id, other.source.id));
 }
 
-// Sources of the packages themselves.
+// How bad a source is here, and then how bad it could become.
+function isWorse(one, other) {
+  const [first, second] = [one, other].map((each) => [badness(each.outcome), Math.max(0, ...each.otherwise.map(([, outcome]) => badness(outcome)))]);
+  return first[0] > second[0] || (first[0] === second[0] && first[1] > second[1]);
+}
+
+// Sources of the packages themselves. Every wheel ships parts of the platform: who neither names nor uses one does not ask about it.
 export function judgeOpless(here, scope) {
-  const { opless } = here.tables;
-  const asked = here.held.filter(([name, , , , origin]) => !here.tables.about[name].platform || origin === "given");
+  const { opless, about } = here.tables;
+  const uses = (name) => about[name].concerns !== null && here.holding(about[name].concerns).length > 0;
+  const asked = here.held.filter(([name, , , , origin]) => !about[name].platform || origin === "given" || uses(name));
   return asked.flatMap(([name]) =>
     (opless[name] ?? []).map((column) => judge(here, column, here.facts, [0, 1], scope)).filter(Boolean)
   );
@@ -43,26 +59,41 @@ function judge(here, column, facts, wanted, scope) {
   const cell = tables.cells[here.cells[column]];
   if (!directions.length || !cell || tables.sources[source].scope !== scope) return null;
   const at = splits ? asked.length - 1 + asked[0] + (asked.length > 1 ? 1 : 0) : 0;
-  const possible = honest(here, home, clauses.byAnswer(cell[at], facts).map(([when, leaf]) => [when, tables.verdicts[leaf].at(-1)]));
-  if (possible.every(([, verdict]) => verdict.outcome === "no-known-source")) return null;
+  const answers = (fixed = {}) =>
+    honest(here, home, clauses.byAnswer(cell[at], facts, true, fixed).map(([when, leaf]) => [when, tables.verdicts[leaf].at(-1)]));
+  const outcomeOf = (found) => together(found.map(([, verdict]) => verdict.outcome));
+  const deviations = (base) => clauses.deviations(cell[at], facts, (fixed) => outcomeOf(answers(fixed)), base, badness);
+  let possible = answers();
+  let outcome = outcomeOf(possible);
+  const applies = outcome !== "no-known-source";
+  const otherwise = deviations(worst([outcome, ELSEWHERE.outcome]));
+  let used = asks;
+  if (!applies) {
+    if (!otherwise.length && !deviations(outcome).length) return null;
+    possible = [[{}, ELSEWHERE]];
+    outcome = ELSEWHERE.outcome;
+    used = asks.filter((name) => otherwise.some(([when]) => name in when));
+  }
   return {
     source: tables.sources[source],
     home,
     facts,
     possible,
-    worst: worstOf(possible),
+    outcome,
+    applies,
+    otherwise,
+    lead: leadOf(possible, outcome),
     directions,
-    asks,
+    asks: used,
     fixedIn: latest(tables, home, clauses.answers(cell[at + cell.length / 2], facts)),
   };
 }
 
-function worstOf(possible) {
-  const rank = ([when, verdict]) => [badness(verdict.outcome), -Object.keys(when).length];
-  return possible.reduce((one, other) => {
-    const [first, second] = [rank(one), rank(other)];
-    return second[0] > first[0] || (second[0] === first[0] && second[1] > first[1]) ? other : one;
-  });
+// The verdict that stands for all, under the shortest clause; null where it depends.
+function leadOf(possible, outcome) {
+  const alike = possible.filter(([, verdict]) => verdict.outcome === outcome);
+  const size = ([when]) => Object.keys(when).length;
+  return alike.length ? alike.reduce((one, other) => (size(other) < size(one) ? other : one)) : null;
 }
 
 // Unknown where a pre-release lies between two answers.

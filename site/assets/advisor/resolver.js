@@ -3,7 +3,8 @@
 import { byText, choose } from "./select.js";
 import { same } from "./clauses.js";
 import { across, priced } from "./conflicts.js";
-import { judgeItem, judgeOpless, worst } from "./evaluate.js";
+import { inOrder } from "./decide.js";
+import { badness, judgeItem, judgeOpless, worst } from "./evaluate.js";
 import { needs, Solutions } from "./solutions.js";
 import { demands, settle, total, unique } from "./merge.js";
 
@@ -13,7 +14,8 @@ const DIRECTIONS = ["forward", "backward"];
 export function resolve(here, items, scope = "run") {
   const solutions = new Solutions(here.tables);
   const judged = items.map((item) => [item, judgeItem(here, item, scope)]);
-  const opless = judgeOpless(here, scope);
+  const packages = judgeOpless(here, scope);
+  const opless = packages.filter((each) => each.applies || !(each.home in here.tables.catalogues));
   const every = [...judged.flatMap(([, group]) => group), ...opless];
   const ingredients = here.tables.ingredients.filter((each) => each.scope === scope && here.holding(each.when).length);
   const always = ingredients.filter((each) => !each.optional).flatMap((each) => demands(here, each.id, each.settings));
@@ -27,9 +29,9 @@ export function resolve(here, items, scope = "run") {
   const unknowns = unknownsOf(here, ops);
   const outcomes = ops.length ? ops.map((op) => op.outcome) : [unknowns.length ? "unknown" : "no-known-source"];
   return {
-    schema_version: 1,
+    schema_version: 2,
     d9m: here.tables.d9m,
-    environment: surroundings(here, every),
+    environment: surroundings(here, [...every, ...packages]),
     scope,
     outcome: worst(outcomes),
     settings: total(whole.steps),
@@ -54,15 +56,28 @@ export function resolve(here, items, scope = "run") {
 function opAnswer(here, item, judged, chosen) {
   const sources = judged.map((each) => sourceAnswer(here, each, chosen));
   const defaults = sources.length ? sources.map((each) => each.default) : ["unknown"];
+  const outcome = worst(sources.length ? sources.map((each) => each.outcome) : ["no-known-source"]);
   return {
     query: item.text,
     names: unique(item.ops.map((op) => op.name)),
-    outcome: worst(sources.length ? sources.map((each) => each.outcome) : ["no-known-source"]),
+    outcome,
+    otherwise: otherwiseAll(outcome, sources),
     default: worstDefault(defaults),
     solutions: unique(sources.flatMap((each) => each.solutions)),
     fixed_in: fixedAll(here.tables, sources),
+    note: null,
     sources,
   };
+}
+
+// What makes an op worse: of each condition the worst that any source has to say, worst first.
+function otherwiseAll(outcome, sources) {
+  const found = new Map();
+  for (const each of sources.flatMap((source) => source.otherwise)) {
+    const key = JSON.stringify(each.when);
+    if (badness(each.outcome) > badness(found.get(key)?.outcome ?? outcome)) found.set(key, each);
+  }
+  return [...found.values()].sort((one, other) => badness(other.outcome) - badness(one.outcome));
 }
 
 function fixedAll(tables, sources) {
@@ -83,18 +98,19 @@ function worstDefault(defaults) {
 }
 
 function sourceAnswer(here, judged, chosen) {
-  const { source, possible, facts } = judged;
-  const [clause, verdict] = judged.worst;
+  const { source, facts } = judged;
+  const possible = inOrder(here, judged.possible);
+  const [clause, verdict] = judged.lead ?? [{}, undecided(possible)];
   const holds = (condition) => here.holding(condition, true, facts).length;
   const wording = verdict.error && here.tables.wordings[verdict.error].find(([, when]) => holds(when));
   const met = possible.filter(([, each]) => each.outcome !== "no-known-source");
   return {
     id: source.id,
     title: source.title,
-    outcome: verdict.outcome,
+    outcome: judged.outcome,
     default: worstDefault(met.map(([, each]) => each.default)),
     direction: judged.directions.map((each) => DIRECTIONS[each]),
-    when: possible.every(([, each]) => each.outcome === verdict.outcome) ? {} : clause,
+    when: possible.every(([, each]) => each.outcome === judged.outcome) ? {} : clause,
     possible: possible.map(([when, each]) => ({
       when,
       outcome: each.outcome,
@@ -103,6 +119,7 @@ function sourceAnswer(here, judged, chosen) {
       note: each.note ?? null,
       raised_by: each.raised_by ?? null,
     })),
+    otherwise: judged.otherwise.map(([when, outcome]) => ({ when, outcome })),
     solutions: pick(verdict, chosen),
     alternatives: verdict.alternatives ?? [],
     raised_by: verdict.raised_by ?? null,
@@ -118,6 +135,11 @@ function sourceAnswer(here, judged, chosen) {
     links: source.links,
     home: judged.home,
   };
+}
+
+// What can be said where it depends: what solves the first branch that can be solved.
+function undecided(branches) {
+  return { outcome: "unknown", default: "unknown", alternatives: branches.find(([, each]) => each.alternatives?.length)?.[1].alternatives ?? [] };
 }
 
 // The alternative that the chosen solutions hold, else the preferred one.
@@ -148,7 +170,7 @@ function surroundings(here, judged) {
 // What to know here, whatever the defaults: assumed facts count as undecided.
 function cautions(here, judged, solutions, ingredients) {
   const told = [
-    ...judged.flatMap((each) => each.source.cautions.map((one) => [each.source.id, each.facts, one, "caution"])),
+    ...judged.filter((each) => each.applies).flatMap((each) => each.source.cautions.map((one) => [each.source.id, each.facts, one, "caution"])),
     ...solutions.flatMap((each) => [
       ...each.cautions.map((one) => [each.id, here.facts, one, "caution"]),
       ...each.notes.map((one) => [each.id, here.facts, one, "note"]),
