@@ -105,12 +105,13 @@ def test_the_example_of_a_record_has_no_fault(with_example: Path) -> None:
     assert not faults, as_text(faults)
 
 
-@pytest.mark.parametrize(("release", "outcome"), [("2.9", "UNSOLVED"), ("2.10", "SOLVED")])
+@pytest.mark.parametrize(("release", "outcome"), [("2.9", "can differ between runs"), ("2.10", "repeats")])
 def test_the_example_of_a_record_answers_as_told(
     with_example: Path, tmp_path: Path, release: str, outcome: str
 ) -> None:
     (name,) = yaml.safe_load(blocks(CONTRIBUTING, "yaml")[0])
-    assert ask(["advise", "--tf", release, "--ops", name], tmp_path, with_example).stdout.startswith(f"{outcome}  ")
+    answer = ask(["advise", "--tf", release, "--ops", name], tmp_path, with_example).stdout
+    assert answer.startswith(f"example {outcome}")
     assert name in ask(["show", name], tmp_path, with_example).stdout
 
 

@@ -165,7 +165,7 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
     first, *others = merged[:most]
     parts = [f"{words.DOES[first[0]]} {_clauses(answer, first[1])}".rstrip()]
     for outcome, branches in others:
-        parts.append(f"{_clauses(answer, branches)} it {words.DOES[outcome]}".strip())
+        parts.append(f"{_clauses(answer, branches)} {_it_does(outcome)}".strip())
     if len(merged) > most:
         parts.append(f"{len(merged) - most} more cases: --all")
     return "; ".join(parts)
@@ -190,7 +190,14 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     for other in op.otherwise[:2]:
         where = phrases.condition(answer.kb, other.when)
         decide = f" ({' '.join(other.decide)})" if other.decide else ""
-        yield f"{where} it {words.DOES[other.outcome]}{decide}"
+        yield f"{where} {_it_does(other.outcome)}{decide}"
+
+
+def _it_does(outcome: Outcome) -> str:
+    """What follows a condition: ``with XLA it can differ between runs``."""
+    if outcome == "unknown":
+        return "nobody has checked it"
+    return "it depends on more" if outcome == "depends" else f"it {words.DOES[outcome]}"
 
 
 def _source_hints(answer: Answer, source: SourceAnswer) -> Iterator[str]:
