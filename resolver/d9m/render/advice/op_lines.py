@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from d9m.model.advice import WORST_LAST, OpAnswer, Possible, SourceAnswer
+from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import Outcome
 from d9m.render import phrases, words
 from d9m.render.advice.op_names import short_names
@@ -187,7 +187,8 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     for source in op.sources:
         if source.outcome == op.outcome:
             yield from _source_hints(answer, source)
-    for other in op.otherwise[:2]:
+    worse = [other for other in op.otherwise if other.outcome not in REPEATS]
+    for other in worse[:2]:
         where = phrases.condition(answer.kb, other.when)
         decide = f" ({' '.join(other.decide)})" if other.decide else ""
         yield f"{where} {_it_does(other.outcome)}{decide}"

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.model.advice import Advice, OpAnswer
-from d9m.model.records import Outcome
+from d9m.model.advice import REPEATS, Advice, OpAnswer
 from d9m.render import phrases
 from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
-
-REPEATS: tuple[Outcome, ...] = ("no-known-source", "deterministic", "solved")
 
 _PROMISES = {
     "run": ("repeats", "repeat"),
