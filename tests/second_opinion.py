@@ -176,9 +176,9 @@ class Opinion:
             fact = self.book.facts[name]
             given = {"default": fact.get("default"), **place.facts, **reading.item.arguments, **instead}
             given = given.get(name, given["default"])
-            numbers = [int(fact.get("least", 0)), *(int(each) + step for each in said for step in (-1, 0, 1))]
-            values = fact.get("values") or [each for each in numbers if each >= numbers[0]]
-            return values if given is None else (int(given) if fact.get("type") == "int" else given,)
+            if given is not None:
+                return (int(given) if fact.get("type") == "int" else given,)
+            return fact.get("values") or self._numbers(fact, said)
         if name in place.releases and place.standing.get(name) == "around":
             low, high = place.releases[name]
             compared = [self.book.at(name, each) for each in said if each != "absent"]
@@ -187,6 +187,12 @@ class Opinion:
             return place.releases[name]
         undecided = self.book.packages[name]["kind"] == "platform"
         return [-1, *(self.book.at(name, each) for each in said if each != "absent")] if undecided else (None,)
+
+    def _numbers(self, fact: Record, said: set[str]) -> list[int]:
+        """The least number that a fact can be, and those around each that a condition names."""
+        least = int(fact.get("least", 0))
+        around = [int(each) + step for each in said for step in (-1, 0, 1)]
+        return [least, *(each for each in around if each > least)]
 
     @functools.cache  # noqa: B019
     def _mentions(self, reading: Reading) -> dict[str, set[str]]:

@@ -64,7 +64,7 @@ class Book:
             return {each.relative_to(root / kind).with_suffix("").as_posix(): _read(each) for each in found}
 
         self.facts = _read(root / "facts.yaml")
-        self.packages = folder("versions")
+        self.packages = {name: {"releases": {}, **each} for name, each in folder("versions").items()}
         self.sources = {name: each for name, each in folder("sources").items() if each.get("scope", "run") == "run"}
         self.solutions = {each["label"]: each for each in folder("solutions").values()}
         self.catalogues = list(folder("ops").values())
