@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.cli.options import FRAMEWORKS
 from d9m.environment.container import tag
 from d9m.environment.environment import DEVICES, Environment, Setup, describe
 from d9m.environment.releases import Installed
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import covers, key
 
@@ -54,8 +54,8 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
 
 
 def _option(package: str) -> str:
-    framework = FRAMEWORKS.get(package)
-    return framework.options[0] if framework else "--with"
+    own = VERSION_OPTIONS.get(package)
+    return own.options[0] if own else "--with"
 
 
 def _versions(released: Sequence[str]) -> tuple[str, ...]:

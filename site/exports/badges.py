@@ -15,6 +15,7 @@ _COLOURS: dict[Outcome, str] = {
     "no-known-source": "lightgrey",
     "deterministic": "brightgreen",
     "solved": "green",
+    "depends": "yellow",
     "unknown": "lightgrey",
     "raises": "orange",
     "unsolved": "red",

@@ -16,6 +16,7 @@ from site_build import built, real
 
 from d9m.api import advise
 from d9m.cli import options
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
 from d9m.render.advice import render
@@ -101,7 +102,7 @@ def _said_to_the_command_line(command: str) -> Any:
     while words:
         option = words.pop(0)
         given.setdefault(option, []).append("" if option == "--inference" else words.pop(0))
-    versions = {name: given.get(each.options[0], []) for name, each in options.FRAMEWORKS.items()}
+    versions = {name: given.get(each.options[0], []) for name, each in VERSION_OPTIONS.items()}
     container, device = _single(given)
     place = options.Place(versions, given.get("--with", []), container, device=device)
     asked = place.setup(real(), given.get("--fact"), "--inference" in given)

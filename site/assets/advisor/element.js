@@ -15,6 +15,7 @@ const SYMBOLS = {
   "no-known-source": "–",
   deterministic: "✓",
   solved: "✓",
+  depends: "◐",
   unknown: "?",
   raises: "!",
   unsolved: "✗",
