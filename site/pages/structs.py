@@ -107,6 +107,8 @@ def _structs(types: Iterable[msgspec_inspect.Type]) -> Iterator[type]:
             yield from _structs(each.types)
         elif isinstance(each, (msgspec_inspect.ListType, msgspec_inspect.VarTupleType)):
             yield from _structs([each.item_type])
+        elif isinstance(each, msgspec_inspect.TupleType):
+            yield from _structs(each.item_types)
         elif isinstance(each, msgspec_inspect.DictType):
             yield from _structs([each.key_type, each.value_type])
 
@@ -164,6 +166,8 @@ def _worded(type_: msgspec_inspect.Type, names: dict[type, str]) -> Markdown:
         return Markdown(f"[{escape(name)}](#{slug(name)})")
     if isinstance(type_, (msgspec_inspect.ListType, msgspec_inspect.VarTupleType)):
         return Markdown(f"list of {_worded(type_.item_type, names)}")
+    if isinstance(type_, msgspec_inspect.TupleType):
+        return Markdown(f"list of {', '.join(_worded(item, names) for item in type_.item_types)}")
     if isinstance(type_, msgspec_inspect.DictType):
         return Markdown(f"object of {_worded(type_.value_type, names)}")
     if isinstance(type_, msgspec_inspect.LiteralType):
