@@ -21,6 +21,7 @@ TORCH = catalogue.probes("torch")
 NO_PROBE = {
     "pytorch/cumprod": "varies in one dimension on a GPU only; its probe is still to be written",
     "pytorch/inductor-autotune": "is met by torch.compile alone, which needs a compiler",
+    "pytorch/inductor-empty": "is met by torch.compile alone, which needs a compiler",
     "pytorch/inductor-index-put": "is met by torch.compile alone, which needs a compiler",
     "pytorch/inductor-scatter-add": "is met by torch.compile alone, which needs a compiler",
     "pytorch/interpolate-nearest-backward": "varies before 1.2, and later in compiled code only",
