@@ -97,9 +97,12 @@ def _shows_our_signs() -> bool:
 
 
 def width(file: str | None) -> int:
-    """Columns of the reader: those of a terminal (COLUMNS wins), 80 for a file or a pipe."""
+    """Columns of the reader: those of a terminal (COLUMNS wins), 80 where nobody says.
+
+    A terminal without a size says 0, and `shutil` passes that on before Python 3.11.
+    """
     if file is None and (sys.stdout.isatty() or os.environ.get("COLUMNS")):
-        return shutil.get_terminal_size().columns
+        return shutil.get_terminal_size().columns or 80
     return 80
 
 
