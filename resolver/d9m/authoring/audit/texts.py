@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from d9m.authoring.audit.shipped import Difference, Known, Release, Shipped, meant
 from d9m.model.records import ErrorRecord
@@ -57,17 +58,23 @@ def refuses(text: str, alert: str) -> bool:
 def _covered(text: str, messages: Iterable[str]) -> bool:
     """Whether messages hold the text, or make up every part of it that speaks of determinism."""
     text = " ".join(text.split())
-    pieces = parts(text)
-    covered: list[tuple[int, int]] = []
-    for message in messages:
-        if all(part in message for _place, part in pieces):
-            return True
-        places = [(text.find(part), len(part)) for _place, part in parts(message)]
-        if sum(length for _start, length in places) >= SHORTEST and all(start >= 0 for start, _length in places):
-            covered.extend((start, start + length) for start, length in places)
-        covered.extend(across(text, pieces, message))
+    covered = [place for message in messages for place in _held(text, message)]
     spoken = [each.span() for each in _TOPIC.finditer(text)]
-    return all(any(low <= start and end <= high for low, high in covered) for start, end in spoken)
+    return (0, len(text)) in covered or all(
+        any(low <= start and end <= high for low, high in covered) for start, end in spoken
+    )
+
+
+@cache
+def _held(text: str, message: str) -> list[tuple[int, int]]:
+    """Places in the text that a message makes up. Releases share most of their messages."""
+    pieces = parts(text)
+    if all(part in message for _place, part in pieces):
+        return [(0, len(text))]
+    places = [(text.find(part), len(part)) for _place, part in parts(message)]
+    whole = sum(length for _start, length in places) >= SHORTEST and all(start >= 0 for start, _length in places)
+    held = [(start, start + length) for start, length in places] if whole else []
+    return [*held, *across(text, pieces, message)]
 
 
 def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[tuple[int, int]]:
@@ -82,6 +89,7 @@ def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[t
             yield place + len(part) - before, place + len(part)
 
 
+@cache
 def parts(text: str) -> list[tuple[int, str]]:
     """What does not vary in a text, with its place."""
     found: list[tuple[int, str]] = []
