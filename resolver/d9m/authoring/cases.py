@@ -132,12 +132,23 @@ def read(path: Path) -> Case:
 
 def failures(kb: KnowledgeBase, case: Case) -> list[str]:
     """What the knowledge base answers otherwise than a case expects."""
+    return faults(case, reply(kb, case))
+
+
+def reply(kb: KnowledgeBase, case: Case) -> Advice | D9mError:
+    """The answer to a case's question, or the error that it gets."""
     try:
-        advice = case.ask.answer(kb)
+        return case.ask.answer(kb)
     except D9mError as error:
-        wrong = [case.expect_error.failure(error)] if case.expect_error else [f"refused: {error}"]
+        return error
+
+
+def faults(case: Case, said: Advice | D9mError) -> list[str]:
+    """What a reply says otherwise than a case expects."""
+    if isinstance(said, D9mError):
+        wrong = [case.expect_error.failure(said)] if case.expect_error else [f"refused: {said}"]
     else:
-        answer = msgspec.to_builtins(advice)
+        answer = msgspec.to_builtins(said)
         answered = ["answered, where an error is expected"] if case.expect_error else []
         wrong = [*answered, *(row.failure(answer) for row in case.expect)]
     return [each for each in wrong if each is not None]

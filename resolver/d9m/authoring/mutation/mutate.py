@@ -130,12 +130,9 @@ class Herd:
     def watch(self, case: Case) -> Watched:
         """Ask a case once, noting what its answer rests on."""
         recording = _Recording(self._tables)
-        kb = KnowledgeBase(self._meta, recording)
-        try:
-            releases = case.ask.answer(kb).environment.releases
-        except D9mError:
-            releases = {}
-        return Watched(case, not cases.failures(kb, case), frozenset(recording.reads), releases)
+        said = cases.reply(KnowledgeBase(self._meta, recording), case)
+        releases = {} if isinstance(said, D9mError) else said.environment.releases
+        return Watched(case, not cases.faults(case, said), frozenset(recording.reads), releases)
 
     def guards(self, mutant: Mutant, watched: Sequence[Watched]) -> list[Watched]:
         """Cases that could notice a mutant, the likeliest first."""
