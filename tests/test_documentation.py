@@ -19,6 +19,7 @@ from d9m.authoring.lint import as_text, lint
 from d9m.cli.advise_command import FORMATS
 from d9m.errors import ExitCode
 from golden import KB, TESTS
+from process import d9m
 
 ROOT = TESTS.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -41,13 +42,9 @@ def commands(text: str) -> Iterator[list[str]]:
             yield shlex.split(command)[1:]
 
 
-def ask(arguments: list[str], folder: Path, kb: Path = KB) -> subprocess.CompletedProcess[str]:
-    variables = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "D9M_KB": str(kb)}
-    return subprocess.run(
-        [sys.executable, "-m", "d9m", *arguments],
-        capture_output=True, text=True, check=False, cwd=folder, env=variables, timeout=60,
-        input="index_add_cuda_ does not have a deterministic implementation",
-    )  # fmt: skip
+def ask(arguments: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    log = "index_add_cuda_ does not have a deterministic implementation"
+    return d9m(*arguments, stdin=log, cwd=folder, PATH="/usr/bin:/bin", **variables)
 
 
 EVERYWHERE_ALIKE = [each for each in commands(README) if each not in (["advise"], ["check", "--quick"])]
@@ -110,9 +107,10 @@ def test_the_example_of_a_record_answers_as_told(
     with_example: Path, tmp_path: Path, release: str, outcome: str
 ) -> None:
     (name,) = yaml.safe_load(blocks(CONTRIBUTING, "yaml")[0])
-    answer = ask(["advise", "--tf", release, "--ops", name], tmp_path, with_example).stdout
+    kb = str(with_example)
+    answer = ask(["advise", "--tf", release, "--ops", name], tmp_path, D9M_KB=kb).stdout
     assert answer.startswith(f"example {outcome}")
-    assert name in ask(["show", name], tmp_path, with_example).stdout
+    assert name in ask(["show", name], tmp_path, D9M_KB=kb).stdout
 
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])

@@ -11,8 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from typing import Any
 import pytest
 
 from golden import flat, unfounded
+from process import d9m
 
 HERE = Path(__file__).parent
 JOBS = sorted(path.stem for path in (HERE / "jobs").glob("*.txt"))
@@ -35,23 +34,11 @@ def job(name: str) -> dict[str, Any]:
     return json.loads((HERE / f"jobs/{name}.json").read_text(encoding="utf-8"))
 
 
-def ask(command: list[str]) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "D9M_KB": str(HERE.parent / "kb"), "NO_COLOR": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "d9m", *command],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        timeout=120,
-    )
-
-
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_gets_the_reviewed_answer(name: str) -> None:
     expected = job(name)
-    text = ask(expected["command"])
-    found = json.loads(ask([*expected["command"], "--format", "json"]).stdout)
+    text = d9m(*expected["command"])
+    found = json.loads(d9m(*expected["command"], "--format", "json").stdout)
     answer = {**expected, "exit": text.returncode, **{key: found[key] for key in SHOWN}}
     if os.environ.get("D9M_REVIEW"):
         (HERE / f"jobs/{name}.txt").write_text(text.stdout, encoding="utf-8")

@@ -18,7 +18,7 @@ from conftest import needs
 from d9m.check.messages import Exercise, ProbeDeath, ProbeJob, ProbeReading, Reading, WorkerFault
 from d9m.check.plan import catalogue
 from d9m.check.workers import launch
-from golden import KB
+from process import compiled_kb
 
 sys.path.append(str(Path(__file__).parents[1] / "emitted"))
 
@@ -33,7 +33,7 @@ UDA = [[["import torch"], "torch.use_deterministic_algorithms(True)", False]]
 def d9m(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     known = ("PATH", "HOME", "PYTHONPATH", "SYSTEMROOT", "TMPDIR")
     variables = {name: os.environ[name] for name in known if name in os.environ}
-    variables |= {"PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB), **more.pop("env", {})}
+    variables |= {"PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(compiled_kb()), **more.pop("env", {})}
     return subprocess.run(
         [sys.executable, "-m", "d9m", "check", *arguments], capture_output=True, text=True, env=variables, **more
     )

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from process import d9m
 
 LONG = "x" * 5_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from process import d9m
 
 from d9m.errors import ExitCode
+from process import d9m
 
 ANSWERED = [
     ("advise --tf 2.0 --ops conv,bias_add", 0),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from process import d9m
 
 from d9m.cli.application import COMMANDS
+from process import d9m
 
 OPTIONS = {
     "advise": (

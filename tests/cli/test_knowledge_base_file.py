@@ -7,9 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from process import compiled_kb, d9m
 
 from d9m.kb import compiled
+from process import compiled_kb, d9m
 
 COMMANDS = [
     "advise --tf 2.0 --ops conv,bias_add",

@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+
 from process import COMMAND, environment
 
 HEAVY = {"yaml", "rich", "packaging", "hatchling", "pydantic", "importlib.metadata", "asyncio", "json"}

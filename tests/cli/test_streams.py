@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from process import COMMAND, d9m, environment
 
 QUESTION = ("advise", "--tf", "2.0", "--ops", "conv,bias_add")

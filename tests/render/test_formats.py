@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from process import d9m
 
 HERE = Path(__file__).parent
 STACK_KB = HERE.parent / "resolve" / "layers"
@@ -64,11 +65,7 @@ QUESTIONS |= LAYERS
 
 
 def ask(arguments: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "D9M_KB": str(HERE / "kb"), "NO_COLOR": "1", **variables}
-    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'd9m'; from d9m.cli.main import main; main()"]
-    return subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, check=False, env=environment, cwd=HERE, timeout=60
-    )
+    return d9m(*arguments, cwd=HERE, **{"D9M_KB": str(HERE / "kb"), "NO_COLOR": "1", **variables})
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
