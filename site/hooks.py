@@ -13,6 +13,7 @@ from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
+import records
 from d9m.kb import locate
 from exports import files as exported
 from exports.twins import index, twins
@@ -35,7 +36,7 @@ class _Generated(File):
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages. Those that the navigation names get into it, all others stay out."""
-    kb = locate.from_yaml(locate.folder())
+    kb = locate.from_yaml(records.folder())
     # MkDocs writes the day of the build into the site map; the day of the records makes two builds equal.
     edition = datetime.fromisoformat(kb.meta.date).replace(tzinfo=timezone.utc)
     os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(edition.timestamp())))
@@ -90,4 +91,4 @@ def on_post_build(**_: object) -> None:
 
 def on_serve(server: LiveReloadServer, **_: object) -> None:
     """Build again when a record changes."""
-    server.watch(str(locate.folder()))
+    server.watch(str(records.folder()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import records
 from d9m.kb import locate
 from pages import pages
 
@@ -14,7 +15,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write("usage: python site/write.py OUT\n")
         return 2
     out = Path(arguments[0])
-    for path, text in pages(locate.from_yaml(locate.folder())).items():
+    for path, text in pages(locate.from_yaml(records.folder())).items():
         place = out / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")

@@ -48,22 +48,25 @@ def sdist_from_tree(folder: Path) -> Path:
 def wheel_from_sdist(sdist: Path, folder: Path) -> Path:
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
-    (unpacked,) = folder.iterdir()
-    return _built(unpacked, "wheel", folder / "dist")
+    return _built(only(folder), "wheel", folder / "dist")
+
+
+def only(folder: Path) -> Path:
+    """The one thing in a folder."""
+    (found,) = folder.iterdir()
+    return found
 
 
 def _built(root: Path, target: str, folder: Path) -> Path:
     _call([sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)], root)
-    (made,) = folder.iterdir()
-    return made
+    return only(folder)
 
 
 def editable_wheel(folder: Path) -> Path:
     folder.mkdir()
     code = f"import hatchling.build; hatchling.build.build_editable({str(folder)!r})"
     _call([sys.executable, "-c", code], ROOT)
-    (wheel,) = folder.iterdir()
-    return wheel
+    return only(folder)
 
 
 def is_installed(name: str) -> bool:
@@ -71,10 +74,11 @@ def is_installed(name: str) -> bool:
     return any(importlib.metadata.distributions(name=name))
 
 
-def installed(wheel: Path, folder: Path) -> Installation:
-    """`wheel`, installed by pip in a new environment."""
-    python = _environment(folder)
-    _call([str(python), "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(wheel)], folder)
+def installed(wheel: Path, folder: Path, extra: str = "") -> Installation:
+    """`wheel`, installed by the pip of the tests in a new environment."""
+    python = _environment(folder, extra)
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    _call([*pip, "install", "--quiet", "--no-index", "--no-deps", str(wheel)], folder)
     return Installation((str(python.with_name("d9m")),), folder)
 
 
@@ -84,25 +88,26 @@ def checkout(folder: Path) -> Installation:
     return Installation((str(python), "-m", "d9m"), folder, (("PYTHONPATH", str(ROOT / "resolver")),))
 
 
-def _environment(folder: Path) -> Path:
-    """A new environment with the dependencies of d9m. Returns its Python."""
-    _call([sys.executable, "-m", "venv", str(folder)], folder.parent)
+def _environment(folder: Path, extra: str = "") -> Path:
+    """A new environment with the dependencies of d9m, and of one of its extras. Returns its Python."""
+    _call([sys.executable, "-m", "venv", "--without-pip", str(folder)], folder.parent)
     (site_packages,) = folder.glob("lib/python3*/site-packages")
-    for distribution in _dependencies("d9m", set()):
+    for distribution in _dependencies("d9m", extra, set()):
         for top in {file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")}:
             (site_packages / top).symlink_to(Path(str(distribution.locate_file(top))))
     return folder / "bin" / "python"
 
 
-def _dependencies(name: str, seen: set[str]) -> Iterator[importlib.metadata.Distribution]:
-    """What `name` needs without any extra, and what that needs."""
+def _dependencies(name: str, extra: str, seen: set[str]) -> Iterator[importlib.metadata.Distribution]:
+    """What `name` needs with this extra, and what that needs without any."""
     for text in importlib.metadata.requires(name) or ():
         requirement = Requirement(text)
-        if requirement.name.lower() in seen or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+        if not applies or requirement.name.lower() in seen:
             continue
         seen.add(requirement.name.lower())
         yield importlib.metadata.distribution(requirement.name)
-        yield from _dependencies(requirement.name, seen)
+        yield from _dependencies(requirement.name, "", seen)
 
 
 def _call(command: list[str], cwd: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import archives
 import pytest
 from installations import (
     Installation,
@@ -13,9 +14,6 @@ from installations import (
     editable_wheel,
     installed,
     is_installed,
-    sdist_from_tree,
-    wheel_from_sdist,
-    wheel_from_tree,
 )
 
 from conftest import needs
@@ -28,10 +26,9 @@ WAYS = ("wheel", "wheel from sdist", "editable", "checkout")
 def installations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Installation]:
     needs(is_installed("d9m"), "d9m", "python -m pip install -e '.[dev]'")
     folder = tmp_path_factory.mktemp("installations")
-    sdist = sdist_from_tree(folder / "sdist")
     return {
-        "wheel": installed(wheel_from_tree(folder / "tree"), folder / "a"),
-        "wheel from sdist": installed(wheel_from_sdist(sdist, folder / "unpacked"), folder / "b"),
+        "wheel": installed(archives.wheel(), folder / "a"),
+        "wheel from sdist": installed(archives.rebuilt_wheel(), folder / "b"),
         "editable": installed(editable_wheel(folder / "editable"), folder / "c"),
         "checkout": checkout(folder / "d"),
     }

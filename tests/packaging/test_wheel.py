@@ -8,8 +8,9 @@ from email.message import Message
 from email.parser import Parser
 from pathlib import Path
 
+import archives
 import pytest
-from installations import ROOT, sdist_from_tree, wheel_from_sdist, wheel_from_tree
+from installations import ROOT
 
 from d9m.about import __version__
 
@@ -17,13 +18,13 @@ LARGEST_WHEEL = 2_000_000
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return wheel_from_tree(tmp_path_factory.mktemp("wheel"))
+def wheel() -> Path:
+    return archives.wheel()
 
 
 @pytest.fixture(scope="module")
-def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return sdist_from_tree(tmp_path_factory.mktemp("sdist"))
+def sdist() -> Path:
+    return archives.sdist()
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +69,8 @@ def test_no_framework_is_a_dependency(wheel: Path) -> None:
     assert not [each for each in ("torch", "tensorflow", "jax", "numpy") if each in needed]
 
 
-def test_the_sdist_gives_the_same_wheel_byte_for_byte(wheel: Path, sdist: Path, tmp_path: Path) -> None:
-    assert wheel_from_sdist(sdist, tmp_path).read_bytes() == wheel.read_bytes()
+def test_the_sdist_gives_the_same_wheel_byte_for_byte(wheel: Path) -> None:
+    assert archives.rebuilt_wheel().read_bytes() == wheel.read_bytes()
 
 
 def test_an_sdist_holds_all_that_its_tests_and_site_need(sdist: Path) -> None:
