@@ -63,9 +63,15 @@ def window() -> Browser:
     return browser
 
 
-def opened(path: str = "", **options: Any) -> Page:
-    """A page that has loaded, in a window of its own."""
+def blank(**options: Any) -> Page:
+    """A window of its own, with nothing in it yet."""
     page = window().new_context(**options).new_page()
     page.set_default_timeout(10_000)
+    return page
+
+
+def opened(path: str = "", **options: Any) -> Page:
+    """A page that has loaded, in a window of its own."""
+    page = blank(**options)
     page.goto(site() + path)
     return page

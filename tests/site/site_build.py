@@ -6,7 +6,6 @@ import functools
 import os
 import subprocess
 import sys
-import tempfile
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,9 +13,12 @@ from pathlib import Path
 import msgspec
 
 import d9m
-from conftest import needs
-from d9m.kb import locate
+from conftest import needs, shared
 from d9m.kb.store import KnowledgeBase
+from golden import knowledge_base
+
+BUILT = "D9M_TEST_SITE"
+"""Set to the site of these very records that a strict build has made already, with its log in `SITE.log`."""
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "site"
@@ -44,6 +46,12 @@ def generated(kb: KnowledgeBase) -> dict[str, str]:
     return pages(kb)
 
 
+@functools.cache
+def real_pages() -> dict[str, str]:
+    """All pages of the real records."""
+    return generated(real())
+
+
 def uneven_rows(text: str) -> list[str]:
     """Rows of the tables in a Markdown text that have more or fewer cells than the head."""
     found: list[str] = []
@@ -56,9 +64,8 @@ def uneven_rows(text: str) -> list[str]:
     return found
 
 
-@functools.cache
 def real() -> KnowledgeBase:
-    return locate.from_yaml(KB)
+    return knowledge_base()
 
 
 def variables(kb: Path, **more: str) -> dict[str, str]:
@@ -81,18 +88,19 @@ def build(kb: Path, out: Path, **more: str) -> str:
 
 @functools.cache
 def built() -> Path:
-    """The site of the real records, built once."""
-    out = Path(tempfile.mkdtemp(prefix="d9m-site-"))
-    _said[out] = build(KB, out)
-    return out
-
-
-_said: dict[Path, str] = {}
+    """The site of the real records, built once: by the first test that asks, or before the tests."""
+    need_mkdocs()
+    made = os.environ.get(BUILT)
+    return Path(made) if made else shared("site", _build_real) / "site"
 
 
 def said() -> str:
     """What MkDocs said while it built the real records."""
-    return _said[built()]
+    return Path(f"{built()}.log").read_text(encoding="utf-8")
+
+
+def _build_real(folder: Path) -> None:
+    (folder / "site.log").write_text(build(KB, folder / "site"), encoding="utf-8")
 
 
 class Element(msgspec.Struct):

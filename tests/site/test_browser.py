@@ -1,23 +1,17 @@
-"""The built site in a real browser, and its HTML as a browser reads it."""
+"""The built site in a real browser."""
 
 from __future__ import annotations
 
 import functools
 import gzip
-import os
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from browser import opened, site, window
-from html_faults import faults_of_html
-from site_build import built, need_mkdocs
+from browser import blank, opened, site
+from site_build import built
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import Page
 
 KINDS = (
@@ -65,7 +59,7 @@ def test_no_page_asks_another_host_for_anything_and_no_script_fails() -> None:
     for path in there():
         asked: list[str] = []
         complaints: list[str] = []
-        page = opened()
+        page = blank()
         page.on("request", lambda request, found=asked: found.append(request.url))
         page.on("pageerror", lambda error, found=complaints: found.append(str(error)))
         page.goto(site() + path)
@@ -102,7 +96,7 @@ def test_pages_fit_a_phone() -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_moves_while_a_page_loads(path: str, width: int) -> None:
     """The sum of layout shifts, which the web's vitals want below a tenth."""
-    page = window().new_context(viewport={"width": width, "height": 844}).new_page()
+    page = blank(viewport={"width": width, "height": 844})
     page.add_init_script(
         "window.moved = 0; new PerformanceObserver((list) => list.getEntries().forEach((each) => {"
         "  if (!each.hadRecentInput) window.moved += each.value; })).observe({ type: 'layout-shift', buffered: true });"
@@ -129,29 +123,6 @@ def test_a_phone_shows_the_newest_releases_of_a_table_and_what_each_cell_says() 
     page.context.close()
 
 
-SEARCHES = (
-    ("does not have a deterministic implementation, but you set", "errors/"),
-    ("CUBLAS_WORKSPACE_CONFIG", "CUBLAS_WORKSPACE_CONFIG"),
-    ("bias_add", "bias"),
-    ("scatter_add_", "scatter"),
-)
-
-
-@pytest.mark.parametrize(("typed", "wanted"), SEARCHES)
-def test_the_search_box_finds_what_people_type(typed: str, wanted: str) -> None:
-    page = opened()
-    box = page.locator("input.md-search__input")
-    box.click()
-    box.press_sequentially(typed, delay=5)
-    page.wait_for_selector(".md-search-result__link", timeout=20_000)
-    page.wait_for_function("document.querySelectorAll('.md-search-result__link').length > 0")
-    page.wait_for_timeout(500)
-    first = page.locator(".md-search-result__link").evaluate_all(
-        "links => links.slice(0, 3).map((link) => link.getAttribute('href') + ' ' + link.textContent)"
-    )
-    assert any(wanted.lower() in each.lower() for each in first), first
-
-
 def test_a_link_to_an_op_lands_on_it() -> None:
     page = opened("ops/tensorflow/conv/")
     page.wait_for_url("**/ops/tensorflow/#conv")
@@ -170,7 +141,7 @@ def test_blocks_have_a_button_that_copies_them() -> None:
 
 def test_the_first_page_is_small() -> None:
     """All that a browser loads of it, compressed, less what it loads behind it: the tables, and the search's index."""
-    page = opened()
+    page = blank()
     bodies: dict[str, bytes] = {}
     page.on("response", lambda response: bodies.setdefault(response.url, response.body()))
     page.goto(site())
@@ -178,18 +149,3 @@ def test_the_first_page_is_small() -> None:
     page.wait_for_load_state("networkidle")
     loaded = {url: body for url, body in bodies.items() if not url.endswith(("search_index.json", "tables.json"))}
     assert sum(len(gzip.compress(body, 9, mtime=0)) for body in loaded.values()) < 150_000
-
-
-def test_every_page_is_valid_html() -> None:
-    """As the parsing rules of the standard count faults, on all pages: each record brings texts of its own."""
-    need_mkdocs()
-    pages = sorted(built().rglob("*.html"))
-    with ProcessPoolExecutor(max_workers=os.cpu_count(), mp_context=get_context("spawn")) as workers:
-        faults = dict(zip(pages, workers.map(faults_of_html, pages, chunksize=50)))
-    assert not {path.relative_to(built()).as_posix(): found for path, found in faults.items() if found}
-
-
-def test_a_fault_of_html_is_noticed(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text("<!doctype html><title>t</title><p><a href=x>one<a href=y>two</a></div>", encoding="utf-8")
-    assert faults_of_html(page)

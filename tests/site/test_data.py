@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from site_build import ROOT, SITE, built, generated, generator, need_mkdocs, real
+from site_build import ROOT, SITE, built, generator, need_mkdocs, real, real_pages
 
 API = "api/v1"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -182,7 +182,7 @@ def test_a_moved_id_leads_to_its_record(tmp_path: Path) -> None:
 
 def test_every_page_has_a_twin_in_markdown() -> None:
     pages = {
-        *generated(real()),
+        *real_pages(),
         *(path.relative_to(SITE / "docs").as_posix() for path in (SITE / "docs").rglob("*.md")),
     }
     for path in pages:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from browser import opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
 
 CUBLAS = """RuntimeError: Deterministic behavior was enabled with either `torch.use_deterministic_algorithms(True)` or
 `at::Context::setDeterministicAlgorithms(true)`, but this operation is not deterministic because it uses CuBLAS and you
@@ -38,13 +43,53 @@ WANTED = {
 """What is typed -> a page that must be among the first three, and for a message the first."""
 
 
+TYPED = {
+    "does not have a deterministic implementation, but you set": "errors/",
+    "CUBLAS_WORKSPACE_CONFIG": "CUBLAS_WORKSPACE_CONFIG",
+    "bias_add": "bias",
+    "scatter_add_": "scatter",
+}
+"""What is typed letter by letter -> what an address or a title among the first three has."""
+
+
+@pytest.fixture(scope="module")
+def page() -> Page:
+    """One window for all: the search reads its index, megabytes of it, once."""
+    return opened()
+
+
+def results(page: Page) -> Locator:
+    return page.locator(".md-search-result__item > a.md-search-result__link")
+
+
+@pytest.fixture
+def box(page: Page) -> Locator:
+    """The search box, emptied."""
+    found = page.locator(".md-search__input")
+    found.fill("")
+    found.press("End")  # the theme listens to keys
+    results(page).first.wait_for(state="detached")
+    return found
+
+
+@pytest.mark.parametrize(("typed", "wanted"), TYPED.items())
+def test_the_search_box_finds_what_people_type(page: Page, box: Locator, typed: str, wanted: str) -> None:
+    box.click()
+    box.press_sequentially(typed, delay=5)
+    results(page).first.wait_for(timeout=20_000)
+    page.wait_for_timeout(500)
+    links: list[str] = results(page).evaluate_all(
+        "links => links.slice(0, 3).map((link) => link.getAttribute('href') + ' ' + link.textContent)"
+    )
+    assert any(wanted.lower() in each.lower() for each in links), links
+
+
 @pytest.mark.parametrize("typed", WANTED, ids=lambda typed: typed[:40])
-def test_a_search_finds_the_page_that_answers(typed: str) -> None:
-    page = opened()
-    page.locator(".md-search__input").fill(typed)
-    results = page.locator(".md-search-result__item > a.md-search-result__link")
-    results.first.wait_for()
+def test_a_search_finds_the_page_that_answers(page: Page, box: Locator, typed: str) -> None:
+    box.fill(typed)
+    box.press("End")
+    results(page).first.wait_for()
     page.wait_for_load_state("networkidle")
-    addresses: list[str] = results.evaluate_all("all => all.map(each => new URL(each.href).pathname)")
+    addresses: list[str] = results(page).evaluate_all("all => all.map(each => new URL(each.href).pathname)")
     first = [each.removeprefix("/d9m/") for each in dict.fromkeys(addresses)][: 1 if "errors/" in WANTED[typed] else 3]
     assert any(each.startswith(WANTED[typed]) for each in first), first
