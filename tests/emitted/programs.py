@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import environments
 
+from conftest import shared
 from d9m.api import advise
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import UsageError
@@ -73,7 +75,12 @@ class Program:
 
 @functools.cache
 def blocks() -> tuple[Program, ...]:
-    """Every distinct block for the top of a program."""
+    """Every distinct block for the top of a program. Asking all questions takes a while, so it is done once."""
+    place = shared("blocks", lambda folder: (folder / "blocks").write_bytes(pickle.dumps(_blocks())))
+    return pickle.loads((place / "blocks").read_bytes())
+
+
+def _blocks() -> tuple[Program, ...]:
     kb = knowledge_base()
     found: dict[str, Program] = {}
     for asked, ops in _questions(kb):
