@@ -8,13 +8,13 @@ import sys
 from types import ModuleType
 
 import pytest
-from process import compiled_kb
 
 import d9m
 import d9m.check.library
 import d9m.check.plan.catalogue
 import d9m.library
 from golden import knowledge_base
+from process import compiled_kb
 
 
 @pytest.mark.parametrize("module", [d9m, d9m.library], ids=lambda module: module.__name__)

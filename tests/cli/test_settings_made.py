@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from process import d9m
 
 CALL = "lightning.seed_everything(workers=True)"
