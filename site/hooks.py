@@ -1,4 +1,6 @@
-"""The MkDocs hook: hand generated pages, assets and data to MkDocs. What they hold is made in `pages` and `exports`."""
+"""The MkDocs hook: hand generated pages, assets and data to MkDocs. What they hold is made in
+`pages` and `exports`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _HERE = Path(__file__).parent
 
 
 class _Generated(File):
-    """A file that `mkdocs serve --dirty` makes anew only if it would hold something else than before."""
+    """A file that `mkdocs serve --dirty` makes anew only if it would hold something else than
+    before.
+    """
 
     before: ClassVar[dict[str, str]] = {}
     """What the last build of this process wrote, by place."""
@@ -37,7 +41,8 @@ class _Generated(File):
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages. Those that the navigation names get into it, all others stay out."""
     kb = locate.from_yaml(records.folder())
-    # MkDocs writes the day of the build into the site map; the day of the records makes two builds equal.
+    # MkDocs writes the day of the build into the site map; the day of the records makes two builds
+    # equal.
     edition = datetime.fromisoformat(kb.meta.date).replace(tzinfo=timezone.utc)
     os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(edition.timestamp())))
     generated = pages(kb)
@@ -48,27 +53,38 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for asset in sorted(each for each in (_HERE / "assets").rglob("*") if each.is_file()):
         path = asset.relative_to(_HERE).as_posix()
         files.append(File.generated(config, path, abs_src_path=str(asset)))
-    texts = {**{each.src_uri: each.content_string for each in files.documentation_pages()}, **generated}
+    texts = {
+        **{each.src_uri: each.content_string for each in files.documentation_pages()},
+        **generated,
+    }
     served = {**exported(kb), **twins(texts), "llms.txt": index(kb, texts)}
     for path, content in served.items():
         files.append(_as_it_is(config, path, content))
-    _Generated.now = {each.dest_uri: each.content_string for each in files if isinstance(each, _Generated)}
+    _Generated.now = {
+        each.dest_uri: each.content_string for each in files if isinstance(each, _Generated)
+    }
     return files
 
 
 def _as_it_is(config: MkDocsConfig, path: str, content: str | bytes) -> File:
-    """A file that MkDocs only copies: Markdown, too, which it would make a page of under its own name."""
+    """A file that MkDocs only copies: Markdown, too, which it would make a page of under its own
+    name.
+    """
     file = _Generated.generated(config, f"{path}.copy", content=content)
     file.dest_uri = path
     return file
 
 
 _NOT_SEARCHED = re.compile(r'<h2 id="(evidence|what-no-setting-makes-deterministic)"')
-"""Sections that no search is for. Their words stand on a thousand pages, and made a third of the index."""
+"""Sections that no search is for. Their words stand on a thousand pages, and made a third of the
+index.
+"""
 
 
 _SECTION = re.compile(r'<h2 id="[^"]*"')
-"""Of a release nothing but its name is searched for: what it did to an op is found on the pages of the op."""
+"""Of a release nothing but its name is searched for: what it did to an op is found on the pages of
+the op.
+"""
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:
@@ -80,7 +96,8 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
 def on_post_page(output: str, **_: object) -> str:
     """Give the theme's search dialog the name that screen readers ask for."""
     return output.replace(
-        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+        'data-md-component="search" role="dialog"',
+        'data-md-component="search" role="dialog" aria-label="Search"',
     )
 
 

@@ -1,4 +1,6 @@
-"""Write the generated pages as plain Markdown, for any other generator: ``python site/write.py OUT``."""
+"""Write the generated pages as plain Markdown, for any other generator: ``python site/write.py
+OUT``.
+"""
 
 from __future__ import annotations
 

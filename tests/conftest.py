@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 EVERYTHING = "D9M_TEST_EVERYTHING"
-"""Set where everything is installed: a test that finds something missing then fails instead of being skipped."""
+"""Set where everything is installed: a test that finds something missing then fails instead of
+being skipped.
+"""
 
 SHARED = "D9M_TEST_SHARED"
 """Folder of what the processes of one test run build once for all of them."""
@@ -21,14 +23,28 @@ SHARED = "D9M_TEST_SHARED"
 TESTS = Path(__file__).parent
 
 SLOW = (
-    "site/test_advisor.py", "test_second_opinion.py", "authoring/test_mutate.py", "emitted/test_frameworks.py",
-    "emitted/test_installs.py", "check/test_check_command.py", "check/test_gpus.py", "check/test_ranks.py",
-    "check/test_worker.py", "packaging/test_installations.py", "site/test_browser.py", "site/test_built.py",
-    "site/test_pages.py", "emitted/test_programs.py", "site/test_data.py", "site/test_search.py", "site/test_html.py",
-    "packaging/test_site.py", "packaging/test_wheel.py",
-)  # fmt: skip
-"""Files that take many seconds. They begin: at the end, short ones fill the processors. The first builds the site,
-and the next ones do without it."""
+    "site/test_advisor.py",
+    "test_second_opinion.py",
+    "authoring/test_mutate.py",
+    "emitted/test_frameworks.py",
+    "emitted/test_installs.py",
+    "check/test_check_command.py",
+    "check/test_gpus.py",
+    "check/test_ranks.py",
+    "check/test_worker.py",
+    "packaging/test_installations.py",
+    "site/test_browser.py",
+    "site/test_built.py",
+    "site/test_pages.py",
+    "emitted/test_programs.py",
+    "site/test_data.py",
+    "site/test_search.py",
+    "site/test_html.py",
+    "packaging/test_site.py",
+    "packaging/test_wheel.py",
+)
+"""Files that take many seconds. They begin: at the end, short ones fill the processors. The first
+builds the site, and the next ones do without it."""
 
 
 def needs(present: object, what: str, how: str) -> None:
@@ -39,7 +55,9 @@ def needs(present: object, what: str, how: str) -> None:
 
 
 def shared(name: str, build: Callable[[Path], object]) -> Path:
-    """A folder that all processes of this run share. The first that asks has `build` fill it; others wait."""
+    """A folder that all processes of this run share. The first that asks has `build` fill it;
+    others wait.
+    """
     folder = Path(os.environ[SHARED]) / name
     with open(f"{folder}.lock", "a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -53,7 +71,9 @@ def shared(name: str, build: Callable[[Path], object]) -> Path:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Only the first process of a run makes the folder and removes it: its workers inherit the variable."""
+    """Only the first process of a run makes the folder and removes it: its workers inherit the
+    variable.
+    """
     if SHARED not in os.environ:
         os.environ[SHARED] = folder = tempfile.mkdtemp(prefix="d9m-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
@@ -61,7 +81,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Processes for the whole suite. A part that was named runs in this one, which starts at once and can be debugged.
+    """Processes for the whole suite. A part that was named runs in this one, which starts at once
+    and can be debugged.
 
     Each process collects for itself, so more than four gain nothing; and a container may have fewer
     processors than it shows.

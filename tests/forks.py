@@ -1,4 +1,5 @@
-"""Runs `d9m` on request, each time in a fork of this process, which has imported what a question needs.
+"""Runs `d9m` on request, each time in a fork of this process, which has imported what a question
+needs.
 
 Reads an order a line, as JSON, and answers each with the exit code.
 """
@@ -17,9 +18,17 @@ from d9m.cli.application import application
 from d9m.cli.main import main
 
 READY = (
-    "api", "browse.explain", "browse.listing", "kb.build", "kb.compiled", "kb.yaml_files", "render.advice.text",
-    "render.as_json", "render.page", "render.words",
-)  # fmt: skip
+    "api",
+    "browse.explain",
+    "browse.listing",
+    "kb.build",
+    "kb.compiled",
+    "kb.yaml_files",
+    "render.advice.text",
+    "render.as_json",
+    "render.page",
+    "render.words",
+)
 """Modules that commands import only when they need them."""
 
 

@@ -47,7 +47,9 @@ def _fact_values(name: str) -> Any:
 
 
 def unfounded(because: dict[str, Any]) -> str | None:
-    """What is wrong with a reference to a document, if anything: the quote or the value must stand there."""
+    """What is wrong with a reference to a document, if anything: the quote or the value must stand
+    there.
+    """
     try:
         if because.keys() == {"seed", "quote"}:
             return _unquoted(because["quote"], seed(because["seed"]))

@@ -1,8 +1,8 @@
 """The `d9m` process, on the knowledge base of this checkout, compiled.
 
-Most tests ask what a command answers, and start-up is most of what that costs: `d9m` forks a process that
-has d9m imported already. Where starting is what is tested, `COMMAND` is what a shell starts.
-"""
+Most tests ask what a command answers, and start-up is most of what that costs: `d9m` forks a
+process that has d9m imported already. Where starting is what is tested, `COMMAND` is what a shell
+starts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,20 @@ LONGEST = 60
 
 
 def compiled_kb() -> Path:
-    return shared("kb", lambda folder: compiled.write(knowledge_base(), folder / compiled.FILE)) / compiled.FILE
+    return (
+        shared("kb", lambda folder: compiled.write(knowledge_base(), folder / compiled.FILE))
+        / compiled.FILE
+    )
 
 
 def environment(**variables: str) -> dict[str, str]:
     """What a process starts with: nothing that changes an answer, then `variables`."""
-    return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "D9M_KB": str(compiled_kb()), **variables}
+    return {
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "D9M_KB": str(compiled_kb()),
+        **variables,
+    }
 
 
 def d9m(
@@ -40,7 +48,9 @@ def d9m(
     """Run `d9m` to its end. What it says must be UTF-8."""
     with tempfile.TemporaryDirectory(prefix="d9m-process-") as folder:
         streams = [os.path.join(folder, name) for name in ("stdin", "stdout", "stderr")]
-        for path, data in zip(streams, (stdin.encode() if isinstance(stdin, str) else stdin, b"", b"")):
+        for path, data in zip(
+            streams, (stdin.encode() if isinstance(stdin, str) else stdin, b"", b"")
+        ):
             Path(path).write_bytes(data)
         order = {
             "arguments": arguments, "streams": streams, "cwd": str(cwd or os.getcwd()),
@@ -64,7 +74,10 @@ def _server() -> subprocess.Popen[str]:
     path = os.pathsep.join(each for each in sys.path if each)
     server = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("forks.py"))],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path},
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
     atexit.register(server.communicate)
     return server

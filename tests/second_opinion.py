@@ -1,4 +1,5 @@
-"""A second evaluation of the records, written against their description and not against the resolver.
+"""A second evaluation of the records, written against their description and not against the
+resolver.
 
 What nobody decided is tried out, value by value. Nothing here is shared with d9m.
 """
@@ -12,7 +13,15 @@ from typing import Any, NamedTuple
 
 from second_reading import OPLESS, Book, Place, Reading, Record
 
-OUTCOMES = ["no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"]
+OUTCOMES = [
+    "no-known-source",
+    "deterministic",
+    "solved",
+    "depends",
+    "unknown",
+    "raises",
+    "unsolved",
+]
 
 REPEATING = OUTCOMES[:3]
 
@@ -46,7 +55,9 @@ class Answer(NamedTuple):
 
     @property
     def is_met(self) -> bool:
-        return not self.only_elsewhere or any(each != NOT_MET.outcome for each in self.elsewhere.values())
+        return not self.only_elsewhere or any(
+            each != NOT_MET.outcome for each in self.elsewhere.values()
+        )
 
 
 class Opinion:
@@ -67,51 +78,73 @@ class Opinion:
         return found
 
     def _elsewhere(self, reading: Reading, place: Place) -> dict[frozenset[tuple[str, str]], str]:
-        """What a source comes to for every combination of values that the assumed facts do not have."""
+        """What a source comes to for every combination of values that the assumed facts do not
+        have.
+        """
         said = self._mentions(reading)
         assumed = [
             name
             for name in said
-            if "default" in self.book.facts.get(name, {}) and name not in {**place.facts, **reading.item.arguments}
+            if "default" in self.book.facts.get(name, {})
+            and name not in {**place.facts, **reading.item.arguments}
         ]
         choices = [[None, *self._others(name, said[name])] for name in assumed]
         found: dict[frozenset[tuple[str, str]], str] = {}
         for values in itertools.product(*choices):
             instead = {name: value for name, value in zip(assumed, values) if value is not None}
             if instead:
-                found[frozenset(instead.items())] = summed_up(self._verdicts(reading, place, instead))
+                found[frozenset(instead.items())] = summed_up(
+                    self._verdicts(reading, place, instead)
+                )
         return found
 
     def _others(self, name: str, said: set[str]) -> list[str]:
-        """Values that a fact has not by default: those that a condition names, and one that stands for the rest."""
+        """Values that a fact has not by default: those that a condition names, and one that stands
+        for the rest.
+        """
         fact = self.book.facts[name]
         named = [each for each in fact["values"] if each in said and each != fact["default"]]
         silent = [each for each in fact["values"] if each not in said and each != fact["default"]]
         return [*named, *silent[:1]]
 
     def _verdicts(self, reading: Reading, place: Place, instead: Mapping[str, str]) -> set[Verdict]:
-        """All that a source may do there, over everything that is undecided, with `instead` of what is assumed."""
+        """All that a source may do there, over everything that is undecided, with `instead` of what
+        is assumed.
+        """
         home = self.book.home(reading.source)
         domains = {
-            name: self._domain(name, said, reading, place, instead) for name, said in self._mentions(reading).items()
+            name: self._domain(name, said, reading, place, instead)
+            for name, said in self._mentions(reading).items()
         }
         names = [name for name in domains if name != home]
-        rest = [dict(zip(names, values)) for values in itertools.product(*(domains[name] for name in names))]
+        rest = [
+            dict(zip(names, values))
+            for values in itertools.product(*(domains[name] for name in names))
+        ]
         by_release = [
-            [self._verdict(reading, {**world, home: at}, place) for world in rest] for at in place.releases[home]
+            [self._verdict(reading, {**world, home: at}, place) for world in rest]
+            for at in place.releases[home]
         ]
         found = {verdict for verdicts in by_release for verdict in verdicts}
         if place.standing.get(home) == "newer":
             return {_unverified(each) for each in found}
-        if place.standing.get(home) == "between" and any(each != by_release[0] for each in by_release):
+        if place.standing.get(home) == "between" and any(
+            each != by_release[0] for each in by_release
+        ):
             return {Verdict("unknown")}
         return found
 
     def _verdict(self, reading: Reading, world: World, place: Place) -> Verdict:
         source, home = self.book.sources[reading.source], self.book.home(reading.source)
         wanted = reading.item.ways - {"backward" if place.facts.get("training") == "false" else ""}
-        called = any(each.ways & wanted and self._holds(each.arguments, world) for each in reading.patterns)
-        if not (called and self._holds(reading.item.when, world) and self._holds(source.get("when", {}), world)):
+        called = any(
+            each.ways & wanted and self._holds(each.arguments, world) for each in reading.patterns
+        )
+        if not (
+            called
+            and self._holds(reading.item.when, world)
+            and self._holds(source.get("when", {}), world)
+        ):
             return NOT_MET
         track = place.image if place.image in source["timeline"] else home
         step = self._step(source, track, world)
@@ -119,10 +152,16 @@ class Opinion:
             track, step = home, self._step(source, home, world)
         if step is None:
             return NOT_MET
-        rule = next((each for each in step.get("unless", []) if self._holds(each["when"], world)), step)
+        rule = next(
+            (each for each in step.get("unless", []) if self._holds(each["when"], world)), step
+        )
         told = self._ruled(rule, world)
         last = step is source["timeline"][track][-1]
-        return _unverified(told) if last and self._unseen(track, step.get("verified_through"), world[track]) else told
+        return (
+            _unverified(told)
+            if last and self._unseen(track, step.get("verified_through"), world[track])
+            else told
+        )
 
     def _step(self, source: Record, track: str, world: World) -> Record | None:
         """The last step that has begun."""
@@ -138,11 +177,15 @@ class Opinion:
     def _unseen(self, track: str, seen: str | None, release: int) -> bool:
         """Whether a release is one that nobody has looked at."""
         covered = [each for each in self.book.releases[track] if f"{each}.".startswith(f"{seen}.")]
-        return seen is not None and release > max(self.book.at(track, each) for each in [seen, *covered])
+        return seen is not None and release > max(
+            self.book.at(track, each) for each in [seen, *covered]
+        )
 
     def _ruled(self, rule: Record, world: World) -> Verdict:
         by = [tuple(each.split(" + ")) for each in rule.get("by", [])]
-        usable = tuple(labels for labels in by if all(self._usable(label, world) for label in labels))
+        usable = tuple(
+            labels for labels in by if all(self._usable(label, world) for label in labels)
+        )
         outcome = rule.get("outcome", "solved" if by else "unknown")
         if outcome in ("solved", "raises") and not usable:
             return Verdict("unsolved")
@@ -174,7 +217,12 @@ class Opinion:
             return (place.device,)
         if name in self.book.facts:
             fact = self.book.facts[name]
-            given = {"default": fact.get("default"), **place.facts, **reading.item.arguments, **instead}
+            given = {
+                "default": fact.get("default"),
+                **place.facts,
+                **reading.item.arguments,
+                **instead,
+            }
             given = given.get(name, given["default"])
             if given is not None:
                 return (int(given) if fact.get("type") == "int" else given,)
@@ -186,7 +234,11 @@ class Opinion:
         if name in place.releases:
             return place.releases[name]
         undecided = self.book.packages[name]["kind"] == "platform"
-        return [-1, *(self.book.at(name, each) for each in said if each != "absent")] if undecided else (None,)
+        return (
+            [-1, *(self.book.at(name, each) for each in said if each != "absent")]
+            if undecided
+            else (None,)
+        )
 
     def _numbers(self, fact: Record, said: set[str]) -> list[int]:
         """The least number that a fact can be, and those around each that a condition names."""
@@ -200,13 +252,30 @@ class Opinion:
         source = self.book.sources[reading.source]
         steps = [step for track in source["timeline"].values() for step in track]
         exceptions = [each for step in steps for each in step.get("unless", [])]
-        labels = {label for each in [*steps, *exceptions] for both in each.get("by", []) for label in both.split(" + ")}
-        whens = [source.get("when", {}), reading.item.when, *(each.arguments for each in reading.patterns)]
+        labels = {
+            label
+            for each in [*steps, *exceptions]
+            for both in each.get("by", [])
+            for label in both.split(" + ")
+        }
+        whens = [
+            source.get("when", {}),
+            reading.item.when,
+            *(each.arguments for each in reading.patterns),
+        ]
         whens += [each["when"] for each in exceptions]
         whens += [when for label in labels for when in self._conditions(label)]
         found: dict[str, set[str]] = {name: set() for name in source["timeline"]}
-        for name, allowed in (pair for when in whens for clause in _clauses(when) for pair in clause.items()):
-            said = allowed.values() if isinstance(allowed, dict) else [allowed] if isinstance(allowed, str) else allowed
+        for name, allowed in (
+            pair for when in whens for clause in _clauses(when) for pair in clause.items()
+        ):
+            said = (
+                allowed.values()
+                if isinstance(allowed, dict)
+                else [allowed]
+                if isinstance(allowed, str)
+                else allowed
+            )
             found.setdefault(name, set()).update(said)
         return found
 
@@ -226,7 +295,11 @@ def summed_up(verdicts: Iterable[Verdict]) -> str:
 
 
 def _blocks(solution: Record) -> list[Any]:
-    return [each.get("when", {}) for each in solution.get("cautions", []) if each.get("blocks") == "true"]
+    return [
+        each.get("when", {})
+        for each in solution.get("cautions", [])
+        if each.get("blocks") == "true"
+    ]
 
 
 def _clauses(when: Any) -> list[Record]:

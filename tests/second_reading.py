@@ -52,7 +52,9 @@ class Place:
     releases: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Package -> indices of the releases in question."""
     standing: dict[str, str] = field(default_factory=dict)
-    """Package of an image -> ``between`` two releases, ``newer`` than all, ``around``: from one to the other."""
+    """Package of an image -> ``between`` two releases, ``newer`` than all, ``around``: from one to
+    the other.
+    """
 
 
 class Book:
@@ -61,27 +63,51 @@ class Book:
     def __init__(self, root: Path) -> None:
         def folder(kind: str) -> dict[str, Record]:
             found = sorted((root / kind).rglob("*.yaml"))
-            return {each.relative_to(root / kind).with_suffix("").as_posix(): _read(each) for each in found}
+            return {
+                each.relative_to(root / kind).with_suffix("").as_posix(): _read(each)
+                for each in found
+            }
 
         self.facts = _read(root / "facts.yaml")
-        self.packages = {name: {"releases": {}, **each} for name, each in folder("versions").items()}
-        self.sources = {name: each for name, each in folder("sources").items() if each.get("scope", "run") == "run"}
+        self.packages = {
+            name: {"releases": {}, **each} for name, each in folder("versions").items()
+        }
+        self.sources = {
+            name: each
+            for name, each in folder("sources").items()
+            if each.get("scope", "run") == "run"
+        }
         self.solutions = {each["label"]: each for each in folder("solutions").values()}
         self.catalogues = list(folder("ops").values())
         self.index = self._index()
         self.releases = {
-            name: sorted(each["releases"], key=functools.partial(self.at, name)) for name, each in self.packages.items()
+            name: sorted(each["releases"], key=functools.partial(self.at, name))
+            for name, each in self.packages.items()
         }
-        self._homes = {each["folder"]: name for name, each in self.packages.items() if "folder" in each}
+        self._homes = {
+            each["folder"]: name for name, each in self.packages.items() if "folder" in each
+        }
 
     def _index(self) -> dict[str, dict[str, int]]:
         """Package -> version -> index among all versions of it that occur anywhere."""
         found = {name: set(each["releases"]) for name, each in self.packages.items()}
-        bounds = [each for record in (*self.sources.values(), *self.solutions.values()) for each in _bounds(record, "")]
-        bounds += [(each["package"], bound) for each in self.catalogues for _op, bound in _bounds(each["ops"], "")]
-        bounds += [each for record in self.catalogues for each in _bounds(record.get("reach", {}), "")]
+        bounds = [
+            each
+            for record in (*self.sources.values(), *self.solutions.values())
+            for each in _bounds(record, "")
+        ]
         bounds += [
-            (name, bound) for name, each in self.packages.items() for _, bound in _bounds(each.get("tags", []), "")
+            (each["package"], bound)
+            for each in self.catalogues
+            for _op, bound in _bounds(each["ops"], "")
+        ]
+        bounds += [
+            each for record in self.catalogues for each in _bounds(record.get("reach", {}), "")
+        ]
+        bounds += [
+            (name, bound)
+            for name, each in self.packages.items()
+            for _, bound in _bounds(each.get("tags", []), "")
         ]
         bounds += [
             (name, _number(version))
@@ -92,8 +118,14 @@ class Book:
         for name, bound in bounds:
             if name in found:
                 found[name].add(bound)
-        lists = {name: sorted({_normal(each) for each in versions}, key=_numbers) for name, versions in found.items()}
-        return {name: {version: place for place, version in enumerate(each)} for name, each in lists.items()}
+        lists = {
+            name: sorted({_normal(each) for each in versions}, key=_numbers)
+            for name, versions in found.items()
+        }
+        return {
+            name: {version: place for place, version in enumerate(each)}
+            for name, each in lists.items()
+        }
 
     @functools.cache  # noqa: B019 - a book lives as long as the tests
     def at(self, package: str, version: str) -> int:
@@ -109,7 +141,11 @@ class Book:
     def reference(self, package: str, release: str) -> str:
         """How a container of a release is named."""
         record, at = self.packages[package], self.at(package, release)
-        tags = (each["forms"][0] for each in record["tags"] if self.allows(package, each.get("when", {}), at))
+        tags = (
+            each["forms"][0]
+            for each in record["tags"]
+            if self.allows(package, each.get("when", {}), at)
+        )
         return f"{record['image']}:{next(tags).format(release=release)}"
 
     def _contents(self, package: str, release: str) -> dict[str, str]:
@@ -141,7 +177,11 @@ class Book:
         """The ops that a name means."""
         found = [Item(name)] if name in self.catalogue(package, "ops") else []
         for target in self.catalogue(package, "reach").get(name, []):
-            way = _item(target) if isinstance(target, str) else _item(target["op"], target.get("when"))
+            way = (
+                _item(target)
+                if isinstance(target, str)
+                else _item(target["op"], target.get("when"))
+            )
             for inner in self._items(package, way.op):
                 arguments, when = {**inner.arguments, **way.arguments}, {**inner.when, **way.when}
                 found.append(Item(inner.op, arguments, inner.ways & way.ways, when))
@@ -156,7 +196,11 @@ class Book:
     def readings(self, package: str, name: str) -> list[Reading]:
         """All ways in which a name meets a source."""
         if name == OPLESS:
-            mine = [id_ for id_, each in self.sources.items() if self.home(id_) == package and not each.get("ops")]
+            mine = [
+                id_
+                for id_, each in self.sources.items()
+                if self.home(id_) == package and not each.get("ops")
+            ]
             return [Reading(id_, Item(""), (Item(""),)) for id_ in mine]
         return [
             Reading(id_, each, patterns)
@@ -190,25 +234,37 @@ class Book:
             place.releases[name], place.standing[name] = self._candidates(name, version)
         stock = self.packages[package].get("stock")
         if stock and stock not in place.releases:
-            place.releases[stock], place.standing[stock] = self._unseen(package, release, stock), "between"
-        for part in [name for name, record in self.packages.items() if record["kind"] == "platform"]:
+            place.releases[stock], place.standing[stock] = (
+                self._unseen(package, release, stock),
+                "between",
+            )
+        for part in [
+            name for name, record in self.packages.items() if record["kind"] == "platform"
+        ]:
             bounds = self._bounds(package, release, part)
             if part not in place.releases and len(bounds) == 2:
                 place.releases[part], place.standing[part] = bounds, "around"
         return place
 
     def _bounds(self, package: str, release: str, part: str) -> tuple[int, ...]:
-        """What the last confirmed image before and the first one after hold of a part that nobody wrote down."""
+        """What the last confirmed image before and the first one after hold of a part that nobody
+        wrote down.
+        """
         images, here = self.packages[package]["releases"], self.at(package, release)
         told = [
             (self.at(package, each), self.at(part, _number(self._contents(package, each)[part])))
             for each in self.releases[package]
             if part in self._contents(package, each) and "confidence" not in images[each]
         ]
-        return (*[inside for at, inside in told if at < here][-1:], *[inside for at, inside in told if at > here][:1])
+        return (
+            *[inside for at, inside in told if at < here][-1:],
+            *[inside for at, inside in told if at > here][:1],
+        )
 
     def _unseen(self, package: str, release: str, stock: str) -> tuple[int, ...]:
-        """What may be inside an image that nobody looked into: the confirmed images around it are the bounds."""
+        """What may be inside an image that nobody looked into: the confirmed images around it are
+        the bounds.
+        """
         known = [self.at(stock, each) for each in self.releases[stock]]
         images, low, high = self.packages[package]["releases"], known[0], known[-1]
         for each in self.releases[package]:
@@ -230,7 +286,10 @@ class Book:
             for each in known
             if f"{each}.".startswith(f"{number}.") or self.at(package, each) == here
         ]
-        below, above = [each for each in places if each < here], [each for each in places if each >= here]
+        below, above = (
+            [each for each in places if each < here],
+            [each for each in places if each >= here],
+        )
         if known and not above:
             return (places[-1],), "newer"
         if known and not final:
@@ -240,13 +299,19 @@ class Book:
     # --- bounds ----------------------------------------------------------------
 
     def allows(self, name: str, allowed: Any, value: Any) -> bool:
-        """Whether a variable may have a value: a release by its index, None for an absent package."""
+        """Whether a variable may have a value: a release by its index, None for an absent
+        package.
+        """
         if not isinstance(allowed, dict):
             told = "absent" if value is None else str(value)
             return told in ([allowed] if isinstance(allowed, str) else allowed)
         place = int if name in self.facts else functools.partial(self.at, name)
         low, high = allowed.get("from"), allowed.get("until")
-        return value is not None and (low is None or place(low) <= value) and (high is None or value < place(high))
+        return (
+            value is not None
+            and (low is None or place(low) <= value)
+            and (high is None or value < place(high))
+        )
 
 
 def _read(path: Path) -> Record:
@@ -259,14 +324,18 @@ def _item(text: str, when: Record | None = None) -> Item:
     assert found, text
     words = [each.strip() for each in [*(found[2] or "").split(","), *found[3].split(":")]]
     ways = frozenset(words) & BOTH
-    return Item(found[1], dict(each.split("=") for each in words if "=" in each), ways or BOTH, when or {})
+    return Item(
+        found[1], dict(each.split("=") for each in words if "=" in each), ways or BOTH, when or {}
+    )
 
 
 def _bounds(value: Any, name: str) -> Iterator[tuple[str, str]]:
     """Every version written under the name of a package."""
     if isinstance(value, dict):
         yield from (
-            (name, value[each]) for each in ("from", "until", "verified_through") if isinstance(value.get(each), str)
+            (name, value[each])
+            for each in ("from", "until", "verified_through")
+            if isinstance(value.get(each), str)
         )
         for key, inner in value.items():
             yield from _bounds(inner, key)

@@ -23,7 +23,9 @@ def test_a_case_is_answered_as_its_documents_say(path: Path) -> None:
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_every_expected_value_stands_in_a_document(path: Path) -> None:
     case = cases.read(path)
-    reasons = [row.because for row in case.expect] + ([case.expect_error.because] if case.expect_error else [])
+    reasons = [row.because for row in case.expect] + (
+        [case.expect_error.because] if case.expect_error else []
+    )
     wrong = [fault for because in reasons if (fault := unfounded(because)) is not None]
     assert not wrong, "\n".join(wrong)
 
@@ -49,8 +51,14 @@ ANSWER = {
     "outcome": "solved",
     "settings": {"env": {"A": "1"}, "python": ["import torch"], "config": {"determinism.seed": 1}},
     "ops": [
-        {"query": "tf.nn.bias_add", "sources": [{"id": "tensorflow/bias-add", "alternatives": [["TDP"]]}]},
-        {"query": "m:dtype=float32", "sources": [{"id": "tensorflow/bias-add", "alternatives": [["TDP"]]}]},
+        {
+            "query": "tf.nn.bias_add",
+            "sources": [{"id": "tensorflow/bias-add", "alternatives": [["TDP"]]}],
+        },
+        {
+            "query": "m:dtype=float32",
+            "sources": [{"id": "tensorflow/bias-add", "alternatives": [["TDP"]]}],
+        },
     ],
     "ingredients": [{"id": "seeds", "title": "Seeds"}],
 }
@@ -70,16 +78,25 @@ ANSWER = {
         ("sources.tensorflow/bias-add.alternatives", "is", [["TDP"]], [["TDO"]]),
         ("sources.tensorflow/bias-add.alternatives", "lacks", [["TDO"]], [["TDP"]]),
         ("ops.m:dtype=float32.sources", "has_id", "tensorflow/bias-add", "tensorflow/conv"),
-        ("ops.tf.nn.bias_add.sources", "some", {"id": "tensorflow/bias-add"}, {"id": "tensorflow/conv"}),
+        (
+            "ops.tf.nn.bias_add.sources",
+            "some",
+            {"id": "tensorflow/bias-add"},
+            {"id": "tensorflow/conv"},
+        ),
         ("ingredients", "has_id", "seeds", "threads"),
         ("ingredients", "none", {"id": "threads"}, {"id": "seeds"}),
         ("settings.env.A", "matches", '"[0-9]"', '"[2-9]"'),
         ("settings.env.B", "matches", "null", '"1"'),
     ],
 )
-def test_a_comparison_tells_right_from_wrong(at: str, comparison: str, right: object, wrong: object) -> None:
+def test_a_comparison_tells_right_from_wrong(
+    at: str, comparison: str, right: object, wrong: object
+) -> None:
     def failure(wanted: object) -> str | None:
-        return msgspec.convert({"at": at, "because": {}, comparison: wanted}, cases.Row).failure(ANSWER)
+        return msgspec.convert({"at": at, "because": {}, comparison: wanted}, cases.Row).failure(
+            ANSWER
+        )
 
     assert failure(right) is None
     assert failure(wrong) is not None
@@ -94,6 +111,8 @@ def test_a_comparison_tells_right_from_wrong(at: str, comparison: str, right: ob
         ("nowhere.at.all", "lacks", ["x"]),
     ],
 )
-def test_an_absence_in_the_wrong_place_is_no_success(at: str, comparison: str, wanted: object) -> None:
+def test_an_absence_in_the_wrong_place_is_no_success(
+    at: str, comparison: str, wanted: object
+) -> None:
     row = msgspec.convert({"at": at, "because": {}, comparison: wanted}, cases.Row)
     assert row.failure(ANSWER) is not None

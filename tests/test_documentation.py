@@ -1,4 +1,6 @@
-"""README, CONTRIBUTING and CHANGELOG say what is so: their commands and code run, their example lints."""
+"""README, CONTRIBUTING and CHANGELOG say what is so: their commands and code run, their example
+lints.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def ask(arguments: list[str], folder: Path, **variables: str) -> subprocess.Comp
     return d9m(*arguments, stdin=log, cwd=folder, PATH="/usr/bin:/bin", **variables)
 
 
-EVERYWHERE_ALIKE = [each for each in commands(README) if each not in (["advise"], ["check", "--quick"])]
+EVERYWHERE_ALIKE = [
+    each for each in commands(README) if each not in (["advise"], ["check", "--quick"])
+]
 
 
 @pytest.mark.parametrize("arguments", EVERYWHERE_ALIKE, ids=" ".join)
@@ -71,7 +75,9 @@ def test_the_answer_that_the_readme_shows_is_the_answer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("code", blocks(README, "python"))
 def test_the_code_of_the_readme_runs(code: str, tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -93,7 +99,9 @@ def with_example(tmp_path: Path) -> Path:
     shutil.copytree(KB, kb)
     (kb / place[1]).write_text(source, encoding="utf-8")
     catalogue = (kb / "ops" / "tensorflow.yaml").read_text(encoding="utf-8")
-    (kb / "ops" / "tensorflow.yaml").write_text(catalogue.replace("\nops:\n", f"\nops:\n  {op}", 1), encoding="utf-8")
+    (kb / "ops" / "tensorflow.yaml").write_text(
+        catalogue.replace("\nops:\n", f"\nops:\n  {op}", 1), encoding="utf-8"
+    )
     return kb
 
 
@@ -102,7 +110,9 @@ def test_the_example_of_a_record_has_no_fault(with_example: Path) -> None:
     assert not faults, as_text(faults)
 
 
-@pytest.mark.parametrize(("release", "outcome"), [("2.9", "can differ between runs"), ("2.10", "repeats")])
+@pytest.mark.parametrize(
+    ("release", "outcome"), [("2.9", "can differ between runs"), ("2.10", "repeats")]
+)
 def test_the_example_of_a_record_answers_as_told(
     with_example: Path, tmp_path: Path, release: str, outcome: str
 ) -> None:

@@ -42,7 +42,9 @@ def test_a_job_gets_the_reviewed_answer(name: str) -> None:
     answer = {**expected, "exit": text.returncode, **{key: found[key] for key in SHOWN}}
     if os.environ.get("D9M_REVIEW"):
         (HERE / f"jobs/{name}.txt").write_text(text.stdout, encoding="utf-8")
-        (HERE / f"jobs/{name}.json").write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
+        (HERE / f"jobs/{name}.json").write_text(
+            json.dumps(answer, indent=2) + "\n", encoding="utf-8"
+        )
     assert text.stderr == ""
     assert text.stdout == (HERE / f"jobs/{name}.txt").read_text(encoding="utf-8")
     assert answer == job(name)
@@ -51,13 +53,21 @@ def test_a_job_gets_the_reviewed_answer(name: str) -> None:
 def explained(text: str) -> tuple[list[int], list[str]]:
     """The reasons that a text needs, by number, and the words that none of them covers."""
     # prices are strung together by semicolons
-    patterns = [re.compile(each.get("pattern") or re.escape(each["says"]) + ";?") for each in reasons()]
+    patterns = [
+        re.compile(each.get("pattern") or re.escape(each["says"]) + ";?") for each in reasons()
+    ]
     used: list[int] = []
     bare: list[str] = []
     place = 0
     while place < len(text):
-        ends = [(match.end(), number) for number, each in enumerate(patterns) if (match := each.match(text, place))]
-        end, number = max((each for each in ends if text[each[0] : each[0] + 1] in ("", " ")), default=(0, -1))
+        ends = [
+            (match.end(), number)
+            for number, each in enumerate(patterns)
+            if (match := each.match(text, place))
+        ]
+        end, number = max(
+            (each for each in ends if text[each[0] : each[0] + 1] in ("", " ")), default=(0, -1)
+        )
         if end > place:
             used.append(number)
         else:
@@ -80,10 +90,21 @@ def test_every_reason_is_needed() -> None:
 
 
 def test_every_reason_stands_in_a_document_or_says_why_it_needs_none() -> None:
-    wrong = [fault for each in reasons() for because in each.get("because", []) if (fault := unfounded(because))]
+    wrong = [
+        fault
+        for each in reasons()
+        for because in each.get("because", [])
+        if (fault := unfounded(because))
+    ]
     assert wrong == []
     assert [each for each in reasons() if not (each.get("because") or each.get("needs none"))] == []
 
 
 def test_the_three_jobs_are_there() -> None:
-    assert {"megatron-0.8", "megatron-0.15", "megatron-0.19", "clara-horovod", "vllm-beside-megatron"} <= set(JOBS)
+    assert {
+        "megatron-0.8",
+        "megatron-0.15",
+        "megatron-0.19",
+        "clara-horovod",
+        "vllm-beside-megatron",
+    } <= set(JOBS)

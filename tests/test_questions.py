@@ -1,4 +1,6 @@
-"""The questions from public threads have the form that their benchmark needs. How d9m answers them is not tested."""
+"""The questions from public threads have the form that their benchmark needs. How d9m answers them
+is not tested.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,20 @@ def test_a_question_can_be_put_and_judged(asking: Asking) -> None:
 
 
 def _asking(**changes: object) -> Asking:
-    known = {"id": "one", "url": "https://a", "asked": "?", "versions": "", "command": "advise", "right": "Both."}
-    judged = {"says": ("raises", ("2.6", "upgrade")), "never": ("can differ",), "exit": (1,), "because": "https://a b"}
+    known = {
+        "id": "one",
+        "url": "https://a",
+        "asked": "?",
+        "versions": "",
+        "command": "advise",
+        "right": "Both.",
+    }
+    judged = {
+        "says": ("raises", ("2.6", "upgrade")),
+        "never": ("can differ",),
+        "exit": (1,),
+        "because": "https://a b",
+    }
     return Asking(**(known | judged | changes))
 
 

@@ -1,4 +1,6 @@
-"""The resolver and a second evaluation that shares no code with it agree on every release and every op."""
+"""The resolver and a second evaluation that shares no code with it agree on every release and every
+op.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,11 @@ from second_reading import OPLESS, Book, Place
 
 def frameworks(book: Book) -> list[str]:
     """What has ops or sources of its own."""
-    return [name for name, record in book.packages.items() if record["kind"] != "image" and book.answerable(name)]
+    return [
+        name
+        for name, record in book.packages.items()
+        if record["kind"] != "image" and book.answerable(name)
+    ]
 
 
 def images(book: Book) -> list[str]:
@@ -39,15 +45,24 @@ def differences(
     facts: dict[str, str] | None = None,
     part: str = "ops",
 ) -> list[str]:
-    """Where the two do not say the same of one release: of its ops, or of the names that reach them.
+    """Where the two do not say the same of one release: of its ops, or of the names that reach
+    them.
 
     Names that never meet a source are asked in the newest release only.
     """
     given, book = facts or {}, opinion.book
     if package in images(book):
-        place, packages, container = book.image(package, release, device, given), (), book.reference(package, release)
+        place, packages, container = (
+            book.image(package, release, device, given),
+            (),
+            book.reference(package, release),
+        )
     else:
-        place, packages, container = book.stock(package, release, device, given), ((package, release),), None
+        place, packages, container = (
+            book.stock(package, release, device, given),
+            ((package, release),),
+            None,
+        )
     asked = Setup(packages, container, device, tuple(given.items()))
     environment = describe(kb, asked)
     newest = release == book.releases[package][-1]
@@ -57,15 +72,24 @@ def differences(
         for name in book.names(home, place, part)
         if newest or book.meets(home, name)
     }
-    advice = resolve(kb, environment, [op_lookup.find(kb, environment, op_syntax.parse(name)) for name in homes])
+    advice = resolve(
+        kb, environment, [op_lookup.find(kb, environment, op_syntax.parse(name)) for name in homes]
+    )
     told = {op.query: {source.id: source for source in op.sources} for op in advice.ops}
     found: list[str] = []
     for name in [*homes, OPLESS]:
         asked_of = _named(book, package, place) if name == OPLESS else [homes[name]]
-        expected = {id_: each for home in asked_of for id_, each in opinion.answers(home, name, place).items()}
+        expected = {
+            id_: each
+            for home in asked_of
+            for id_, each in opinion.answers(home, name, place).items()
+        }
         answered = told.get(name, {})
         where = f"{package} {release} {device} {name}"
-        found += [f"{where}: only one of the two meets {id_}" for id_ in sorted(expected.keys() ^ answered.keys())]
+        found += [
+            f"{where}: only one of the two meets {id_}"
+            for id_ in sorted(expected.keys() ^ answered.keys())
+        ]
         found += [
             f"{where} {id_}: {_brief(answered[id_])}, but a second opinion has {expected[id_]}"
             for id_ in expected.keys() & answered.keys()
@@ -75,7 +99,9 @@ def differences(
 
 
 def _named(book: Book, package: str, place: Place) -> list[str]:
-    """Of CUDA, cuDNN and NCCL that a wheel or an image ships only the one that the program uses is asked about."""
+    """Of CUDA, cuDNN and NCCL that a wheel or an image ships only the one that the program uses is
+    asked about.
+    """
     found: list[str] = []
     for name in place.releases:
         concerns = book.packages[name].get("concerns")
@@ -96,24 +122,40 @@ def _agree(answer: SourceAnswer, expected: Answer) -> bool:
     if answer.outcome != expected.outcome or not _agree_elsewhere(answer, expected):
         return False
     if expected.only_elsewhere:
-        return possible == {"deterministic"} and not answer.alternatives and answer.raised_by is None
+        return (
+            possible == {"deterministic"} and not answer.alternatives and answer.raised_by is None
+        )
     if possible != {each.outcome for each in expected.verdicts}:
         return False
     alternatives = tuple(tuple(labels) for labels in answer.alternatives)
     if answer.outcome == "depends":
         offered = {each.alternatives for each in expected.verdicts}
-        return answer.raised_by is None and (alternatives in offered if alternatives else offered == {()})
+        return answer.raised_by is None and (
+            alternatives in offered if alternatives else offered == {()}
+        )
     return Verdict(answer.outcome, alternatives, answer.raised_by) in expected.verdicts
 
 
 def _agree_elsewhere(answer: SourceAnswer, expected: Answer) -> bool:
-    """Whatever is worse elsewhere is listed, with the fewest facts that lead to it, and nothing else is."""
+    """Whatever is worse elsewhere is listed, with the fewest facts that lead to it, and nothing
+    else is.
+    """
     least = max(OUTCOMES.index(answer.outcome), OUTCOMES.index("deterministic"))
-    worse = {facts: outcome for facts, outcome in expected.elsewhere.items() if OUTCOMES.index(outcome) > least}
-    fewest = {facts: outcome for facts, outcome in worse.items() if not any(other < facts for other in worse)}
+    worse = {
+        facts: outcome
+        for facts, outcome in expected.elsewhere.items()
+        if OUTCOMES.index(outcome) > least
+    }
+    fewest = {
+        facts: outcome
+        for facts, outcome in worse.items()
+        if not any(other < facts for other in worse)
+    }
     listed: dict[frozenset[tuple[str, str]], str] = {}
     for each in answer.otherwise:
-        choices = [[(name, value) for value in _values(allowed)] for name, allowed in each.when.items()]
+        choices = [
+            [(name, value) for value in _values(allowed)] for name, allowed in each.when.items()
+        ]
         listed |= {frozenset(chosen): each.outcome for chosen in itertools.product(*choices)}
     known = set(expected.elsewhere)
     return {facts: outcome for facts, outcome in listed.items() if facts in known} == fewest
@@ -127,7 +169,10 @@ def _values(allowed: Allowed) -> list[str]:
 def _brief(answer: SourceAnswer) -> str:
     branches = [each.outcome for each in answer.possible]
     elsewhere = [(each.when, each.outcome) for each in answer.otherwise]
-    return f"{answer.outcome} {answer.alternatives} {answer.raised_by} of {branches}, otherwise {elsewhere}"
+    return (
+        f"{answer.outcome} {answer.alternatives} {answer.raised_by} of {branches}, otherwise "
+        f"{elsewhere}"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -137,13 +182,23 @@ def opinion() -> Opinion:
 
 @pytest.mark.parametrize("device", ["cuda", "cpu"])
 def test_both_say_the_same_of_every_op_in_every_release(opinion: Opinion, device: str) -> None:
-    releases = [(name, release) for name in frameworks(opinion.book) for release in opinion.book.releases[name]]
-    found = [each for place in releases for each in differences(knowledge_base(), opinion, *place, device)]
+    releases = [
+        (name, release)
+        for name in frameworks(opinion.book)
+        for release in opinion.book.releases[name]
+    ]
+    found = [
+        each
+        for place in releases
+        for each in differences(knowledge_base(), opinion, *place, device)
+    ]
     assert not found, "\n".join([f"{len(found)} differences", *found[:40]])
 
 
 def test_both_say_the_same_of_every_op_in_every_image(opinion: Opinion) -> None:
-    releases = [(name, release) for name in images(opinion.book) for release in opinion.book.releases[name]]
+    releases = [
+        (name, release) for name in images(opinion.book) for release in opinion.book.releases[name]
+    ]
     found = [each for place in releases for each in differences(knowledge_base(), opinion, *place)]
     assert not found, "\n".join([f"{len(found)} differences", *found[:40]])
 
@@ -164,7 +219,9 @@ def test_both_say_the_same_of_the_first_of_every_minor_release(
     firsts = [
         (name, release)
         for name in frameworks(opinion.book)
-        for release in {each.rpartition(".")[0]: each for each in reversed(opinion.book.releases[name])}.values()
+        for release in {
+            each.rpartition(".")[0]: each for each in reversed(opinion.book.releases[name])
+        }.values()
     ]
     found = [
         each
@@ -176,10 +233,28 @@ def test_both_say_the_same_of_the_first_of_every_minor_release(
 
 PLANTED = [
     ("sources/pytorch/index-add.yaml", 'from: "1.9"', 'from: "1.9.1"', "torch", "1.9.0"),
-    ("solutions/pytorch/uda.yaml", 'when: {torch: {from: "1.7"}}', 'when: {torch: {from: "1.8"}}', "torch", "1.7.1"),
-    ("sources/tensorflow/resize-bilinear.yaml", 'from: "20.03"', 'from: "20.02"', "ngc-tensorflow-tf1", "20.02"),
+    (
+        "solutions/pytorch/uda.yaml",
+        'when: {torch: {from: "1.7"}}',
+        'when: {torch: {from: "1.8"}}',
+        "torch",
+        "1.7.1",
+    ),
+    (
+        "sources/tensorflow/resize-bilinear.yaml",
+        'from: "20.03"',
+        'from: "20.02"',
+        "ngc-tensorflow-tf1",
+        "20.02",
+    ),
     ("solutions/tensorflow/tdp.yaml", 'until: "2.1"', 'until: "2.0.4"', "tensorflow", "2.0.4"),
-    ("sources/pytorch/cublas-workspace.yaml", 'cuda: {from: "10.2"}', 'cuda: {from: "11.0"}', "torch", "1.8.0"),
+    (
+        "sources/pytorch/cublas-workspace.yaml",
+        'cuda: {from: "10.2"}',
+        'cuda: {from: "11.0"}',
+        "torch",
+        "1.8.0",
+    ),
 ]
 
 

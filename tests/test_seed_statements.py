@@ -1,4 +1,6 @@
-"""Every statement of the seed documents is kept: by a record that cites the document, or by a page."""
+"""Every statement of the seed documents is kept: by a record that cites the document, or by a
+page.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ import pytest
 
 from golden import TESTS, flat, records, seed
 
-ROWS: list[dict[str, str]] = json.loads((TESTS / "seed_statements.json").read_text(encoding="utf-8"))
+ROWS: list[dict[str, str]] = json.loads(
+    (TESTS / "seed_statements.json").read_text(encoding="utf-8")
+)
 
 
 def named(row: dict[str, str]) -> str:
@@ -39,7 +43,9 @@ def test_a_record_that_cites_the_seed_keeps_it_or_a_page(row: dict[str, str]) ->
 
 def _seeds_of(record: Any) -> set[str]:
     """Seeds whose document a record cites, or is."""
-    cited = {name for name in _documents(msgspec.to_builtins(record)) if name in _seeds_of_documents()}
+    cited = {
+        name for name in _documents(msgspec.to_builtins(record)) if name in _seeds_of_documents()
+    }
     return {_seeds_of_documents()[name] for name in cited} | {getattr(record, "seed", None) or ""}
 
 

@@ -1,4 +1,6 @@
-"""Each researched row about the stack around the frameworks is a record, or was rejected for a reason."""
+"""Each researched row about the stack around the frameworks is a record, or was rejected for a
+reason.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ HERE = Path(__file__).parent
 KB = HERE.parent / "kb"
 ROWS: list[dict[str, Any]] = json.loads((HERE / "facts/stack.json").read_text(encoding="utf-8"))
 PARTS: dict[str, list[dict[str, Any]]] = {
-    path.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted((HERE / "stack").glob("*.json"))
+    path.name: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((HERE / "stack").glob("*.json"))
 }
 ENTRIES = [(part, entry) for part, entries in PARTS.items() for entry in entries]
 
@@ -35,7 +38,8 @@ def test_an_entry_copies_the_row_that_it_answers(part: str) -> None:
     wrong = [
         entry["row"]
         for entry in PARTS[part]
-        if (entry["system"], entry["setting"]) != (ROWS[entry["row"]]["system"], ROWS[entry["row"]]["setting"])
+        if (entry["system"], entry["setting"])
+        != (ROWS[entry["row"]]["system"], ROWS[entry["row"]]["setting"])
     ]
     assert wrong == []
 
@@ -43,7 +47,10 @@ def test_an_entry_copies_the_row_that_it_answers(part: str) -> None:
 @pytest.mark.parametrize("part", PARTS)
 def test_an_entry_names_records_or_says_why_there_is_none(part: str) -> None:
     for entry in PARTS[part]:
-        assert set(entry) in ({"row", "system", "setting", "records"}, {"row", "system", "setting", "rejected"})
+        assert set(entry) in (
+            {"row", "system", "setting", "records"},
+            {"row", "system", "setting", "rejected"},
+        )
         assert entry.get("records") or len(entry.get("rejected", "")) > 20, entry
 
 

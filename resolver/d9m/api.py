@@ -56,10 +56,16 @@ def understand(
 
 
 def _environment(
-    kb: KnowledgeBase, setup: Setup, named: Sequence[str], queries: Sequence[Query], calls: Sequence[Call]
+    kb: KnowledgeBase,
+    setup: Setup,
+    named: Sequence[str],
+    queries: Sequence[Query],
+    calls: Sequence[Call],
 ) -> Environment:
     """The environment of a question, with the packages that its ops and calls bring along."""
-    brought = [package for query in queries if (package := op_lookup.brought_along(kb, query)) is not None]
+    brought = [
+        package for query in queries if (package := op_lookup.brought_along(kb, query)) is not None
+    ]
     brought += [call.home for call in calls if call.home]
     extra = tuple((package, None) for package in dict.fromkeys(brought) if package not in named)
     return describe(kb, msgspec.structs.replace(setup, packages=(*setup.packages, *extra)))

@@ -25,18 +25,23 @@ class ExitCode(IntEnum):
 _MEANINGS = {
     ExitCode.ANSWERED: "full answer; nothing nondeterministic remains",
     ExitCode.FINDINGS: (
-        "findings. advise: an op is unsolved or raises, or settings conflict. check: a setting is missing, wrong, "
-        "forbidden or too late; something varies as-is or advised; a wrong value; the knowledge base is contradicted. "
+        "findings. advise: an op is unsolved or raises, or settings conflict. check: a setting is "
+        "missing, wrong, "
+        "forbidden or too late; something varies as-is or advised; a wrong value; the knowledge "
+        "base is contradicted. "
         "lint, audit: findings"
     ),
     ExitCode.USAGE: (
-        "usage: unknown op, version, container, package or fact; contradiction between options; text not recognised"
+        "usage: unknown op, version, container, package or fact; contradiction between options; "
+        "text not recognised"
     ),
     ExitCode.UNKNOWN: (
         "answered, but part of it is unknown, or depends on something that was not said "
         "(--allow-unknown turns it into 0)"
     ),
-    ExitCode.ABSENT: "the device asked for is absent, the framework is broken, or no probe could run",
+    ExitCode.ABSENT: (
+        "the device asked for is absent, the framework is broken, or no probe could run"
+    ),
     ExitCode.DATA: "bad or incompatible data (knowledge base, report file)",
 }
 
@@ -51,7 +56,9 @@ class D9mError(Exception):
 
     exit_code = ExitCode.USAGE
 
-    def __init__(self, what: str, *, nearest: Iterable[str] = (), allowed: Iterable[str] = (), tip: str = "") -> None:
+    def __init__(
+        self, what: str, *, nearest: Iterable[str] = (), allowed: Iterable[str] = (), tip: str = ""
+    ) -> None:
         self.what = printable(what)
         self.nearest = [printable(each) for each in nearest]
         self.allowed = [printable(each) for each in allowed]
@@ -95,7 +102,9 @@ LONGEST_QUOTE = 80
 
 
 def printable(text: str) -> str:
-    """`text` as a terminal may get it: without control characters, and without what turns the direction of text."""
+    """`text` as a terminal may get it: without control characters, and without what turns the
+    direction of text.
+    """
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
@@ -118,7 +127,9 @@ def nearest(text: str, names: Iterable[str], most: int = 3) -> list[str]:
 
     by_lower = {name.lower(): name for name in names}
     wanted = text.lower()[:LONGEST_QUOTE]
-    inside = [lower for lower in by_lower if len(wanted) > 2 and (wanted in lower or lower in wanted)]
+    inside = [
+        lower for lower in by_lower if len(wanted) > 2 and (wanted in lower or lower in wanted)
+    ]
     close = difflib.get_close_matches(wanted, by_lower, n=5 * most, cutoff=0.6)
     close = sorted(sorted(close), key=lambda each: _likeness(wanted, each), reverse=True)
     ranked = dict.fromkeys([*close, *sorted(inside, key=lambda each: abs(len(each) - len(wanted)))])

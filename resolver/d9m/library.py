@@ -52,7 +52,8 @@ def advise(
     {'torch': '2.6'}
     >>> advice.settings.env["CUBLAS_WORKSPACE_CONFIG"]
     ':4096:8'
-    >>> d9m.advise(torch="2.4", megatron_core="0.8", device="cuda").environment.packages["megatron-core"]
+    >>> d9m.advise(torch="2.4", megatron_core="0.8",
+    device="cuda").environment.packages["megatron-core"]
     '0.8'
     """
     kb = kb or open_knowledge_base()
@@ -71,10 +72,12 @@ def advise(
 
 
 def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | None) -> Explained:
-    """What an error or warning text means, or a log that holds some; packages narrow it to their wordings.
+    """What an error or warning text means, or a log that holds some; packages narrow it to their
+    wordings.
 
     >>> import d9m
-    >>> found = d9m.explain("cumsum_cuda_kernel does not have a deterministic implementation", torch="2.4")
+    >>> found = d9m.explain("cumsum_cuda_kernel does not have a deterministic implementation",
+    torch="2.4")
     >>> found.found[0].ops
     ['torch.cumsum']
     """

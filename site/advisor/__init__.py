@@ -1,4 +1,5 @@
-"""The tables that the advisor on the page joins: the resolver's answers for every environment that it offers.
+"""The tables that the advisor on the page joins: the resolver's answers for every environment that
+it offers.
 
 All knowledge of versions ends here. A condition or a source is asked in each
 environment for every combination of facts, and what it answers is a *tensor*;

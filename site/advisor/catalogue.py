@@ -21,13 +21,17 @@ class Catalogues:
         self.absences = Pool()
         """Numbers of names that some releases lack."""
         self._entries = {
-            package: [kb.get("ops", place) for place in kb.keys("ops") if place.startswith(f"{package}:")]
+            package: [
+                kb.get("ops", place) for place in kb.keys("ops") if place.startswith(f"{package}:")
+            ]
             for package in kb.meta.prefixes
         }
         self._absent: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def absent(self, packages: Mapping[str, Installed]) -> tuple[int, ...]:
-        """For each package with a catalogue: the place of the names that none of its releases has."""
+        """For each package with a catalogue: the place of the names that none of its releases
+        has.
+        """
         here = [name for name in packages if name in self._entries]
         return tuple(self._lacks(name, packages[name].candidates.releases) for name in here)
 
@@ -35,7 +39,9 @@ class Catalogues:
         place = (package, releases)
         if place not in self._absent:
             entries = enumerate(self._entries[package])
-            missing = tuple(number for number, entry in entries if not _exists(entry.exists, releases))
+            missing = tuple(
+                number for number, entry in entries if not _exists(entry.exists, releases)
+            )
             self._absent[place] = self.absences.place(missing)
         return self._absent[place]
 
@@ -54,12 +60,16 @@ class Catalogues:
         """Parts of names that mean several, where their order is not that of the names."""
         for place in self.kb.keys("names"):
             home, _colon, text = place.partition(":")
-            found = [numbers[each] for each in self.kb.get("names", place)] if home == package else []
+            found = (
+                [numbers[each] for each in self.kb.get("names", place)] if home == package else []
+            )
             if found != sorted(found):
                 yield text, found
 
     def _reach(self, package: str, entry: OpEntry, numbers: dict[str, int]) -> Iterator[Any]:
-        """Whether it is an op itself; then all that it leads to, with the columns that this meets."""
+        """Whether it is an op itself; then all that it leads to, with the columns that this
+        meets.
+        """
         yield int(entry.catalogued)
         for each in entry.reaches:
             ways = [BOTH.index(way) for way in each.directions]

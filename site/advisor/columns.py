@@ -50,7 +50,9 @@ class Columns:
         self._kb = kb
         self._numbers: dict[Rules, int] = {}
         self.every: list[Column] = []
-        self.of_package = {package: self._met(kb.opless(package), {}) for package in kb.keys("packages")}
+        self.of_package = {
+            package: self._met(kb.opless(package), {}) for package in kb.keys("packages")
+        }
         """Those of the sources that belong to no op."""
 
     def of_op(self, package: str, reached: Reached) -> list[int]:
@@ -78,13 +80,17 @@ class Sheet:
         self._parts: dict[Hashable, int] = {}
 
     def cell(self, column: Column, offered: Offered) -> tuple[int, ...]:
-        """Tensors of the verdict, then of the release that fixes it; each once, or by direction where they differ."""
+        """Tensors of the verdict, then of the release that fixes it; each once, or by direction
+        where they differ.
+        """
         ways = HERE if column.splits else (column.ways,)
         return tuple(
             each
             for find, look in ((self._verdict, self._look_here), (self._fixed, self._look_anywhere))
             for here in ways
-            for each in [self._once((find, column.rules, here, look(column.rules, offered)), offered, here)]
+            for each in [
+                self._once((find, column.rules, here, look(column.rules, offered)), offered, here)
+            ]
         )
 
     def _once(self, place: tuple[Any, ...], offered: Offered, here: tuple[Direction, ...]) -> int:
@@ -97,15 +103,28 @@ class Sheet:
         """All that a verdict can depend on, facts apart."""
         environment = offered.environment
         image = environment.image.package if environment.image else None
-        parts = [self._part(rules, name, offered) for name in rules.cuts if name not in environment.vocabulary]
+        parts = [
+            self._part(rules, name, offered)
+            for name in rules.cuts
+            if name not in environment.vocabulary
+        ]
         return (image if image in rules.tracks else "", _newest(environment, rules.home), *parts)
 
     def _look_anywhere(self, rules: Rules, offered: Offered) -> Hashable:
-        """All that the release with a fix can depend on, facts apart: what an image or a wheel holds does not count."""
+        """All that the release with a fix can depend on, facts apart: what an image or a wheel
+        holds does not count.
+        """
         environment = offered.environment
-        stock = {name for name, each in environment.packages.items() if each.origin == "given"} | environment.undecided
-        names = (name for name in rules.cuts if name not in environment.vocabulary and name != rules.home)
-        return tuple(self._part(rules, name, offered) if name in stock or name == "device" else None for name in names)
+        stock = {
+            name for name, each in environment.packages.items() if each.origin == "given"
+        } | environment.undecided
+        names = (
+            name for name in rules.cuts if name not in environment.vocabulary and name != rules.home
+        )
+        return tuple(
+            self._part(rules, name, offered) if name in stock or name == "device" else None
+            for name in names
+        )
 
     def _part(self, rules: Rules, name: str, offered: Offered) -> Hashable:
         """The domain of one variable, equal where no condition can tell two apart."""
@@ -113,7 +132,9 @@ class Sheet:
             return offered.environment.device
         place = (name, id(rules.cuts[name]), offered.held.get(name))
         if place not in self._parts:
-            self._parts[place] = self._domains.place(positions(offered.environment, name, rules.cuts[name]))
+            self._parts[place] = self._domains.place(
+                positions(offered.environment, name, rules.cuts[name])
+            )
         return self._parts[place]
 
     def _verdict(self, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
@@ -122,7 +143,9 @@ class Sheet:
 
         def answer(world: World) -> int:
             verdict = rules.verdict(world, image, here)[0]
-            return self.verdicts.place((verdict, unverified(verdict, newest) if newest else verdict))
+            return self.verdicts.place(
+                (verdict, unverified(verdict, newest) if newest else verdict)
+            )
 
         domains = since_first_step(rules, environment, open_domains(environment, rules.cuts))
         return self.tensors.place(domains, answer)
@@ -134,10 +157,16 @@ class Sheet:
 
 
 def positions(environment: Environment, name: str, cuts: tuple[str, ...]) -> Hashable:
-    """The domain of a package by the cuts between which its cells lie, whatever release stands for each."""
+    """The domain of a package by the cuts between which its cells lie, whatever release stands for
+    each.
+    """
     edges = [key(cut) for cut in cuts]
     return tuple(
-        (None if cell.value is None else sum(edge <= cell.value for edge in edges), cell.low, cell.high)
+        (
+            None if cell.value is None else sum(edge <= cell.value for edge in edges),
+            cell.low,
+            cell.high,
+        )
         for cell in environment.cells(name, cuts)
     )
 
@@ -145,10 +174,16 @@ def positions(environment: Environment, name: str, cuts: tuple[str, ...]) -> Has
 def _newest(environment: Environment, home: str) -> str | None:
     """The newest release known, where the environment holds a newer one."""
     installed = environment.packages.get(home)
-    return installed.candidates.releases[-1] if installed and installed.candidates.how == "newer" else None
+    return (
+        installed.candidates.releases[-1]
+        if installed and installed.candidates.how == "newer"
+        else None
+    )
 
 
-def _first_good(rules: Rules, world: World, over: Cells, here: tuple[Direction, ...]) -> tuple[str, str] | None:
+def _first_good(
+    rules: Rules, world: World, over: Cells, here: tuple[Direction, ...]
+) -> tuple[str, str] | None:
     """Home and its first release from which every later one is settled, in one world."""
     domains = {name: (Cell(value),) for name, value in world.items()}
     fixed = first_good(rules, {**domains, rules.home: over}, list(here))

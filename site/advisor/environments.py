@@ -1,4 +1,6 @@
-"""The environments that the page offers: every release, line of releases and image, on every device."""
+"""The environments that the page offers: every release, line of releases and image, on every
+device.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ class Choice(msgspec.Struct, frozen=True):
 def choices(kb: KnowledgeBase) -> list[Choice]:
     """What can be asked about: packages of which something is known, frameworks first, then images.
 
-    Of a kind, those with ops come first, and the one with most sources first of all: the page begins with it.
-    """
+    Of a kind, those with ops come first, and the one with most sources first of all: the page
+    begins with it."""
     sources = Counter(map(kb.home, kb.keys("sources")))
     known = [
         (PRIMARY.index(kb.package(name).kind), name not in kb.meta.prefixes, -sources[name], name)
@@ -46,10 +48,16 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
         for *_rank, name in sorted(known)
     ]
     for family, packages in sorted(kb.meta.images.items()):
-        tags = [(each, tag(kb.package(package), each)) for package in packages for each in kb.releases(package)]
+        tags = [
+            (each, tag(kb.package(package), each))
+            for package in packages
+            for each in kb.releases(package)
+        ]
         newest_first = sorted(tags, key=lambda each: (key(each[0]), each[1]), reverse=True)
         title = f"{family} container"
-        found.append(Choice(family, title, "--container", tuple(shown for _release, shown in newest_first)))
+        found.append(
+            Choice(family, title, "--container", tuple(shown for _release, shown in newest_first))
+        )
     return found
 
 
@@ -74,7 +82,8 @@ class Offered(msgspec.Struct, frozen=True):
 
     environment: Environment
     held: dict[str, int]
-    """Package -> a number for what of it is there: equal numbers, equal releases of equal origin."""
+    """Package -> a number for what of it is there: equal numbers, equal releases of equal origin.
+    """
 
 
 class Offers:
@@ -91,7 +100,9 @@ class Offers:
             for device in DEVICES:
                 environment = msgspec.structs.replace(elsewhere, device=device)
                 if device == "cuda" and environment.image is None:
-                    environment = describe(self.kb, asked(choice, version, device))  # with what the wheel ships
+                    environment = describe(
+                        self.kb, asked(choice, version, device)
+                    )  # with what the wheel ships
                 held = {name: self._number(each) for name, each in environment.packages.items()}
                 open_ = dict.fromkeys(environment.undecided, 0)
                 yield version, device, Offered(environment, {**open_, **held})

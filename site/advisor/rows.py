@@ -1,4 +1,6 @@
-"""The rows of the tables: what all sources and conditions answer in each environment, each distinct part made once."""
+"""The rows of the tables: what all sources and conditions answer in each environment, each distinct
+part made once.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,17 @@ IMAGE = ""
 """Stands for the kind of image among the names of packages."""
 
 Group = tuple[tuple[str, ...], list[int]]
-"""Names that some columns (or conditions) restrict, and the places of those that restrict just these."""
+"""Names that some columns (or conditions) restrict, and the places of those that restrict just
+these.
+"""
 
 
 class Rows:
     """Rows of any number of environments. All conditions must be known before the first."""
 
-    def __init__(self, kb: KnowledgeBase, sheet: Sheet, columns: Sequence[Column], conditions: Conditions) -> None:
+    def __init__(
+        self, kb: KnowledgeBase, sheet: Sheet, columns: Sequence[Column], conditions: Conditions
+    ) -> None:
         self.sheet = sheet
         self.columns = columns
         self.conditions = conditions
@@ -37,13 +43,15 @@ class Rows:
         self._alike: dict[Hashable, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
     def answers(self, offered: Offered) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Places of the cells of all columns (-1 for sources of packages that are not there), and tensors of all
-        conditions."""
+        """Places of the cells of all columns (-1 for sources of packages that are not there), and
+        tensors of all conditions."""
         tokens = self._tokens_of(offered)
         alike = tuple(tokens.items())
         if alike not in self._alike:
             cells = self._row(self._columns, len(self.columns), self._cell, offered, tokens)
-            holding = self._row(self._conditions, len(self.conditions), self.conditions.tensor, offered, tokens)
+            holding = self._row(
+                self._conditions, len(self.conditions), self.conditions.tensor, offered, tokens
+            )
             self._alike[alike] = (cells, holding)
         return self._alike[alike]
 
@@ -70,16 +78,24 @@ class Rows:
         return tuple(row)
 
     def _tokens_of(self, offered: Offered) -> dict[str, Hashable]:
-        """For each package, and for the device and the image: equal tokens where no condition tells two apart."""
+        """For each package, and for the device and the image: equal tokens where no condition tells
+        two apart.
+        """
         environment = offered.environment
         image = environment.image.package if environment.image else None
         tokens: dict[str, Hashable] = {"device": environment.device, IMAGE: image}
         for name, number in offered.held.items():
             if (name, number) not in self._tokens:
                 installed = environment.packages.get(name)
-                newest = installed.candidates.releases[-1] if installed and installed.candidates.how == "newer" else ""
+                newest = (
+                    installed.candidates.releases[-1]
+                    if installed and installed.candidates.how == "newer"
+                    else ""
+                )
                 where = positions(environment, name, self._cuts.get(name, ()))
-                self._tokens[name, number] = self._domains.place((newest, installed and installed.origin, where))
+                self._tokens[name, number] = self._domains.place(
+                    (newest, installed and installed.origin, where)
+                )
             tokens[name] = self._tokens[name, number]
         return tokens
 
@@ -87,7 +103,9 @@ class Rows:
 def _grouped(restricted: Iterable[Iterable[str]], facts: Mapping[str, object]) -> list[Group]:
     found: dict[tuple[str, ...], list[int]] = {}
     for place, names in enumerate(restricted):
-        found.setdefault(tuple(dict.fromkeys(each for each in names if each not in facts)), []).append(place)
+        found.setdefault(
+            tuple(dict.fromkeys(each for each in names if each not in facts)), []
+        ).append(place)
     return list(found.items())
 
 
@@ -100,21 +118,30 @@ def _joined(all_cuts: Iterable[Cuts]) -> dict[str, tuple[str, ...]]:
 
 
 LOOK_BACK = 8
-"""Lines in which a like one is looked for: five devices follow each other, and versions after them."""
+"""Lines in which a like one is looked for: five devices follow each other, and versions after them.
+"""
 DIFFERS = -2
 """Opens a line that is told by what differs from an earlier one."""
 
 
 def packed(lines: Sequence[tuple[int, ...]]) -> list[list[int]]:
-    """Lines, each that is much like an earlier one as [DIFFERS, number of that, place, value, place, value, …]."""
+    """Lines, each that is much like an earlier one as [DIFFERS, number of that, place, value,
+    place, value, …].
+    """
     found: list[list[int]] = []
     for number, line in enumerate(lines):
-        near = [at for at in range(max(0, number - LOOK_BACK), number) if len(lines[at]) == len(line)]
+        near = [
+            at for at in range(max(0, number - LOOK_BACK), number) if len(lines[at]) == len(line)
+        ]
         differing = {at: sum(one != other for one, other in zip(lines[at], line)) for at in near}
         best = min(differing, key=lambda at: (differing[at], -at), default=None)
         if best is not None and 2 * differing[best] + 2 < len(line):
-            changes = (each for each in enumerate(zip(lines[best], line)) if each[1][0] != each[1][1])
-            found.append([DIFFERS, best, *(part for place, (_old, new) in changes for part in (place, new))])
+            changes = (
+                each for each in enumerate(zip(lines[best], line)) if each[1][0] != each[1][1]
+            )
+            found.append(
+                [DIFFERS, best, *(part for place, (_old, new) in changes for part in (place, new))]
+            )
         else:
             found.append(list(line))
     return found

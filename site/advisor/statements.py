@@ -13,7 +13,16 @@ from advisor.tensors import Tensors, open_domains
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.conditions import Cuts
-from d9m.model.records import Caution, ErrorRecord, Ingredient, Setting, Solution, Source, Turn, When
+from d9m.model.records import (
+    Caution,
+    ErrorRecord,
+    Ingredient,
+    Setting,
+    Solution,
+    Source,
+    Turn,
+    When,
+)
 
 
 class Conditions:
@@ -48,7 +57,9 @@ class Conditions:
         place = (number, *(self._part(name, cuts[name], offered) for name in names))
         if place not in self._seen:
             domains = open_domains(offered.environment, dict(cuts))
-            self._seen[place] = self.tensors.place(domains, lambda world: int(conditions.holds(condition, world)))
+            self._seen[place] = self.tensors.place(
+                domains, lambda world: int(conditions.holds(condition, world))
+            )
         return self._seen[place]
 
     def _part(self, name: str, cuts: tuple[str, ...], offered: Offered) -> Hashable:
@@ -70,7 +81,9 @@ class Statements:
     def everything(self, sources: Iterable[str]) -> dict[str, Any]:
         """All that is told; `sources` are those that columns name."""
         kb = self.kb
-        ingredients = sorted(kb.keys("ingredients"), key=lambda id_: (kb.get("ingredients", id_).order, id_))
+        ingredients = sorted(
+            kb.keys("ingredients"), key=lambda id_: (kb.get("ingredients", id_).order, id_)
+        )
         return {
             "sources": [self.source(id_) for id_ in sources],
             "solutions": (solutions := [self.solution(id_) for id_ in kb.keys("solutions")]),
@@ -126,13 +139,29 @@ class Statements:
         """An error as it is recognised, and what it is about."""
         error: ErrorRecord = self.kb.get("errors", id_)
         package = self.kb.meta.folders.get(id_.partition("/")[0])
-        about = {"title": error.title, "kind": error.kind, "advice": error.advice, "package": package}
+        about = {
+            "title": error.title,
+            "kind": error.kind,
+            "advice": error.advice,
+            "package": package,
+        }
         return {"id": id_, **about, "ops": error.ops}
 
     def setting(self, name: str) -> dict[str, Any]:
         setting: Setting = self.kb.setting(name)
-        kept = ("name", "kind", "read", "statement", "imports", "before_import", "list", "value_type", "where",
-                "refuses", "summary")  # fmt: skip
+        kept = (
+            "name",
+            "kind",
+            "read",
+            "statement",
+            "imports",
+            "before_import",
+            "list",
+            "value_type",
+            "where",
+            "refuses",
+            "summary",
+        )
         known = msgspec.to_builtins(setting)
         return {name: known[name] for name in kept if name in known}
 

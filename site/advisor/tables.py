@@ -51,19 +51,31 @@ class _Tables:
             "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
             "facts": {
-                name: [fact.title, fact.values or None, fact.default, int(fact.argument), fact.says, fact.usual]
+                name: [
+                    fact.title,
+                    fact.values or None,
+                    fact.default,
+                    int(fact.argument),
+                    fact.says,
+                    fact.usual,
+                ]
                 for name, fact in sorted(kb.meta.facts.items())
             },
             "choices": offered,
             "about": about,
             "catalogues": catalogues,
             "columns": [_column(each, sources) for each in self.columns.every],
-            "opless": {package: numbers for package, numbers in self.columns.of_package.items() if numbers},
+            "opless": {
+                package: numbers for package, numbers in self.columns.of_package.items() if numbers
+            },
             **statements,
             "ranks": self._ranks(),
             "domains": self.tensors.domains.values,
             "tensors": self.tensors.tensors.values,
-            "verdicts": [[_verdict(each) for each in dict.fromkeys(pair)] for pair in self.sheet.verdicts.values],
+            "verdicts": [
+                [_verdict(each) for each in dict.fromkeys(pair)]
+                for pair in self.sheet.verdicts.values
+            ],
             "packages": self.packages.values,
             "absences": self.catalogues.absences.values,
             "cells": rows.cells.values,
@@ -74,7 +86,9 @@ class _Tables:
     def _offered(self, rows: Rows, offers: Offers, choice: Choice) -> dict[str, Any]:
         found: dict[str, list[int]] = {}
         for version, _device, offered in offers.of(choice):
-            found.setdefault(version, []).append(self.rows.place(self._row(rows, choice, version, offered)))
+            found.setdefault(version, []).append(
+                self.rows.place(self._row(rows, choice, version, offered))
+            )
         return {
             "name": choice.name,
             "title": choice.title,
@@ -85,8 +99,8 @@ class _Tables:
         }
 
     def _row(self, rows: Rows, choice: Choice, version: str, offered: Offered) -> tuple[int, ...]:
-        """What an environment holds (nothing told: the one release asked for), what it lacks, and what its sources
-        and its conditions answer."""
+        """What an environment holds (nothing told: the one release asked for), what it lacks, and
+        what its sources and its conditions answer."""
         packages = offered.environment.packages
         told = [_held(name, each) for name, each in packages.items()]
         plain = [(choice.name, version, (version,), "exactly", "given")]
@@ -111,7 +125,9 @@ class _Tables:
         bounds: dict[str, set[str]] = {}
         for name, cells in self.tensors.domains.values:
             if name not in self.kb.meta.facts:
-                bounds.setdefault(name, set()).update(edge for pair in cells for edge in pair if edge is not None)
+                bounds.setdefault(name, set()).update(
+                    edge for pair in cells for edge in pair if edge is not None
+                )
         for _variables, leaves in self.tensors.tensors.values:
             for name, release in (leaf for leaf in leaves if isinstance(leaf, tuple)):
                 bounds.setdefault(name, set()).add(release)
@@ -121,7 +137,9 @@ class _Tables:
 
 
 def _column(column: Column, sources: Sequence[str]) -> list[Any]:
-    """Source, home, direction (0: both), whether directions differ, facts that its conditions ask about."""
+    """Source, home, direction (0: both), whether directions differ, facts that its conditions ask
+    about.
+    """
     way = BOTH.index(column.ways[0]) + 1 if len(column.ways) == 1 else 0
     return [sources.index(column.met.id), column.rules.home, way, int(column.splits), column.asks]
 
@@ -131,14 +149,20 @@ def _same(choice: Choice) -> Iterator[tuple[str, str]]:
     sign = "-" if choice.option == "--container" else "."
     for version in choice.versions:
         shorter = version.rpartition(sign)[0]
-        several = [each for each in choice.versions if covers(shorter, each) or each.startswith(f"{shorter}{sign}")]
+        several = [
+            each
+            for each in choice.versions
+            if covers(shorter, each) or each.startswith(f"{shorter}{sign}")
+        ]
         if shorter and shorter not in choice.versions and len(several) == 1:
             yield shorter, version
 
 
 def _ranked(texts: Iterable[str]) -> dict[str, int]:
     places = sorted({key(each) for each in texts})
-    return {each: places.index(key(each)) for each in sorted(texts, key=lambda each: (key(each), each))}
+    return {
+        each: places.index(key(each)) for each in sorted(texts, key=lambda each: (key(each), each))
+    }
 
 
 def _held(name: str, installed: Installed) -> tuple[Any, ...]:
@@ -147,4 +171,8 @@ def _held(name: str, installed: Installed) -> tuple[Any, ...]:
 
 
 def _verdict(verdict: Any) -> dict[str, Any]:
-    return {name: value for name, value in msgspec.structs.asdict(verdict).items() if value not in (None, ())}
+    return {
+        name: value
+        for name, value in msgspec.structs.asdict(verdict).items()
+        if value not in (None, ())
+    }

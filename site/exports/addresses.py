@@ -19,4 +19,8 @@ def page(kb: KnowledgeBase, table: str, key: str) -> str:
 
 def directory(path: str) -> str:
     """The address, in the site, of a page's Markdown."""
-    return path.removesuffix(".md").removesuffix("index").rstrip("/") + "/" if path != "index.md" else ""
+    return (
+        path.removesuffix(".md").removesuffix("index").rstrip("/") + "/"
+        if path != "index.md"
+        else ""
+    )

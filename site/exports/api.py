@@ -1,4 +1,6 @@
-"""The JSON API: every record, op, package and release, lists of them, and everything in one file."""
+"""The JSON API: every record, op, package and release, lists of them, and everything in one
+file.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ def encoded(content: Any) -> bytes:
 
 def head(kb: KnowledgeBase, path: str) -> dict[str, Any]:
     """What every file says of itself."""
-    return {"api_version": shapes.VERSION, "d9m": Tool(__version__, kb.meta.date), "url": SITE + path}
+    return {
+        "api_version": shapes.VERSION,
+        "d9m": Tool(__version__, kb.meta.date),
+        "url": SITE + path,
+    }
 
 
 def _records(kb: KnowledgeBase) -> Iterator[tuple[str, Any]]:
@@ -111,9 +117,14 @@ def _release_path(package: str, version: str) -> str:
 def _releases(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.ReleaseFile]]:
     for package in kb.meta.prefixes:
         for version in kb.releases(package):
-            advice, path = grid.answer(kb, package, version, DEVICE), _release_path(package, version)
+            advice, path = (
+                grid.answer(kb, package, version, DEVICE),
+                _release_path(package, version),
+            )
             ops = {
-                op.query: OpOutcome(op.outcome, op.default, op.solutions, [each.id for each in op.sources])
+                op.query: OpOutcome(
+                    op.outcome, op.default, op.solutions, [each.id for each in op.sources]
+                )
                 for op in advice.ops
                 if op.sources
             }
@@ -121,7 +132,12 @@ def _releases(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.ReleaseFile]]:
             yield (
                 path,
                 shapes.ReleaseFile(
-                    **head(kb, path), package=package, version=version, device=DEVICE, settings=settings, ops=ops
+                    **head(kb, path),
+                    package=package,
+                    version=version,
+                    device=DEVICE,
+                    settings=settings,
+                    ops=ops,
                 ),
             )
 
@@ -134,7 +150,11 @@ def _lists(kb: KnowledgeBase, found: dict[str, Any]) -> Iterator[tuple[str, shap
         elif isinstance(file, shapes.PackageFile):
             kind, entry = "packages", Entry(file.id, file.title, file.url, file.page)
         else:
-            title = getattr(file.record, "title", None) or getattr(file.record, "name", None) or file.record.myth
+            title = (
+                getattr(file.record, "title", None)
+                or getattr(file.record, "name", None)
+                or file.record.myth
+            )
             kind, entry = file.kind, Entry(file.id, title, file.url, file.page)
         listed.setdefault(kind, []).append(entry)
     for kind, entries in listed.items():
@@ -153,7 +173,9 @@ def _everything(kb: KnowledgeBase, found: dict[str, Any]) -> shapes.Everything:
             packages[file.id] = file
         else:
             records.setdefault(file.kind, {})[file.id] = file
-    return shapes.Everything(**head(kb, f"{API}all.json"), records=records, ops=ops, packages=packages)
+    return shapes.Everything(
+        **head(kb, f"{API}all.json"), records=records, ops=ops, packages=packages
+    )
 
 
 def _index(kb: KnowledgeBase, listings: Iterable[shapes.Listing]) -> shapes.Index:

@@ -36,10 +36,14 @@ def _source(kb: KnowledgeBase, id_: str) -> Badge:
         return Badge(1, id_, "not met any more", "brightgreen")
     by = " + ".join(today.verdict.alternatives[0]) if today.verdict.alternatives else ""
     outcome = today.verdict.outcome
-    return Badge(1, id_, f"{outcome.replace('-', ' ')}{f' with {by}' if by else ''}", _COLOURS[outcome])
+    return Badge(
+        1, id_, f"{outcome.replace('-', ' ')}{f' with {by}' if by else ''}", _COLOURS[outcome]
+    )
 
 
 def _package(kb: KnowledgeBase, package: str) -> Badge:
     released = kb.releases(package)
     sources = sum(kb.home(id_) == package for id_ in kb.keys("sources"))
-    return Badge(1, kb.package(package).title, f"{released[0]} - {released[-1]}, {sources} sources", "blue")
+    return Badge(
+        1, kb.package(package).title, f"{released[0]} - {released[-1]}, {sources} sources", "blue"
+    )

@@ -1,4 +1,6 @@
-"""Atom feeds: what each line of releases changed for determinism, newest first; all, and one a framework."""
+"""Atom feeds: what each line of releases changed for determinism, newest first; all, and one a
+framework.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ class _Entry(msgspec.Struct, frozen=True):
 def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
     by_package = {package: list(_entries(kb, package)) for package in sorted(kb.meta.prefixes)}
     everything = [entry for entries in by_package.values() for entry in entries]
-    yield "feeds/all.xml", _feed(kb, "all", "Determinism in deep learning: changes by release", everything)
+    yield (
+        "feeds/all.xml",
+        _feed(kb, "all", "Determinism in deep learning: changes by release", everything),
+    )
     for package, entries in by_package.items():
         title = f"Determinism in {kb.package(package).title}: changes by release"
         yield f"feeds/{package}.xml", _feed(kb, package, title, entries)
@@ -41,7 +46,9 @@ def _entries(kb: KnowledgeBase, package: str) -> Iterator[_Entry]:
         found = releases.changes(kb, package, earlier, line)
         if date and found:
             title = f"{kb.package(package).title} {line.name}"
-            yield _Entry(_day(date), directory(releases.path(package, line.name)), title, _told(found))
+            yield _Entry(
+                _day(date), directory(releases.path(package, line.name)), title, _told(found)
+            )
 
 
 def _day(date: str) -> str:
@@ -50,7 +57,10 @@ def _day(date: str) -> str:
 
 
 def _told(changes: list[Change]) -> str:
-    return "; ".join(f"{', '.join(each.ops)}: {_outcome(each.before)} -> {_outcome(each.after)}" for each in changes)
+    return "; ".join(
+        f"{', '.join(each.ops)}: {_outcome(each.before)} -> {_outcome(each.after)}"
+        for each in changes
+    )
 
 
 def _outcome(op: OpAnswer | None) -> str:

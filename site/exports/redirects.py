@@ -55,4 +55,6 @@ def _page(old: str, place: Place) -> bytes:
     to = directory(place.page)
     fragment = f"#{quote(place.anchor)}" if place.anchor else ""
     address = posixpath.relpath(to or ".", old).rstrip("/") + "/" + fragment
-    return _PAGE.format(address=html.escape(address), canonical=html.escape(SITE + to + fragment)).encode()
+    return _PAGE.format(
+        address=html.escape(address), canonical=html.escape(SITE + to + fragment)
+    ).encode()

@@ -47,7 +47,10 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
     paths = {
         "/index.json": ("Where everything is", "Index"),
         "/all.json": ("Everything in one file", "Everything"),
-        **{f"/{kind}/index.json": (f"All records of {kind}", "Listing") for kind in shapes.RECORD_FILES},
+        **{
+            f"/{kind}/index.json": (f"All records of {kind}", "Listing")
+            for kind in shapes.RECORD_FILES
+        },
         "/ops/{package}/index.json": ("All names of a framework's ops", "Listing"),
         "/ops/{package}/{name}.json": ("One name", "OpFile"),
         "/packages/index.json": ("All packages", "Listing"),
@@ -66,7 +69,9 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
             "title": "d9m",
             "version": f"{shapes.VERSION}",
             "summary": "Determinism in deep learning, as static JSON",
-            "description": f"Files, written by d9m {__version__} from the knowledge base of {kb.meta.date}.",
+            "description": (
+                f"Files, written by d9m {__version__} from the knowledge base of {kb.meta.date}."
+            ),
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": f"{SITE}{API}".rstrip("/")}],
@@ -76,11 +81,21 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
 
 def _operation(path: str, summary: str, type_: str) -> dict[str, Any]:
     names = [part.partition("}")[0] for part in path.split("{")[1:]]
-    parameters = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in names
+    ]
     content = {"application/json": {"schema": {"$ref": f"schema.json#/$defs/{type_}"}}}
     return {
-        "operationId": path.replace(".json", "").strip("/").replace("/", "-").replace("{", "").replace("}", ""),
+        "operationId": path.replace(".json", "")
+        .strip("/")
+        .replace("/", "-")
+        .replace("{", "")
+        .replace("}", ""),
         "summary": summary,
         "parameters": parameters,
-        "responses": {"200": {"description": summary, "content": content}, "404": {"description": "No such file"}},
+        "responses": {
+            "200": {"description": summary, "content": content},
+            "404": {"description": "No such file"},
+        },
     }

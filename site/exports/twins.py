@@ -41,7 +41,8 @@ def index(kb: KnowledgeBase, pages: Mapping[str, str]) -> str:
     lines = [
         "# d9m",
         "",
-        "> Determinism in deep learning: which ops of which release repeat bit for bit, what to set so that they do, "
+        "> Determinism in deep learning: which ops of which release repeat bit for bit, what to "
+        "set so that they do, "
         f"and who says so. Knowledge base of {kb.meta.date}.",
         "",
         "Every page has a twin in Markdown: the address of the page with `.md` for the last slash "
@@ -61,7 +62,10 @@ def index(kb: KnowledgeBase, pages: Mapping[str, str]) -> str:
 
 
 def _links(pages: Mapping[str, str], paths: Iterable[str]) -> list[str]:
-    return [f"- [{_field(pages[path], 'title') or path}]({SITE}{path}){_about(pages[path])}" for path in sorted(paths)]
+    return [
+        f"- [{_field(pages[path], 'title') or path}]({SITE}{path}){_about(pages[path])}"
+        for path in sorted(paths)
+    ]
 
 
 def _about(text: str) -> str:

@@ -14,7 +14,8 @@ from pages.markdown import Markdown
 
 
 def bar(track: Track, released: Sequence[str]) -> Markdown:
-    """One part for each run of releases with the same answer, as wide as it has releases; empty without any.
+    """One part for each run of releases with the same answer, as wide as it has releases; empty
+    without any.
 
     Where conditions decide, the worst answer is shown: the table below has all.
     """
@@ -22,14 +23,18 @@ def bar(track: Track, released: Sequence[str]) -> Markdown:
     if len(released) < 2 or not parts:
         return Markdown("")
     told = "; ".join(
-        f"{span}: {outcome.replace('-', ' ') if outcome else 'not met'}" for span, outcome, _width in parts
+        f"{span}: {outcome.replace('-', ' ') if outcome else 'not met'}"
+        for span, outcome, _width in parts
     )
     inner = "".join(
-        f'<span class="d9m-{outcome or "none"}" style="flex-grow:{width}" title="{html.escape(span)}">'
+        f'<span class="d9m-{outcome or "none"}" style="flex-grow:{width}" '
+        f'title="{html.escape(span)}">'
         f"<b>{phrases.SYMBOLS[outcome] if outcome else '–'}</b> {html.escape(span)}</span>"
         for span, outcome, width in parts
     )
-    return Markdown(f'<div class="d9m-bar" role="img" aria-label="{html.escape(told)}">{inner}</div>')
+    return Markdown(
+        f'<div class="d9m-bar" role="img" aria-label="{html.escape(told)}">{inner}</div>'
+    )
 
 
 def _parts(track: Track, released: Sequence[str]) -> Iterator[tuple[str, Outcome | None, int]]:

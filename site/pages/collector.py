@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def paused() -> Iterator[None]:
-    """No search for cycles: answers are millions of small values without any, and going through them takes its time."""
+    """No search for cycles: answers are millions of small values without any, and going through
+    them takes its time.
+    """
     running = gc.isenabled()
     gc.disable()
     try:

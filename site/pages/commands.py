@@ -43,13 +43,18 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     title = "Command line"
     description = "Every d9m command with its options, examples and exit codes."
     found = commands()
-    yield layout.page(kb, PATH, "commands.md", title, description, weight=2, commands=found, codes=list(ExitCode))
+    yield layout.page(
+        kb, PATH, "commands.md", title, description, weight=2, commands=found, codes=list(ExitCode)
+    )
 
 
 def commands() -> list[Command]:
     """Every command, those of a group after the group."""
     shown = _examples(_README.read_text(encoding="utf-8"))
-    return [_command(name, each, shown) for name, each in _tree("d9m", typer.main.get_command(application([])))]
+    return [
+        _command(name, each, shown)
+        for name, each in _tree("d9m", typer.main.get_command(application([])))
+    ]
 
 
 def _tree(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -61,7 +66,11 @@ def _tree(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 def _command(name: str, command: Any, shown: dict[str, list[str]]) -> Command:
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     options = [each for each in command.params if each.param_type_name == "option"]
-    words = [name, *(["COMMAND"] if hasattr(command, "commands") else []), *(["[OPTIONS]"] if options else [])]
+    words = [
+        name,
+        *(["COMMAND"] if hasattr(command, "commands") else []),
+        *(["[OPTIONS]"] if options else []),
+    ]
     return Command(
         name,
         command.help or "",
@@ -83,7 +92,9 @@ def _option(option: Any) -> Option:
     does = [option.help or ""]
     if option.multiple and "may repeat" not in does[0].lower():
         does.append("May repeat.")
-    default = "" if option.default is None or option.is_flag or option.multiple else str(option.default)
+    default = (
+        "" if option.default is None or option.is_flag or option.multiple else str(option.default)
+    )
     return Option(", ".join(option.opts) + value, " ".join(does), default)
 
 

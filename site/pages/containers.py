@@ -1,4 +1,6 @@
-"""A page for each container image: what it ships, what to set inside, and what the image before did otherwise."""
+"""A page for each container image: what it ships, what to set inside, and what the image before did
+otherwise.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,10 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         for name in images(kb)
     ]
     title = "Containers"
-    description = "What each NVIDIA NGC image ships, and what to set inside it so that runs repeat bit for bit."
+    description = (
+        "What each NVIDIA NGC image ships, and what to set inside it so that runs "
+        "repeat bit for bit."
+    )
     yield layout.page(kb, "containers/index.md", "containers.md", title, description, groups=groups)
     for name in images(kb):
         for release in kb.releases(name):
@@ -97,7 +102,10 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         path(kb, name, release),
         "container.md",
         title,
-        f"What the image {package.image}:{shown} ships, and what to set inside it so that runs repeat bit for bit.",
+        (
+            f"What the image {package.image}:{shown} ships, and what to set inside it so that runs "
+            "repeat bit for bit."
+        ),
         hide=("navigation",),
         weight=3,
         name=name,
@@ -134,7 +142,9 @@ def _left(advice: Advice) -> list[Left]:
     return sorted(found, key=lambda each: (-WORST_LAST.index(each.outcome), each.ops))
 
 
-def _parts(kb: KnowledgeBase, package: Package, release: str, earlier: str | None, advice: Advice) -> list[Part]:
+def _parts(
+    kb: KnowledgeBase, package: Package, release: str, earlier: str | None, advice: Advice
+) -> list[Part]:
     before = package.releases[earlier].with_ if earlier else {}
     found = [
         Part(name, version, None if before.get(name) == version else before.get(name))
@@ -149,7 +159,9 @@ def _parts(kb: KnowledgeBase, package: Package, release: str, earlier: str | Non
 
 
 def _unseen(kb: KnowledgeBase, package: Package, advice: Advice) -> str | None:
-    """Releases of the framework that the image may hold, where nobody has confirmed which; None: it is known."""
+    """Releases of the framework that the image may hold, where nobody has confirmed which; None: it
+    is known.
+    """
     stock = package.stock
     if stock is None or advice.environment.packages.get(stock) != "any":
         return None

@@ -23,10 +23,19 @@ _KINDS = {
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    found: list[tuple[str, Document]] = [(id_, kb.get("documents", id_)) for id_ in kb.keys("documents")]
-    groups = [(title, [each for each in found if each[1].kind == kind]) for kind, title in _KINDS.items()]
+    found: list[tuple[str, Document]] = [
+        (id_, kb.get("documents", id_)) for id_ in kb.keys("documents")
+    ]
+    groups = [
+        (title, [each for each in found if each[1].kind == kind]) for kind, title in _KINDS.items()
+    ]
     title = "References"
     description = "The pages, talks, repositories and scans that the records rest on."
     yield layout.page(
-        kb, LISTS["documents"], "documents.md", title, description, groups=[each for each in groups if each[1]]
+        kb,
+        LISTS["documents"],
+        "documents.md",
+        title,
+        description,
+        groups=[each for each in groups if each[1]],
     )

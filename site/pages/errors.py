@@ -20,7 +20,9 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     for id_ in kb.keys("errors"):
         groups.setdefault(_title(kb, id_), []).append((id_, kb.get("errors", id_)))
     title = "Errors and warnings"
-    description = "The exact texts of errors and warnings about determinism, what causes each and what to do."
+    description = (
+        "The exact texts of errors and warnings about determinism, what causes each and what to do."
+    )
     most_first = sorted(groups.items(), key=lambda each: (-len(each[1]), each[0].lower()))
     yield layout.page(kb, "errors/index.md", "errors.md", title, description, groups=most_first)
     for id_ in kb.keys("errors"):
@@ -45,13 +47,24 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
 
 
 def headline(error: ErrorRecord) -> str:
-    """The beginning of the message itself, as people search for it; a symptom has no message of its own."""
+    """The beginning of the message itself, as people search for it; a symptom has no message of its
+    own.
+    """
     if error.kind == "symptom" or not error.texts:
         return error.title
     text = " ".join(error.texts[0].text.split())
     ends = (each.start() for each in re.finditer(r"(?<!i\.e)[.,:;] ", text))
-    end = next((each for each in ends if each >= _SHORTEST and text.count("[", 0, each) == text.count("]", 0, each)), 0)
-    return (text[:end] if 0 < end <= _LONGEST else textwrap.shorten(text, _LONGEST, placeholder=" …")).rstrip(".,:;")
+    end = next(
+        (
+            each
+            for each in ends
+            if each >= _SHORTEST and text.count("[", 0, each) == text.count("]", 0, each)
+        ),
+        0,
+    )
+    return (
+        text[:end] if 0 < end <= _LONGEST else textwrap.shorten(text, _LONGEST, placeholder=" …")
+    ).rstrip(".,:;")
 
 
 _SHORTEST, _LONGEST = 30, 110

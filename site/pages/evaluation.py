@@ -1,4 +1,6 @@
-"""How an answer is derived from records, for whoever wants to check it or to write a second evaluator."""
+"""How an answer is derived from records, for whoever wants to check it or to write a second
+evaluator.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "reference/evaluation.md",
         "evaluation.md",
         "Evaluation",
-        "How an answer is derived from the records: worlds, conditions, timelines, solutions, settings, unknown.",
+        (
+            "How an answer is derived from the records: worlds, conditions, timelines, solutions, "
+            "settings, unknown."
+        ),
         platforms=sorted(kb.package(each).title for each in kb.meta.platforms),
         outcomes=WORST_LAST,
         default_order=DEFAULTS_WORST_LAST,

@@ -15,5 +15,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         ("Of one call", [each for each in known if each[1].argument]),
     ]
     title = "Facts"
-    description = "The vocabulary of conditions: what can be said of a program, a machine or a call."
+    description = (
+        "The vocabulary of conditions: what can be said of a program, a machine or a call."
+    )
     yield layout.page(kb, "facts.md", "facts.md", title, description, groups=groups)

@@ -65,7 +65,8 @@ def lines(kb: KnowledgeBase, package: str) -> tuple[Line, ...]:
 def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice:
     """Everything known of one release."""
     return kb.once(
-        ("answer", package, release, device), lambda: advise(kb, Setup(((package, release),), device=device))
+        ("answer", package, release, device),
+        lambda: advise(kb, Setup(((package, release),), device=device)),
     )
 
 
@@ -76,13 +77,19 @@ def grids(kb: KnowledgeBase, package: str) -> list[Grid]:
 
 def _grids(kb: KnowledgeBase, package: str) -> list[Grid]:
     every = lines(kb, package)
-    found = (Grid(package, device, every, tuple(_rows(kb, package, device, every))) for device in DEVICES)
+    found = (
+        Grid(package, device, every, tuple(_rows(kb, package, device, every))) for device in DEVICES
+    )
     return [each for each in found if each.rows]
 
 
 def _rows(kb: KnowledgeBase, package: str, device: str, every: Sequence[Line]) -> Iterator[Row]:
     answers = [
-        {op.query: op for op in answer(kb, package, line.newest, device).ops if op.sources and op.query != "*"}
+        {
+            op.query: op
+            for op in answer(kb, package, line.newest, device).ops
+            if op.sources and op.query != "*"
+        }
         for line in every
     ]
     for op in sorted({name for each in answers for name in each}, key=str.lower):

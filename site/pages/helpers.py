@@ -1,4 +1,6 @@
-"""Calls that set things on the user's behalf: a page each with what it leaves out, and the table of all."""
+"""Calls that set things on the user's behalf: a page each with what it leaves out, and the table of
+all.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from pages import layout, phrases, proof
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """A call held against the advice for everything known of its package and a framework, newest releases."""
+    """A call held against the advice for everything known of its package and a framework, newest
+    releases.
+    """
 
     packages: tuple[tuple[str, str | None], ...]
     told: HelperAnswer
@@ -26,7 +30,10 @@ class Comparison(msgspec.Struct, frozen=True):
     @property
     def command(self) -> str:
         """Options that ask for the same."""
-        return " ".join(f"--with {name}={release}" if release else f"--with {name}" for name, release in self.packages)
+        return " ".join(
+            f"--with {name}={release}" if release else f"--with {name}"
+            for name, release in self.packages
+        )
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -38,7 +45,10 @@ class Column(msgspec.Struct, frozen=True):
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    rows = [(id_, each, kb.get("helpers", id_), _compared(kb, helper_calls.call(kb, id_))) for id_, each in _titles(kb)]
+    rows = [
+        (id_, each, kb.get("helpers", id_), _compared(kb, helper_calls.call(kb, id_)))
+        for id_, each in _titles(kb)
+    ]
     title = "Helper calls"
     description = "Calls that turn several settings at once, and what each of them leaves out."
     yield layout.page(kb, "helpers/index.md", "helpers.md", title, description, ("toc",), rows=rows)
@@ -59,9 +69,14 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 
 def _titles(kb: KnowledgeBase) -> list[tuple[str, str]]:
-    """Each call under the name by which people search for it: as it is written, a flag with its package."""
+    """Each call under the name by which people search for it: as it is written, a flag with its
+    package.
+    """
     found: list[tuple[str, Helper]] = [(id_, kb.get("helpers", id_)) for id_ in kb.keys("helpers")]
-    return [(id_, each.call if "(" in each.call else f"{id_.partition('/')[0]} {each.call}") for id_, each in found]
+    return [
+        (id_, each.call if "(" in each.call else f"{id_.partition('/')[0]} {each.call}")
+        for id_, each in found
+    ]
 
 
 def _columns(kb: KnowledgeBase, call: Call) -> list[Column]:
@@ -80,14 +95,21 @@ def _columns(kb: KnowledgeBase, call: Call) -> list[Column]:
     if not released:
         return [Column("", tuple((turn, turn.when) for turn in call.helper.sets))]
     return [
-        Column(phrases.run(group[-1], group[0], released), tuple((turn, _less(turn.when, call.home)) for turn in sets))
+        Column(
+            phrases.run(group[-1], group[0], released),
+            tuple((turn, _less(turn.when, call.home)) for turn in sets),
+        )
         for group, sets in groups
     ]
 
 
 def _less(when: When, home: str) -> When:
     """A condition less what the releases say already."""
-    return [phrases.without(each, home) for each in when] if isinstance(when, list) else phrases.without(when, home)
+    return (
+        [phrases.without(each, home) for each in when]
+        if isinstance(when, list)
+        else phrases.without(when, home)
+    )
 
 
 def _any_other(kb: KnowledgeBase, call: Call) -> list[tuple[str, None]]:
@@ -97,12 +119,19 @@ def _any_other(kb: KnowledgeBase, call: Call) -> list[tuple[str, None]]:
         for turn in (call.helper, *call.helper.sets)
         for clause in (turn.when if isinstance(turn.when, list) else [turn.when])
     ]
-    named = {name for clause in clauses for name in clause if name in kb.meta.aliases and kb.releases(name)}
+    named = {
+        name
+        for clause in clauses
+        for name in clause
+        if name in kb.meta.aliases and kb.releases(name)
+    }
     return [(name, None) for name in sorted(named - {call.home, *kb.meta.platforms})]
 
 
 def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
-    """With each framework of which the call turns a setting, in the newest release that has the call."""
+    """With each framework of which the call turns a setting, in the newest release that has the
+    call.
+    """
     found: list[Comparison] = []
     for framework in sorted(kb.meta.prefixes):
         packages = {framework: kb.releases(framework)[-1], call.home: _newest(kb, call)}
@@ -120,11 +149,24 @@ def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
 def _newest(kb: KnowledgeBase, call: Call) -> str | None:
     """None: no release of its package is known."""
     every = reversed(kb.releases(call.home))
-    return next((each for each in every if describe(kb, Setup(((call.home, each),))).holding(call.helper.when)), None)
+    return next(
+        (
+            each
+            for each in every
+            if describe(kb, Setup(((call.home, each),))).holding(call.helper.when)
+        ),
+        None,
+    )
 
 
 def _turned(kb: KnowledgeBase, environment: Environment, call: Call) -> set[str]:
     """Packages of which it turns a setting there; a framework's own call is for that framework."""
     turns = [turn for turn in call.helper.sets if environment.holding(turn.when)]
-    folders = (kb.get("setting_ids", turn.set or turn.unset or "").partition("/")[0] for turn in turns)
-    return set() if call.home in kb.meta.prefixes else {kb.meta.folders.get(each, "") for each in folders}
+    folders = (
+        kb.get("setting_ids", turn.set or turn.unset or "").partition("/")[0] for turn in turns
+    )
+    return (
+        set()
+        if call.home in kb.meta.prefixes
+        else {kb.meta.folders.get(each, "") for each in folders}
+    )

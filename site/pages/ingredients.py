@@ -10,13 +10,22 @@ from pages import layout, proof, recipes, upstream
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    rows: list[tuple[str, Ingredient]] = [(id_, kb.get("ingredients", id_)) for id_ in kb.keys("ingredients")]
+    rows: list[tuple[str, Ingredient]] = [
+        (id_, kb.get("ingredients", id_)) for id_ in kb.keys("ingredients")
+    ]
     rows.sort(key=lambda each: (each[1].order, each[0]))
     title = "Ingredients"
-    description = "Seeds, data, threads and the rest: what a deterministic program needs beside deterministic ops."
-    yield layout.page(kb, "ingredients/index.md", "ingredients.md", title, description, ("toc",), rows=rows)
+    description = (
+        "Seeds, data, threads and the rest: what a deterministic program needs beside "
+        "deterministic ops."
+    )
+    yield layout.page(
+        kb, "ingredients/index.md", "ingredients.md", title, description, ("toc",), rows=rows
+    )
     for id_, ingredient in rows:
-        cautions = [one for each in ingredient.cautions for one in proof.of(kb, each.evidence, "watch out")]
+        cautions = [
+            one for each in ingredient.cautions for one in proof.of(kb, each.evidence, "watch out")
+        ]
         yield layout.record_page(
             kb,
             "ingredients",

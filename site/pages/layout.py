@@ -1,4 +1,6 @@
-"""Fill a template. Templates hold layout; every text that they print is escaped unless it is Markdown."""
+"""Fill a template. Templates hold layout; every text that they print is escaped unless it is
+Markdown.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,11 @@ def _environment() -> jinja2.Environment:
 
 def _literal(value: object) -> str:
     """What a template prints of a value."""
-    return value if isinstance(value, Markdown) else markdown.escape("" if value is None else str(value))
+    return (
+        value
+        if isinstance(value, Markdown)
+        else markdown.escape("" if value is None else str(value))
+    )
 
 
 def page(
@@ -80,7 +86,13 @@ def page(
 
 
 def record_page(
-    kb: KnowledgeBase, table: str, id_: str, template: str, title: str, description: str, **values: Any
+    kb: KnowledgeBase,
+    table: str,
+    id_: str,
+    template: str,
+    title: str,
+    description: str,
+    **values: Any,
 ) -> tuple[str, str]:
     """The page of one record."""
     path = f"{FOLDERS[table]}/{id_}.md"
@@ -91,10 +103,20 @@ def record_page(
         "report": Markdown(report(table, id_, path.removesuffix(".md"))),
         **values,
     }
-    return page(kb, path, template, title, description, ("navigation",), _WEIGHTS.get(table, 1), **also)
+    return page(
+        kb, path, template, title, description, ("navigation",), _WEIGHTS.get(table, 1), **also
+    )
 
 
-_WEIGHTS = {"errors": 4, "sources": 4, "solutions": 5, "settings": 5, "ingredients": 4, "helpers": 2, "issues": 0.5}
+_WEIGHTS = {
+    "errors": 4,
+    "sources": 4,
+    "solutions": 5,
+    "settings": 5,
+    "ingredients": 4,
+    "helpers": 2,
+    "issues": 0.5,
+}
 """Who searches wants an answer: a page that gives one comes before a page that lists or reports."""
 
 

@@ -14,7 +14,13 @@ class Markdown(str):
 
 
 _LITERAL = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "~": "&#126;", **{sign: f"\\{sign}" for sign in "\\`*_{}[]|#"}}
+    {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        "~": "&#126;",
+        **{sign: f"\\{sign}" for sign in "\\`*_{}[]|#"},
+    }
 )
 _OPENER = re.compile(r"([-+:]|\d+[.)])(\s|$)|-{3}|={3}|~{3}|!{3}|[?]{3}")
 """What makes a list, a fence, a box or a tab of a line that starts with it."""
@@ -35,7 +41,9 @@ def quoted(text: str) -> Markdown:
 
 
 def breakable(text: str) -> Markdown:
-    """Text whose long names and addresses may be broken after their signs, so that tables stay narrow."""
+    """Text whose long names and addresses may be broken after their signs, so that tables stay
+    narrow.
+    """
     shown = escape(text)
     if max(map(len, text.split()), default=0) <= _LONG:
         return shown
@@ -57,7 +65,9 @@ def code(text: str) -> Markdown:
 def prose(text: str) -> Markdown:
     """Text of which parts stand between backticks: those in the type of code."""
     parts = re.split("`+", text)
-    return Markdown("".join(code(part) if place % 2 else escape(part) for place, part in enumerate(parts)))
+    return Markdown(
+        "".join(code(part) if place % 2 else escape(part) for place, part in enumerate(parts))
+    )
 
 
 def name(text: str) -> Markdown:
@@ -75,7 +85,9 @@ def fence(text: str, language: str, title: str = "") -> Markdown:
 
 
 def link(text: str, address: str | None) -> Markdown:
-    """A link out of the site; only the text where the address is none that a reader should follow."""
+    """A link out of the site; only the text where the address is none that a reader should
+    follow.
+    """
     if address is None or not re.match("https?://", address):
         return escape(text)
     return Markdown(f"[{breakable(text)}]({quote(address, safe=_ADDRESS)})")
@@ -102,7 +114,9 @@ def listed(items: Iterable[str], between: str = ", ") -> Markdown:
 
 def indented(text: str) -> Markdown:
     """Text as the content of a tab or a box."""
-    return Markdown("".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)))
+    return Markdown(
+        "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True))
+    )
 
 
 def slug(text: str) -> str:
@@ -116,8 +130,13 @@ def anchor(name: str) -> Markdown:
 
 
 def front_matter(title: str, description: str, hide: tuple[str, ...], weight: float) -> str:
-    """The head of a page; `weight` counts in searches. Themes print both texts as they are, so they must be HTML."""
-    fields = {"title": html.escape(title), "description": html.escape(" ".join(description.split()))}
+    """The head of a page; `weight` counts in searches. Themes print both texts as they are, so they
+    must be HTML.
+    """
+    fields = {
+        "title": html.escape(title),
+        "description": html.escape(" ".join(description.split())),
+    }
     lines = [f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in fields.items()]
     if hide:
         lines.append(f"hide: [{', '.join(hide)}]")

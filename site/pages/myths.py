@@ -14,6 +14,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     found: list[tuple[str, Myth]] = [(id_, kb.get("myths", id_)) for id_ in kb.keys("myths")]
     found.sort(key=lambda each: (each[1].order, each[0]))
     title = "Myths"
-    description = "Common beliefs about determinism in deep learning that are not true, and what is."
+    description = (
+        "Common beliefs about determinism in deep learning that are not true, and what is."
+    )
     myths = [(id_, myth, proof.of(kb, myth.evidence)) for id_, myth in found]
     yield layout.page(kb, LISTS["myths"], "myths.md", title, description, weight=2, myths=myths)

@@ -39,7 +39,14 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     description = "Every op of the catalogue, with what it does in the newest release."
     outcomes = list(phrases.BOXES)[1:]
     yield layout.page(
-        kb, "ops/index.md", "op_catalogues.md", title, description, ("toc",), catalogues=catalogues, outcomes=outcomes
+        kb,
+        "ops/index.md",
+        "op_catalogues.md",
+        title,
+        description,
+        ("toc",),
+        catalogues=catalogues,
+        outcomes=outcomes,
     )
     for each in catalogues:
         name = kb.package(each.package).title
@@ -48,7 +55,10 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             f"ops/{each.package}.md",
             "ops.md",
             f"{name} ops",
-            f"Which ops of {name} {each.newest} are deterministic, which can be made so, and which cannot.",
+            (
+                f"Which ops of {name} {each.newest} are deterministic, which can be made so, and "
+                "which cannot."
+            ),
             hide=("navigation",),
             catalogue=each,
             outcomes=outcomes[::-1],
@@ -60,8 +70,14 @@ def _catalogue(kb: KnowledgeBase, package: str) -> Catalogue:
     released = kb.releases(package)
     newest = released[-1] if released else "any"
     start = f"{package}:"
-    entries: list[OpEntry] = [kb.get("ops", place) for place in kb.keys("ops") if place.startswith(start)]
-    answers = [each for each in advise(kb, Setup(((package, newest),))).ops if each.query != "*" and each.sources]
+    entries: list[OpEntry] = [
+        kb.get("ops", place) for place in kb.keys("ops") if place.startswith(start)
+    ]
+    answers = [
+        each
+        for each in advise(kb, Setup(((package, newest),))).ops
+        if each.query != "*" and each.sources
+    ]
     answered = {each.query for each in answers}
     own = [entry for entry in entries if entry.catalogued and entry.name not in answered]
     met = {entry.name for entry in own if kb.met_by(package, entry.name)}
@@ -70,7 +86,9 @@ def _catalogue(kb: KnowledgeBase, package: str) -> Catalogue:
         newest=newest,
         answers=sorted(answers, key=lambda each: (-WORST_LAST.index(each.outcome), each.query)),
         gone=sorted(met),
-        clean=[(entry.name, _exists(entry.exists, newest)) for entry in own if entry.name not in met],
+        clean=[
+            (entry.name, _exists(entry.exists, newest)) for entry in own if entry.name not in met
+        ],
         names=_names(entry for entry in entries if not entry.catalogued),
     )
 
@@ -82,4 +100,6 @@ def _exists(exists: Existence, newest: str) -> str:
 
 
 def _names(entries: Iterator[OpEntry]) -> list[tuple[str, list[str]]]:
-    return [(entry.name, list(dict.fromkeys(each.op for each in entry.reaches))) for entry in entries]
+    return [
+        (entry.name, list(dict.fromkeys(each.op for each in entry.reaches))) for entry in entries
+    ]

@@ -50,8 +50,12 @@ def capital(text: str) -> Markdown:
 
 
 def where(kb: KnowledgeBase, when: When) -> str:
-    """A condition on releases as people say it: ``PyTorch 1.9 and later``; any other one in words."""
-    return " or ".join(_where(kb, clause) for clause in (when if isinstance(when, list) else [when]))
+    """A condition on releases as people say it: ``PyTorch 1.9 and later``; any other one in
+    words.
+    """
+    return " or ".join(
+        _where(kb, clause) for clause in (when if isinstance(when, list) else [when])
+    )
 
 
 def _where(kb: KnowledgeBase, clause: Clause) -> str:

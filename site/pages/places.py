@@ -48,7 +48,11 @@ def _places(kb: KnowledgeBase) -> dict[tuple[str, str], Place]:
         for table, folder in FOLDERS.items()
         for key in kb.keys(table)
     }
-    listed = {(table, key): Place(page, slug(key)) for table, page in LISTS.items() for key in kb.keys(table)}
+    listed = {
+        (table, key): Place(page, slug(key))
+        for table, page in LISTS.items()
+        for key in kb.keys(table)
+    }
     ops = {
         ("ops", key): Place(f"ops/{package}.md", anchor(name))
         for key in kb.keys("ops")
@@ -77,10 +81,16 @@ class Here:
         self._kb = kb
 
     def link(self, table: str, key: str, text: str | None = None) -> Markdown:
-        """A link to the page of a record; only the text where there is no such record, or this is its page."""
+        """A link to the page of a record; only the text where there is no such record, or this is
+        its page.
+        """
         place = self._places.get((table, key))
         shown = breakable(key if text is None else text)
-        return shown if place in (None, Place(self.path)) else Markdown(f"[{shown}]({self.to(*place)})")
+        return (
+            shown
+            if place in (None, Place(self.path))
+            else Markdown(f"[{shown}]({self.to(*place)})")
+        )
 
     def to(self, page: str, anchor: str = "") -> Markdown:
         """The address of another page."""
@@ -88,7 +98,9 @@ class Here:
         return Markdown(f"{path}#{anchor}" if anchor else path)
 
     def served(self, page: str, anchor: str = "") -> str:
-        """The address of another page as the browser needs it: only links of Markdown are turned by MkDocs."""
+        """The address of another page as the browser needs it: only links of Markdown are turned by
+        MkDocs.
+        """
         path = posixpath.relpath(served(page) or ".", served(self.path) or ".")
         return f"{path}/#{anchor}" if anchor else f"{path}/"
 
@@ -129,7 +141,10 @@ def changes(table: str, id_: str) -> str:
 def report(table: str, id_: str, page: str) -> str:
     """A new issue about a record, with what we would ask for already in it."""
     title = f"Wrong data: {file(table, id_)}"
-    body = f"Page: {page}\n\nWhat it says:\n\nWhat is right:\n\nWho says so (link, or output of d9m check):\n"
+    body = (
+        f"Page: {page}\n\nWhat it says:\n\nWhat is right:\n\nWho says so (link, or output of "
+        "d9m check):\n"
+    )
     return f"{REPOSITORY}/issues/new?{urlencode({'title': title, 'body': body}, quote_via=quote)}"
 
 

@@ -31,7 +31,9 @@ def of(kb: KnowledgeBase, evidence: Iterable[Evidence], about: str = "") -> list
 
 
 def of_source(kb: KnowledgeBase, source: Source) -> list[Proof]:
-    """All evidence of a source: what is said of the whole, of each step, and of what goes with it."""
+    """All evidence of a source: what is said of the whole, of each step, and of what goes with
+    it.
+    """
     found = of(kb, source.evidence)
     for package, steps in source.timeline.items():
         ends = [*(step.from_ for step in steps[1:]), None]
@@ -41,7 +43,11 @@ def of_source(kb: KnowledgeBase, source: Source) -> list[Proof]:
             found += of(kb, step.evidence, about)
             for exception in step.unless:
                 found += of(kb, exception.evidence, f"{about}, {phrases.plain(kb, exception.when)}")
-    for name, parts in (("caution", source.cautions), ("work-around", source.workarounds), ("cost", source.costs)):
+    for name, parts in (
+        ("caution", source.cautions),
+        ("work-around", source.workarounds),
+        ("cost", source.costs),
+    ):
         found += of(kb, (each for part in parts for each in part.evidence), name)
     return list(dict.fromkeys(found))
 

@@ -57,15 +57,21 @@ def for_solution(kb: KnowledgeBase, home: str, label: str) -> list[Recipe]:
         for release in reversed(kb.releases(home))
         if _release(kb, home, release, "cuda").holding(exists)
     ]
-    return [msgspec.structs.replace(each, labels=()) for each in _grouped(kb, home, "cuda", wanted, {})]
+    return [
+        msgspec.structs.replace(each, labels=()) for each in _grouped(kb, home, "cuda", wanted, {})
+    ]
 
 
 def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
-    """Blocks for settings that are told for all environments at once: each condition is a comment."""
+    """Blocks for settings that are told for all environments at once: each condition is a
+    comment.
+    """
     steps: list[Step] = []
     for turn in turns:
         clauses = turn.when if isinstance(turn.when, list) else [turn.when] if turn.when else []
-        steps += settle([Demand(by, kb.setting(turn.set or turn.unset or ""), turn, tuple(clauses))]).steps
+        steps += settle(
+            [Demand(by, kb.setting(turn.set or turn.unset or ""), turn, tuple(clauses))]
+        ).steps
     return list(as_blocks(kb, steps))
 
 
@@ -82,7 +88,11 @@ def _grouped(
     for release, labels, where in wanted:
         place = ("steps", home, release, device, labels)
         steps, does = kb.once(place, lambda: _steps(kb, home, release, device, labels))  # noqa: B023 - called at once
-        if groups and groups[-1][1:] == (labels, where, steps, does) and _follows(released, release, groups[-1][0][-1]):
+        if (
+            groups
+            and groups[-1][1:] == (labels, where, steps, does)
+            and _follows(released, release, groups[-1][0][-1])
+        ):
             groups[-1][0].append(release)
         else:
             groups.append(([release], labels, where, steps, does))
@@ -103,7 +113,10 @@ def _follows(released: Sequence[str], earlier: str, later: str) -> bool:
 
 
 def _release(kb: KnowledgeBase, home: str, release: str, device: str) -> Environment:
-    return kb.once(("release", home, release, device), lambda: describe(kb, Setup(((home, release),), device=device)))
+    return kb.once(
+        ("release", home, release, device),
+        lambda: describe(kb, Setup(((home, release),), device=device)),
+    )
 
 
 def _steps(
@@ -144,7 +157,11 @@ def as_blocks(kb: KnowledgeBase, steps: Sequence[Step]) -> Iterator[Block]:
     for title, language, kinds in _PLACES:
         here = [step for step in steps if step.kind in kinds]
         if here:
-            yield Block(title, language, _config(here) if language == "json" else "\n".join(_lines(kb, here)))
+            yield Block(
+                title,
+                language,
+                _config(here) if language == "json" else "\n".join(_lines(kb, here)),
+            )
 
 
 def _lines(kb: KnowledgeBase, steps: Sequence[Step]) -> Iterator[str]:

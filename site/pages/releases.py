@@ -27,7 +27,9 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
                 yield _page(kb, package, every, place, line)
 
 
-def _page(kb: KnowledgeBase, package: str, every: Sequence[Line], place: int, line: Line) -> tuple[str, str]:
+def _page(
+    kb: KnowledgeBase, package: str, every: Sequence[Line], place: int, line: Line
+) -> tuple[str, str]:
     name = kb.package(package).title
     earlier = every[place - 1] if place else None
     later = every[place + 1] if place + 1 < len(every) else None
@@ -55,15 +57,21 @@ def _page(kb: KnowledgeBase, package: str, every: Sequence[Line], place: int, li
 
 def changes(kb: KnowledgeBase, package: str, earlier: Line, later: Line) -> list[Change]:
     """What the newest of two lines answer differently, what got worse first."""
-    return differences.between(*(grid.answer(kb, package, line.newest, DEVICE) for line in (earlier, later)))
+    return differences.between(
+        *(grid.answer(kb, package, line.newest, DEVICE) for line in (earlier, later))
+    )
 
 
 def _pulls(kb: KnowledgeBase, package: str, line: Line) -> list[tuple[str, PullRequest]]:
     """Pull requests that came with one of these releases."""
     repository = kb.package(package).folder or package
-    found: list[tuple[str, PullRequest]] = [(id_, kb.get("pull_requests", id_)) for id_ in kb.keys("pull_requests")]
+    found: list[tuple[str, PullRequest]] = [
+        (id_, kb.get("pull_requests", id_)) for id_ in kb.keys("pull_requests")
+    ]
     return [
         (id_, pull)
         for id_, pull in found
-        if pull.version and covers(line.name, pull.version) and pull.repository.lower().endswith(f"/{repository}")
+        if pull.version
+        and covers(line.name, pull.version)
+        and pull.repository.lower().endswith(f"/{repository}")
     ]

@@ -16,5 +16,12 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     for rule in RULES:
         path = f"lint/{rule.code}.md"
         yield layout.page(
-            kb, path, "rule.md", f"{rule.title} ({rule.code})", rule.why, hide=("navigation",), weight=0.2, rule=rule
+            kb,
+            path,
+            "rule.md",
+            f"{rule.title} ({rule.code})",
+            rule.why,
+            hide=("navigation",),
+            weight=0.2,
+            rule=rule,
         )

@@ -22,7 +22,9 @@ class Measured(msgspec.Struct, frozen=True):
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     runs = _every(kb)
     title = "Measured runs"
-    description = "What was run on named hardware, with and without the advised settings, and what varied."
+    description = (
+        "What was run on named hardware, with and without the advised settings, and what varied."
+    )
     yield layout.page(kb, "runs/index.md", "runs.md", title, description, runs=runs)
     for id_, run in runs:
         yield layout.record_page(
@@ -31,7 +33,11 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             id_,
             "run.md",
             f"Run {id_}",
-            f"{len(run.observations)} probes on {hardware(run)}: which ops varied, and what the advised settings did.",
+            (
+                f"{len(run.observations)} probes on {hardware(run)}: which ops varied, and what "
+                "the "
+                "advised settings did."
+            ),
             run=run,
             hardware=hardware(run),
             varied=[each for each in run.observations if varies(each)],

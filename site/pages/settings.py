@@ -40,7 +40,10 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         setting = kb.setting(name)
         groups.setdefault(setting.kind, []).append((setting, uses.get(name, [])))
     title = "Settings"
-    description = "Every variable, statement, flag and key that decides about determinism, and when it is read."
+    description = (
+        "Every variable, statement, flag and key that decides about determinism, and "
+        "when it is read."
+    )
     ordered = [(many, groups[kind]) for kind, (_one, many) in _KINDS.items() if kind in groups]
     yield layout.page(kb, "settings/index.md", "settings.md", title, description, groups=ordered)
     for name in kb.keys("settings"):
@@ -66,7 +69,9 @@ def _facts(kb: KnowledgeBase, setting: Setting) -> list[tuple[str, str]]:
         "Kind": _KINDS[setting.kind][0],
         "Read at": setting.read,
         "Accepts": codes(setting.accepts),
-        "Takes a list": "" if separator is None else code(separator) or "values with a blank between",
+        "Takes a list": ""
+        if separator is None
+        else code(separator) or "values with a blank between",
         "Place": code(setting.where or ""),
         "Read": phrases.condition(kb, setting.when),
     }

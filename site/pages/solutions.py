@@ -16,13 +16,20 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     solutions: list[tuple[str, Solution]] = [(id_, kb.get("solutions", id_)) for id_ in ids]
     rows = [(id_, each, kb.home(id_), len(covered.get(each.label, []))) for id_, each in solutions]
     title = "Solutions"
-    description = "Every switch, variable, package and patch that removes nondeterminism, and where it exists."
-    yield layout.page(kb, "solutions/index.md", "solutions.md", title, description, ("toc",), rows=rows)
+    description = (
+        "Every switch, variable, package and patch that removes nondeterminism, and "
+        "where it exists."
+    )
+    yield layout.page(
+        kb, "solutions/index.md", "solutions.md", title, description, ("toc",), rows=rows
+    )
     for id_, solution in solutions:
         yield _page(kb, id_, solution, covered.get(solution.label, []))
 
 
-def _page(kb: KnowledgeBase, id_: str, solution: Solution, covered: list[tuple[str, str]]) -> tuple[str, str]:
+def _page(
+    kb: KnowledgeBase, id_: str, solution: Solution, covered: list[tuple[str, str]]
+) -> tuple[str, str]:
     home = kb.home(id_)
     parts = [*solution.cautions, *solution.notes, *solution.costs]
     more = (one for part in parts for one in proof.of(kb, part.evidence, "see above"))
@@ -54,7 +61,9 @@ def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
                 found.setdefault(label, {}).setdefault(id_, {})
         for track in (told.usual, *told.others):
             for row in track.rows:
-                condition = " and ".join(filter(None, (phrases.plain(kb, track.under), phrases.plain(kb, row.where))))
+                condition = " and ".join(
+                    filter(None, (phrases.plain(kb, track.under), phrases.plain(kb, row.where)))
+                )
                 for label in {label for labels in row.verdict.alternatives for label in labels}:
                     by_source = found.setdefault(label, {}).setdefault(id_, {})
                     by_source.setdefault((track.package, condition), []).extend(row.releases)
@@ -65,9 +74,22 @@ def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
 
 
 def _named(source: Source) -> set[str]:
-    """Solutions that a source names, where no release of its package is known that could be asked about."""
-    parts = [part for steps in source.timeline.values() for step in steps for part in (step, *step.unless)]
-    return {label for part in parts if part.outcome != "raises" for both in part.by for label in both.split(" + ")}
+    """Solutions that a source names, where no release of its package is known that could be asked
+    about.
+    """
+    parts = [
+        part
+        for steps in source.timeline.values()
+        for step in steps
+        for part in (step, *step.unless)
+    ]
+    return {
+        label
+        for part in parts
+        if part.outcome != "raises"
+        for both in part.by
+        for label in both.split(" + ")
+    }
 
 
 def _where(kb: KnowledgeBase, releases: dict[tuple[str, str], list[str]]) -> Iterator[str]:

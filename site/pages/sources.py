@@ -17,11 +17,22 @@ from pages.places import Here
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     ids = kb.keys("sources")
     groups = [
-        (home, package, [(id_, kb.get("sources", id_), history.of(kb, id_)) for id_ in ids if kb.home(id_) == home])
+        (
+            home,
+            package,
+            [
+                (id_, kb.get("sources", id_), history.of(kb, id_))
+                for id_ in ids
+                if kb.home(id_) == home
+            ],
+        )
         for home, package in versions.in_order(kb, {kb.home(id_) for id_ in ids})
     ]
     title = "Sources of nondeterminism"
-    description = "Every known source of nondeterminism, with what happens in the newest release and what solves it."
+    description = (
+        "Every known source of nondeterminism, with what happens in the newest release "
+        "and what solves it."
+    )
     yield layout.page(kb, "sources/index.md", "sources.md", title, description, groups=groups)
     for id_ in ids:
         yield _page(kb, id_, kb.get("sources", id_))

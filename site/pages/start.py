@@ -37,7 +37,11 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "index.md",
         "start.md",
         "Determinism in deep learning",
-        "What to set, in your version, on your machine, for your ops, so that the same run gives the same bits.",
+        (
+            "What to set, in your version, on your machine, for your ops, so that the same run "
+            "gives "
+            "the same bits."
+        ),
         hide=("navigation", "toc"),
         counts=[(len(kb.keys(table)), name, page) for table, name, page in _COUNTED],
         ops=sum(len(kb.get("ops", place).reaches) > 0 for place in kb.keys("ops")),

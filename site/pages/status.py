@@ -11,7 +11,13 @@ from pages.grid import Cell, Grid, Row
 from pages.markdown import Markdown, anchor
 from pages.places import Here
 
-DEVICES = {"cuda": "NVIDIA GPU", "rocm": "AMD GPU", "mps": "Apple GPU", "xpu": "Intel GPU", "cpu": "CPU"}
+DEVICES = {
+    "cuda": "NVIDIA GPU",
+    "rocm": "AMD GPU",
+    "mps": "Apple GPU",
+    "xpu": "Intel GPU",
+    "cpu": "CPU",
+}
 
 
 def path(package: str) -> str:
@@ -23,7 +29,12 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     found = {package: grid.grids(kb, package) for package in frameworks}
     known = [package for package, _about in versions.in_order(kb, frameworks) if found[package]]
     told = [
-        (each, kb.package(each), [DEVICES.get(table.device, table.device) for table in found[each]], _latest(kb, each))
+        (
+            each,
+            kb.package(each),
+            [DEVICES.get(table.device, table.device) for table in found[each]],
+            _latest(kb, each),
+        )
         for each in known
     ]
     title = "Status"
@@ -32,13 +43,19 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     for package in known:
         name = kb.package(package).title
         here = Here(kb, path(package))
-        tables = [(DEVICES.get(each.device, each.device), each.device, table(here, each)) for each in found[package]]
+        tables = [
+            (DEVICES.get(each.device, each.device), each.device, table(here, each))
+            for each in found[package]
+        ]
         yield layout.page(
             kb,
             path(package),
             "status.md",
             f"{name} status",
-            f"What every op of {name} does in every release: deterministic, solved, raises, unsolved.",
+            (
+                f"What every op of {name} does in every release: deterministic, solved, raises, "
+                "unsolved."
+            ),
             hide=("navigation", "toc"),
             package=kb.package(package),
             name=package,
@@ -64,19 +81,24 @@ def table(here: Here, of: Grid) -> Markdown:
     return Markdown(
         f'<div class="d9m-scroll" tabindex="0" role="region" aria-label="{caption}">\n'
         f'<table class="d9m-grid" data-device="{html.escape(of.device)}">\n'
-        f'<thead><tr><th scope="col">Op</th>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>'
+        "<thead><tr><th "
+        f'scope="col">Op</th>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>'
     )
 
 
 def _line(here: Here, of: Grid, line: grid.Line) -> str:
-    return f'<a href="{_address(here, releases.path(of.package, line.name))}">{html.escape(line.name)}</a>'
+    address = _address(here, releases.path(of.package, line.name))
+    return f'<a href="{address}">{html.escape(line.name)}</a>'
 
 
 def _row(here: Here, of: Grid, row: Row) -> str:
     cells = "".join(_cell(here, each) for each in row.cells)
     shown = html.escape(row.op).replace(".", ".<wbr>").replace("_", "_<wbr>")
     place = _address(here, f"ops/{of.package}.md", anchor(row.op))
-    return f'<tr data-ways="{" ".join(row.directions)}"><th scope="row"><a href="{place}">{shown}</a></th>{cells}</tr>'
+    return (
+        f'<tr data-ways="{" ".join(row.directions)}"><th scope="row"><a '
+        f'href="{place}">{shown}</a></th>{cells}</tr>'
+    )
 
 
 def _cell(here: Here, cell: Cell | int) -> str:

@@ -1,4 +1,6 @@
-"""Types as reference pages: what the JSON holds, and what a record may say. Both are read off the code."""
+"""Types as reference pages: what the JSON holds, and what a record may say. Both are read off the
+code.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,10 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "reference/json.md",
         "json.md",
         "JSON",
-        "Every field of what d9m prints with --format json: advise, check, explain, show, list and --diff.",
+        (
+            "Every field of what d9m prints with --format json: advise, check, explain, show, list "
+            "and --diff."
+        ),
         version=SCHEMA_VERSION,
         shapes=shapes(titles),
         roots=len(titles),
@@ -75,7 +80,9 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 
 def shapes(titles: dict[type, str]) -> list[Shape]:
-    """The types with these titles, then every further one that they hold, in the order in which they are met."""
+    """The types with these titles, then every further one that they hold, in the order in which
+    they are met.
+    """
     every = list(dict.fromkeys([*titles, *(inner for type_ in titles for inner in _held(type_))]))
     names = {type_: titles.get(type_, type_.__name__) for type_ in every}
     return [_shape(type_, names) for type_ in every]
@@ -116,7 +123,12 @@ def _structs(types: Iterable[msgspec_inspect.Type]) -> Iterator[type]:
 def _shape(type_: type, names: dict[type, str]) -> Shape:
     said = _docstrings(type_)
     fields = tuple(
-        Field(each.encode_name, _worded(each.type, names), prose(said.get(each.name, "")), _default(each))
+        Field(
+            each.encode_name,
+            _worded(each.type, names),
+            prose(said.get(each.name, "")),
+            _default(each),
+        )
         for each in _fields(type_)
     )
     title = names[type_]
@@ -130,7 +142,9 @@ def _docstrings(type_: type) -> dict[str, str]:
     return {
         line.target.id: str(text.value)
         for line, text in zip(lines, texts[1:])
-        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(text, ast.Constant)
+        if isinstance(line, ast.AnnAssign)
+        and isinstance(line.target, ast.Name)
+        and isinstance(text, ast.Constant)
     }
 
 

@@ -15,7 +15,10 @@ from pages.places import FOLDERS
 Thread: TypeAlias = PullRequest | Issue
 
 _TABLES = {
-    "pull_requests": ("Pull requests", "Changes that made ops deterministic, with the release that got each."),
+    "pull_requests": (
+        "Pull requests",
+        "Changes that made ops deterministic, with the release that got each.",
+    ),
     "issues": ("Issues", "Reports of nondeterminism at the projects themselves."),
 }
 
@@ -39,7 +42,9 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             groups.setdefault(thread.repository, []).append((id_, thread))
         path = f"{FOLDERS[table]}/index.md"
         told = sorted(groups.items())
-        yield layout.page(kb, path, "threads.md", title, description, hide=("toc",), table=table, groups=told)
+        yield layout.page(
+            kb, path, "threads.md", title, description, hide=("toc",), table=table, groups=told
+        )
         for id_, thread in threads.items():
             yield layout.record_page(
                 kb,
@@ -83,4 +88,11 @@ def _event(kb: KnowledgeBase, reference: str) -> Event:
         return Event("", table, id_, reference, "unknown", "")
     merged = thread.merged if isinstance(thread, PullRequest) else None
     version = thread.version if isinstance(thread, PullRequest) else None
-    return Event(merged or thread.opened or "", table, id_, f"{reference} {thread.title}", thread.status, version or "")
+    return Event(
+        merged or thread.opened or "",
+        table,
+        id_,
+        f"{reference} {thread.title}",
+        thread.status,
+        version or "",
+    )

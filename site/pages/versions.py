@@ -26,12 +26,22 @@ def in_order(kb: KnowledgeBase, names: Iterable[str]) -> list[tuple[str, Package
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    packages = [(name, package, kb.releases(name)) for name, package in in_order(kb, kb.keys("packages"))]
-    groups = [(title, [each for each in packages if each[1].kind == kind]) for kind, title in _KINDS.items()]
+    packages = [
+        (name, package, kb.releases(name)) for name, package in in_order(kb, kb.keys("packages"))
+    ]
+    groups = [
+        (title, [each for each in packages if each[1].kind == kind])
+        for kind, title in _KINDS.items()
+    ]
     title = "Releases"
     description = "Releases of frameworks, images and libraries, with dates and what each contains."
     yield layout.page(
-        kb, "versions/index.md", "versions.md", title, description, groups=[each for each in groups if each[1]]
+        kb,
+        "versions/index.md",
+        "versions.md",
+        title,
+        description,
+        groups=[each for each in groups if each[1]],
     )
     for name, package, released in packages:
         known = [(release, package.releases[release]) for release in reversed(released)]
@@ -62,9 +72,16 @@ def _lines(kb: KnowledgeBase, name: str) -> dict[str, str]:
     """Release -> the page about what its line changed, where there is one."""
     if name not in kb.meta.prefixes or not grid.grids(kb, name):
         return {}
-    return {each: releases.path(name, line.name) for line in grid.lines(kb, name) for each in line.releases}
+    return {
+        each: releases.path(name, line.name)
+        for line in grid.lines(kb, name)
+        for each in line.releases
+    }
 
 
 def _tags(kb: KnowledgeBase, name: str) -> dict[str, tuple[str, str]]:
     """Release of an image -> its tag, and the page about it."""
-    return {each: (tag(kb.package(name), each), containers.path(kb, name, each)) for each in kb.releases(name)}
+    return {
+        each: (tag(kb.package(name), each), containers.path(kb, name, each))
+        for each in kb.releases(name)
+    }

@@ -1,4 +1,6 @@
-"""The audit finds what is planted, accepts what is explained, and finds an explanation that nothing needs."""
+"""The audit finds what is planted, accepts what is explained, and finds an explanation that nothing
+needs.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,14 @@ from d9m.errors import DataError
 from d9m.kb import yaml_files
 from d9m.model.wheel_facts import Line, Published, SignatureCatalogue, WheelFacts, catalogue
 
-REFUSED = "does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'."
-WARNED = "does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(warn)'."
+REFUSED = (
+    "does not have a deterministic implementation, but you set "
+    "'torch.use_deterministic_algorithms(True)'."
+)
+WARNED = (
+    "does not have a deterministic implementation, but you set "
+    "'torch.use_deterministic_algorithms(warn)'."
+)
 EVIDENCE = "evidence: [{kind: documented, document: notes}]"
 
 RECORDS = {
@@ -32,7 +40,8 @@ RECORDS = {
     ),
     "ops/pytorch.yaml": (
         "package: torch\nprefixes: {torch.Tensor.: torch.}\n"
-        'ops:\n  torch.histc: {}\n  torch.index_add: {}\n  torch.nn.functional.gelu: {from: "1.9"}\n'
+        "ops:\n  torch.histc: {}\n  torch.index_add: {}\n  torch.nn.functional.gelu: "
+        '{from: "1.9"}\n'
         "reach:\n  _histc_cuda: [torch.histc]\n  torch.nn.GELU: [torch.nn.functional.gelu]\n"
     ),
     "solutions/pytorch/uda.yaml": (
@@ -62,7 +71,11 @@ def facts(version: str, **changed: object) -> WheelFacts:
         "alerts": ["_histc_cuda"] if old else [],
         "messages": [REFUSED],
         "variables": [] if version == "1.8.0" else ["THE_DETERMINISTIC_SWITCH"],
-        "lists": {"throws" if old else "deterministic": [Line("torch.histc", "when called on a CUDA tensor")]},
+        "lists": {
+            "throws" if old else "deterministic": [
+                Line("torch.histc", "when called on a CUDA tensor")
+            ]
+        },
     }
     file = f"torch-{version}-cp38-cp38-linux_x86_64.whl"
     return WheelFacts("torch", version, file, "0" * 64, "linux_x86_64", **{**said, **changed})  # pyright: ignore
@@ -129,7 +142,10 @@ def test_a_parameter_that_decides_a_fact_and_that_no_signature_has_is_found(kb: 
     kb.change("facts.yaml", "max]}", "max], parameters: {mode: {}, how: {}}}")
     assert kb.ids() == ["parameter-not-shipped mode:how", "parameter-not-shipped mode:mode"]
     stated = {"2.0.0..": {"torch.nn.functional.embedding_bag": "weight | input, *, mode='mean'"}}
-    kb.write("evidence/signatures-torch.json", SignatureCatalogue("torch", ["2.0.0"], {}, stated).encoded().decode())
+    kb.write(
+        "evidence/signatures-torch.json",
+        SignatureCatalogue("torch", ["2.0.0"], {}, stated).encoded().decode(),
+    )
     assert kb.ids() == ["parameter-not-shipped mode:how"]
 
 
@@ -141,12 +157,18 @@ def test_an_error_text_that_a_release_lacks_is_found(kb: Kb) -> None:
 def test_an_error_text_that_came_in_another_wording_is_found(kb: Kb) -> None:
     kb.read(facts("1.8.0", messages=[WARNED]))
     assert kb.ids() == [
-        "message-unknown does not have a deterministic implementation, but you set 'torch.use_determinis… 1.8.0..1.9.1",
+        (
+            "message-unknown does not have a deterministic implementation, but you set "
+            "'torch.use_determinis… 1.8.0..1.9.1"
+        ),
         "text-not-shipped errors/pytorch/histc#1 1.8.0..1.9.1",
     ]
 
 
-ERROR = f"title: Text\nadvice: None.\n{EVIDENCE}\ntexts: [{{text: '{{}}', when: {{torch: {{from: '2.0'}}}}}}]\n"
+ERROR = (
+    f"title: Text\nadvice: None.\n{EVIDENCE}\ntexts: [{{text: '{{}}', when: "
+    f"{{torch: {{from: '2.0'}}}}}}]\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +194,10 @@ def test_a_message_is_known_if_a_record_has_it_or_a_longer_text_that_it_is_a_pie
     assert f"message-unknown {message} 2.0.0.." in kb.ids()
     kb.write("errors/pytorch/text.yaml", ERROR.replace("{}", text))
     assert kb.ids() == []
-    kb.write("errors/pytorch/text.yaml", ERROR.replace("{}", "Something else is not deterministic, as it says."))
+    kb.write(
+        "errors/pytorch/text.yaml",
+        ERROR.replace("{}", "Something else is not deterministic, as it says."),
+    )
     assert f"message-unknown {message} 2.0.0.." in kb.ids()
 
 
@@ -188,12 +213,16 @@ def test_what_any_wheel_of_a_release_carries_counts(kb: Kb) -> None:
 
 
 CUBLAS = (
-    "Deterministic behavior was enabled with either `{switch}` or `{call}`, but this operation is not deterministic "
+    "Deterministic behavior was enabled with either `{switch}` or `{call}`, but this operation is "
+    "not deterministic "
     "because it uses CuBLAS. To enable deterministic behavior in this case, set a variable."
 )
 PIECES = [
     "Deterministic behavior was enabled with either `torch.use_deterministic_algorithms(True)` or",
-    "`at::Context::setDeterministicAlgorithms(true)`, but this operation is not deterministic because",
+    (
+        "`at::Context::setDeterministicAlgorithms(true)`, but this operation is not deterministic "
+        "because"
+    ),
     "it uses CuBLAS. To enable deterministic behavior in this",
 ]
 
@@ -209,9 +238,24 @@ PIECES = [
         (f"{{op}} {REFUSED}", [REFUSED], [], False),
         (f"{{op}}_mps {REFUSED}", [REFUSED], ["index_reduce_mps"], True),
         (f"{{op}}_mps {REFUSED}", [REFUSED], ["index_reduce_cuda"], False),
-        ("HLO {…} has no deterministic twin, it is.", ["HLO %s has no deterministic twin, it is."], [], True),
-        ("HLO {…} has no deterministic twin, it is.", ["HLO %s has no deterministic twin, it is so."], [], False),
-        ("No deterministic kernel of {dtype} yet.", ["No deterministic kernel of {…} yet."], [], True),
+        (
+            "HLO {…} has no deterministic twin, it is.",
+            ["HLO %s has no deterministic twin, it is."],
+            [],
+            True,
+        ),
+        (
+            "HLO {…} has no deterministic twin, it is.",
+            ["HLO %s has no deterministic twin, it is so."],
+            [],
+            False,
+        ),
+        (
+            "No deterministic kernel of {dtype} yet.",
+            ["No deterministic kernel of {…} yet."],
+            [],
+            True,
+        ),
         ("A scatter of half is not deterministic yet", ["is not deterministic yet"], [], True),
         (CUBLAS, PIECES, [], True),
         (CUBLAS, PIECES[1:], [], False),
@@ -245,13 +289,20 @@ def test_a_name_that_nothing_reads_must_be_in_no_wheel(kb: Kb) -> None:
 
 
 def test_a_variable_that_collectors_do_not_look_for_is_not_missed(kb: Kb) -> None:
-    other = RECORDS["settings/pytorch/switch.yaml"].replace("THE_DETERMINISTIC_SWITCH", "SOME_OTHER_SWITCH")
+    other = RECORDS["settings/pytorch/switch.yaml"].replace(
+        "THE_DETERMINISTIC_SWITCH", "SOME_OTHER_SWITCH"
+    )
     kb.write("settings/pytorch/other.yaml", other)
     assert kb.ids() == []
 
 
 def test_a_variable_and_a_flag_that_no_record_names_are_found(kb: Kb) -> None:
-    kb.read(facts("2.0.0", variables=["THE_DETERMINISTIC_SWITCH", "A_DETERMINISTIC_ONE", "OTHER_NUM_THREADS"]))
+    kb.read(
+        facts(
+            "2.0.0",
+            variables=["THE_DETERMINISTIC_SWITCH", "A_DETERMINISTIC_ONE", "OTHER_NUM_THREADS"],
+        )
+    )
     kb.read(facts("1.8.0", flags=["xla_gpu_deterministic_ops"]))
     assert kb.ids() == [
         "flag-unknown xla_gpu_deterministic_ops 1.8.0..1.9.1",
@@ -277,9 +328,21 @@ def test_an_op_that_a_release_has_under_a_name_that_leads_to_it_is_not_missed(kb
     assert kb.ids() == ["op-not-shipped torch.nn.functional.gelu 1.8.0..1.9.1"]
 
 
-@pytest.mark.parametrize("name", ["torch.nn.functional.histc", "torch.nn.HistC", "torch.nn.functional.hist_c_"])
+@pytest.mark.parametrize(
+    "name", ["torch.nn.functional.histc", "torch.nn.HistC", "torch.nn.functional.hist_c_"]
+)
 def test_a_public_name_like_that_of_an_op_with_a_source_is_found(kb: Kb, name: str) -> None:
-    kb.names({**NAMES, "1.9.1": {*NAMES["1.9.1"], name, "torch.nn.functional.__histc__", "torch.nn.functional.gelus"}})
+    kb.names(
+        {
+            **NAMES,
+            "1.9.1": {
+                *NAMES["1.9.1"],
+                name,
+                "torch.nn.functional.__histc__",
+                "torch.nn.functional.gelus",
+            },
+        }
+    )
     assert [each.partition(" ")[0] for each in kb.ids()] == ["namesake-unknown"]
     assert f" {name} " in kb.ids()[0]
     kb.change("ops/pytorch.yaml", "reach:\n", f"reach:\n  {name}: [torch.histc]\n")
@@ -307,7 +370,9 @@ def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:
         ("throws", "torch.histc", "line-disagrees throws:torch.histc"),
     ],
 )
-def test_a_line_of_the_docstring_that_no_record_bears_out_is_found(kb: Kb, section: str, op: str, code: str) -> None:
+def test_a_line_of_the_docstring_that_no_record_bears_out_is_found(
+    kb: Kb, section: str, op: str, code: str
+) -> None:
     kb.read(facts("2.0.0", lists={section: [Line(op)]}))
     assert kb.ids() == [f"{code} 2.0.0.."]
 
@@ -350,9 +415,14 @@ def test_a_release_that_the_map_lacks_and_a_minor_that_nobody_read_are_found(kb:
     assert kb.ids() == ["release-not-in-map torch 2.0.1", "release-not-read torch 2.1.0"]
 
 
-def test_a_published_release_that_the_map_lacks_is_found_and_a_build_or_an_older_one_is_not(kb: Kb) -> None:
+def test_a_published_release_that_the_map_lacks_is_found_and_a_build_or_an_older_one_is_not(
+    kb: Kb,
+) -> None:
     listed = ["0.4.1", "1.8.0", "1.8.0.post2", "1.10.0", "2.0.0", "2.1.0rc1"]
-    kb.write("evidence/releases-torch.json", Published("torch", "torch", "2026-01-01", listed).encoded().decode())
+    kb.write(
+        "evidence/releases-torch.json",
+        Published("torch", "torch", "2026-01-01", listed).encoded().decode(),
+    )
     assert kb.ids() == ["release-not-in-map torch 1.10.0"]
 
 
@@ -371,7 +441,10 @@ def test_an_explanation_does_not_cover_another_release(kb: Kb) -> None:
     for version in ("1.8.0", "1.9.1"):
         kb.read(facts(version, alerts=[]))
     kb.write("evidence/explained.yaml", f'"{PLANTED}": The name is built at run time.\n')
-    assert kb.ids() == ["text-not-shipped errors/pytorch/histc#1 1.8.0..2.0.0", f"explanation-stale {PLANTED}"]
+    assert kb.ids() == [
+        "text-not-shipped errors/pytorch/histc#1 1.8.0..2.0.0",
+        f"explanation-stale {PLANTED}",
+    ]
 
 
 def test_an_explanation_that_nothing_needs_is_a_finding(kb: Kb) -> None:

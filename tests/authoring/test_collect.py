@@ -85,7 +85,12 @@ TORCH: dict[str, bytes] = {
     "torch/old.py": b"print 'deterministic, in the syntax of another Python'\n",
     "torch/testing/_internal/common.py": b"raise ValueError('a deterministic test of ours')\n",
     "torch/lib/libtorch_cuda.so": elf(
-        [REFUSED, b"CUBLAS_WORKSPACE_CONFIG", b"CUBLAS_STATUS_SUCCESS", b"convolution(Tensor x, bool deterministic)"],
+        [
+            REFUSED,
+            b"CUBLAS_WORKSPACE_CONFIG",
+            b"CUBLAS_STATUS_SUCCESS",
+            b"convolution(Tensor x, bool deterministic)",
+        ],
         [b"index_add_cuda_", b"median CUDA with indices output"],
     ),
 }
@@ -102,10 +107,13 @@ def tensorflow(folder: Path) -> Path:
             b"from tensorflow_core._api.v2 import nn\nfrom tensorflow.python.ops.a import gather_v2 as gather\n"
         ),
         "tensorflow_core/_api/v2/__init__.py": b"",
-        "tensorflow_core/_api/v2/nn/__init__.py": GENERATED + b"from tensorflow.python.ops.nn import bias_add\n",
-        "tensorflow_core/_api/v2/compat/v2/nn/__init__.py": GENERATED + b"from tensorflow.python.a import bias_add\n",
+        "tensorflow_core/_api/v2/nn/__init__.py": GENERATED
+        + b"from tensorflow.python.ops.nn import bias_add\n",
+        "tensorflow_core/_api/v2/compat/v2/nn/__init__.py": GENERATED
+        + b"from tensorflow.python.a import bias_add\n",
         "tensorflow_core/_api/v2/compat/v1/__init__.py": b"from tensorflow.python.a import scatter_add\n",
-        "tensorflow_core/python/ops/__init__.py": GENERATED + b"from tensorflow.python.ops.a import inner\n",
+        "tensorflow_core/python/ops/__init__.py": GENERATED
+        + b"from tensorflow.python.ops.a import inner\n",
         "tensorflow/libtensorflow.so.2": (
             b"?\0TF_DETERMINISTIC_OPS\0xla_gpu_deterministic_ops\0TF_OTHER\0no topic here\0"
             b'ReadBoolFromEnvVar("TF_CUDNN_DETERMINISTIC", false, &deterministic) is OK\0'
@@ -114,7 +122,9 @@ def tensorflow(folder: Path) -> Path:
             b"TF_DETERMINISTIC_ORDER\0This one is as deterministic as the last\0"
         ),
     }
-    moved = {f"tensorflow_gpu-1.15.0.data/purelib/{name}": content for name, content in members.items()}
+    moved = {
+        f"tensorflow_gpu-1.15.0.data/purelib/{name}": content for name, content in members.items()
+    }
     return wheel(folder / "tensorflow_gpu-1.15.0-cp36-cp36m-manylinux1_x86_64.whl", moved)
 
 
@@ -125,7 +135,12 @@ def torch(tmp_path: Path) -> Path:
 
 def test_a_fact_file_says_which_wheel_it_was_read_from(torch: Path) -> None:
     facts = collect(torch).facts
-    assert (facts.package, facts.version, facts.platform, facts.file) == ("torch", "9.8.7", "manylinux1_x86_64", LINUX)
+    assert (facts.package, facts.version, facts.platform, facts.file) == (
+        "torch",
+        "9.8.7",
+        "manylinux1_x86_64",
+        LINUX,
+    )
     assert facts.sha256 == hashlib.sha256(torch.read_bytes()).hexdigest()
 
 
@@ -142,7 +157,8 @@ def test_lists_of_the_docstring_become_lines_by_section(torch: Path) -> None:
             Line("torch.nn.MaxUnpool1d"),
             Line(
                 "torch.nn.functional.interpolate",
-                "when attempting to differentiate a CUDA tensor and one of the following modes is used: "
+                "when attempting to differentiate a CUDA tensor and one of the following modes is "
+                "used: "
                 "- ``linear`` - ``bilinear``",
             ),
             Line("torch.histc", "when called on a CUDA tensor"),
@@ -150,11 +166,16 @@ def test_lists_of_the_docstring_become_lines_by_section(torch: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("member", "library"), [("libtorch_cuda.so", elf), ("libtorch_cpu.dylib", macho)])
+@pytest.mark.parametrize(
+    ("member", "library"), [("libtorch_cuda.so", elf), ("libtorch_cpu.dylib", macho)]
+)
 def test_alerts_are_what_is_handed_to_the_function_that_refuses(
     tmp_path: Path, member: str, library: Callable[[list[bytes], list[bytes]], bytes]
 ) -> None:
-    content = library([b"scatter_add_cuda_kernel", REFUSED], [b"index_add_cuda_", b"median CUDA with indices output"])
+    content = library(
+        [b"scatter_add_cuda_kernel", REFUSED],
+        [b"index_add_cuda_", b"median CUDA with indices output"],
+    )
     facts = collect(wheel(tmp_path / LINUX, {f"torch/lib/{member}": content})).facts
     assert facts.alerts == ["index_add_cuda_", "median CUDA with indices output"]
     assert facts.messages == [REFUSED.decode().strip()]
@@ -173,7 +194,10 @@ def test_messages_are_sentences_of_libraries_and_of_python(torch: Path) -> None:
 
 
 def test_variables_are_names_that_bear_on_determinism(torch: Path) -> None:
-    assert collect(torch).facts.variables == ["CUBLAS_WORKSPACE_CONFIG", "TORCH_DETERMINISTIC_DEBUG"]
+    assert collect(torch).facts.variables == [
+        "CUBLAS_WORKSPACE_CONFIG",
+        "TORCH_DETERMINISTIC_DEBUG",
+    ]
 
 
 def test_routes_carry_every_condition_around_them(torch: Path) -> None:
@@ -182,8 +206,16 @@ def test_routes_carry_every_condition_around_them(torch: Path) -> None:
         "torch.are_deterministic_algorithms_enabled() and input.is_cuda"
     )
     assert collect(torch).facts.routes == [
-        Route("interpolate", f"{condition} and not torch.compiler.is_compiling()", "torch._decomp.upsample"),
-        Route("interpolate", f"{condition} and torch.compiler.is_compiling()", "torch._dynamo.upsample"),
+        Route(
+            "interpolate",
+            f"{condition} and not torch.compiler.is_compiling()",
+            "torch._decomp.upsample",
+        ),
+        Route(
+            "interpolate",
+            f"{condition} and torch.compiler.is_compiling()",
+            "torch._dynamo.upsample",
+        ),
     ]
 
 
@@ -217,30 +249,39 @@ def test_a_wheel_of_tensorflow_is_read_where_an_installer_would_put_it(tmp_path:
     assert found.names == ["tf.compat.v1.scatter_add", "tf.gather", "tf.nn.bias_add"]
 
 
-def test_a_wheel_that_does_not_list_its_names_adds_no_release_to_a_catalogue(tmp_path: Path) -> None:
+def test_a_wheel_that_does_not_list_its_names_adds_no_release_to_a_catalogue(
+    tmp_path: Path,
+) -> None:
     members = {name: content for name, content in TORCH.items() if not name.startswith("torch/_C/")}
     found = collect(wheel(tmp_path / LINUX, members))
     assert found.names == []
     assert catalogued(tmp_path / "names.json", found) == Catalogue("torch")
 
 
-@pytest.mark.parametrize("api", ["tensorflow/tools/api/generator/api", "tensorflow", "tensorflow/_api/v2"])
+@pytest.mark.parametrize(
+    "api", ["tensorflow/tools/api/generator/api", "tensorflow", "tensorflow/_api/v2"]
+)
 def test_names_of_tensorflow_are_those_of_its_generated_modules(tmp_path: Path, api: str) -> None:
     module = api.replace("/", ".").encode()
     members = {
-        "tensorflow/__init__.py": b"from %b import *\nfrom . import nn\nfrom tensorflow.a import roll\n" % module,
+        "tensorflow/__init__.py": b"from %b import *\nfrom . import nn\nfrom tensorflow.a import roll\n"
+        % module,
         f"{api}/nn/__init__.py": GENERATED + b"from tensorflow.python.ops.nn import bias_add\n",
         "tensorflow/tools/nn/__init__.py": b"from tensorflow.tools.nn import another\n",
         "tensorflow/contrib/nn/__init__.py": b"from tensorflow.contrib.nn.a import other\n",
     }
-    assert collect(wheel(tmp_path / "tensorflow-1.8.0-cp36-cp36m-manylinux1_x86_64.whl", members)).names == [
+    assert collect(
+        wheel(tmp_path / "tensorflow-1.8.0-cp36-cp36m-manylinux1_x86_64.whl", members)
+    ).names == [
         "tf.nn.bias_add",
         "tf.roll",
     ]
 
 
 KERAS = {
-    "2.10.0": {"keras/api/_v2/keras/layers/__init__.py": b"from keras.api._v2.keras import a\nfrom keras.b import C\n"},
+    "2.10.0": {
+        "keras/api/_v2/keras/layers/__init__.py": b"from keras.api._v2.keras import a\nfrom keras.b import C\n"
+    },
     "3.0.0": {"keras/api/_tf_keras/keras/layers/__init__.py": b"from keras.src.b import C\n"},
     "3.9.0": {
         "keras/_tf_keras/keras/layers/__init__.py": b"from keras._tf_keras import a\nfrom keras.src.b import C\n"
@@ -264,13 +305,19 @@ def test_names_of_keras_join_those_of_a_release_of_tensorflow(tmp_path: Path, ve
 def test_only_a_wheel_of_keras_stands_beside_a_release(tmp_path: Path, torch: Path) -> None:
     keras = wheel(tmp_path / "keras-3.0.0-py3-none-any.whl", KERAS["3.0.0"])
     names = tmp_path / "names.json"
-    for arguments in ([keras], [keras, "--beside", "2.10.1"], [torch, "--beside", "9.8.7", "--catalogue", names]):
+    for arguments in (
+        [keras],
+        [keras, "--beside", "2.10.1"],
+        [torch, "--beside", "9.8.7", "--catalogue", names],
+    ):
         done = command(*map(str, arguments))
         assert (done.returncode, done.stdout, names.exists()) == (2, "", False)
         assert "a wheel of keras needs --beside RELEASE and --catalogue FILE" in done.stderr
 
 
-def test_the_same_wheel_gives_the_same_bytes_and_they_can_be_read_back(torch: Path, tmp_path: Path) -> None:
+def test_the_same_wheel_gives_the_same_bytes_and_they_can_be_read_back(
+    torch: Path, tmp_path: Path
+) -> None:
     written = collect(torch).facts.encoded()
     assert written == collect(torch).facts.encoded()
     assert list(json.loads(written)) == sorted(json.loads(written))
@@ -297,7 +344,9 @@ def test_a_damaged_member_is_refused_and_named(torch: Path, member: str) -> None
 
 
 @pytest.mark.parametrize("library", [elf, macho])
-def test_a_library_that_is_cut_off_is_refused_and_named(tmp_path: Path, library: Callable[..., bytes]) -> None:
+def test_a_library_that_is_cut_off_is_refused_and_named(
+    tmp_path: Path, library: Callable[..., bytes]
+) -> None:
     content = library([b"text"], [b"index_add_cuda_"])
     path = wheel(tmp_path / LINUX, {"torch/lib/libtorch_cuda.so": content[: len(content) // 3]})
     with pytest.raises(DataError, match=r"libtorch_cuda\.so: a damaged library"):
@@ -312,7 +361,9 @@ def test_a_library_that_is_cut_off_is_refused_and_named(tmp_path: Path, library:
         ("absent-1.0-py3-none-any.whl", "no such file"),
     ],
 )
-def test_a_file_that_is_no_wheel_of_a_framework_is_refused(tmp_path: Path, name: str, says: str) -> None:
+def test_a_file_that_is_no_wheel_of_a_framework_is_refused(
+    tmp_path: Path, name: str, says: str
+) -> None:
     if not name.startswith("absent"):
         wheel(tmp_path / name, {"a.py": b""})
     with pytest.raises(DataError, match=says):
@@ -331,10 +382,14 @@ def test_a_release_without_a_wheel_is_a_usage_error_with_what_pip_said(
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "d9m", "kb", "collect", *arguments], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "d9m", "kb", "collect", *arguments], capture_output=True, text=True
+    )
 
 
-def test_the_command_writes_a_fact_file_and_adds_the_names_to_a_catalogue(torch: Path, tmp_path: Path) -> None:
+def test_the_command_writes_a_fact_file_and_adds_the_names_to_a_catalogue(
+    torch: Path, tmp_path: Path
+) -> None:
     out, names = tmp_path / "facts.json", tmp_path / "names.json"
     done = command(str(torch), "-o", str(out), "--catalogue", str(names))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -356,13 +411,17 @@ def test_the_command_refuses_with_one_clear_error(arguments: list[str], code: in
     assert done.stderr.startswith("d9m: ")
 
 
-def test_releases_are_what_pip_lists_for_any_python_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_releases_are_what_pip_lists_for_any_python_oldest_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lists = {"3.12": "2.10.0, 2.9.0+cpu, 2.9.0", "3.6": "2.9.0, 1.15.5"}
 
     def pip(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
         listed = lists.get(command[command.index("--python-version") + 1])
         said = f"tensorflow (1)\nAvailable versions: {listed}\n" if listed else ""
-        return subprocess.CompletedProcess(command, 0 if listed else 1, said, "" if listed else "ERROR: No matching\n")
+        return subprocess.CompletedProcess(
+            command, 0 if listed else 1, said, "" if listed else "ERROR: No matching\n"
+        )
 
     monkeypatch.setattr(subprocess, "run", pip)
     assert published("tensorflow-gpu", "2026-01-01").releases == ["1.15.5", "2.9.0", "2.10.0"]
@@ -375,12 +434,20 @@ def test_a_catalogue_knows_when_a_name_came_went_and_came_back() -> None:
     known = {"1.9.0": {"a", "b", "d"}, "1.10.0": {"a", "c"}, "2.0.0": {"a", "b", "c"}}
     made = catalogue("torch", known)
     assert made.releases == ["1.9.0", "1.10.0", "2.0.0"]
-    assert made.names == {"1.9.0..": ["a"], "1.9.0..1.10.0,2.0.0..": ["b"], "1.10.0..": ["c"], "1.9.0..1.10.0": ["d"]}
+    assert made.names == {
+        "1.9.0..": ["a"],
+        "1.9.0..1.10.0,2.0.0..": ["b"],
+        "1.10.0..": ["c"],
+        "1.9.0..1.10.0": ["d"],
+    }
     assert {release: made.at(release) for release in made.releases} == known
 
 
 def test_a_release_that_is_read_again_replaces_what_was_known() -> None:
     made = (
-        Catalogue("torch").with_release("2.0.0", ["a"]).with_release("1.9.0", ["a", "b"]).with_release("2.0.0", ["c"])
+        Catalogue("torch")
+        .with_release("2.0.0", ["a"])
+        .with_release("1.9.0", ["a", "b"])
+        .with_release("2.0.0", ["c"])
     )
     assert (made.at("1.9.0"), made.at("2.0.0")) == ({"a", "b"}, {"c"})

@@ -180,8 +180,12 @@ TENSORFLOW: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("folder", ["tensorflow", "tensorflow_core"])
-def test_signatures_of_tensorflow_are_those_of_its_public_interface(tmp_path: Path, folder: str) -> None:
-    members = {name.replace("tensorflow/", f"{folder}/", 1): text for name, text in TENSORFLOW.items()}
+def test_signatures_of_tensorflow_are_those_of_its_public_interface(
+    tmp_path: Path, folder: str
+) -> None:
+    members = {
+        name.replace("tensorflow/", f"{folder}/", 1): text for name, text in TENSORFLOW.items()
+    }
     path = wheel(tmp_path / "tensorflow-2.0.1-cp310-cp310-macosx_11_0_arm64.whl", members)
     assert add_signatures(tmp_path / "none.json", path).at("2.0.1") == {
         "tf.data.Dataset.batch": "size, drop=False",
@@ -225,7 +229,9 @@ def test_signatures_of_jax_have_the_methods_of_an_indexed_update(tmp_path: Path)
     }
 
 
-def test_a_wheel_for_a_newer_python_is_refused_since_its_syntax_may_be_unknown(tmp_path: Path) -> None:
+def test_a_wheel_for_a_newer_python_is_refused_since_its_syntax_may_be_unknown(
+    tmp_path: Path,
+) -> None:
     members = {"jax-0.5.0.dist-info/METADATA": b"Name: jax\nRequires-Python: >=4.1\n"}
     path = wheel(tmp_path / "jax-0.5.0-py3-none-any.whl", members)
     with pytest.raises(DataError, match=r"made for Python 4\.1 and newer"):
@@ -245,7 +251,16 @@ def test_a_wheel_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_the_command_adds_a_release_to_a_file_of_signatures(tmp_path: Path) -> None:
     file = tmp_path / "signatures-torch.json"
-    command = [sys.executable, "-m", "d9m", "kb", "collect", str(torch(tmp_path)), "--signatures", str(file)]
+    command = [
+        sys.executable,
+        "-m",
+        "d9m",
+        "kb",
+        "collect",
+        str(torch(tmp_path)),
+        "--signatures",
+        str(file),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == ""
     assert json.loads(file.read_text())["releases"] == ["2.0.0"]

@@ -75,7 +75,8 @@ def test_a_base_without_faults_can_be_indexed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", sorted(path.relative_to(TREES / "base").as_posix() for path in TREES.glob("base/**/*.yaml"))
+    "file",
+    sorted(path.relative_to(TREES / "base").as_posix() for path in TREES.glob("base/**/*.yaml")),
 )
 def test_a_file_that_cannot_be_read_takes_only_itself_out(file: str, tmp_path: Path) -> None:
     root = overlaid(None, tmp_path / "kb")
@@ -145,7 +146,10 @@ def test_text_names_file_line_and_code_first_and_ends_with_a_count() -> None:
 def test_json_lists_faults_and_counts_them_by_rule() -> None:
     told = json.loads(as_json(FAULTS))
     assert told["schema_version"] == 1
-    assert [(each["file"], each["line"]) for each in told["faults"]] == [("a.yaml", 3), ("b.yaml", 1)]
+    assert [(each["file"], each["line"]) for each in told["faults"]] == [
+        ("a.yaml", 3),
+        ("b.yaml", 1),
+    ]
     assert told["counts"] == {"faults": 2, "files": 2, "by_rule": {"cycle": 1, "schema": 1}}
 
 
@@ -156,9 +160,30 @@ def test_a_rule_is_found_by_its_code_and_an_unknown_code_names_the_nearest() -> 
 
 
 WORDS = (
-    "", "2.1", "2.10", "-1", "9" * 5000, "²", "tensorflow", "TDO", "TDO + TDP", "xla", "[]", "{}", "cpu", "#", "/", "(",
-    "tf.nn.bias_add[", "{from: x}", "{from: '2', until: '1'}", "https://[", "stock", "raises", "no",
-)  # fmt: skip
+    "",
+    "2.1",
+    "2.10",
+    "-1",
+    "9" * 5000,
+    "²",
+    "tensorflow",
+    "TDO",
+    "TDO + TDP",
+    "xla",
+    "[]",
+    "{}",
+    "cpu",
+    "#",
+    "/",
+    "(",
+    "tf.nn.bias_add[",
+    "{from: x}",
+    "{from: '2', until: '1'}",
+    "https://[",
+    "stock",
+    "raises",
+    "no",
+)
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -67,7 +67,9 @@ def records(tmp_path: Path) -> yaml_files.Records:
 def case(version: str, **rows: Any) -> cases.Case:
     expect = [{"at": f"ops.sum.{at}", "is": wanted, "because": {}} for at, wanted in rows.items()]
     question = {"with": {"tool": version}, "ops": ["sum"]}
-    return msgspec.convert({"title": version, "name": version, "ask": question, "expect": expect}, cases.Case)
+    return msgspec.convert(
+        {"title": version, "name": version, "ask": question, "expect": expect}, cases.Case
+    )
 
 
 ON_BOTH_SIDES = [
@@ -83,7 +85,9 @@ def survivors(records: yaml_files.Records, asked: list[cases.Case]) -> list[str]
     return [str(each) for each in mutate.try_all(records, asked).survivors]
 
 
-def test_cases_on_both_sides_of_every_boundary_notice_every_mutant(records: yaml_files.Records) -> None:
+def test_cases_on_both_sides_of_every_boundary_notice_every_mutant(
+    records: yaml_files.Records,
+) -> None:
     report = mutate.try_all(records, ON_BOTH_SIDES)
     assert (report.survivors, report.failing, report.score) == ([], [], 1.0)
     assert report.killed == 8
@@ -125,7 +129,9 @@ def test_only_the_records_asked_for_are_broken(records: yaml_files.Records) -> N
     assert len(report.survivors) < 8
 
 
-def test_records_without_a_mutant_are_a_mistake_in_the_question(records: yaml_files.Records) -> None:
+def test_records_without_a_mutant_are_a_mistake_in_the_question(
+    records: yaml_files.Records,
+) -> None:
     with pytest.raises(UsageError, match="sources/tol"):
         mutate.try_all(records, [], only=["sources/tol"])
 

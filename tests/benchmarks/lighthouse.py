@@ -1,8 +1,9 @@
-"""Lighthouse on a page of each kind: `python tests/benchmarks/lighthouse.py [KIND...]`, after `mkdocs build`.
+"""Lighthouse on a page of each kind: `python tests/benchmarks/lighthouse.py [KIND...]`, after
+`mkdocs build`.
 
-Serves build/site as a static host does, compressed, and asks for all four categories on a phone and on a desktop.
-Lighthouse is not a package of Python's: `npm install -g lighthouse`, beside a Chromium that it may drive.
-"""
+Serves build/site as a static host does, compressed, and asks for all four categories on a phone and
+on a desktop. Lighthouse is not a package of Python's: `npm install -g lighthouse`, beside a
+Chromium that it may drive."""
 
 from __future__ import annotations
 
@@ -70,7 +71,10 @@ class _Host(SimpleHTTPRequestHandler):
         place = place if found else Path(self.directory) / "404.html"
         body = _compressed(place)
         self.send_response(200 if found else 404)
-        self.send_header("Content-Type", self.guess_type(str(place)) + "; charset=utf-8" * (place.suffix == ".html"))
+        self.send_header(
+            "Content-Type",
+            self.guess_type(str(place)) + "; charset=utf-8" * (place.suffix == ".html"),
+        )
         self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "max-age=600")
@@ -90,15 +94,23 @@ def _compressed(place: Path) -> bytes:
 def report(program: str, address: str, chromium: str, desktop: bool) -> dict[str, Any]:
     """What Lighthouse says of one page."""
     command = [
-        program, address, "--quiet", "--output=json", "--output-path=stdout", f"--chrome-path={chromium}",
-        "--chrome-flags=--headless=new --no-sandbox", f"--only-categories={','.join(CATEGORIES)}",
+        program,
+        address,
+        "--quiet",
+        "--output=json",
+        "--output-path=stdout",
+        f"--chrome-path={chromium}",
+        "--chrome-flags=--headless=new --no-sandbox",
+        f"--only-categories={','.join(CATEGORIES)}",
         *(["--preset=desktop"] if desktop else []),
-    ]  # fmt: skip
+    ]
     return json.loads(subprocess.run(command, capture_output=True, check=True, timeout=300).stdout)
 
 
 def best(program: str, address: str, chromium: str, desktop: bool, runs: int) -> dict[str, Any]:
-    """The best of up to so many reports, at once if it leaves nothing to wish: what else a machine does only slows."""
+    """The best of up to so many reports, at once if it leaves nothing to wish: what else a machine
+    does only slows.
+    """
     found: list[dict[str, Any]] = []
     while len(found) < runs and (not found or min(scores(found[-1])) < LEAST):
         found.append(report(program, address, chromium, desktop))
@@ -120,28 +132,44 @@ def faults(found: dict[str, Any]) -> list[str]:
             audit = found["audits"][each["id"]]
             if each["weight"] and audit["score"] is not None and audit["score"] < 0.9:
                 places = [
-                    item["node"]["selector"] for item in audit.get("details", {}).get("items", []) if "node" in item
+                    item["node"]["selector"]
+                    for item in audit.get("details", {}).get("items", [])
+                    if "node" in item
                 ]
                 told.append(
-                    f"{category}: {audit['title']} {audit.get('displayValue', '')} {'; '.join(places[:3])}".rstrip()
+                    (
+                        f"{category}: {audit['title']} {audit.get('displayValue', '')} "
+                        f"{'; '.join(places[:3])}"
+                    ).rstrip()
                 )
     return told
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Lighthouse on a page of each kind of the built site.")
+    parser = argparse.ArgumentParser(
+        description="Lighthouse on a page of each kind of the built site."
+    )
     parser.add_argument("kind", nargs="*", help="kinds of pages; all of them if none is named")
-    parser.add_argument("--runs", type=int, default=3, help="reports of a page that scores low; the best one counts")
+    parser.add_argument(
+        "--runs", type=int, default=3, help="reports of a page that scores low; the best one counts"
+    )
     parser.add_argument("--site", type=Path, default=SITE, help="the built site")
     asked = parser.parse_args()
-    program, chromium = shutil.which("lighthouse"), shutil.which("chromium") or shutil.which("google-chrome")
+    program, chromium = (
+        shutil.which("lighthouse"),
+        shutil.which("chromium") or shutil.which("google-chrome"),
+    )
     if not program or not chromium:
-        sys.stderr.write("Lighthouse is not installed: npm install -g lighthouse; apt-get install chromium\n")
+        sys.stderr.write(
+            "Lighthouse is not installed: npm install -g lighthouse; apt-get install chromium\n"
+        )
         return 2
     if not (asked.site / "index.html").is_file():
         sys.stderr.write(f"{asked.site}: no built site; mkdocs build --strict\n")
         return 2
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Host, directory=str(asked.site)))
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(_Host, directory=str(asked.site))
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     low = 0
     print(f"{'':<26}" + "".join(f"{each:>16}" for each in CATEGORIES))

@@ -1,10 +1,10 @@
-"""Figures of `d9m check --quick` with PyTorch on this CPU: how many probes, how long, how much of it inside ops.
+"""Figures of `d9m check --quick` with PyTorch on this CPU: how many probes, how long, how much of
+it inside ops.
 
     python tests/benchmarks/prober.py [RUNS]
 
-With RUNS, also how often each op that must vary was found, and how often anything was seen that cannot be.
-The time limit holds for an idle machine with two cores.
-"""
+With RUNS, also how often each op that must vary was found, and how often anything was seen that
+cannot be. The time limit holds for an idle machine with two cores."""
 
 from __future__ import annotations
 
@@ -24,8 +24,16 @@ import environments  # noqa: E402
 
 from d9m.check.plan import catalogue  # noqa: E402
 
-VARY = ("index-put-accumulate", "index-put", "put", "put-accumulate", "index-copy", "getitem-backward",
-        "take-backward", "empty")  # fmt: skip
+VARY = (
+    "index-put-accumulate",
+    "index-put",
+    "put",
+    "put-accumulate",
+    "index-copy",
+    "getitem-backward",
+    "take-backward",
+    "empty",
+)
 """What PyTorch 2.13 does on a CPU with eight threads, in each of 20 runs."""
 
 
@@ -34,8 +42,21 @@ def quick(python: str, *more: str) -> dict[str, Any]:
     variables = {**known, "PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(ROOT / "kb")}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "report.json"
-        command = [sys.executable, "-m", "d9m", "check", "--quick", "--framework", "torch", "--python", python, *more]
-        subprocess.run([*command, "--format", "json", "-o", str(out)], env=variables, stderr=subprocess.DEVNULL)
+        command = [
+            sys.executable,
+            "-m",
+            "d9m",
+            "check",
+            "--quick",
+            "--framework",
+            "torch",
+            "--python",
+            python,
+            *more,
+        ]
+        subprocess.run(
+            [*command, "--format", "json", "-o", str(out)], env=variables, stderr=subprocess.DEVNULL
+        )
         return json.loads(out.read_bytes())
 
 
@@ -47,7 +68,8 @@ def figures(report: dict[str, Any]) -> str:
     return (
         f"{len(report['probes'])} probes (40 or more), arms {arms}\n"
         f"{report['seconds']:.0f} s (60 or less)\n"
-        f"{outside:.0%} of the workers' time is outside ops (30 % or less), {imports:.0%} is imports"
+        f"{outside:.0%} of the workers' time is outside ops (30 % or less), {imports:.0%} is "
+        "imports"
     )
 
 
@@ -60,7 +82,9 @@ def repeated(python: str, runs: int) -> str:
             name = each["id"].partition("/")[2]
             found[name] += name in VARY and each["arms"]["default"]["distinct"] > 1
             advised = each["arms"].get("advised")
-            alarms[name] += each["proofs"]["control"] is False or bool(advised and advised["distinct"] > 1)
+            alarms[name] += each["proofs"]["control"] is False or bool(
+                advised and advised["distinct"] > 1
+            )
     missed = {name: runs - found[name] for name in VARY if found[name] < runs}
     wrong = {name: count for name, count in alarms.items() if count}
     return f"{runs} runs: missed {missed or 'nothing'}; false alarms: {wrong or 'none'}"

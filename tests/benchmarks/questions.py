@@ -1,10 +1,11 @@
-"""How many real questions d9m answers: `python tests/benchmarks/questions.py [--area NAME] [--list] [--show ID]`.
+"""How many real questions d9m answers: `python tests/benchmarks/questions.py [--area NAME] [--list]
+[--show ID]`.
 
-tests/questions/ holds what people asked in public threads, the command that each of them would type, and what a right
-answer must say. Right: everything that must be there is, nothing that must not, and the exit code fits. Wrong: a false
-statement, or nothing of what must be there. Not understood: exit code 2. The rest is partly right. Strings prove
-little: read what --show prints before you believe a figure.
-"""
+tests/questions/ holds what people asked in public threads, the command that each of them would
+type, and what a right answer must say. Right: everything that must be there is, nothing that must
+not, and the exit code fits. Wrong: a false statement, or nothing of what must be there. Not
+understood: exit code 2. The rest is partly right. Strings prove little: read what --show prints
+before you believe a figure."""
 
 from __future__ import annotations
 
@@ -98,7 +99,11 @@ def grade(asking: Asking, code: int, output: str) -> tuple[str, list[str]]:
 
 def answer(asking: Asking, python: str) -> Graded:
     """Put the question to d9m, as somebody at a terminal of 80 columns would."""
-    environment = os.environ | {"COLUMNS": "80", "PYTHONPATH": str(RESOLVER), "PYTHONIOENCODING": "utf-8"}
+    environment = os.environ | {
+        "COLUMNS": "80",
+        "PYTHONPATH": str(RESOLVER),
+        "PYTHONIOENCODING": "utf-8",
+    }
     done = subprocess.run(
         [python, "-m", "d9m", *asking.arguments],
         cwd=QUESTIONS,
@@ -111,7 +116,12 @@ def answer(asking: Asking, python: str) -> Graded:
     )
     result, faults = grade(asking, done.returncode, done.stdout)
     return Graded(
-        asking=asking, grade=result, faults=faults, exit=done.returncode, output=done.stdout, error=done.stderr
+        asking=asking,
+        grade=result,
+        faults=faults,
+        exit=done.returncode,
+        output=done.stdout,
+        error=done.stderr,
     )
 
 
@@ -122,9 +132,15 @@ def _flat(text: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Put real questions to d9m and grade its answers.")
-    parser.add_argument("--area", action="append", metavar="NAME", help="only this file of tests/questions")
-    parser.add_argument("--list", action="store_true", help="say what each answer that is not right lacks")
-    parser.add_argument("--show", metavar="ID", help="one question with its answer, for a human judge")
+    parser.add_argument(
+        "--area", action="append", metavar="NAME", help="only this file of tests/questions"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="say what each answer that is not right lacks"
+    )
+    parser.add_argument(
+        "--show", metavar="ID", help="one question with its answer, for a human judge"
+    )
     parser.add_argument("--python", default=sys.executable, help="the interpreter that runs d9m")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="answers at a time (2)")
     chosen = parser.parse_args(arguments)
@@ -134,7 +150,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _show(everything, chosen.show, chosen.python)
     unknown = set(chosen.area or ()) - everything.keys()
     if unknown:
-        parser.error(f"no such area: {', '.join(sorted(unknown))}; there are {', '.join(everything)}")
+        parser.error(
+            f"no such area: {', '.join(sorted(unknown))}; there are {', '.join(everything)}"
+        )
     graded: dict[str, list[Graded]] = {}
     with ThreadPoolExecutor(chosen.jobs) as pool:
         for area, askings in everything.items():
@@ -180,7 +198,11 @@ def _table(graded: dict[str, list[Graded]]) -> None:
 
 
 def _row(name: str, counted: Counter[str]) -> str:
-    return f"{name:<14}" + "".join(f"{counted[grade]:>16}" for grade in GRADES) + f"{counted.total():>16}"
+    return (
+        f"{name:<14}"
+        + "".join(f"{counted[grade]:>16}" for grade in GRADES)
+        + f"{counted.total():>16}"
+    )
 
 
 def _faults(graded: dict[str, list[Graded]]) -> None:

@@ -1,4 +1,5 @@
-"""How long d9m takes, as one table of figures measured in one run: `python tests/benchmarks/run.py`.
+"""How long d9m takes, as one table of figures measured in one run: `python
+tests/benchmarks/run.py`.
 
 All times are CPU times, which a busy machine changes least. What starts a process is
 measured on a wheel, installed as a user installs it, and alternates with what it is
@@ -36,7 +37,8 @@ from d9m.resolve import op_lookup  # noqa: E402
 from d9m.resolve.resolver import resolve  # noqa: E402
 
 STARTS = 31
-"""Process starts of each kind: their times vary by a tenth, the median of so many by a hundredth."""
+"""Process starts of each kind: their times vary by a tenth, the median of so many by a hundredth.
+"""
 FEW, MANY = 300, 30_000
 """Records of the two synthetic knowledge bases."""
 
@@ -53,7 +55,9 @@ class Figure:
         digits = 2 if self.value < 100 else 0
         target = "" if self.most is None else f"<= {self.most:g} {self.unit}"
         verdict = "" if self.most is None else "reached" if self.value <= self.most else "MISSED"
-        return f"{self.what:<62} {self.value:>9,.{digits}f} {self.unit:<3} {target:<10} {verdict}".rstrip()
+        return (
+            f"{self.what:<62} {self.value:>9,.{digits}f} {self.unit:<3} {target:<10} {verdict}"
+        ).rstrip()
 
 
 def main() -> None:
@@ -79,7 +83,11 @@ def site(folder: Path) -> Iterator[Figure]:
     if find_spec("material") is None:
         return
     kb = locate.from_yaml(TESTS.parent / "kb")
-    for each in (*site_figures.share(kb, folder), *site_figures.linear(folder), *site_figures.advisor(folder)):
+    for each in (
+        *site_figures.share(kb, folder),
+        *site_figures.linear(folder),
+        *site_figures.advisor(folder),
+    ):
         yield Figure(*each)
 
 
@@ -97,7 +105,14 @@ def size(installation: Installation, folder: Path) -> Iterator[Figure]:
     """The same question to a large knowledge base, over a small one."""
     for records in (FEW, MANY):
         synthetic.write(records, folder / f"{records}.d9m")
-    question = [*installation.command, "advise", "--tf", "2.0", "--ops", f"{synthetic.op(1)},{synthetic.op(2)}"]
+    question = [
+        *installation.command,
+        "advise",
+        "--tf",
+        "2.0",
+        "--ops",
+        f"{synthetic.op(1)},{synthetic.op(2)}",
+    ]
     many, few = _medians(
         lambda: _cpu(question, folder, D9M_KB=str(folder / f"{MANY}.d9m")),
         lambda: _cpu(question, folder, D9M_KB=str(folder / f"{FEW}.d9m")),
@@ -112,12 +127,20 @@ def warm(kb: KnowledgeBase) -> Iterator[Figure]:
         items = op_lookup.everything(kb, environment)[:20]
         resolve(kb, environment, items)
         times = [_seconds(lambda: resolve(kb, environment, items)) for _ in range(300)]  # noqa: B023 - called at once
-        yield Figure(f"loaded: {len(items)} ops in {package} {version}", statistics.median(times) * 1e3, "ms", 1)
+        yield Figure(
+            f"loaded: {len(items)} ops in {package} {version}",
+            statistics.median(times) * 1e3,
+            "ms",
+            1,
+        )
 
 
 def everything(kb: KnowledgeBase) -> Iterator[Figure]:
     """Every op in every release that has it, then every name that leads to one."""
-    for what, catalogued, most in (("op", True, 10.0), ("op and every name that leads to one", False, None)):
+    for what, catalogued, most in (
+        ("op", True, 10.0),
+        ("op and every name that leads to one", False, None),
+    ):
         answers = 0
         start = time.process_time()
         for package in kb.meta.prefixes:
@@ -128,7 +151,9 @@ def everything(kb: KnowledgeBase) -> Iterator[Figure]:
                 resolve(kb, environment, items)
                 answers += len(items)
         seconds = time.process_time() - start
-        yield Figure(f"loaded: every release x every {what} ({answers} answers)", seconds, "s", most)
+        yield Figure(
+            f"loaded: every release x every {what} ({answers} answers)", seconds, "s", most
+        )
 
 
 def _queries(kb: KnowledgeBase, package: str, catalogued: bool) -> list[op_syntax.Query]:
@@ -137,7 +162,9 @@ def _queries(kb: KnowledgeBase, package: str, catalogued: bool) -> list[op_synta
     return [op_syntax.parse(entry.name) for entry in entries if entry.catalogued or not catalogued]
 
 
-def _found(kb: KnowledgeBase, environment: object, asked: op_syntax.Query) -> list[op_lookup.OpItem]:
+def _found(
+    kb: KnowledgeBase, environment: object, asked: op_syntax.Query
+) -> list[op_lookup.OpItem]:
     try:
         return [op_lookup.find(kb, environment, asked)]  # type: ignore[arg-type]
     except UsageError:  # this release lacks it
@@ -148,7 +175,9 @@ def _medians(first: Callable[[], float], second: Callable[[], float]) -> tuple[f
     """Of two that alternate, so that a slow moment of the machine meets both."""
     first(), second()
     pairs = [(first(), second()) for _ in range(STARTS)]
-    return statistics.median(one for one, _other in pairs), statistics.median(other for _one, other in pairs)
+    return statistics.median(one for one, _other in pairs), statistics.median(
+        other for _one, other in pairs
+    )
 
 
 def _cpu(command: list[str], folder: Path, **variables: str) -> float:

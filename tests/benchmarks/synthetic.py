@@ -16,7 +16,9 @@ from d9m.model import records
 
 FRAMEWORK = "tensorflow"
 SOURCES_AN_OP = 20
-RELEASES = tuple(f"{major}.{minor}.{patch}" for major in (1, 2) for minor in range(20) for patch in range(3))
+RELEASES = tuple(
+    f"{major}.{minor}.{patch}" for major in (1, 2) for minor in range(20) for patch in range(3)
+)
 
 
 def op(number: int) -> str:
@@ -38,7 +40,11 @@ def synthetic(size: int) -> Records:
     loaded = [
         _loaded("versions", FRAMEWORK, _framework()),
         _loaded(
-            "ops", FRAMEWORK, records.OpFile(package=FRAMEWORK, ops={op(at): records.Existence() for at in range(ops)})
+            "ops",
+            FRAMEWORK,
+            records.OpFile(
+                package=FRAMEWORK, ops={op(at): records.Existence() for at in range(ops)}
+            ),
         ),
         *(each for at in range(ops) for each in _sources(at)),
         *(each for at in range(size // 20) for each in _solution(at)),
@@ -56,10 +62,16 @@ def _loaded(kind: str, id_: str, record: Any) -> Loaded:
 def _evidence(at: int) -> list[records.Evidence]:
     return [
         records.Evidence(
-            kind="release-note", url=f"https://example.org/{at}/notes", where="Bug fixes", note="Says so."
+            kind="release-note",
+            url=f"https://example.org/{at}/notes",
+            where="Bug fixes",
+            note="Says so.",
         ),
         records.Evidence(
-            kind="source-read", url=f"https://example.org/{at}/kernel.cu", where="line 100", note="Atomics."
+            kind="source-read",
+            url=f"https://example.org/{at}/kernel.cu",
+            where="line 100",
+            note="Atomics.",
         ),
     ]
 
@@ -67,7 +79,11 @@ def _evidence(at: int) -> list[records.Evidence]:
 def _framework() -> records.Package:
     releases = {name: records.Release(date="2020-01-01") for name in RELEASES}
     return records.Package(
-        title="Synthetic framework", kind="framework", folder=FRAMEWORK, releases=releases, evidence=_evidence(0)
+        title="Synthetic framework",
+        kind="framework",
+        folder=FRAMEWORK,
+        releases=releases,
+        evidence=_evidence(0),
     )
 
 
@@ -76,11 +92,18 @@ def _sources(number: int) -> Iterator[Loaded]:
         timeline = [
             records.Step(from_="1.0.0", outcome="unsolved", evidence=_evidence(place)),
             records.Step(from_=f"1.{place % 20}.1", by=[f"S{number}"], evidence=_evidence(place)),
-            records.Step(from_="2.5.0", by=["S0", f"S{number}"], verified_through="2.19", evidence=_evidence(place)),
+            records.Step(
+                from_="2.5.0",
+                by=["S0", f"S{number}"],
+                verified_through="2.19",
+                evidence=_evidence(place),
+            ),
         ]
         source = records.Source(
             title=f"Mechanism {place} of op {number}",
-            summary="Sums with unordered atomic additions, so the last bits differ from run to run.",
+            summary=(
+                "Sums with unordered atomic additions, so the last bits differ from run to run."
+            ),
             mechanism="atomic-float-add",
             ops=[f"{op(number)}:backward"],
             timeline={FRAMEWORK: timeline},
@@ -93,7 +116,11 @@ def _sources(number: int) -> Iterator[Loaded]:
 def _solution(number: int) -> Iterator[Loaded]:
     name = f"TF_SYNTHETIC_{number}"
     setting = records.Setting(
-        name=name, kind="env", summary="Chooses ordered kernels.", read="process-start", evidence=_evidence(number)
+        name=name,
+        kind="env",
+        summary="Chooses ordered kernels.",
+        read="process-start",
+        evidence=_evidence(number),
     )
     solution = records.Solution(
         label=f"S{number}",

@@ -1,4 +1,6 @@
-"""The size of the knowledge base costs a question nothing: told by what it reads, which no busy machine changes."""
+"""The size of the knowledge base costs a question nothing: told by what it reads, which no busy
+machine changes.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def _read_for_a_question(size: int, folder: Path, monkeypatch: pytest.MonkeyPatc
     return sum(taken)
 
 
-def test_a_question_reads_as_much_of_many_records_as_of_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_reads_as_much_of_many_records_as_of_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     few = _read_for_a_question(1_500, tmp_path, monkeypatch)  # in fewer, shards are not yet full
     many = _read_for_a_question(15_000, tmp_path, monkeypatch)
     assert 0 < many <= 1.2 * few

@@ -28,7 +28,9 @@ def of(kind: str, follows: bool = True) -> Evidence:
 
 
 def source(steps: list[Step], evidence: list[Evidence]) -> Source:
-    return Source(title="t", summary="s", mechanism="m", timeline={"torch": steps}, evidence=evidence)
+    return Source(
+        title="t", summary="s", mechanism="m", timeline={"torch": steps}, evidence=evidence
+    )
 
 
 def best(steps: list[Step], evidence: list[Evidence]) -> list[tuple[str, str]]:
@@ -36,18 +38,28 @@ def best(steps: list[Step], evidence: list[Evidence]) -> list[tuple[str, str]]:
 
 
 def test_the_strongest_kind_counts() -> None:
-    step = Step(from_="1.0", outcome="unsolved", evidence=[of("documented"), of("binary-read"), of("source-read")])
+    step = Step(
+        from_="1.0",
+        outcome="unsolved",
+        evidence=[of("documented"), of("binary-read"), of("source-read")],
+    )
     assert best([step], [of("measured")]) == [("from 1.0: unsolved", "binary-read")]
 
 
 def test_evidence_that_says_otherwise_does_not_count() -> None:
-    step = Step(from_="1.0", by=["UDA", "A + B"], evidence=[of("documented"), of("measured", follows=False)])
+    step = Step(
+        from_="1.0", by=["UDA", "A + B"], evidence=[of("documented"), of("measured", follows=False)]
+    )
     assert best([step], []) == [("from 1.0: solved by UDA or A + B", "documented")]
 
 
 def test_a_claim_without_evidence_rests_on_its_step_or_its_source() -> None:
     exception = Unless(when={"dtype": ["integer", "bool"]}, outcome="deterministic")
-    own = Unless(when=[{"torch": Range(from_="1.2")}, {"xla": "true"}], outcome="unknown", evidence=[of("measured")])
+    own = Unless(
+        when=[{"torch": Range(from_="1.2")}, {"xla": "true"}],
+        outcome="unknown",
+        evidence=[of("measured")],
+    )
     step = Step(from_="1.0", outcome="raises", by=["UDA"], unless=[exception, own])
     assert best([step], [of("documented")]) == [
         ("from 1.0: raises by UDA", "documented"),

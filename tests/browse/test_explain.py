@@ -15,7 +15,11 @@ from golden import knowledge_base
     "text",
     [
         "Determinism is not yet supported in GPU implementation of",
-        "UnimplementedError: A deterministic GPU implementation of SomethingElse is not currently available.",
+        (
+            "UnimplementedError: A deterministic GPU implementation of SomethingElse is not "
+            "currently "
+            "available."
+        ),
     ],
 )
 def test_a_beginning_that_several_errors_share_is_none_of_them(text: str) -> None:
@@ -24,7 +28,9 @@ def test_a_beginning_that_several_errors_share_is_none_of_them(text: str) -> Non
 
 
 def test_a_text_that_is_cut_off_after_its_own_beginning_is_recognised() -> None:
-    found = explain(knowledge_base(), "UserWarning: grid_sampler_2d_backward_cuda does not have a determin").found
+    found = explain(
+        knowledge_base(), "UserWarning: grid_sampler_2d_backward_cuda does not have a determin"
+    ).found
     assert [each.id for each in found] == ["pytorch/grid-sample"]
 
 
@@ -32,16 +38,31 @@ def test_a_text_that_is_cut_off_after_its_own_beginning_is_recognised() -> None:
     ("text", "error"),
     [
         (
-            "AttributeError: module 'tensorflow._api.v2.config.experimental' has no attribute 'enable_op_determinism'",
+            (
+                "AttributeError: module 'tensorflow._api.v2.config.experimental' has no attribute "
+                "'enable_op_determinism'"
+            ),
             "tensorflow/enable-op-determinism-missing",
         ),
-        ("RuntimeError: Intra op parallelism cannot be modified after initialization.", "tensorflow/threads-too-late"),
-        ("roi_align_backward_kernel does not have a deterministic implementation, but you set", "torchvision/roi"),
         (
-            "Determinism is not yet supported in GPU implementation of FakeQuantWithMinMaxVarsPerChannelGradient.",
+            "RuntimeError: Intra op parallelism cannot be modified after initialization.",
+            "tensorflow/threads-too-late",
+        ),
+        (
+            "roi_align_backward_kernel does not have a deterministic implementation, but you set",
+            "torchvision/roi",
+        ),
+        (
+            (
+                "Determinism is not yet supported in GPU implementation of "
+                "FakeQuantWithMinMaxVarsPerChannelGradient."
+            ),
             "tensorflow/fake-quant-per-channel",
         ),
-        ('"get_global_generator" cannot be called if determinism is enabled, unless', "tensorflow/global-generator"),
+        (
+            '"get_global_generator" cannot be called if determinism is enabled, unless',
+            "tensorflow/global-generator",
+        ),
     ],
 )
 def test_a_pasted_text_finds_its_error(text: str, error: str) -> None:
@@ -50,11 +71,16 @@ def test_a_pasted_text_finds_its_error(text: str, error: str) -> None:
 
 def test_a_text_that_an_argument_chooses_is_recognised_whatever_the_default() -> None:
     kb = knowledge_base()
-    text = "upsample_bilinear2d_aa_backward_out_cuda does not have a deterministic implementation, but you set"
+    text = (
+        "upsample_bilinear2d_aa_backward_out_cuda does not have a deterministic "
+        "implementation, but you set"
+    )
     here = describe(kb, Setup((("torch", "2.4.0"),)))
     assert [each.id for each in explain(kb, text, here).found] == ["pytorch/interpolate-bilinear"]
 
 
 def test_releases_that_follow_each_other_are_told_as_one_span() -> None:
-    (found,) = explain(knowledge_base(), "index_add_cuda_ does not have a deterministic implementation").found
+    (found,) = explain(
+        knowledge_base(), "index_add_cuda_ does not have a deterministic implementation"
+    ).found
     assert found.releases == [{"torch": Range(from_="1.7", until="1.9")}]

@@ -26,7 +26,12 @@ def test_a_source_that_needs_a_fact_is_shown_where_the_fact_holds() -> None:
 def test_a_history_begins_with_the_oldest_release() -> None:
     (shown,) = show(knowledge_base(), ["pytorch/cumsum"]).found
     (cumsum,) = shown.history
-    assert [answer.outcome for answer in cumsum.ranges] == ["unknown", "unsolved", "raises", "solved"]
+    assert [answer.outcome for answer in cumsum.ranges] == [
+        "unknown",
+        "unsolved",
+        "raises",
+        "solved",
+    ]
     assert history.of(knowledge_base(), "pytorch/cumsum").usual.rows[0].verdict.outcome == "solved"
 
 

@@ -1,4 +1,6 @@
-"""Known texts are found in a text of any length and encoding, once each, by their most particular wording."""
+"""Known texts are found in a text of any length and encoding, once each, by their most particular
+wording.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ CUMSUM = (
     "UserWarning: cumsum_cuda_kernel does not have a deterministic implementation, but you set "
     "'torch.use_deterministic_algorithms(True, warn_only=True)'. You can file an issue at"
 )
-STEP = "[15:52:57 events]: eta: 7:49:54 iter: {} total_loss: 2.349 loss_cls: 0.58 deterministic: on\n"
+STEP = (
+    "[15:52:57 events]: eta: 7:49:54 iter: {} total_loss: 2.349 loss_cls: 0.58 deterministic: on\n"
+)
 
 
 def found(text: str) -> list[Match]:
@@ -41,17 +45,24 @@ def test_a_message_is_found_behind_many_blocks_with_its_line() -> None:
     assert text[match.start :].startswith("cumsum_cuda_kernel")
 
 
-@pytest.mark.parametrize("place", [log.BLOCK - 300, log.BLOCK - 40, log.BLOCK - 1, log.BLOCK, log.BLOCK + 20])
+@pytest.mark.parametrize(
+    "place", [log.BLOCK - 300, log.BLOCK - 40, log.BLOCK - 1, log.BLOCK, log.BLOCK + 20]
+)
 def test_a_message_on_the_border_of_two_blocks_is_found(place: int) -> None:
     text = "x" * place + "\n" + CUMSUM + "\n" + "y" * log.BLOCK
-    assert [match.id for match in search(knowledge_base(), log.blocks(io.BytesIO(text.encode())))] == ["pytorch/cumsum"]
+    assert [
+        match.id for match in search(knowledge_base(), log.blocks(io.BytesIO(text.encode())))
+    ] == ["pytorch/cumsum"]
 
 
 def test_a_message_that_a_log_repeats_is_found_at_its_first_place() -> None:
     other = CUMSUM.replace("cumsum_cuda_kernel", "_histc_cuda with floating point input")
     text = steps(3_000) + f"{CUMSUM}\n" * 2_000 + f"{other}\n" * 2_000
     assert len(text) > LONG
-    assert [(match.id, match.line) for match in found(text)] == [("pytorch/cumsum", 3_001), ("pytorch/histc", 5_001)]
+    assert [(match.id, match.line) for match in found(text)] == [
+        ("pytorch/cumsum", 3_001),
+        ("pytorch/histc", 5_001),
+    ]
 
 
 def test_a_kernel_that_no_record_names_is_found_beside_one_that_has_a_record() -> None:

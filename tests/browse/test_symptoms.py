@@ -13,7 +13,11 @@ from golden import knowledge_base
 
 COMPLAINTS = {
     "all-seeds-set": [
-        "I have set all the seeds (random, numpy, torch) and still get a different loss each time I run it",
+        (
+            "I have set all the seeds (random, numpy, torch) and still get a different loss each "
+            "time "
+            "I run it"
+        ),
         "Why are my results not reproducible although I fixed the random seed?",
         "seeded everything but the accuracy varies between runs",
         "torch.manual_seed(0) is set, results still vary",
@@ -27,7 +31,10 @@ COMPLAINTS = {
         "np.random gives duplicate values in different worker processes",
     ],
     "resume-differs": [
-        "When I resume from a checkpoint the loss is not the same as in the run that was never interrupted",
+        (
+            "When I resume from a checkpoint the loss is not the same as in the run that was never "
+            "interrupted"
+        ),
         "resumed run differs from uninterrupted run",
         "after reloading my checkpoint the training curve is different from the original run",
     ],
@@ -51,7 +58,10 @@ COMPLAINTS = {
         "why does the output for one sample depend on what else is in the batch",
         "inference with batch size 1 and 32 do not match",
     ],
-    "temperature-zero": ["my LLM gives different answers with temperature=0", "greedy decoding is not deterministic"],
+    "temperature-zero": [
+        "my LLM gives different answers with temperature=0",
+        "greedy decoding is not deterministic",
+    ],
     "after-an-upgrade": [
         "after upgrading from torch 2.3 to 2.5 my results are different",
         "results changed when I updated the CUDA driver",
@@ -75,8 +85,14 @@ COMPLAINTS = {
         "changing num_workers changes my results",
         "single GPU and multi-GPU training do not give the same loss",
     ],
-    "order-of-sets": ["iterating over a set gives another order in each run", "python string hash changes each run"],
-    "compiled-differs": ["torch.compile model output does not match eager", "jit_compile=True changes my outputs"],
+    "order-of-sets": [
+        "iterating over a set gives another order in each run",
+        "python string hash changes each run",
+    ],
+    "compiled-differs": [
+        "torch.compile model output does not match eager",
+        "jit_compile=True changes my outputs",
+    ],
     "same-augmentation-each-epoch": [
         "random augmentations are the same in each epoch with tf.data map",
         "my data is shuffled in the same order in all epochs",
@@ -85,7 +101,9 @@ COMPLAINTS = {
 }
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in COMPLAINTS.items() for text in texts])
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, texts in COMPLAINTS.items() for text in texts]
+)
 def test_a_symptom_is_found_by_its_words(name: str, text: str) -> None:
     assert explain(knowledge_base(), text).found[0].id == f"symptoms/{name}"
 
@@ -122,7 +140,10 @@ def test_a_log_tells_no_symptom() -> None:
 
 
 def test_an_error_text_in_a_complaint_is_more_than_its_words() -> None:
-    text = "all seeds set, still different, and: cumsum_cuda_kernel does not have a deterministic implementation, but"
+    text = (
+        "all seeds set, still different, and: cumsum_cuda_kernel does not have a deterministic "
+        "implementation, but"
+    )
     assert [each.id for each in explain(knowledge_base(), text).found] == ["pytorch/cumsum"]
 
 

@@ -33,9 +33,17 @@ UDA = [[["import torch"], "torch.use_deterministic_algorithms(True)", False]]
 def d9m(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     known = ("PATH", "HOME", "PYTHONPATH", "SYSTEMROOT", "TMPDIR")
     variables = {name: os.environ[name] for name in known if name in os.environ}
-    variables |= {"PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(compiled_kb()), **more.pop("env", {})}
+    variables |= {
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "D9M_KB": str(compiled_kb()),
+        **more.pop("env", {}),
+    }
     return subprocess.run(
-        [sys.executable, "-m", "d9m", "check", *arguments], capture_output=True, text=True, env=variables, **more
+        [sys.executable, "-m", "d9m", "check", *arguments],
+        capture_output=True,
+        text=True,
+        env=variables,
+        **more,
     )
 
 
@@ -44,7 +52,9 @@ def python_with(name: str) -> str:
     known = {each.name: each for each in (*environments.FRAMEWORKS, *environments.PROBED)}
     each = known[name]
     if each.extra and not each.stands:
-        pytest.skip(f"{name} repeats on an old release what the others show; to have it: {each.how}")
+        pytest.skip(
+            f"{name} repeats on an old release what the others show; to have it: {each.how}"
+        )
     needs(each.stands, each.name, each.how)
     return str(each.interpreter)
 
@@ -58,10 +68,20 @@ def probe(name: str, call: str, **fields: Any) -> Exercise:
 
 def job(probes: list[Exercise], framework: str = "torch", **changes: Any) -> ProbeJob:
     fields = {
-        "adapter": catalogue.adapter(framework), "device": "cpu", "threads": 8, "memory": None,
-        "env": {"OMP_WAIT_POLICY": "passive"}, "unset": [], "statements": [], "repeats": 8, "budget": 2.0,
-        "limit": 30.0, "proofs": True, "probes": probes, **changes,
-    }  # fmt: skip
+        "adapter": catalogue.adapter(framework),
+        "device": "cpu",
+        "threads": 8,
+        "memory": None,
+        "env": {"OMP_WAIT_POLICY": "passive"},
+        "unset": [],
+        "statements": [],
+        "repeats": 8,
+        "budget": 2.0,
+        "limit": 30.0,
+        "proofs": True,
+        "probes": probes,
+        **changes,
+    }
     return ProbeJob(**fields)
 
 

@@ -14,7 +14,9 @@ from d9m.environment.environment import Setup, describe
 from golden import knowledge_base
 
 
-def made(device: str = "cpu", version: str = "2.13.0", full: bool = False, **variables: str) -> dict[str, Arm]:
+def made(
+    device: str = "cpu", version: str = "2.13.0", full: bool = False, **variables: str
+) -> dict[str, Arm]:
     kb, asked = knowledge_base(), Setup((("torch", version),), device=device)
     found = arms(kb, describe(kb, asked), advise(kb, asked), "torch", variables, full)
     return {each.name: each for each in found}
@@ -78,17 +80,31 @@ def test_full_tries_a_single_thread_on_a_cpu() -> None:
 
 
 KB, HERE = knowledge_base(), Setup((("torch", "2.13.0"),), device="cpu")
-EVERY = [Selected(probe, probe.dtypes[0]) for probe in catalogue.probes("torch") if "cpu" in probe.devices]
+EVERY = [
+    Selected(probe, probe.dtypes[0])
+    for probe in catalogue.probes("torch")
+    if "cpu" in probe.devices
+]
 RAISING = {
-    id_ for id_, each in expectations(KB, HERE, [one.probe for one in EVERY]).items() if each.outcome == "raises"
+    id_
+    for id_, each in expectations(KB, HERE, [one.probe for one in EVERY]).items()
+    if each.outcome == "raises"
 }
 
 
-@pytest.mark.parametrize("selected", [each for each in EVERY if each.probe.id in RAISING], ids=lambda each: each.key)
-def test_an_op_that_raises_is_run_with_the_switch_on_though_nothing_else_was_named(selected: Selected) -> None:
+@pytest.mark.parametrize(
+    "selected", [each for each in EVERY if each.probe.id in RAISING], ids=lambda each: each.key
+)
+def test_an_op_that_raises_is_run_with_the_switch_on_though_nothing_else_was_named(
+    selected: Selected,
+) -> None:
     advice = advice_for(KB, HERE, [selected], [selected.probe.id])
-    arm = next(each for each in arms(KB, describe(KB, HERE), advice, "torch", {}) if each.name == "advised")
-    assert "torch.use_deterministic_algorithms(True)" in [line for _imports, line, _early in arm.statements]
+    arm = next(
+        each for each in arms(KB, describe(KB, HERE), advice, "torch", {}) if each.name == "advised"
+    )
+    assert "torch.use_deterministic_algorithms(True)" in [
+        line for _imports, line, _early in arm.statements
+    ]
 
 
 def test_there_are_ops_that_raise_on_a_cpu() -> None:
@@ -99,4 +115,9 @@ def test_a_statement_of_another_framework_is_not_made() -> None:
     kb = knowledge_base()
     asked = Setup((("torch", "2.13.0"), ("tensorflow", "2.16.1")), device="cpu")
     found = arms(kb, describe(kb, asked), advise(kb, asked), "torch", {})
-    assert not any("tensorflow" in line for each in found for imports, *_rest in each.statements for line in imports)
+    assert not any(
+        "tensorflow" in line
+        for each in found
+        for imports, *_rest in each.statements
+        for line in imports
+    )

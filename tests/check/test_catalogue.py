@@ -53,15 +53,24 @@ def _texts() -> dict[str, str]:
     worker = (resources.files("d9m.check") / "workers" / "worker.py").read_text("utf-8")
     return {
         "worker": worker,
-        **{each: catalogue.adapter(each) for each in catalogue.FRAMEWORKS if catalogue.probes(each)},
+        **{
+            each: catalogue.adapter(each) for each in catalogue.FRAMEWORKS if catalogue.probes(each)
+        },
     }
 
 
 def test_the_worker_and_its_adapters_need_python_3_6_and_nothing_else() -> None:
     for name, text in _texts().items():
         tree = ast.parse(text, feature_version=(3, 6))
-        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-        imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        imported = {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        }
+        imported |= {
+            node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+        }
         allowed = {
             *sys.stdlib_module_names,
             "pkg_resources",
@@ -81,7 +90,10 @@ def test_pytorch_has_at_least_60_sources_and_directions() -> None:
 
 @pytest.mark.parametrize(("framework", "least"), [("tensorflow", 40), ("jax", 20)])
 def test_the_others_have_their_share(framework: str, least: int) -> None:
-    assert len({(each.source or each.id, each.direction) for each in catalogue.probes(framework)}) >= least
+    assert (
+        len({(each.source or each.id, each.direction) for each in catalogue.probes(framework)})
+        >= least
+    )
 
 
 def test_quick_runs_at_least_40_probes_on_a_cpu() -> None:
@@ -103,7 +115,9 @@ def test_every_probe_names_a_record_that_exists(probe: catalogue.Probe) -> None:
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_the_knowledge_base_meets_the_record_of_every_probe_in_its_op(device: str) -> None:
-    """Where the record applies on this device: a wrong `op` or `ask` would compare a probe with another claim."""
+    """Where the record applies on this device: a wrong `op` or `ask` would compare a probe with
+    another claim.
+    """
     kb, asked = knowledge_base(), Setup((("torch", "2.13.0"),), device=device)
     here = [each for each in TORCH if device in each.devices]
     claims = expectations(kb, asked, here)
@@ -124,13 +138,18 @@ def test_a_probe_that_shuffles_names_its_own_inputs(probe: catalogue.Probe) -> N
 
 
 def selected(*items: str, device: str = "cpu") -> set[str]:
-    return {each.probe.id for each in catalogue.select(TORCH, device, list(items), quick=False, full=False)}
+    return {
+        each.probe.id
+        for each in catalogue.select(TORCH, device, list(items), quick=False, full=False)
+    }
 
 
 def test_an_op_a_record_or_a_probe_can_be_asked_for() -> None:
     assert selected("index_add") == {"torch/index-add", "torch/index-add-rows"}
     assert selected("torch.Tensor.take:backward".replace("Tensor.", "")) == {"torch/take-backward"}
-    assert selected("pytorch/lstsq") == selected("lstsq") == selected("torch/lstsq") == {"torch/lstsq"}
+    assert (
+        selected("pytorch/lstsq") == selected("lstsq") == selected("torch/lstsq") == {"torch/lstsq"}
+    )
 
 
 def test_arguments_narrow_what_is_asked_for() -> None:
@@ -154,4 +173,6 @@ def test_full_runs_every_element_type() -> None:
 
 def test_a_family_with_an_unknown_field_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError):
-        catalogue.family("torch", "x", "a: {op: torch.sum, inputs: {}, ladder: [{n: 1}], call: x, sise: 3}")
+        catalogue.family(
+            "torch", "x", "a: {op: torch.sum, inputs: {}, ladder: [{n: 1}], call: x, sise: 3}"
+        )

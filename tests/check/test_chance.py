@@ -43,7 +43,9 @@ def test_a_rare_difference_does_not_prove_that_it_was_fixed(
 
 def test_what_differs_between_starts_is_counted_in_starts() -> None:
     starts = [process(32, result=str(number)) for number in range(8)]
-    assert silence(starts[:3], QUIET) > CHANCE, "three starts are too few, whatever number of calls each made"
+    assert silence(starts[:3], QUIET) > CHANCE, (
+        "three starts are too few, whatever number of calls each made"
+    )
     assert silence(starts, [process(32)] * 8) < CHANCE
 
 
@@ -63,7 +65,10 @@ def test_nothing_that_differs_at_random_is_called_fixed() -> None:
     wrong = 0
     for _ in range(2000):
         rate = random.choice([0.005, 0.01, 0.02, 0.05])
-        arms = [[sum(random.random() < rate for _ in range(32)) for _ in range(count)] for count in (4, 3)]
+        arms = [
+            [sum(random.random() < rate for _ in range(32)) for _ in range(count)]
+            for count in (4, 3)
+        ]
         default, advised = ([process(32 - odd, odd) for odd in arm] for arm in arms)
         quiet = not any(arms[1])
         wrong += quiet and any(arms[0]) and silence(default, advised) < CHANCE

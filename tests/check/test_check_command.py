@@ -98,29 +98,57 @@ def test_every_proof_holds(report: Report) -> None:
 
 def test_every_arm_is_told_with_its_bounds(report: Report) -> None:
     for each in report.probes:
-        assert list(each.arms) == ["default", "as-is", "advised", "default-again", "advised-no-fill"]
+        assert list(each.arms) == [
+            "default",
+            "as-is",
+            "advised",
+            "default-again",
+            "advised-no-fill",
+        ]
         assert each.arms["as-is"].same_as is None
         assert each.arms["default"].processes == 3
         assert 0 < each.bounds.repeat < 1
 
 
-def test_a_default_that_varies_and_is_fixed_is_no_finding(files: tuple[Path, Path, int], report: Report) -> None:
+def test_a_default_that_varies_and_is_fixed_is_no_finding(
+    files: tuple[Path, Path, int], report: Report
+) -> None:
     assert report.summary.nondeterministic >= 8
     assert files[2] == 0
 
 
 def test_a_rare_fault_that_no_setting_touches_is_never_called_fixed(torch: str) -> None:
-    options = ["--python", torch, "--quick", "--ops", "torch/cumsum,torch/index-put", "--format", "json"]
+    options = [
+        "--python",
+        torch,
+        "--quick",
+        "--ops",
+        "torch/cumsum,torch/index-put",
+        "--format",
+        "json",
+    ]
     variables = {"PYTHONPATH": FAULTY, "FAULT": "cumsum:sometimes:60", "PYTHONHASHSEED": "0"}
-    probes = {each["id"]: each for each in json.loads(d9m(*options, env=variables).stdout)["probes"]}
+    probes = {
+        each["id"]: each for each in json.loads(d9m(*options, env=variables).stdout)["probes"]
+    }
     assert probes["torch/cumsum"]["verdict"] in ("not-fixed", "inconclusive")
     assert probes["torch/index-put"]["verdict"] == "fixed-by-advice"
 
 
 def test_an_undecided_probe_is_tried_again_until_chance_is_excluded(torch: str) -> None:
-    options = ["--python", torch, "--quick", "--ops", "torch/cumsum,torch/index-put", "--format", "json"]
+    options = [
+        "--python",
+        torch,
+        "--quick",
+        "--ops",
+        "torch/cumsum,torch/index-put",
+        "--format",
+        "json",
+    ]
     variables = {"PYTHONPATH": FAULTY, "FAULT": "cumsum:unswitched:120"}
-    probes = {each["id"]: each for each in json.loads(d9m(*options, env=variables).stdout)["probes"]}
+    probes = {
+        each["id"]: each for each in json.loads(d9m(*options, env=variables).stdout)["probes"]
+    }
     found = probes["torch/cumsum"]
     assert (found["verdict"], found["arms"]["default"]["processes"]) == ("fixed-by-advice", 6)
     assert found["chance"] < 0.001
@@ -128,20 +156,36 @@ def test_an_undecided_probe_is_tried_again_until_chance_is_excluded(torch: str) 
 
 
 def test_variables_that_say_nothing_of_determinism_change_no_exit_code(torch: str) -> None:
-    options = ["--python", torch, "--quick", "--ops", "torch/index-put-accumulate", "--format", "json"]
-    variables = {"OMP_NUM_THREADS": "1", "CUBLAS_WORKSPACE_CONFIG": ":4096:8", "PYTHONHASHSEED": "0"}
+    options = [
+        "--python",
+        torch,
+        "--quick",
+        "--ops",
+        "torch/index-put-accumulate",
+        "--format",
+        "json",
+    ]
+    variables = {
+        "OMP_NUM_THREADS": "1",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+        "PYTHONHASHSEED": "0",
+    }
     run = d9m(*options, env=variables)
     (probe,) = json.loads(run.stdout)["probes"]
     assert (probe["verdict"], run.returncode) == ("fixed-by-advice", 0)
     assert probe["arms"]["as-is"]["differing"] == 0, "one thread adds in one order"
 
 
-def test_an_op_that_raises_agrees_with_its_record_when_it_is_named_alone(torch: str, tmp_path: Path) -> None:
+def test_an_op_that_raises_agrees_with_its_record_when_it_is_named_alone(
+    torch: str, tmp_path: Path
+) -> None:
     evidence = tmp_path / "evidence.json"
     options = ["--quick", "--ops", "torch/put", "--evidence", str(evidence), "--format", "json"]
     (probe,) = json.loads(d9m("--python", torch, *options).stdout)["probes"]
     assert (probe["verdict"], probe["kb"]) == ("raises", "agrees")
-    assert "torch.use_deterministic_algorithms(True)" in json.loads(evidence.read_text())["settings"]
+    assert (
+        "torch.use_deterministic_algorithms(True)" in json.loads(evidence.read_text())["settings"]
+    )
 
 
 def test_a_full_run_ends_with_verdicts(torch: str) -> None:
@@ -170,7 +214,16 @@ def test_the_json_has_the_keys_of_the_contract(files: tuple[Path, Path, int]) ->
     }
     for each in found["probes"]:
         assert each.keys() >= keys
-        arm = {"repeats", "processes", "distinct", "differing", "changed", "max_ulp", "raised", "seconds"}
+        arm = {
+            "repeats",
+            "processes",
+            "distinct",
+            "differing",
+            "changed",
+            "max_ulp",
+            "raised",
+            "seconds",
+        }
         assert each["arms"]["default"].keys() >= arm
         assert each["bounds"].keys() == {"repeat", "start"}
 
@@ -178,7 +231,10 @@ def test_the_json_has_the_keys_of_the_contract(files: tuple[Path, Path, int]) ->
 def test_the_evidence_is_a_record_without_paths(files: tuple[Path, Path, int], torch: str) -> None:
     text = files[1].read_text()
     run = msgspec.json.decode(text, type=Run)
-    assert {each.source for each in run.observations} >= {"pytorch/index-put-accumulate", "pytorch/lstsq"}
+    assert {each.source for each in run.observations} >= {
+        "pytorch/index-put-accumulate",
+        "pytorch/lstsq",
+    }
     assert run.packages["torch"].startswith("2.13.0")
     assert torch not in text
     assert str(Path.home()) not in text
@@ -231,7 +287,11 @@ def test_every_format_tells_the_same_report(report: Report) -> None:
 
     plain, page = check_text.render(report).plain(), markdown.render(report)
     tree = ElementTree.fromstring(junit.render(report))
-    assert len(tree.findall("testcase")) == len(report.probes) + len(report.settings) == int(tree.get("tests", ""))
+    assert (
+        len(tree.findall("testcase"))
+        == len(report.probes) + len(report.settings)
+        == int(tree.get("tests", ""))
+    )
     for name in ("index-put-accumulate fwd", "lstsq fwd", "take bwd", "max-unpool2d fwd"):
         assert name in plain
         assert name in page
@@ -248,7 +308,15 @@ def test_the_self_test_holds_through_a_command_that_leads_to_a_python(torch: str
 
 def test_a_probe_that_hangs_is_one_line(torch: str) -> None:
     run = d9m(
-        "--python", torch, "--quick", "--ops", "torch/index-add,torch/sum", "--limit", "0.001", "--format", "json"
+        "--python",
+        torch,
+        "--quick",
+        "--ops",
+        "torch/index-add,torch/sum",
+        "--limit",
+        "0.001",
+        "--format",
+        "json",
     )
     found = json.loads(run.stdout)
     assert {each["verdict"] for each in found["probes"]} == {"inconclusive"}
@@ -262,9 +330,16 @@ SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 @contextmanager
 def started(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
     """A check that runs."""
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB), **variables}
+    variables = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "D9M_KB": str(KB),
+        **variables,
+    }
     command = [sys.executable, "-m", "d9m", "check", *arguments]
-    with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command, env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as child:
         yield child
 
 
@@ -276,7 +351,9 @@ def test_a_signal_ends_the_children_and_tells_what_is_known(
     options = ["--python", torch, "--format", "json", "-o", str(out), "--evidence", str(evidence)]
     with started(*options, D9M_TEST_MARK=str(tmp_path)) as child:
         assert child.stderr is not None
-        until(lambda: " of " in child.stderr.readline())  # the first probe is done: something is known by now
+        until(
+            lambda: " of " in child.stderr.readline()
+        )  # the first probe is done: something is known by now
         child.send_signal(number)
         began = time.monotonic()
         child.communicate(timeout=60)
@@ -285,16 +362,27 @@ def test_a_signal_ends_the_children_and_tells_what_is_known(
     found = json.loads(out.read_text())
     assert found["interrupted"] is True
     assert found["probes"]
-    assert not {each["verdict"] for each in found["probes"]} & {"fixed-by-advice", "no-difference-seen"}
+    assert not {each["verdict"] for each in found["probes"]} & {
+        "fixed-by-advice",
+        "no-difference-seen",
+    }
     assert _marked(str(tmp_path)) == []
     assert json.loads(evidence.read_text())["interrupted"] is True
 
 
 @pytest.mark.parametrize("moment", ["the handler stands", "a worker runs"])
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
-def test_a_signal_at_any_moment_is_the_exit_code(torch: str, moment: str, number: signal.Signals, code: int) -> None:
+def test_a_signal_at_any_moment_is_the_exit_code(
+    torch: str, moment: str, number: signal.Signals, code: int
+) -> None:
     with started("--python", torch, "--quick") as child:
-        until(lambda: _catches(child.pid, signal.SIGTERM) if moment == "the handler stands" else children(child.pid))
+        until(
+            lambda: (
+                _catches(child.pid, signal.SIGTERM)
+                if moment == "the handler stands"
+                else children(child.pid)
+            )
+        )
         child.send_signal(number)
         said = child.communicate(timeout=60)[1]
     assert child.returncode == code
@@ -303,9 +391,21 @@ def test_a_signal_at_any_moment_is_the_exit_code(torch: str, moment: str, number
 
 
 def test_what_is_ignored_stays_ignored(torch: str) -> None:
-    command = [sys.executable, "-m", "d9m", "check", "--python", torch, "--settings", "--format", "json"]
+    command = [
+        sys.executable,
+        "-m",
+        "d9m",
+        "check",
+        "--python",
+        torch,
+        "--settings",
+        "--format",
+        "json",
+    ]
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB)}
-    with subprocess.Popen(["nohup", *command], env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        ["nohup", *command], env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
         until(lambda: _catches(child.pid, signal.SIGTERM))
         child.send_signal(signal.SIGHUP)
         assert json.loads(child.communicate(timeout=120)[0])["settings_only"]
@@ -313,7 +413,11 @@ def test_what_is_ignored_stays_ignored(torch: str) -> None:
 
 def _catches(process: int, number: signal.Signals) -> bool:
     """Whether a process has a handler for a signal."""
-    line = next(line for line in Path(f"/proc/{process}/status").read_text().splitlines() if "SigCgt" in line)
+    line = next(
+        line
+        for line in Path(f"/proc/{process}/status").read_text().splitlines()
+        if "SigCgt" in line
+    )
     return bool(int(line.split()[1], 16) >> (number - 1) & 1)
 
 
@@ -340,7 +444,9 @@ def _marked(mark: str) -> list[str]:
         (["--format", "html"], 2, "html"),
     ],
 )
-def test_a_question_that_has_no_answer_here(torch: str, arguments: list[str], code: int, said: str) -> None:
+def test_a_question_that_has_no_answer_here(
+    torch: str, arguments: list[str], code: int, said: str
+) -> None:
     run = d9m("--python", torch, *arguments)
     assert (run.returncode, run.stdout) == (code, "")
     assert said in run.stderr
@@ -358,7 +464,9 @@ def test_a_question_that_has_no_answer_here(torch: str, arguments: list[str], co
         (["--evidence", "/"], "cannot write '/': it is a folder"),
     ],
 )
-def test_a_question_that_cannot_be_asked_is_refused_before_anything_runs(arguments: list[str], said: str) -> None:
+def test_a_question_that_cannot_be_asked_is_refused_before_anything_runs(
+    arguments: list[str], said: str
+) -> None:
     run = d9m("--python", "/no/such/python", *arguments)
     assert (run.returncode, run.stdout) == (2, "")
     assert said in run.stderr

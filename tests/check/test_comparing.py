@@ -34,7 +34,11 @@ def test_both_zeros_differ_in_bits_and_lie_no_step_apart() -> None:
 
 
 def test_what_is_not_finite_differs_and_has_no_distance() -> None:
-    assert worker.compare(leaf("float32", 1.0, 5.0), leaf("float32", float("nan"), 5.0)) == (1, 2, None)
+    assert worker.compare(leaf("float32", 1.0, 5.0), leaf("float32", float("nan"), 5.0)) == (
+        1,
+        2,
+        None,
+    )
 
 
 def test_another_number_of_elements_differs_everywhere() -> None:

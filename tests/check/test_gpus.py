@@ -1,4 +1,6 @@
-"""What only a machine with GPUs goes through, on one that plays it: see `simulated`. No GPU computes here."""
+"""What only a machine with GPUs goes through, on one that plays it: see `simulated`. No GPU
+computes here.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def torch() -> str:
 
 
 @pytest.fixture(scope="module")
-def files(torch: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, subprocess.CompletedProcess[str]]:
+def files(
+    torch: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("gpu")
     out, evidence = folder / "report.json", folder / "evidence.json"
     options = ["--python", torch, "--quick", "--ops", "torch/cumsum,torch/index-put,torch/var"]
@@ -63,20 +67,27 @@ def nvml(fault: str) -> tuple[list[dict[str, Any]], str | None]:
     """The GPUs that d9m finds with this fault of NVML, and what it says of them."""
     needs(find_spec("pynvml"), "NVML's bindings", "pip install d9m[gpu]")
     program = (
-        "import msgspec; from d9m.check import host; told = {'torch': {'device': 'NVIDIA H200', 'sm_count': 132}}\n"
+        "import msgspec; from d9m.check import host; told = "
+        "{'torch': {'device': 'NVIDIA H200', 'sm_count': 132}}\n"
         "print(msgspec.json.encode(host.look({}, None, 'cuda', told, 2)).decode())"
     )
     variables = {"PATH": os.environ["PATH"], "PYTHONPATH": SIMULATED, "D9M_TEST_NVML": fault}
-    ran = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True
+    )
     found = json.loads(ran.stdout)
     assert found["device"] == "cuda"
     return found["gpus"], found["gpu_note"]
 
 
 H200 = {
-    "name": "NVIDIA H200", "driver": "570.86.15", "compute_capability": "9.0", "sm_count": 132, "memory": 150 << 30,
+    "name": "NVIDIA H200",
+    "driver": "570.86.15",
+    "compute_capability": "9.0",
+    "sm_count": 132,
+    "memory": 150 << 30,
     "mig": False,
-}  # fmt: skip
+}
 
 
 def test_every_gpu_is_described() -> None:
@@ -116,12 +127,22 @@ def test_the_gpu_is_what_is_probed_where_there_is_one(report: Report) -> None:
     assert {each.device for each in report.probes} == {"cuda"}
     assert [each.name for each in report.host.gpus] == ["NVIDIA H200", "NVIDIA H200"]
     assert report.frameworks["torch"]["sm_count"] == 132
-    assert {each.id for each in report.probes} == {"torch/cumsum", "torch/index-put", "torch/var"}, "no CPU runs var"
+    assert {each.id for each in report.probes} == {
+        "torch/cumsum",
+        "torch/index-put",
+        "torch/var",
+    }, "no CPU runs var"
 
 
 def test_an_environment_with_settings_of_gpus_is_an_arm_of_its_own(report: Report) -> None:
     for each in report.probes:
-        assert list(each.arms) == ["default", "as-is", "advised", "default-again", "advised-no-fill"]
+        assert list(each.arms) == [
+            "default",
+            "as-is",
+            "advised",
+            "default-again",
+            "advised-no-fill",
+        ]
         assert each.arms["as-is"].same_as is None
         assert each.arms["as-is"].processes == 3
 
@@ -132,14 +153,18 @@ def test_a_report_on_gpus_reads_in_every_format(report: Report) -> None:
     assert "CPU probes only" not in plain
     assert max(len(line) for line in plain.splitlines()) <= 80
     assert page.splitlines()[4].startswith("NVIDIA H200, NVIDIA H200 · ")
-    names = {case.get("name") for case in ElementTree.fromstring(junit.render(report)).iter("testcase")}
+    names = {
+        case.get("name") for case in ElementTree.fromstring(junit.render(report)).iter("testcase")
+    }
     assert "torch/cumsum forward float32 cuda" in names
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
 
 
 def test_without_nvml_the_framework_names_the_gpu(report: Report) -> None:
     note = "NVML does not answer: Insufficient Permissions"
-    blind = msgspec.structs.replace(report, host=msgspec.structs.replace(report.host, gpus=[], gpu_note=note))
+    blind = msgspec.structs.replace(
+        report, host=msgspec.structs.replace(report.host, gpus=[], gpu_note=note)
+    )
     lines = check_text.render(blind).plain().splitlines()
     assert lines[1:3] == ["NVIDIA H200", note]
     assert markdown.render(blind).splitlines()[4].startswith("NVIDIA H200 · ")
@@ -153,16 +178,24 @@ def test_cpu_probes_on_a_machine_with_a_gpu_do_not_say_that_there_is_none(report
 
 def test_evidence_of_gpus_is_a_record(files: tuple[Path, Path, Any], tmp_path: Path) -> None:
     found = msgspec.json.decode(files[1].read_bytes(), type=Run)
-    assert (found.device, found.gpus[0].sm_count, found.frameworks["torch"]["cuda"]) == ("cuda", 132, "12.8")
+    assert (found.device, found.gpus[0].sm_count, found.frameworks["torch"]["cuda"]) == (
+        "cuda",
+        132,
+        "12.8",
+    )
     shutil.copytree(KB, tmp_path / "kb")
-    shutil.copy(files[1], tmp_path / "kb" / "evidence" / "runs" / "torch-2.13.0-h200-of-a-test.json")
+    shutil.copy(
+        files[1], tmp_path / "kb" / "evidence" / "runs" / "torch-2.13.0-h200-of-a-test.json"
+    )
     assert [each for each in lint(tmp_path / "kb") if each.file.startswith("evidence/runs/")] == []
 
 
 def test_two_machines_with_gpus_are_compared(files: tuple[Path, Path, Any], tmp_path: Path) -> None:
     told = json.loads(files[0].read_text())
     told["host"]["gpus"][0]["driver"] = "550.54.14"
-    next(each for each in told["probes"] if each["id"] == "torch/var")["arms"]["default"]["digest"] = "0" * 24
+    next(each for each in told["probes"] if each["id"] == "torch/var")["arms"]["default"][
+        "digest"
+    ] = "0" * 24
     other = tmp_path / "other.json"
     other.write_text(json.dumps(told))
     ran = d9m("--compare", str(files[0]), str(other))
@@ -178,7 +211,9 @@ def test_a_gpu_that_the_framework_does_not_see_is_replaced_by_the_cpu(torch: str
     told = json.loads(d9m(*options, env=blind).stdout)
     assert told["device"] == "cpu"
     assert told["host"]["device"] == "cuda"
-    assert told["notes"][0].startswith("nothing can be probed here. torch: RuntimeError: torch 2.13.0")
+    assert told["notes"][0].startswith(
+        "nothing can be probed here. torch: RuntimeError: torch 2.13.0"
+    )
     assert told["notes"][0].endswith("sees no cuda device; the CPU was probed instead")
     ran = d9m(*options, "--device", "cuda", env=blind)
     assert (ran.returncode, ran.stdout) == (4, "")
@@ -186,12 +221,16 @@ def test_a_gpu_that_the_framework_does_not_see_is_replaced_by_the_cpu(torch: str
 
 
 @pytest.mark.parametrize(("device", "most"), [("cuda", 1), ("cpu", 2)])
-def test_processes_share_a_cpu_and_never_a_gpu(device: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_share_a_cpu_and_never_a_gpu(
+    device: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     jobs: list[ProbeJob] = []
     beside: list[int] = []
     running = threading.Semaphore(9)
 
-    def events(_launcher: launch.Launcher, job: ProbeJob, _stopped: threading.Event) -> Iterator[Event]:
+    def events(
+        _launcher: launch.Launcher, job: ProbeJob, _stopped: threading.Event
+    ) -> Iterator[Event]:
         jobs.append(job)
         with running:
             threading.Event().wait(0.05)
@@ -199,15 +238,26 @@ def test_processes_share_a_cpu_and_never_a_gpu(device: str, most: int, monkeypat
             yield WorkerEnd()
 
     monkeypatch.setattr(run, "events", events)
-    chosen = catalogue.select(catalogue.probes("torch"), device, ["torch/cumsum"], quick=True, full=False)
+    chosen = catalogue.select(
+        catalogue.probes("torch"), device, ["torch/cumsum"], quick=True, full=False
+    )
     plan = run.Plan(
-        launch.interpreter(sys.executable), "torch", device, chosen, [Arm("default"), Arm("advised")], run.QUICK,
-        cores=2, limit=60.0, memory=64 << 30,
-    )  # fmt: skip
+        launch.interpreter(sys.executable),
+        "torch",
+        device,
+        chosen,
+        [Arm("default"), Arm("advised")],
+        run.QUICK,
+        cores=2,
+        limit=60.0,
+        memory=64 << 30,
+    )
     run.run(plan, lambda _text: None)
     assert len(jobs) == 6
     assert max(beside) == most
-    assert {(each.threads is None, each.memory is None) for each in jobs} == {(device == "cuda",) * 2}
+    assert {(each.threads is None, each.memory is None) for each in jobs} == {
+        (device == "cuda",) * 2
+    }
 
 
 def test_each_algorithm_of_nccl_is_an_arm_on_gpus_and_none_on_cpus() -> None:
@@ -228,7 +278,9 @@ def test_what_the_algorithms_gave_is_told(report: Report) -> None:
     text = check_text.render(
         msgspec.structs.replace(report, probes=[msgspec.structs.replace(probe, arms=arms)])
     ).plain()
-    assert f"NCCL_ALGO=Ring {check_text.counted(quiet)}, NCCL_ALGO=Tree raised" in " ".join(text.split())
+    assert f"NCCL_ALGO=Ring {check_text.counted(quiet)}, NCCL_ALGO=Tree raised" in " ".join(
+        text.split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,17 +291,25 @@ def test_what_the_algorithms_gave_is_told(report: Report) -> None:
         ("GPU-a1", 1, {}),
     ],
 )
-def test_what_the_launcher_hides_stays_hidden(visible: str, local: int, own: dict[str, str]) -> None:
-    assert meeting.own_device(Rank(local, 2, local), "cuda", {"CUDA_VISIBLE_DEVICES": visible}) == own
+def test_what_the_launcher_hides_stays_hidden(
+    visible: str, local: int, own: dict[str, str]
+) -> None:
+    assert (
+        meeting.own_device(Rank(local, 2, local), "cuda", {"CUDA_VISIBLE_DEVICES": visible}) == own
+    )
 
 
 def test_a_rank_without_a_device_is_refused() -> None:
-    with pytest.raises(UsageError, match="CUDA_VISIBLE_DEVICES=4,6 leaves no device for LOCAL_RANK=2"):
+    with pytest.raises(
+        UsageError, match="CUDA_VISIBLE_DEVICES=4,6 leaves no device for LOCAL_RANK=2"
+    ):
         meeting.own_device(Rank(2, 3, 2), "cuda", {"CUDA_VISIBLE_DEVICES": "4,6"})
 
 
 ASKED = {
-    "jax-0.10.2": "raise RuntimeError('preallocates: ' + os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'])",
+    "jax-0.10.2": (
+        "raise RuntimeError('preallocates: ' + os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'])"
+    ),
     "tensorflow-2.21.0": """
 class Gpu:
     name = "/physical_device:GPU:0"
@@ -274,7 +334,9 @@ raise RuntimeError("grows: %s, %s" % (grown, made.facts()["device"]))
 )
 def test_a_gpu_is_not_filled_by_the_first_probe(name: str, said: str) -> None:
     framework = name.partition("-")[0]
-    asked = job([probe("none", "None")], framework, adapter=f"{catalogue.adapter(framework)}\n{ASKED[name]}")
+    asked = job(
+        [probe("none", "None")], framework, adapter=f"{catalogue.adapter(framework)}\n{ASKED[name]}"
+    )
     assert said in readings(launch.interpreter(python_with(name)), asked)["worker"].failed
 
 
@@ -290,7 +352,9 @@ class Store:
 
 
 @pytest.mark.parametrize(("device", "backend"), [("cuda", "nccl"), ("cpu", "gloo")])
-def test_ranks_meet_through_nccl_on_gpus(device: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_meet_through_nccl_on_gpus(
+    device: str, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     met: list[tuple[str, int, int, float]] = []
     dist = types.ModuleType("torch.distributed")
     dist.TCPStore = lambda *given: given

@@ -20,7 +20,13 @@ from d9m.check.report import OddResult, Report
 from d9m.errors import UsageError
 from golden import KB
 
-LAUNCHED = {"RANK": "1", "WORLD_SIZE": "4", "LOCAL_RANK": "1", "MASTER_ADDR": "here", "MASTER_PORT": "29500"}
+LAUNCHED = {
+    "RANK": "1",
+    "WORLD_SIZE": "4",
+    "LOCAL_RANK": "1",
+    "MASTER_ADDR": "here",
+    "MASTER_PORT": "29500",
+}
 
 
 @pytest.mark.parametrize("variables", [{}, {"WORLD_SIZE": "1", "RANK": "0"}])
@@ -67,23 +73,48 @@ def test_a_rank_sees_its_own_device(device: str, visible: str | None, own: dict[
 
 def report(*digests: str | None, device: str = "some GPU") -> Report:
     """A rank's report on one probe a digest; None: it varies by itself."""
-    arm = {"repeats": 9, "processes": 1, "distinct": 1, "differing": 0, "changed": 0, "max_ulp": None, "raised": None,
-           "seconds": 1.0}  # fmt: skip
+    arm = {
+        "repeats": 9,
+        "processes": 1,
+        "distinct": 1,
+        "differing": 0,
+        "changed": 0,
+        "max_ulp": None,
+        "raised": None,
+        "seconds": 1.0,
+    }
     probes = [
         {
-            "id": f"torch/op-{place}", "source": None, "op": "op", "device": "cuda", "dtype": "float32",
-            "direction": "forward", "case": {}, "arms": {"default": {**arm, "digest": digest}},
-            "bounds": {"repeat": 0.1, "start": 0.9}, "verdict": "no-difference-seen", "reason": "", "expected": None,
-            "agrees_with_kb": None, "kb": "silent", "cost": None,
+            "id": f"torch/op-{place}",
+            "source": None,
+            "op": "op",
+            "device": "cuda",
+            "dtype": "float32",
+            "direction": "forward",
+            "case": {},
+            "arms": {"default": {**arm, "digest": digest}},
+            "bounds": {"repeat": 0.1, "start": 0.9},
+            "verdict": "no-difference-seen",
+            "reason": "",
+            "expected": None,
+            "agrees_with_kb": None,
+            "kb": "silent",
+            "cost": None,
             "proofs": {"control": None, "order": None, "planted": None, "value": None},
         }
         for place, digest in enumerate(digests)
-    ]  # fmt: skip
+    ]
     return msgspec.convert(
         {
             "schema_version": 1,
             "d9m": {"version": "0", "kb_date": "2026-01-31"},
-            "host": {"gpus": [], "cpu": "some CPU", "threads": 2, "packages": {}, "container": None},
+            "host": {
+                "gpus": [],
+                "cpu": "some CPU",
+                "threads": 2,
+                "packages": {},
+                "container": None,
+            },
             "settings": [],
             "probes": probes,
             "summary": {},
@@ -98,9 +129,15 @@ def report(*digests: str | None, device: str = "some GPU") -> Report:
     ("reports", "odd"),
     [
         ([report("a"), report("a"), report("a")], []),
-        ([report("a"), report("b"), report("a")], [OddResult("torch/op-0", "float32", "default", [1], 3)]),
+        (
+            [report("a"), report("b"), report("a")],
+            [OddResult("torch/op-0", "float32", "default", [1], 3)],
+        ),
         ([report("a"), report("b")], [OddResult("torch/op-0", "float32", "default", [0, 1], 2)]),
-        ([report("a"), report(None), report("a")], [OddResult("torch/op-0", "float32", "default", [1], 3)]),
+        (
+            [report("a"), report(None), report("a")],
+            [OddResult("torch/op-0", "float32", "default", [1], 3)],
+        ),
         ([report(None), report(None)], []),
         ([report("a"), report("b", device="another GPU")], []),
         (
@@ -121,11 +158,16 @@ def test_a_call_varies_if_it_varies_for_any_rank() -> None:
     assert len(group_run.joined([found(a=8), found(b=5, c=3)]).digests) == 2
     quiet = group_run.joined([found(a=8), found(b=8)])
     assert list(quiet.digests.values()) == [8]
-    assert quiet != group_run.joined([found(a=8), found(c=8)]), "another meeting with other bits is seen"
+    assert quiet != group_run.joined([found(a=8), found(c=8)]), (
+        "another meeting with other bits is seen"
+    )
 
 
 def test_a_rank_that_could_not_run_speaks_for_all() -> None:
-    assert group_run.joined([found(a=8), Reading(raised="RuntimeError: no")]).raised == "RuntimeError: no"
+    assert (
+        group_run.joined([found(a=8), Reading(raised="RuntimeError: no")]).raised
+        == "RuntimeError: no"
+    )
 
 
 BROKEN_DEVICE = """
@@ -135,25 +177,47 @@ torch.cumsum = lambda *given, **named: torch.nextafter(right(*given, **named), t
 """
 
 
-def launch(torch: str, folder: Path, size: int, broken: int) -> list[subprocess.CompletedProcess[str]]:
-    """As a launcher does: a process for each rank. One of them has a device that is off by one ulp."""
+def launch(
+    torch: str, folder: Path, size: int, broken: int
+) -> list[subprocess.CompletedProcess[str]]:
+    """As a launcher does: a process for each rank. One of them has a device that is off by one
+    ulp.
+    """
     (folder / "sitecustomize.py").write_text(BROKEN_DEVICE)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "d9m", "check", "--python", torch, "--quick", "--format", "json"]
+    command = [
+        sys.executable,
+        "-m",
+        "d9m",
+        "check",
+        "--python",
+        torch,
+        "--quick",
+        "--format",
+        "json",
+    ]
     command += ["--ops", "cumsum,index-put-accumulate"]
     path = os.pathsep.join(sys.path)
     started: list[subprocess.Popen[str]] = []
     for rank in range(size):
         variables = {
             **{name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ},
-            "D9M_KB": str(KB), "PYTHONPATH": f"{folder}{os.pathsep}{path}" if rank == broken else path,
-            "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(size),
-            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": "lo", "PYTHONHASHSEED": "0",
-        }  # fmt: skip
+            "D9M_KB": str(KB),
+            "PYTHONPATH": f"{folder}{os.pathsep}{path}" if rank == broken else path,
+            "RANK": str(rank),
+            "LOCAL_RANK": str(rank),
+            "WORLD_SIZE": str(size),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(port),
+            "GLOO_SOCKET_IFNAME": "lo",
+            "PYTHONHASHSEED": "0",
+        }
         started.append(
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables
+            )
         )
     return [
         subprocess.CompletedProcess(each.args, each.returncode, *told)

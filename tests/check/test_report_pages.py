@@ -25,7 +25,9 @@ def made(**changes: Any) -> Report:
 
 def withheld() -> Report:
     found = made()
-    probes = [msgspec.structs.replace(each, verdict="inconclusive", reason="why") for each in found.probes]
+    probes = [
+        msgspec.structs.replace(each, verdict="inconclusive", reason="why") for each in found.probes
+    ]
     return msgspec.structs.replace(found, probes=probes, summary=summary(probes))
 
 
@@ -38,7 +40,11 @@ def withheld() -> Report:
         (made(settings_only=True), 0, "SETTINGS HOLD  nothing was run"),
         (made(interrupted=True), 3, "MOSTLY  nothing varied"),
         (withheld(), 4, "NO VERDICT  what ran does not say enough"),
-        (msgspec.structs.replace(made(), probes=[], summary=summary([])), 4, "NOTHING RUN  no probe could run here"),
+        (
+            msgspec.structs.replace(made(), probes=[], summary=summary([])),
+            4,
+            "NOTHING RUN  no probe could run here",
+        ),
     ],
 )
 def test_the_first_line_says_what_the_exit_code_says(found: Report, code: int, words: str) -> None:
@@ -60,9 +66,9 @@ def test_a_device_unlike_its_twins_fails_in_every_format() -> None:
     assert "rank 2 of 4 like devices" in markdown.render(found)
     suite = ElementTree.fromstring(junit.render(found))
     assert (suite.get("failures"), suite.get("tests")) == ("1", "2")
-    assert [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None] == [
-        "torch/op-0 float32 default"
-    ]
+    assert [
+        case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None
+    ] == ["torch/op-0 float32 default"]
 
 
 def test_what_failed_for_one_reason_is_one_line() -> None:

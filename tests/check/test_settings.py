@@ -35,7 +35,10 @@ def told(run: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
 @contextmanager
 def running(torch: str, **variables: str) -> Iterator[int]:
     """A training that takes its time."""
-    program = "import os, time; os.environ['CUBLAS_WORKSPACE_CONFIG'] = ':4096:8'; print(1, flush=True); time.sleep(99)"
+    program = (
+        "import os, time; os.environ['CUBLAS_WORKSPACE_CONFIG'] = ':4096:8'; print(1, "
+        "flush=True); time.sleep(99)"
+    )
     environment = {"PATH": os.environ["PATH"], **variables}
     with subprocess.Popen([torch, "-c", program], env=environment, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
@@ -61,10 +64,14 @@ def test_a_setting_that_is_missing_is_a_finding(torch: str) -> None:
 
 def test_what_a_running_process_can_only_have_got_at_its_start_is_too_late(torch: str) -> None:
     with running(torch, PYTHONHASHSEED="random") as pid:
-        run = d9m("--pid", str(pid), "--device", "cuda", "--format", "json", env={"PYTHONHASHSEED": "0"})
+        run = d9m(
+            "--pid", str(pid), "--device", "cuda", "--format", "json", env={"PYTHONHASHSEED": "0"}
+        )
     assert run.returncode == 1, run.stderr
     late = told(run)["PYTHONHASHSEED"]
-    assert (late["status"], late["found"]) == ("too-late", "random"), "the process counts, not the shell of d9m"
+    assert (late["status"], late["found"]) == ("too-late", "random"), (
+        "the process counts, not the shell of d9m"
+    )
     assert late["next"] == "restart it with: export PYTHONHASHSEED=0"
 
 
@@ -73,7 +80,9 @@ def test_what_a_running_process_may_have_set_itself_is_unseen(torch: str) -> Non
         run = d9m("--pid", str(pid), "--device", "cuda", "--ops", "nn.LSTM", "--format", "json")
     assert run.returncode == 0, run.stdout
     assert (
-        told(run)["CUBLAS_WORKSPACE_CONFIG"]["status"] == "unseen" if "CUBLAS_WORKSPACE_CONFIG" in told(run) else True
+        told(run)["CUBLAS_WORKSPACE_CONFIG"]["status"] == "unseen"
+        if "CUBLAS_WORKSPACE_CONFIG" in told(run)
+        else True
     )
     assert told(run)["PYTHONHASHSEED"]["status"] == "ok"
 
@@ -118,7 +127,11 @@ def test_the_interpreter_is_found_by_the_name_it_was_called(tmp_path: Path) -> N
     python = tmp_path / "bin" / "python3"
     python.write_text("")
     python.chmod(0o755)
-    for command, expected in [("python3", str(python)), ("bin/python3", str(python)), ("bash", None)]:
+    for command, expected in [
+        ("python3", str(python)),
+        ("bin/python3", str(python)),
+        ("bash", None),
+    ]:
         entry(tmp_path, command)
         found = process.find(7, tmp_path)
         assert (found.python, found.variables["B"]) == (expected, "x=y")

@@ -20,12 +20,22 @@ ONE_THREAD = "import torch\ntorch.set_num_threads(1)\ntorch.set_num_threads = la
 
 
 def seen(default: str | None = None, **changed: bool | None) -> Report:
-    """A report on the op of the self-test; by default, it varies without the settings and is fixed by them."""
+    """A report on the op of the self-test; by default, it varies without the settings and is fixed
+    by them.
+    """
     probe = report(default).probes[0]
     varies = msgspec.structs.replace(probe.arms["default"], distinct=1 if default else 9)
     arms = {"default": varies, "advised": report("a").probes[0].arms["default"]}
-    proofs = ProofResults(**{"control": True, "order": True, "planted": True, "value": None, **changed})
-    made = {"id": trust.VARIES, "device": "cpu", "expected": "solved", "arms": arms, "proofs": proofs}
+    proofs = ProofResults(
+        **{"control": True, "order": True, "planted": True, "value": None, **changed}
+    )
+    made = {
+        "id": trust.VARIES,
+        "device": "cpu",
+        "expected": "solved",
+        "arms": arms,
+        "proofs": proofs,
+    }
     return msgspec.structs.replace(report(), probes=[msgspec.structs.replace(probe, **made)])
 
 
@@ -55,7 +65,9 @@ def test_advice_that_does_not_fix_it_is_a_finding_and_no_reason_for_distrust() -
     assert trust.missed([broken]) == []
 
 
-@pytest.mark.parametrize("changed", [{"expected": "deterministic"}, {"device": "cuda"}, {"id": "torch/sum"}])
+@pytest.mark.parametrize(
+    "changed", [{"expected": "deterministic"}, {"device": "cuda"}, {"id": "torch/sum"}]
+)
 def test_only_what_is_known_to_vary_can_be_missed(changed: dict[str, str]) -> None:
     assert trust.missed([msgspec.structs.replace(seen("a").probes[0], **changed)]) == []
 

@@ -23,7 +23,12 @@ def arm(distinct: int = 1, repeats: int = 96, digest: str = "a", **more: object)
         "raised": None,
         "seconds": 1.0,
     }
-    return ArmResult(repeats=repeats, distinct=distinct, digest=digest if distinct == 1 else None, **{**fields, **more})
+    return ArmResult(
+        repeats=repeats,
+        distinct=distinct,
+        digest=digest if distinct == 1 else None,
+        **{**fields, **more},
+    )
 
 
 QUIET, VARIES = arm(), arm(7)
@@ -36,7 +41,9 @@ NOT_RUN = not_run("not run")
 
 
 def references(default: float | None, advised: float | None, norm: float = 1.0) -> Proofs:
-    return Proofs(references={"default": Deviation(default, 1.0), "advised": Deviation(advised, norm)})
+    return Proofs(
+        references={"default": Deviation(default, 1.0), "advised": Deviation(advised, norm)}
+    )
 
 
 CASES: list[tuple[str, str, dict[str, ArmResult], Proofs]] = [
@@ -46,62 +53,150 @@ CASES: list[tuple[str, str, dict[str, ArmResult], Proofs]] = [
     ("the advice brings it about", "not-fixed", {"default": QUIET, "advised": VARIES}, Proofs()),
     ("it stops with an error", "raises", {"default": VARIES, "advised": RAISED}, Proofs()),
     ("it stops although it was quiet", "raises", {"default": QUIET, "advised": RAISED}, Proofs()),
-    ("advised died, default varied", "nondeterministic", {"default": VARIES, "advised": DEAD}, Proofs()),
+    (
+        "advised died, default varied",
+        "nondeterministic",
+        {"default": VARIES, "advised": DEAD},
+        Proofs(),
+    ),
     ("advised died, default quiet", "inconclusive", {"default": QUIET, "advised": DEAD}, Proofs()),
     ("advised ran out of memory", "inconclusive", {"default": QUIET, "advised": FULL}, Proofs()),
     ("default ran out of memory", "inconclusive", {"default": FULL, "advised": QUIET}, Proofs()),
     ("default died", "inconclusive", {"default": DEAD, "advised": QUIET}, Proofs()),
-    ("the op does not run here at all", "inconclusive", {"default": RAISED, "advised": RAISED}, Proofs()),
+    (
+        "the op does not run here at all",
+        "inconclusive",
+        {"default": RAISED, "advised": RAISED},
+        Proofs(),
+    ),
     ("never begun", "inconclusive", {}, Proofs()),
-    ("interrupted after a difference", "nondeterministic", {"default": VARIES, "advised": NOT_RUN}, Proofs()),
     (
-        "interrupted before it was seen whether filling hides it", "inconclusive",
-        {"default": VARIES, "advised": QUIET, "advised-no-fill": NOT_RUN}, Proofs(),
+        "interrupted after a difference",
+        "nondeterministic",
+        {"default": VARIES, "advised": NOT_RUN},
+        Proofs(),
     ),
     (
-        "interrupted before the environment as it is was run", "inconclusive",
-        {"default": QUIET, "as-is": NOT_RUN, "advised": QUIET}, Proofs(),
+        "interrupted before it was seen whether filling hides it",
+        "inconclusive",
+        {"default": VARIES, "advised": QUIET, "advised-no-fill": NOT_RUN},
+        Proofs(),
     ),
     (
-        "a difference counts, whatever was not run", "not-fixed",
-        {"default": VARIES, "advised": VARIES, "advised-no-fill": NOT_RUN}, Proofs(),
-    ),
-    ("silent by chance, perhaps", "inconclusive", {"default": VARIES, "advised": QUIET}, Proofs(silence=0.12)),
-    ("as silent by default", "no-difference-seen", {"default": QUIET, "advised": QUIET}, Proofs(silence=1.0)),
-    (
-        "only the second default varies", "fixed-by-advice",
-        {"default": QUIET, "advised": QUIET, "default-again": VARIES}, Proofs(),
+        "interrupted before the environment as it is was run",
+        "inconclusive",
+        {"default": QUIET, "as-is": NOT_RUN, "advised": QUIET},
+        Proofs(),
     ),
     (
-        "filling hides it", "uninitialised-read",
-        {"default": VARIES, "advised": QUIET, "advised-no-fill": VARIES}, Proofs(),
+        "a difference counts, whatever was not run",
+        "not-fixed",
+        {"default": VARIES, "advised": VARIES, "advised-no-fill": NOT_RUN},
+        Proofs(),
     ),
     (
-        "filling hides what default did not show", "uninitialised-read",
-        {"default": QUIET, "advised": QUIET, "advised-no-fill": VARIES}, Proofs(),
+        "silent by chance, perhaps",
+        "inconclusive",
+        {"default": VARIES, "advised": QUIET},
+        Proofs(silence=0.12),
     ),
     (
-        "only the user's environment varies", "nondeterministic",
-        {"default": QUIET, "as-is": VARIES, "advised": QUIET}, Proofs(),
+        "as silent by default",
+        "no-difference-seen",
+        {"default": QUIET, "advised": QUIET},
+        Proofs(silence=1.0),
     ),
     (
-        "one thread gives other bits", "config-dependent",
-        {"default": QUIET, "advised": QUIET, "one-thread": arm(digest="b")}, Proofs(),
+        "only the second default varies",
+        "fixed-by-advice",
+        {"default": QUIET, "advised": QUIET, "default-again": VARIES},
+        Proofs(),
     ),
-    ("a wrong value", "value-mismatch", {"default": VARIES, "advised": QUIET}, references(1e-7, 0.5)),
-    ("another truth", "value-mismatch", {"default": QUIET, "advised": QUIET}, references(1e-7, 1e-7, 1.1)),
-    ("NaN with the advice alone", "value-mismatch", {"default": QUIET, "advised": QUIET}, references(1e-7, None)),
-    ("right values", "fixed-by-advice", {"default": VARIES, "advised": QUIET}, references(1e-7, 1e-7)),
-    ("the control varied", "inconclusive", {"default": VARIES, "advised": QUIET}, Proofs(controls=(1, 2))),
-    ("a planted change was missed", "inconclusive", {"default": QUIET, "advised": QUIET}, Proofs(planted=(False,))),
-    ("blind to order", "inconclusive", {"default": QUIET, "advised": QUIET}, Proofs(moved=(False, False))),
-    ("sighted in one arm", "no-difference-seen", {"default": QUIET, "advised": QUIET}, Proofs(moved=(False, True))),
-    ("blind, yet it varied", "fixed-by-advice", {"default": VARIES, "advised": QUIET}, Proofs(moved=(False,))),
+    (
+        "filling hides it",
+        "uninitialised-read",
+        {"default": VARIES, "advised": QUIET, "advised-no-fill": VARIES},
+        Proofs(),
+    ),
+    (
+        "filling hides what default did not show",
+        "uninitialised-read",
+        {"default": QUIET, "advised": QUIET, "advised-no-fill": VARIES},
+        Proofs(),
+    ),
+    (
+        "only the user's environment varies",
+        "nondeterministic",
+        {"default": QUIET, "as-is": VARIES, "advised": QUIET},
+        Proofs(),
+    ),
+    (
+        "one thread gives other bits",
+        "config-dependent",
+        {"default": QUIET, "advised": QUIET, "one-thread": arm(digest="b")},
+        Proofs(),
+    ),
+    (
+        "a wrong value",
+        "value-mismatch",
+        {"default": VARIES, "advised": QUIET},
+        references(1e-7, 0.5),
+    ),
+    (
+        "another truth",
+        "value-mismatch",
+        {"default": QUIET, "advised": QUIET},
+        references(1e-7, 1e-7, 1.1),
+    ),
+    (
+        "NaN with the advice alone",
+        "value-mismatch",
+        {"default": QUIET, "advised": QUIET},
+        references(1e-7, None),
+    ),
+    (
+        "right values",
+        "fixed-by-advice",
+        {"default": VARIES, "advised": QUIET},
+        references(1e-7, 1e-7),
+    ),
+    (
+        "the control varied",
+        "inconclusive",
+        {"default": VARIES, "advised": QUIET},
+        Proofs(controls=(1, 2)),
+    ),
+    (
+        "a planted change was missed",
+        "inconclusive",
+        {"default": QUIET, "advised": QUIET},
+        Proofs(planted=(False,)),
+    ),
+    (
+        "blind to order",
+        "inconclusive",
+        {"default": QUIET, "advised": QUIET},
+        Proofs(moved=(False, False)),
+    ),
+    (
+        "sighted in one arm",
+        "no-difference-seen",
+        {"default": QUIET, "advised": QUIET},
+        Proofs(moved=(False, True)),
+    ),
+    (
+        "blind, yet it varied",
+        "fixed-by-advice",
+        {"default": VARIES, "advised": QUIET},
+        Proofs(moved=(False,)),
+    ),
     ("too few repeats", "inconclusive", {"default": arm(repeats=4), "advised": QUIET}, Proofs()),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("name", "expected", "arms", "proofs"), CASES, ids=[each[0] for each in CASES])
+@pytest.mark.parametrize(
+    ("name", "expected", "arms", "proofs"), CASES, ids=[each[0] for each in CASES]
+)
 def test_verdict(name: str, expected: str, arms: dict[str, ArmResult], proofs: Proofs) -> None:
     assert judge(arms, proofs, "float32", None).name == expected
 
@@ -147,13 +242,17 @@ AGREEMENTS: list[tuple[Expected, dict[str, ArmResult], str]] = [
 
 
 @pytest.mark.parametrize(("expected", "arms", "told"), AGREEMENTS)
-def test_agreement_with_the_record(expected: Expected, arms: dict[str, ArmResult], told: str) -> None:
+def test_agreement_with_the_record(
+    expected: Expected, arms: dict[str, ArmResult], told: str
+) -> None:
     assert agreement(expected, arms, judge(arms, Proofs(), "float32", None)) == told
 
 
 def test_a_difference_contradicts_a_record_even_where_the_advice_is_not_decided() -> None:
     arms = {"default": VARIES, "advised": QUIET}
-    assert agreement(STABLE, arms, judge(arms, Proofs(silence=0.5), "float32", None)) == "contradicts"
+    assert (
+        agreement(STABLE, arms, judge(arms, Proofs(silence=0.5), "float32", None)) == "contradicts"
+    )
     assert agreement(SOLVED, arms, judge(arms, Proofs(silence=0.5), "float32", None)) == "agrees"
     assert agreement(STABLE, arms, judge(arms, Proofs(controls=(2,)), "float32", None)) == "silent"
 
@@ -162,12 +261,17 @@ def test_nan_is_said_to_be_nan() -> None:
     arms = {"default": QUIET, "advised": QUIET}
     reason = "NaN or infinity where double precision gives a number, or the reverse"
     assert judge(arms, references(1e-7, None), "float32", None).reason == reason
-    assert judge(arms, references(None, None), "float32", None).reason == f"{reason} (as by default)"
+    assert (
+        judge(arms, references(None, None), "float32", None).reason == f"{reason} (as by default)"
+    )
 
 
 def test_a_wrong_value_contradicts_a_record_that_says_solved() -> None:
     arms = {"default": VARIES, "advised": QUIET}
-    assert agreement(SOLVED, arms, judge(arms, references(1e-7, 0.5), "float32", None)) == "contradicts"
+    assert (
+        agreement(SOLVED, arms, judge(arms, references(1e-7, 0.5), "float32", None))
+        == "contradicts"
+    )
 
 
 def test_half_precision_may_be_as_wrong_as_it_is_by_default() -> None:

@@ -67,14 +67,22 @@ def test_an_answer_that_cannot_be_read_breaks_its_worker(torch: launch.Launcher)
     assert "its answer cannot be read" in found["worker"].failed
 
 
-def test_a_variable_that_comes_back_by_itself_is_taken_away_once(torch: launch.Launcher, tmp_path: Path) -> None:
+def test_a_variable_that_comes_back_by_itself_is_taken_away_once(
+    torch: launch.Launcher, tmp_path: Path
+) -> None:
     (tmp_path / "sitecustomize.py").write_text("import os\nos.environ['D9M_COMES_BACK'] = '1'\n")
-    asks = probe("asks", "torch.tensor('D9M_COMES_BACK' in __import__('os').environ)", reference=False)
-    asked = job([asks], unset=["D9M_COMES_BACK"], env={"PYTHONPATH": str(tmp_path)}, repeats=1, limit=20.0)
+    asks = probe(
+        "asks", "torch.tensor('D9M_COMES_BACK' in __import__('os').environ)", reference=False
+    )
+    asked = job(
+        [asks], unset=["D9M_COMES_BACK"], env={"PYTHONPATH": str(tmp_path)}, repeats=1, limit=20.0
+    )
     assert readings(torch, asked)["asks"].repeats == 1
 
 
-def test_a_worker_ends_with_the_process_that_started_it(torch: launch.Launcher, tmp_path: Path) -> None:
+def test_a_worker_ends_with_the_process_that_started_it(
+    torch: launch.Launcher, tmp_path: Path
+) -> None:
     program = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
         "from machines import job, probe, readings; from d9m.check.workers import launch\n"
@@ -83,7 +91,9 @@ def test_a_worker_ends_with_the_process_that_started_it(torch: launch.Launcher, 
     )
     starter = subprocess.Popen([sys.executable, "-c", program])
     worker = until(lambda: next(iter(children(starter.pid)), None))
-    until(lambda: "torch" in Path(f"/proc/{worker}/maps").read_text())  # by then it has asked to end with it
+    until(
+        lambda: "torch" in Path(f"/proc/{worker}/maps").read_text()
+    )  # by then it has asked to end with it
     starter.kill()
     starter.wait()
     until(lambda: not os.path.exists(f"/proc/{worker}") or _state(worker) == "Z")
@@ -101,22 +111,33 @@ def test_a_hard_limit_of_memory_is_kept_and_not_exceeded(torch: launch.Launcher)
 
 
 def test_a_statement_that_fails_breaks_the_arm_and_says_why(torch: launch.Launcher) -> None:
-    found = readings(torch, job([GOOD], statements=[[["import torch"], "torch.no_such_switch(True)", False]]))
+    found = readings(
+        torch, job([GOOD], statements=[[["import torch"], "torch.no_such_switch(True)", False]])
+    )
     assert "no_such_switch" in found["worker"].failed
 
 
 def test_a_seed_of_a_library_that_is_absent_is_passed_over(torch: launch.Launcher) -> None:
-    found = readings(torch, job([GOOD], statements=[[["import no_such_library"], "no_such_library.seed(0)", False]]))
+    found = readings(
+        torch,
+        job([GOOD], statements=[[["import no_such_library"], "no_such_library.seed(0)", False]]),
+    )
     assert found["good"].repeats == 8
 
 
 @pytest.mark.parametrize("device", ["cuda", "rocm", "mps", "xpu"])
-def test_a_device_that_the_framework_does_not_see_is_said_so(torch: launch.Launcher, device: str) -> None:
-    assert f"sees no {device} device" in readings(torch, job([GOOD], device=device))["worker"].failed
+def test_a_device_that_the_framework_does_not_see_is_said_so(
+    torch: launch.Launcher, device: str
+) -> None:
+    assert (
+        f"sees no {device} device" in readings(torch, job([GOOD], device=device))["worker"].failed
+    )
 
 
 def test_an_interpreter_without_the_framework_is_said_so() -> None:
-    found = readings(launch.interpreter(sys.executable), job([GOOD], adapter="import no_such_framework"))
+    found = readings(
+        launch.interpreter(sys.executable), job([GOOD], adapter="import no_such_framework")
+    )
     assert "no_such_framework" in found["worker"].failed
 
 
@@ -125,15 +146,26 @@ def test_an_interpreter_that_is_not_there_is_an_error() -> None:
         readings(launch.interpreter("/no/such/python"), job([GOOD]))
 
 
-HASH = "class Framework:\n def __init__(self, *_): raise OSError(hash('a'), __import__('os').environ.get('D9M_GONE'))"
+HASH = (
+    "class Framework:\n def __init__(self, *_): raise OSError(hash('a'), "
+    "__import__('os').environ.get('D9M_GONE'))"
+)
 
 
 @pytest.mark.parametrize("how", ["interpreter", "runner"])
-def test_variables_stand_before_the_process_starts(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_stand_before_the_process_starts(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("D9M_GONE", "still here")
-    launcher = launch.interpreter(sys.executable) if how == "interpreter" else launch.runner(f"env {sys.executable}")
+    launcher = (
+        launch.interpreter(sys.executable)
+        if how == "interpreter"
+        else launch.runner(f"env {sys.executable}")
+    )
     seen = [
-        readings(launcher, job([GOOD], adapter=HASH, env={"PYTHONHASHSEED": seed}, unset=["D9M_GONE"]))["worker"].failed
+        readings(
+            launcher, job([GOOD], adapter=HASH, env={"PYTHONHASHSEED": seed}, unset=["D9M_GONE"])
+        )["worker"].failed
         for seed in "334"
     ]
     assert seen[0] == seen[1]  # the seed of hash() is read when the interpreter starts
@@ -142,11 +174,22 @@ def test_variables_stand_before_the_process_starts(how: str, monkeypatch: pytest
 
 
 def test_the_inputs_are_the_same_bits_in_every_process(torch: launch.Launcher) -> None:
-    every = probe("inputs", "(a, b, c, d, e, f)", reference=False, inputs={
-        "a": "wide(1000)", "b": "mild(1000)", "c": "hot(1000, 64)", "d": "dense(1000, 64)", "e": "unique(1000, 1000)",
-        "f": "ties(1000, 9)",
-    })  # fmt: skip
-    runs = [readings(torch, job([every], repeats=1, proofs=False))["inputs"].digests for _ in range(2)]
+    every = probe(
+        "inputs",
+        "(a, b, c, d, e, f)",
+        reference=False,
+        inputs={
+            "a": "wide(1000)",
+            "b": "mild(1000)",
+            "c": "hot(1000, 64)",
+            "d": "dense(1000, 64)",
+            "e": "unique(1000, 1000)",
+            "f": "ties(1000, 9)",
+        },
+    )
+    runs = [
+        readings(torch, job([every], repeats=1, proofs=False))["inputs"].digests for _ in range(2)
+    ]
     assert runs[0] == runs[1]
 
 
@@ -166,7 +209,9 @@ def test_the_inputs_do_not_depend_on_the_release() -> None:
 
 def test_what_varies_is_seen_and_a_control_is_not(torch: launch.Launcher) -> None:
     names = ["index-put-accumulate", "getitem-backward", "scatter-add"]
-    chosen = catalogue.select(catalogue.probes("torch"), "cpu", [f"torch/{each}" for each in names], False, False)
+    chosen = catalogue.select(
+        catalogue.probes("torch"), "cpu", [f"torch/{each}" for each in names], False, False
+    )
     probes = [each.exercise(each.probe.ladder[:1]) for each in chosen]
     default = readings(torch, job(probes, repeats=32))
     advised = readings(torch, job(probes, repeats=32, statements=UDA))
@@ -184,7 +229,9 @@ def test_what_varies_is_seen_and_a_control_is_not(torch: launch.Launcher) -> Non
 
 
 def test_a_wrong_value_is_seen(torch: launch.Launcher) -> None:
-    wrong = probe("wrong", "torch.cumsum(x, 0) if x.dtype == torch.float64 else x", inputs={"x": "wide(4096)"})
+    wrong = probe(
+        "wrong", "torch.cumsum(x, 0) if x.dtype == torch.float64 else x", inputs={"x": "wide(4096)"}
+    )
     assert readings(torch, job([wrong]))["wrong"].reference.error > 0.1
 
 
@@ -221,10 +268,18 @@ def test_tensorflow_and_jax_are_probed_as_well(name: str) -> None:
     launcher = launch.interpreter(python_with(name))
     chosen = catalogue.select(catalogue.probes(framework), "cpu", None, quick=False, full=False)
     found = readings(
-        launcher, job([each.exercise(each.probe.ladder[:1]) for each in chosen], framework, repeats=4, budget=0.05)
+        launcher,
+        job(
+            [each.exercise(each.probe.ladder[:1]) for each in chosen],
+            framework,
+            repeats=4,
+            budget=0.05,
+        ),
     )
     assert {key for key, each in found.items() if not each.ran} == set()
-    assert {key for key, each in found.items() if each.moved is False or each.control not in (None, 1)} == set()
+    assert {
+        key for key, each in found.items() if each.moved is False or each.control not in (None, 1)
+    } == set()
     errors = [each.reference.error for each in found.values() if each.reference]
     assert len(errors) >= 15
     assert max(errors) < 1e-3
@@ -234,7 +289,10 @@ def test_tensorflow_and_jax_are_probed_as_well(name: str) -> None:
 def test_old_releases_are_probed_as_well(name: str) -> None:
     launcher = launch.interpreter(python_with(name))
     chosen = catalogue.select(catalogue.probes("torch"), "cpu", None, quick=True, full=False)
-    found = readings(launcher, job([each.exercise(each.probe.ladder[:1]) for each in chosen], repeats=4, budget=0.05))
+    found = readings(
+        launcher,
+        job([each.exercise(each.probe.ladder[:1]) for each in chosen], repeats=4, budget=0.05),
+    )
     ran = [each for each in found.values() if each.ran]
     assert len(ran) >= 40
     assert not [each.failed for each in found.values() if each.failed]

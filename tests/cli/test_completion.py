@@ -12,9 +12,13 @@ from process import d9m, environment
 
 def completed(words: str) -> set[str]:
     """What bash is offered for the last word."""
-    variables = environment(_D9M_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1))
+    variables = environment(
+        _D9M_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1)
+    )
     code = "import sys; sys.argv = ['d9m']; from d9m.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=variables, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=variables, check=False
+    )
     return set(done.stdout.split())
 
 

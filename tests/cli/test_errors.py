@@ -12,45 +12,113 @@ from process import d9m
 LONG = "x" * 5_000
 
 TEXTS = [
-    (["advise", "--tf", "2.0", "--ops", "bias_ad"], ["unknown op 'bias_ad'", "did you mean bias_add"]),
+    (
+        ["advise", "--tf", "2.0", "--ops", "bias_ad"],
+        ["unknown op 'bias_ad'", "did you mean bias_add"],
+    ),
     (
         ["advise", "--torch", "2.4", "--ops", "torch.relux"],
         ["'torch.relux' in torch", "torch.relu", "no release of torch"],
     ),
-    (["advise", "--torch", "1.8", "--ops", "F.mish"], ["'F.mish' exists in torch from 1.9, not in 1.8"]),
-    (["advise", "--tf", "2.3", "--ops", "tf.nn.silu"], ["'tf.nn.silu' exists in tensorflow from 2.4, not in 2.3"]),
-    (["advise", "--tf", "2.0.9"], ["tensorflow '2.0.9' was never released", "did you mean 2.0.4 or 2.1.0?"]),
+    (
+        ["advise", "--torch", "1.8", "--ops", "F.mish"],
+        ["'F.mish' exists in torch from 1.9, not in 1.8"],
+    ),
+    (
+        ["advise", "--tf", "2.3", "--ops", "tf.nn.silu"],
+        ["'tf.nn.silu' exists in tensorflow from 2.4, not in 2.3"],
+    ),
+    (
+        ["advise", "--tf", "2.0.9"],
+        ["tensorflow '2.0.9' was never released", "did you mean 2.0.4 or 2.1.0?"],
+    ),
     (["advise", "--torch", "twofour"], ["'twofour' is not a version of torch", "2.4.1+cu121"]),
-    (["advise", "--with", "tensorflw=2.0"], ["unknown package 'tensorflw'", "did you mean tensorflow"]),
-    (["advise", "--container", "ngc-tensorflow:20.03"], ["has 2 variants", "20.03-tf1-py3, 20.03-tf2-py3"]),
+    (
+        ["advise", "--with", "tensorflw=2.0"],
+        ["unknown package 'tensorflw'", "did you mean tensorflow"],
+    ),
+    (
+        ["advise", "--container", "ngc-tensorflow:20.03"],
+        ["has 2 variants", "20.03-tf1-py3, 20.03-tf2-py3"],
+    ),
     (
         ["advise", "--container", "ngc-tensorflow:20.04-tf2"],
         ["20.04-tf2 was never released", "20.03-tf2-py3 or 20.06-tf2-py3"],
     ),
-    (["advise", "--container", "ngc-pytorsh:23.12"], ["unknown container", "did you mean ngc-pytorch"]),
+    (
+        ["advise", "--container", "ngc-pytorsh:23.12"],
+        ["unknown container", "did you mean ngc-pytorch"],
+    ),
     (["advise", "--tf", "2.0", "--fact", "xl=true"], ["unknown fact 'xl'", "did you mean xla?"]),
-    (["advise", "--tf", "2.0", "--fact", "xla=maybe"], ["xla cannot be 'maybe'", "allowed: true, false"]),
-    (["advise", "--tf", "2.0", "--device", "tpu"], ["unknown device 'tpu'", "NVIDIA GPUs are cuda"]),
-    (["advise", "--tf", "2.0", "--format", "jsn"], ["--format 'jsn' is unknown", "did you mean json?"]),
-    (["advise", "--tf", "2.0", "--scope", "runs"], ["--scope 'runs' is unknown", "did you mean run?"]),
-    (["advise", "--tf", "2.0", "--tf", "2.1"], ["tensorflow '2.1' contradicts the rest", "tensorflow 2.0"]),
+    (
+        ["advise", "--tf", "2.0", "--fact", "xla=maybe"],
+        ["xla cannot be 'maybe'", "allowed: true, false"],
+    ),
+    (
+        ["advise", "--tf", "2.0", "--device", "tpu"],
+        ["unknown device 'tpu'", "NVIDIA GPUs are cuda"],
+    ),
+    (
+        ["advise", "--tf", "2.0", "--format", "jsn"],
+        ["--format 'jsn' is unknown", "did you mean json?"],
+    ),
+    (
+        ["advise", "--tf", "2.0", "--scope", "runs"],
+        ["--scope 'runs' is unknown", "did you mean run?"],
+    ),
+    (
+        ["advise", "--tf", "2.0", "--tf", "2.1"],
+        ["tensorflow '2.1' contradicts the rest", "tensorflow 2.0"],
+    ),
     (["advise", "--tf", "2.0", "--diff", "2.0"], ["expected two releases, as in 2.4..2.6"]),
-    (["advise", "--torch", "2.4", "--ops", "tf.nn.bias_add"], ["is an op of TensorFlow", "--with tensorflow=VERSION"]),
-    (["advise", "--torch", "2.4", "--ops", "conv:x"], ["    conv:x\n         ^", "forward, backward or name=value"]),
-    (["advise", "--torch", "2.4", "--ops", "pad[mode=reflect"], ["pad[mode=reflect\n       ^", "quote items"]),
-    (["advise", "--torch", "2.4", "--ops", ","], ["--ops is empty", "leave it out for everything known"]),
-    (["advise", "--torch", "2.4", "--calls", "seed_everythin"], ["unknown call 'seed_everythin'", "did you mean"]),
-    (["advise", "--torch", "2.4", "--calls", "x("], ["'x(' is no call", "Trainer(deterministic=True)"]),
+    (
+        ["advise", "--torch", "2.4", "--ops", "tf.nn.bias_add"],
+        ["is an op of TensorFlow", "--with tensorflow=VERSION"],
+    ),
+    (
+        ["advise", "--torch", "2.4", "--ops", "conv:x"],
+        ["    conv:x\n         ^", "forward, backward or name=value"],
+    ),
+    (
+        ["advise", "--torch", "2.4", "--ops", "pad[mode=reflect"],
+        ["pad[mode=reflect\n       ^", "quote items"],
+    ),
+    (
+        ["advise", "--torch", "2.4", "--ops", ","],
+        ["--ops is empty", "leave it out for everything known"],
+    ),
+    (
+        ["advise", "--torch", "2.4", "--calls", "seed_everythin"],
+        ["unknown call 'seed_everythin'", "did you mean"],
+    ),
+    (
+        ["advise", "--torch", "2.4", "--calls", "x("],
+        ["'x(' is no call", "Trainer(deterministic=True)"],
+    ),
     (["advise", "--torch", "2.4", "--calls", LONG], ["is no call"]),
     (
-        ["advise", "--torch", "2.4", "--with", "lightning=1.2", "--calls", "seed_everything(workers=True)"],
+        [
+            "advise",
+            "--torch",
+            "2.4",
+            "--with",
+            "lightning=1.2",
+            "--calls",
+            "seed_everything(workers=True)",
+        ],
         ["lightning 1.2 has no lightning.seed_everything(0, workers=True)"],
     ),
     (["advise"], ["nothing that d9m knows is installed here", "--torch 2.4"]),
     (["list", "source"], ["no list is called 'source'", "did you mean sources"]),
     (["list", "sources", "--package", "torh"], ["unknown package 'torh'", "did you mean torch"]),
-    (["list", "claims", "--evidence", "documentd"], ["no evidence is called 'documentd'", "did you mean documented"]),
-    (["list", "sources", "--evidence", "documented"], ["sources are not listed by their evidence", "d9m list claims"]),
+    (
+        ["list", "claims", "--evidence", "documentd"],
+        ["no evidence is called 'documentd'", "did you mean documented"],
+    ),
+    (
+        ["list", "sources", "--evidence", "documented"],
+        ["sources are not listed by their evidence", "d9m list claims"],
+    ),
     (
         ["advise", "--torch", "2.1", "--with", "flash-attn=2.5", "--ops", "flash_attn_func"],
         ["unknown op 'flash_attn_func'", "flash-attn belongs to no op"],
@@ -61,7 +129,10 @@ TEXTS = [
     (["kb", "lint", "--explain", "no-such-rule"], ["no-such-rule"]),
     (["advise", "--tf", "9" * 5_000], ["version of tensorflow is 5000 characters long"]),
     (["advise", "--tf", "2.0", "--ops", LONG], ["op is 5000 characters long, 500 are allowed"]),
-    (["advise", "--tf", "2.0", "--ops", "conv," * 20_000 + "conv"], ["has 20001 items, 10000 are allowed"]),
+    (
+        ["advise", "--tf", "2.0", "--ops", "conv," * 20_000 + "conv"],
+        ["has 20001 items, 10000 are allowed"],
+    ),
     (["advise", "--with", LONG], ["unknown package"]),
     (["advise", "--container", LONG], ["unknown container"]),
     (["advise", "--tf", "2.0", "--fact", f"{LONG}={LONG}"], ["unknown fact"]),
@@ -70,8 +141,12 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), TEXTS, ids=[" ".join(each)[:60] for each, _said in TEXTS])
-def test_an_error_names_the_value_and_what_would_be_right(arguments: list[str], said: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "said"), TEXTS, ids=[" ".join(each)[:60] for each, _said in TEXTS]
+)
+def test_an_error_names_the_value_and_what_would_be_right(
+    arguments: list[str], said: list[str]
+) -> None:
     done = d9m(*arguments)
     assert (done.returncode in (2, 5), done.stdout) == (True, "")
     assert [each for each in said if each not in done.stderr] == []
@@ -142,14 +217,24 @@ def test_bytes_that_are_no_text_are_refused_without_a_traceback() -> None:
 
 
 def test_a_list_of_ops_is_read_from_a_file_with_comments(tmp_path: Path) -> None:
-    (tmp_path / "ops.txt").write_text("conv  # forward and backward\n\n# not this\nbias_add, conv\n")
+    (tmp_path / "ops.txt").write_text(
+        "conv  # forward and backward\n\n# not this\nbias_add, conv\n"
+    )
     from_file = d9m("advise", "--tf", "2.0", "--ops", "@ops.txt", "--format", "json", cwd=tmp_path)
-    assert from_file.stdout == d9m("advise", "--tf", "2.0", "--ops", "conv,bias_add", "--format", "json").stdout
+    assert (
+        from_file.stdout
+        == d9m("advise", "--tf", "2.0", "--ops", "conv,bias_add", "--format", "json").stdout
+    )
 
 
 def test_a_list_of_ops_is_read_from_standard_input() -> None:
-    from_stdin = d9m("advise", "--tf", "2.0", "--ops", "-", "--format", "json", stdin="conv\nbias_add\n")
-    assert from_stdin.stdout == d9m("advise", "--tf", "2.0", "--ops", "conv,bias_add", "--format", "json").stdout
+    from_stdin = d9m(
+        "advise", "--tf", "2.0", "--ops", "-", "--format", "json", stdin="conv\nbias_add\n"
+    )
+    assert (
+        from_stdin.stdout
+        == d9m("advise", "--tf", "2.0", "--ops", "conv,bias_add", "--format", "json").stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,10 +243,17 @@ def test_a_list_of_ops_is_read_from_standard_input() -> None:
         ("empty", b"", 2, "--ops is empty"),
         ("binary", bytes(range(256)), 5, "cannot be read"),
         ("endless", b"conv\n" * 2_000_000, 2, "too long for a list of ops"),
-        ("prose", b"please make my training deterministic\n", 2, "unknown op 'please make my training deterministic'"),
+        (
+            "prose",
+            b"please make my training deterministic\n",
+            2,
+            "unknown op 'please make my training deterministic'",
+        ),
     ],
 )
-def test_a_bad_list_of_ops_is_refused(tmp_path: Path, name: str, content: bytes, code: int, said: str) -> None:
+def test_a_bad_list_of_ops_is_refused(
+    tmp_path: Path, name: str, content: bytes, code: int, said: str
+) -> None:
     (tmp_path / name).write_bytes(content)
     done = d9m("advise", "--tf", "2.0", "--ops", f"@{name}", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (code, "")
@@ -180,7 +272,9 @@ def test_a_bad_list_of_ops_is_refused(tmp_path: Path, name: str, content: bytes,
         ("{" * 3, "bad.env:1:2: not JSON"),
     ],
 )
-def test_a_malformed_env_file_is_refused_with_line_and_column(tmp_path: Path, content: str, said: str) -> None:
+def test_a_malformed_env_file_is_refused_with_line_and_column(
+    tmp_path: Path, content: str, said: str
+) -> None:
     (tmp_path / "bad.env").write_text(content)
     done = d9m("advise", "--tf", "2.0", "--ops", "conv", "--env-file", "bad.env", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (5, "")

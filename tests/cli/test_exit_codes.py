@@ -49,8 +49,17 @@ ANSWERED = [
     ("advise --torch 2.6 --diff 2.6..2.4 --ops cumsum", 1),
     ("advise --torch 2.4 --ops index_add --from-env", 0),
     ("advise --torch 2.9 --with lightning=2.5 --ops index_add --calls seed_everything", 0),
-    ("advise --torch 2.9 --with lightning=2.5 --ops index_add --calls Trainer(deterministic=False)", 1),
-    ("advise --with megatron-core=0.19 --with vllm=0.32 --fact online_serving=true --fact sm=90", 1),
+    (
+        (
+            "advise --torch 2.9 --with lightning=2.5 --ops index_add --calls "
+            "Trainer(deterministic=False)"
+        ),
+        1,
+    ),
+    (
+        "advise --with megatron-core=0.19 --with vllm=0.32 --fact online_serving=true --fact sm=90",
+        1,
+    ),
     ("explain cumsum_cuda_kernel does not have a deterministic implementation", 0),
     ("show TDO", 0),
     ("show bias_add torch CUBLAS_WORKSPACE_CONFIG", 0),
@@ -186,7 +195,11 @@ def test_the_table_of_exit_codes_is_printed_whole() -> None:
         ("PYTHONHASHSEED=random", 1),
     ],
 )
-def test_a_setting_that_works_against_the_advice_is_a_finding(line: str, code: int, tmp_path: Path) -> None:
+def test_a_setting_that_works_against_the_advice_is_a_finding(
+    line: str, code: int, tmp_path: Path
+) -> None:
     (tmp_path / "job.env").write_text(line)
-    done = d9m("advise", "--torch", "2.4", "--ops", "nn.Linear", "--env-file", str(tmp_path / "job.env"))
+    done = d9m(
+        "advise", "--torch", "2.4", "--ops", "nn.Linear", "--env-file", str(tmp_path / "job.env")
+    )
     assert (done.returncode, done.stderr) == (code, ""), done.stdout

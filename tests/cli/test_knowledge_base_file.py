@@ -71,7 +71,9 @@ BROKEN = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("how", ["head cut", "last byte missing", "next format", "empty"])
-def test_every_command_refuses_a_broken_knowledge_base(tmp_path: Path, command: str, how: str) -> None:
+def test_every_command_refuses_a_broken_knowledge_base(
+    tmp_path: Path, command: str, how: str
+) -> None:
     (tmp_path / "broken.d9m").write_bytes(BROKEN[how][0]())
     done = d9m(*command.split(), cwd=tmp_path, D9M_KB="broken.d9m")
     assert (done.returncode, done.stdout) == (5, "")
@@ -111,7 +113,9 @@ def test_a_knowledge_base_that_is_not_there_is_named(tmp_path: Path, command: st
 
 def test_a_malformed_record_is_named_by_every_command(tmp_path: Path) -> None:
     (tmp_path / "kb" / "settings").mkdir(parents=True)
-    (tmp_path / "kb" / "facts.yaml").write_text("training: {title: Gradients, values: ['true'], default: 'true'}\n")
+    (tmp_path / "kb" / "facts.yaml").write_text(
+        "training: {title: Gradients, values: ['true'], default: 'true'}\n"
+    )
     (tmp_path / "kb" / "settings" / "bad.yaml").write_text("name: X\nkind: env\nkind: [\n")
     for command in COMMANDS[:9]:
         done = d9m(*command.split(), cwd=tmp_path, D9M_KB="kb")
@@ -131,7 +135,9 @@ def test_lint_reports_a_malformed_record_as_a_finding(tmp_path: Path) -> None:
 def test_building_is_whole_or_not_at_all_and_gives_the_same_bytes_twice(tmp_path: Path) -> None:
     records = tmp_path / "kb"
     records.mkdir()
-    (records / "facts.yaml").write_text("training: {title: Gradients, values: ['true'], default: 'true'}\n")
+    (records / "facts.yaml").write_text(
+        "training: {title: Gradients, values: ['true'], default: 'true'}\n"
+    )
     (records / "edition.yaml").write_text("date: '2026-01-01'\n")
     for name in ("a.d9m", "b.d9m"):
         assert d9m("kb", "build", "-o", name, cwd=tmp_path, D9M_KB="kb").returncode == 0

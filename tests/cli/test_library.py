@@ -18,7 +18,9 @@ from process import compiled_kb
 
 
 @pytest.mark.parametrize("module", [d9m, d9m.library], ids=lambda module: module.__name__)
-def test_the_examples_of_the_docstrings_run(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_docstrings_run(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("D9M_KB", str(compiled_kb()))
     done = doctest.testmod(module, extraglobs={"d9m": d9m})
     assert done.attempted > 0
@@ -52,10 +54,19 @@ def test_what_is_wrong_raises_what_d9m_offers() -> None:
 
 
 def test_a_keyword_names_a_package_as_python_can_spell_it() -> None:
-    advice = d9m.advise(megatron_core="0.8", transformer_engine=None, device="cuda", kb=knowledge_base())
+    advice = d9m.advise(
+        megatron_core="0.8", transformer_engine=None, device="cuda", kb=knowledge_base()
+    )
     assert {"megatron-core", "transformer-engine"} <= advice.environment.packages.keys()
 
 
 def test_settings_that_are_made_are_judged() -> None:
-    advice = d9m.advise(torch="2.4", ops=["mm"], settings={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}, kb=knowledge_base())
-    assert [(each.name, each.status) for each in advice.existing] == [("CUBLAS_WORKSPACE_CONFIG", "needed")]
+    advice = d9m.advise(
+        torch="2.4",
+        ops=["mm"],
+        settings={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
+        kb=knowledge_base(),
+    )
+    assert [(each.name, each.status) for each in advice.existing] == [
+        ("CUBLAS_WORKSPACE_CONFIG", "needed")
+    ]

@@ -21,12 +21,16 @@ def env_file(tmp_path: Path) -> str:
 
 
 def existing(*arguments: str) -> list[Any]:
-    done = d9m("advise", "--torch", "2.4", "--ops", "mm", "--calls", CALL, "--format", "json", *arguments)
+    done = d9m(
+        "advise", "--torch", "2.4", "--ops", "mm", "--calls", CALL, "--format", "json", *arguments
+    )
     assert done.stderr == ""
     return json.loads(done.stdout)["existing"]
 
 
-def test_a_package_that_a_call_brings_along_is_part_of_what_settings_are_judged_in(env_file: str) -> None:
+def test_a_package_that_a_call_brings_along_is_part_of_what_settings_are_judged_in(
+    env_file: str,
+) -> None:
     brought = existing("--env-file", env_file)
     assert brought == existing("--with", "lightning", "--env-file", env_file)
     assert [(each["name"], each["status"]) for each in brought] == [

@@ -9,7 +9,16 @@ import pytest
 
 from process import COMMAND, environment
 
-HEAVY = {"yaml", "rich", "packaging", "hatchling", "pydantic", "importlib.metadata", "asyncio", "json"}
+HEAVY = {
+    "yaml",
+    "rich",
+    "packaging",
+    "hatchling",
+    "pydantic",
+    "importlib.metadata",
+    "asyncio",
+    "json",
+}
 FRAMEWORKS = {"torch", "tensorflow", "jax", "numpy"}
 
 
@@ -24,7 +33,9 @@ def imported(*arguments: str) -> set[str]:
 
 def test_a_common_question_imports_nothing_heavy() -> None:
     names = imported("advise", "--tf", "2.0", "--ops", "conv,bias_add")
-    assert {"d9m.resolve.resolver", "msgspec", "typer"} <= names, "the list of imports is not what it seems"
+    assert {"d9m.resolve.resolver", "msgspec", "typer"} <= names, (
+        "the list of imports is not what it seems"
+    )
     assert names & HEAVY == set()
     assert {name for name in names if name.startswith("d9m.cli.")} == {
         "d9m.cli.main", "d9m.cli.application", "d9m.cli.output", "d9m.cli.options",
@@ -33,7 +44,16 @@ def test_a_common_question_imports_nothing_heavy() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["advise", "advise --torch 2.4", "check --list", "explain x", "show TDO", "list", "kb stats", "--help"],
+    [
+        "advise",
+        "advise --torch 2.4",
+        "check --list",
+        "explain x",
+        "show TDO",
+        "list",
+        "kb stats",
+        "--help",
+    ],
 )
 def test_no_command_imports_a_framework(command: str) -> None:
     names = imported(*command.split())

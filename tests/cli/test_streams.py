@@ -20,13 +20,20 @@ FORMATS = ("text", "json", "env", "python", "dockerfile", "slurm", "markdown", "
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@pytest.mark.parametrize("arguments", [("list", "sources"), (*QUESTION, "--format", "json"), ("show", "torch")])
+@pytest.mark.parametrize(
+    "arguments", [("list", "sources"), (*QUESTION, "--format", "json"), ("show", "torch")]
+)
 def test_a_reader_that_leaves_early_sees_no_error(arguments: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
         done = subprocess.run(
-            [*COMMAND, *arguments], stdout=writing, stderr=subprocess.PIPE, env=environment(), check=False, timeout=60
+            [*COMMAND, *arguments],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            check=False,
+            timeout=60,
         )
     finally:
         os.close(writing)
@@ -37,7 +44,9 @@ def test_the_exit_code_is_the_answers_even_if_nobody_reads_it() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     question = [*COMMAND, "advise", "--torch", "2.4", "--ops", "cumsum"]
-    done = subprocess.run(question, stdout=writing, stderr=subprocess.PIPE, env=environment(), check=False, timeout=60)
+    done = subprocess.run(
+        question, stdout=writing, stderr=subprocess.PIPE, env=environment(), check=False, timeout=60
+    )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, b"")
 
@@ -45,7 +54,12 @@ def test_the_exit_code_is_the_answers_even_if_nobody_reads_it() -> None:
 def test_head_may_cut_a_long_list() -> None:
     command = f"set -o pipefail; {' '.join(COMMAND)} list ops | head -1"
     done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, env=environment(), check=False, timeout=60
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+        timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "ops\n", "")
 
@@ -82,12 +96,24 @@ def test_a_file_gets_what_stdout_would_get(tmp_path: Path, format_: str) -> None
     shown = d9m(*QUESTION, "--format", format_)
     written = d9m(*QUESTION, "--format", format_, "-o", "answer", "--color", "always", cwd=tmp_path)
     assert (written.returncode, written.stdout, written.stderr) == (0, "", "")
-    assert without_command((tmp_path / "answer").read_text(encoding="utf-8")) == without_command(shown.stdout)
+    assert without_command((tmp_path / "answer").read_text(encoding="utf-8")) == without_command(
+        shown.stdout
+    )
     assert [each.name for each in tmp_path.iterdir()] == ["answer"]
 
 
 def test_what_a_configuration_cannot_hold_is_told_beside_it(tmp_path: Path) -> None:
-    question = ("advise", "--with", "clara-train=3.1", "--with", "horovod=0.19", "--format", "clara", "-o", "answer")
+    question = (
+        "advise",
+        "--with",
+        "clara-train=3.1",
+        "--with",
+        "horovod=0.19",
+        "--format",
+        "clara",
+        "-o",
+        "answer",
+    )
     done = d9m(*question, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     assert list(json.loads((tmp_path / "answer").read_text(encoding="utf-8"))) == ["determinism"]
@@ -97,7 +123,9 @@ def test_what_a_configuration_cannot_hold_is_told_beside_it(tmp_path: Path) -> N
 def test_a_configuration_that_would_say_nothing_is_refused(tmp_path: Path) -> None:
     done = d9m(*QUESTION, "--format", "clara", "-o", "answer", cwd=tmp_path)
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
-    assert done.stderr.startswith("d9m: nothing of this advice belongs into a Clara Train configuration\n")
+    assert done.stderr.startswith(
+        "d9m: nothing of this advice belongs into a Clara Train configuration\n"
+    )
 
 
 def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path) -> None:
@@ -124,7 +152,11 @@ def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert d9m(*QUESTION, "-o", "link", cwd=tmp_path).returncode == 0
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "target").read_text(encoding="utf-8").startswith("Both ops repeat with these settings.")
+    assert (
+        (tmp_path / "target")
+        .read_text(encoding="utf-8")
+        .startswith("Both ops repeat with these settings.")
+    )
     reader = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE)
     assert d9m(*QUESTION, "-o", "pipe", cwd=tmp_path).returncode == 0
     assert reader.communicate(timeout=60)[0].startswith(b"Both ops repeat")
@@ -136,7 +168,12 @@ def test_a_full_disk_is_an_error_not_a_traceback() -> None:
         pytest.skip("this system has no /dev/full")
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [*COMMAND, *QUESTION], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False, timeout=60
+            [*COMMAND, *QUESTION],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            check=False,
+            timeout=60,
         )
     assert done.returncode == 2
     assert done.stderr == b"d9m: cannot write the answer: No space left on device\n"
@@ -146,7 +183,11 @@ def _on_a_terminal(*arguments: str, **variables: str) -> str:
     """What `d9m` shows on a terminal."""
     ours, its = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, *arguments], stdin=its, stdout=its, stderr=its, env=environment(TERM="xterm", **variables)
+        [*COMMAND, *arguments],
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env=environment(TERM="xterm", **variables),
     )
     os.close(its)
     shown = b""
@@ -185,7 +226,11 @@ def test_colour_on_a_terminal_can_be_refused(
 ) -> None:
     variables = {"TERM": "xterm", **variables}
     ours = {name: value for name, value in variables.items() if name != "TERM"}
-    shown = _on_a_terminal(*QUESTION, *arguments, **ours) if variables["TERM"] == "xterm" else _dumb(*arguments)
+    shown = (
+        _on_a_terminal(*QUESTION, *arguments, **ours)
+        if variables["TERM"] == "xterm"
+        else _dumb(*arguments)
+    )
     assert bool(STYLE.search(shown)) == coloured
 
 
@@ -200,7 +245,9 @@ def _dumb(*arguments: str) -> str:
     return shown
 
 
-@pytest.mark.parametrize("command", [QUESTION, ("show", "bias_add"), ("list", "sources"), ("explain", "atomicAdd")])
+@pytest.mark.parametrize(
+    "command", [QUESTION, ("show", "bias_add"), ("list", "sources"), ("explain", "atomicAdd")]
+)
 def test_a_pipe_gets_colour_only_on_request(command: tuple[str, ...]) -> None:
     assert not STYLE.search(d9m(*command).stdout)
     if command[0] != "explain":
@@ -230,7 +277,9 @@ def test_a_log_with_broken_bytes_is_read_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("format_", ["env", "python", "dockerfile", "slurm", "markdown"])
-def test_a_file_name_cannot_break_out_of_the_comment_that_repeats_it(tmp_path: Path, format_: str) -> None:
+def test_a_file_name_cannot_break_out_of_the_comment_that_repeats_it(
+    tmp_path: Path, format_: str
+) -> None:
     name = "a\nrm -rf x\n\x1b[31m"
     (tmp_path / name).write_text("TF_DETERMINISTIC_OPS=1\n")
     done = d9m(*QUESTION, "--format", format_, "--env-file", name, cwd=tmp_path)

@@ -24,7 +24,9 @@ class Lifetime(NamedTuple):
     """Quotes of extracted facts, frameworks in which it was looked up, pages."""
 
     def covers(self, release: str) -> bool:
-        return key(self.since) <= key(release) and (self.until is None or key(release) < key(self.until))
+        return key(self.since) <= key(release) and (
+            self.until is None or key(release) < key(self.until)
+        )
 
 
 @functools.cache
@@ -41,16 +43,22 @@ def package_of(name: str) -> str:
 
 
 def used(tree: ast.Module) -> set[str]:
-    """Dotted names and keywords that a program takes from what it imports, the standard library left out."""
+    """Dotted names and keywords that a program takes from what it imports, the standard library
+    left out.
+    """
     imported = dict(_imported(tree))
-    names = {each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names}
+    names = {
+        each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names
+    }
     names |= set(imported.values())
     for node in ast.walk(tree):
         if isinstance(node, (ast.Attribute, ast.Name)) and (dotted := _dotted(node, imported)):
             names.add(dotted)
         if isinstance(node, ast.Call) and (dotted := _dotted(node.func, imported)):
             names |= {f"{dotted}({word.arg}=)" for word in node.keywords}
-    on_the_way = {name[:place] for name in names for place, letter in enumerate(name) if letter in ".("}
+    on_the_way = {
+        name[:place] for name in names for place, letter in enumerate(name) if letter in ".("
+    }
     return {name for name in names - on_the_way if package_of(name) not in sys.stdlib_module_names}
 
 
@@ -59,9 +67,15 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for each in node.names:
-                yield (each.asname, each.name) if each.asname else (package_of(each.name), package_of(each.name))
+                yield (
+                    (each.asname, each.name)
+                    if each.asname
+                    else (package_of(each.name), package_of(each.name))
+                )
         elif isinstance(node, ast.ImportFrom):
-            yield from ((each.asname or each.name, f"{node.module}.{each.name}") for each in node.names)
+            yield from (
+                (each.asname or each.name, f"{node.module}.{each.name}") for each in node.names
+            )
 
 
 def _dotted(node: ast.expr, imported: dict[str, str]) -> str | None:
@@ -108,4 +122,6 @@ print(json.dumps({
     "present": [name for name in names if exists(name)],
 }))
 """
-"""Prints which of the names given as JSON exist, and in which versions. In the syntax of Python 3.6."""
+"""Prints which of the names given as JSON exist, and in which versions. In the syntax of Python
+3.6.
+"""

@@ -1,12 +1,12 @@
 """Real frameworks to run emitted code in, each in a virtual environment under build/frameworks/.
 
-    python tests/emitted/environments.py                    # what the tests want
-    python tests/emitted/environments.py --all              # old releases too, more evidence of the same kind
-    python tests/emitted/environments.py torch-2.13.0       # one
+    python tests/emitted/environments.py                    # what the tests want python
+    tests/emitted/environments.py --all              # old releases too, more evidence of the same
+    kind python tests/emitted/environments.py torch-2.13.0       # one
 
-An environment that stands is left alone. pip takes the packages from the index it is configured for; any build of a
-framework will do, and the smallest is one for the CPU. Uses the standard library only.
-"""
+An environment that stands is left alone. pip takes the packages from the index it is configured
+for; any build of a framework will do, and the smallest is one for the CPU. Uses the standard
+library only."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ class Framework:
         return "\n".join(self.pins) + "\n"
 
     def make(self) -> None:
-        """Raises UnavailableError where its Python is missing, CalledProcessError where pip fails."""
+        """Raises UnavailableError where its Python is missing, CalledProcessError where pip
+        fails.
+        """
         python = sys.executable if self.python is None else find_python(self.python)
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
@@ -83,7 +85,10 @@ class Framework:
         self._receipt.write_text(self._written)
 
     def _install(self, *pins: str) -> None:
-        subprocess.run([str(self.interpreter), "-m", "pip", "install", "--quiet", "--no-compile", *pins], check=True)
+        subprocess.run(
+            [str(self.interpreter), "-m", "pip", "install", "--quiet", "--no-compile", *pins],
+            check=True,
+        )
 
 
 def find_python(version: str) -> str:
@@ -98,13 +103,21 @@ def find_python(version: str) -> str:
 
 
 def _tensorflow(release: str, python: str, *more: str, extra: bool = True) -> Framework:
-    pins = (f"tensorflow=={release}", "protobuf<3.20", *more)  # protobuf 3.20 refuses what old releases generated
-    return Framework("tensorflow", release, pins, python, extra, "21.3.1" if python == "3.6" else None)
+    pins = (
+        f"tensorflow=={release}",
+        "protobuf<3.20",
+        *more,
+    )  # protobuf 3.20 refuses what old releases generated
+    return Framework(
+        "tensorflow", release, pins, python, extra, "21.3.1" if python == "3.6" else None
+    )
 
 
 def _torch(release: str, numpy: str, python: str) -> Framework:
     pip = "21.3.1" if python == "3.6" else None
-    return Framework("torch", release, (f"torch=={release}", f"numpy=={numpy}"), python, extra=True, pip=pip)
+    return Framework(
+        "torch", release, (f"torch=={release}", f"numpy=={numpy}"), python, extra=True, pip=pip
+    )
 
 
 PATCH = "tensorflow-determinism==0.3.0"
@@ -137,7 +150,11 @@ def wanted(names: list[str], everything: bool) -> Iterator[Framework]:
     known = {each.name: each for each in (*FRAMEWORKS, *PROBED)}
     if unknown := [name for name in names if name not in known]:
         raise SystemExit(f"unknown: {', '.join(unknown)}; known: {', '.join(known)}")
-    yield from (each for each in known.values() if each.name in names or (not names and (everything or not each.extra)))
+    yield from (
+        each
+        for each in known.values()
+        if each.name in names or (not names and (everything or not each.extra))
+    )
 
 
 def main() -> int:

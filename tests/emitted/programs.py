@@ -1,4 +1,5 @@
-"""All Python that d9m tells people to run: ``--format python``, examples of ingredients, statements of settings.
+"""All Python that d9m tells people to run: ``--format python``, examples of ingredients, statements
+of settings.
 
 Many releases share a text; each text is here once, with all the releases that it is told for.
 """
@@ -56,7 +57,9 @@ class Program:
 
     @property
     def name(self) -> str:
-        packages = "+".join(f"{package}-{releases[0]}" for package, releases in self.releases.items())
+        packages = "+".join(
+            f"{package}-{releases[0]}" for package, releases in self.releases.items()
+        )
         return f"{packages}-{hashlib.sha256(self.text.encode()).hexdigest()[:6]}"
 
     @functools.cached_property
@@ -66,7 +69,11 @@ class Program:
 
     def told_for(self, environment: Environment) -> None:
         for package in FRAMEWORKS:
-            candidates = environment.packages[package].candidates if package in environment.packages else None
+            candidates = (
+                environment.packages[package].candidates
+                if package in environment.packages
+                else None
+            )
             if candidates is None or (candidates.how == "between" and len(candidates.releases) > 2):
                 continue  # nobody knows which release such an image holds
             known = self.releases.setdefault(package, [])
@@ -75,8 +82,12 @@ class Program:
 
 @functools.cache
 def blocks() -> tuple[Program, ...]:
-    """Every distinct block for the top of a program. Asking all questions takes a while, so it is done once."""
-    place = shared("blocks", lambda folder: (folder / "blocks").write_bytes(pickle.dumps(_blocks())))
+    """Every distinct block for the top of a program. Asking all questions takes a while, so it is
+    done once.
+    """
+    place = shared(
+        "blocks", lambda folder: (folder / "blocks").write_bytes(pickle.dumps(_blocks()))
+    )
     return pickle.loads((place / "blocks").read_bytes())
 
 
@@ -84,9 +95,17 @@ def _blocks() -> tuple[Program, ...]:
     kb = knowledge_base()
     found: dict[str, Program] = {}
     for asked, ops in _questions(kb):
-        environment, advice, command = describe(kb, asked), advise(kb, asked, ops), _command(asked, ops)
-        imports = tuple(name for package in environment.packages for name in kb.package(package).imports)
-        _stamp, text = python.block(Answer(advice, knowledge_base(), command, imports)).split("\n", 1)
+        environment, advice, command = (
+            describe(kb, asked),
+            advise(kb, asked, ops),
+            _command(asked, ops),
+        )
+        imports = tuple(
+            name for package in environment.packages for name in kb.package(package).imports
+        )
+        _stamp, text = python.block(Answer(advice, knowledge_base(), command, imports)).split(
+            "\n", 1
+        )
         if text not in found:
             found[text] = _block(text, command, advice)
         found[text].told_for(environment)
@@ -102,7 +121,9 @@ def examples() -> tuple[Program, ...]:
         environment = describe(kb, asked)
         for ingredient in advise(kb, asked, []).ingredients:
             for code in (each.code for each in ingredient.examples if each.language == "python"):
-                found.setdefault(code, Program(code, f"ingredients/{ingredient.id}")).told_for(environment)
+                found.setdefault(code, Program(code, f"ingredients/{ingredient.id}")).told_for(
+                    environment
+                )
     return tuple(found.values())
 
 
@@ -110,20 +131,29 @@ def examples() -> tuple[Program, ...]:
 def statements() -> tuple[Program, ...]:
     """Every Python setting, turned to each value that it takes."""
     kb = knowledge_base()
-    settings = [setting for name in kb.keys("settings") if (setting := kb.setting(name)).kind == "python"]
+    settings = [
+        setting for name in kb.keys("settings") if (setting := kb.setting(name)).kind == "python"
+    ]
     found: dict[str, Program] = {}
     for asked in _releases(kb):
         environment = describe(kb, asked)
         for setting in settings:
             for value in setting.accepts or ["1"] if environment.holding(setting.when) else []:
-                lines = [*setting.imports, (setting.statement or setting.name).replace("{value}", value)]
+                lines = [
+                    *setting.imports,
+                    (setting.statement or setting.name).replace("{value}", value),
+                ]
                 text = "\n".join(lines) + "\n"
-                found.setdefault(text, Program(text, f"setting {setting.name}")).told_for(environment)
+                found.setdefault(text, Program(text, f"setting {setting.name}")).told_for(
+                    environment
+                )
     return tuple(found.values())
 
 
 def uncommented(program: Program) -> str:
-    """The text with its conditional lines taken in, as a reader does for whom the condition holds."""
+    """The text with its conditional lines taken in, as a reader does for whom the condition
+    holds.
+    """
     lines: list[str] = []
     inside = False
     for line in program.text.splitlines():
@@ -151,25 +181,45 @@ def _representatives(kb: KnowledgeBase, environment: Environment) -> list[str]:
     """One op for each set of sources: ops that meet the same ones get the same block."""
     found: dict[tuple[str, ...], str] = {}
     for item in op_lookup.everything(kb, environment):
-        found.setdefault(tuple(met.id for op in item.ops for met in kb.met_by(op.package, op.name)), item.text)
+        found.setdefault(
+            tuple(met.id for op in item.ops for met in kb.met_by(op.package, op.name)), item.text
+        )
     return list(found.values())
 
 
 def _variations(kb: KnowledgeBase) -> Iterator[Setup]:
-    """What else can change a block: facts and companions, several releases at once, and all images."""
-    switches = [name for name, fact in kb.meta.facts.items() if "true" in fact.values and not fact.argument]
-    companions = [name for name in kb.keys("packages") if name not in FRAMEWORKS and kb.package(name).kind != "image"]
+    """What else can change a block: facts and companions, several releases at once, and all
+    images.
+    """
+    switches = [
+        name for name, fact in kb.meta.facts.items() if "true" in fact.values and not fact.argument
+    ]
+    companions = [
+        name
+        for name in kb.keys("packages")
+        if name not in FRAMEWORKS and kb.package(name).kind != "image"
+    ]
     for package in FRAMEWORKS:
-        new = (package, max((each.release for each in environments.FRAMEWORKS if each.package == package), key=key))
+        new = (
+            package,
+            max(
+                (each.release for each in environments.FRAMEWORKS if each.package == package),
+                key=key,
+            ),
+        )
         majors = dict.fromkeys(release.split(".")[0] for release in kb.releases(package))
         yield from (Setup(((package, version),)) for version in (None, *majors))
         yield Setup((new,), inference=True)
         yield from (Setup((new,), facts=((name, "true"),)) for name in switches)
-        yield from (asked for name in companions if _is_understood(kb, asked := Setup((new, (name, None)))))
+        yield from (
+            asked for name in companions if _is_understood(kb, asked := Setup((new, (name, None))))
+        )
     for family, packages in kb.meta.images.items():
         for package in packages:
             for release in kb.releases(package):
-                forms = [form for each in kb.package(package).tags for form in each.forms] or ["{release}"]
+                forms = [form for each in kb.package(package).tags for form in each.forms] or [
+                    "{release}"
+                ]
                 named = [Setup((), f"{family}:{form.format(release=release)}") for form in forms]
                 yield next(asked for asked in named if _is_understood(kb, asked))
 
@@ -184,7 +234,10 @@ def _is_understood(kb: KnowledgeBase, asked: Setup) -> bool:
 
 def _command(asked: Setup, ops: Sequence[str] | None) -> str:
     words = ["d9m advise"]
-    words += [f"--with {name}={version}" if version else f"--with {name}" for name, version in asked.packages]
+    words += [
+        f"--with {name}={version}" if version else f"--with {name}"
+        for name, version in asked.packages
+    ]
     words += [f"--container {asked.container}"] if asked.container else []
     words += [f"--device {asked.device}"] if asked.device else []
     words += [f"--fact {name}={value}" for name, value in asked.facts]
@@ -203,7 +256,11 @@ def _block(text: str, command: str, advice: Advice) -> Program:
         origin=command,
         installs=tuple(advice.settings.install),
         required={step.name: step.value or "" for step in at_start if step.kind != "unset"},
-        refused={step.name: step.refuses if step.free else ["random"] for step in at_start if step.kind != "unset"},
+        refused={
+            step.name: step.refuses if step.free else ["random"]
+            for step in at_start
+            if step.kind != "unset"
+        },
         forbidden=tuple(step.name for step in at_start if step.kind == "unset"),
         sets={step.name: step.value or "" for step in later if step.kind == "env"},
         above_import=bool(later) or any(step.before_import for step in made),

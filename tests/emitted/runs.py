@@ -15,7 +15,11 @@ LONGEST = 300
 
 
 def run(
-    python: str, program: str, folder: Path, variables: Mapping[str, str] | None = None, arguments: Sequence[str] = ()
+    python: str,
+    program: str,
+    folder: Path,
+    variables: Mapping[str, str] | None = None,
+    arguments: Sequence[str] = (),
 ) -> subprocess.CompletedProcess[str]:
     """What came of `program` in a fresh interpreter with only these variables set."""
     folder.mkdir(exist_ok=True)

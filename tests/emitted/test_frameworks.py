@@ -42,31 +42,48 @@ def told(programs: tuple[Program, ...], framework: Framework) -> list[Program]:
     too, if it has all their names: that they run is worth showing. Programs that
     need another framework as well are left out: no environment here has two.
     """
-    ordinary = {each.release for each in FRAMEWORKS if each.package == framework.package and not each.extra}
+    ordinary = {
+        each.release for each in FRAMEWORKS if each.package == framework.package and not each.extra
+    }
     others = {each.package for each in FRAMEWORKS} - {framework.package}
     found: list[Program] = []
-    for each in (program for program in programs if not others & set(map(package_of, used(program.tree)))):
+    for each in (
+        program for program in programs if not others & set(map(package_of, used(program.tree)))
+    ):
         releases = each.releases.get(framework.package, [])
         homeless = bool(releases) and not framework.extra and not ordinary & set(releases)
         if framework.release in releases or (homeless and has_names(framework, each)):
             found.append(each)
-    return list({ast.dump(each.tree): each for each in found}.values())  # comments make no difference to a run
+    return list(
+        {ast.dump(each.tree): each for each in found}.values()
+    )  # comments make no difference to a run
 
 
 def has_names(framework: Framework, program: Program) -> bool:
     needed = [name for name in used(program.tree) if package_of(name) == framework.package]
-    return not program.installs and all(lifetimes()[name].covers(framework.release) for name in needed)
+    return not program.installs and all(
+        lifetimes()[name].covers(framework.release) for name in needed
+    )
 
 
 def failures(framework: Framework, programs: list[Program], folder: Path) -> list[str]:
     """What went wrong, in as many processes at a time as there are processors."""
 
     def failure(each: Program) -> str | None:
-        ran = run(str(framework.interpreter), each.text + SHOW_VARIABLES, folder / each.name, each.required)
+        ran = run(
+            str(framework.interpreter),
+            each.text + SHOW_VARIABLES,
+            folder / each.name,
+            each.required,
+        )
         if ran.returncode != 0:
             return f"{each.origin}\n{each.text}\n{said(ran)}"
         variables = json.loads(ran.stdout.partition("VARIABLES ")[2])
-        wrong = {name: variables.get(name) for name, value in each.sets.items() if variables.get(name) != value}
+        wrong = {
+            name: variables.get(name)
+            for name, value in each.sets.items()
+            if variables.get(name) != value
+        }
         return f"{each.origin}: {wrong} instead of {each.sets}" if wrong else None
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -86,21 +103,34 @@ def test_every_example_for_this_release_runs(framework: Framework, tmp_path: Pat
 
 
 def test_every_statement_for_this_release_runs(framework: Framework, tmp_path: Path) -> None:
-    """All in one process: nothing here needs a fresh one, and importing a framework takes seconds."""
+    """All in one process: nothing here needs a fresh one, and importing a framework takes
+    seconds.
+    """
     mine = told(statements(), framework)
     assert mine
     ran = run(str(framework.interpreter), "\n".join(each.text for each in mine), tmp_path)
     assert ran.returncode == 0, said(ran)
 
 
-def test_a_block_below_the_import_of_the_framework_refuses_to_run(framework: Framework, tmp_path: Path) -> None:
+def test_a_block_below_the_import_of_the_framework_refuses_to_run(
+    framework: Framework, tmp_path: Path
+) -> None:
     for each in [each for each in told(blocks(), framework) if each.above_import][:1]:
-        refused = run(str(framework.interpreter), f"import {framework.package}\n{each.text}", tmp_path, each.required)
+        refused = run(
+            str(framework.interpreter),
+            f"import {framework.package}\n{each.text}",
+            tmp_path,
+            each.required,
+        )
         assert refused.returncode != 0, each.origin
-        assert f"RuntimeError: {framework.package} is already imported" in refused.stderr, said(refused)
+        assert f"RuntimeError: {framework.package} is already imported" in refused.stderr, said(
+            refused
+        )
 
 
-def test_the_table_of_names_is_right_about_this_release(framework: Framework, tmp_path: Path) -> None:
+def test_the_table_of_names_is_right_about_this_release(
+    framework: Framework, tmp_path: Path
+) -> None:
     names = [name for name in lifetimes() if package_of(name) in (framework.package, "numpy")]
     looked = run(str(framework.interpreter), LOOK_UP, tmp_path, arguments=[json.dumps(names)])
     assert looked.returncode == 0, said(looked)

@@ -1,4 +1,6 @@
-"""Every package that d9m tells people to install is at the registry, and holds what the programs import from it."""
+"""Every package that d9m tells people to install is at the registry, and holds what the programs
+import from it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ EMPTY = "tensorflow-determinism==0.4.0"
 def download(pin: str, folder: Path) -> Path:
     """The file that pip chooses for a requirement, its dependencies left out."""
     options = ["--quiet", "--no-deps", "--retries", "1", "--dest", str(folder)]
-    asked = subprocess.run([sys.executable, "-m", "pip", "download", *options, pin], capture_output=True, text=True)
+    asked = subprocess.run(
+        [sys.executable, "-m", "pip", "download", *options, pin], capture_output=True, text=True
+    )
     if asked.returncode != 0 and not os.environ.get(EVERYTHING) and not _is_answered(asked.stderr):
         pytest.skip(f"no package registry is reached from here; to test {pin}: run this online")
     assert asked.returncode == 0, asked.stderr[-2000:]

@@ -36,7 +36,9 @@ def rendered(advice: Advice, format_: str) -> str:
 
 def shell(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], **variables}
-    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, env=environment)
+    return subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
 
 
 # --- Megatron ----------------------------------------------------------------------
@@ -53,10 +55,14 @@ SEEN = [
 
 
 def test_the_checks_stand_in_the_sources() -> None:
-    assert [each for each in SEEN if unfounded({"fact": "stack.md", "quote": each}) is not None] == []
+    assert [
+        each for each in SEEN if unfounded({"fact": "stack.md", "quote": each}) is not None
+    ] == []
 
 
-def megatron_faults(release: str, arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[str]:
+def megatron_faults(
+    release: str, arguments: Sequence[str], variables: Mapping[str, str]
+) -> Iterator[str]:
     """What `validate_args` and Transformer Engine's layer say under --deterministic-mode."""
     at = key(release)
     if "--deterministic-mode" not in arguments:
@@ -73,7 +79,9 @@ def megatron_faults(release: str, arguments: Sequence[str], variables: Mapping[s
     else:
         tokens = (algorithm or "Ring").split(",")
         yield from (
-            f"NCCL_ALGO: {each}" for each in tokens if each not in ("Ring", "CollnetDirect", "CollnetChain", "^NVLS")
+            f"NCCL_ALGO: {each}"
+            for each in tokens
+            if each not in ("Ring", "CollnetDirect", "CollnetChain", "^NVLS")
         )
         if variables.get("CUBLAS_WORKSPACE_CONFIG", ":4096:8") not in (":4096:8", ":16:8"):
             yield "CUBLAS_WORKSPACE_CONFIG is not a deterministic setting"
@@ -91,12 +99,17 @@ def refused(release: str) -> set[str]:
 
 
 MEGATRON = [each for each in knowledge_base().releases("megatron-core") if key(each) >= key("0.8")]
-OLD_MEGATRON = [each for each in knowledge_base().releases("megatron-core") if key(each) < key("0.8")]
+OLD_MEGATRON = [
+    each for each in knowledge_base().releases("megatron-core") if key(each) < key("0.8")
+]
 
 
 def launched(advice: Advice, **variables: str) -> tuple[list[str], dict[str, str]]:
     """Arguments and variables that the emitted block leaves a launch line."""
-    script = f"{rendered(advice, 'megatron')}\nprintf '%s\\n' \"${{DETERMINISTIC_ARGS[@]}}\"; echo --; env"
+    script = (
+        f"{rendered(advice, 'megatron')}\nprintf '%s\\n' \"${{DETERMINISTIC_ARGS[@]}}\"; "
+        "echo --; env"
+    )
     arguments, _, environment = shell(script, **variables).stdout.partition("--\n")
     return arguments.split(), dict(line.partition("=")[::2] for line in environment.splitlines())
 
@@ -137,10 +150,22 @@ def test_a_release_without_the_mode_gets_no_argument(release: str) -> None:
 WRONG = [
     ("0.7.0", "--deterministic-mode", {}),
     ("0.18.2", "--deterministic-mode", {"NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0"}),
-    ("0.18.2", "--deterministic-mode", {"NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0", "NCCL_ALGO": "ring"}),
-    ("0.18.2", "--deterministic-mode", {"NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0", "NCCL_ALGO": "Ring,Tree"}),
+    (
+        "0.18.2",
+        "--deterministic-mode",
+        {"NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0", "NCCL_ALGO": "ring"},
+    ),
+    (
+        "0.18.2",
+        "--deterministic-mode",
+        {"NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0", "NCCL_ALGO": "Ring,Tree"},
+    ),
     ("0.18.2", "--deterministic-mode", {"NCCL_ALGO": "Ring"}),
-    ("0.8.0", "--deterministic-mode --use-flash-attn", {"NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0", "NCCL_ALGO": "Tree"}),
+    (
+        "0.8.0",
+        "--deterministic-mode --use-flash-attn",
+        {"NVTE_ALLOW_NONDETERMINISTIC_ALGO": "0", "NCCL_ALGO": "Tree"},
+    ),
     ("0.19.0", "--deterministic-mode", {"NCCL_ALGO": "Tree"}),
     ("0.19.0", "--deterministic-mode", {"NCCL_ALGO": "allreduce:tree"}),
     ("0.19.0", "--deterministic-mode", {"CUBLAS_WORKSPACE_CONFIG": ":4096:2"}),
@@ -151,14 +176,21 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("release", "arguments", "variables"), WRONG)
-def test_the_checks_notice_what_a_release_refuses(release: str, arguments: str, variables: dict[str, str]) -> None:
+def test_the_checks_notice_what_a_release_refuses(
+    release: str, arguments: str, variables: dict[str, str]
+) -> None:
     assert len(list(megatron_faults(release, arguments.split(), variables))) == 1
 
 
 # --- Clara Train -------------------------------------------------------------------
 
 CLARA_SEEN = [
-    {"seed": "003", "quote": "is set with a string of numerical value. All others are set with positive integers"},
+    {
+        "seed": "003",
+        "quote": (
+            "is set with a string of numerical value. All others are set with positive integers"
+        ),
+    },
     {"fact": "stack.md", "quote": "Only this key is a string; the others are positive integers."},
     {"fact": "stack.md", "quote": "config_train.json 'determinism': {\"random_seed\": 0}"},
 ]
@@ -170,7 +202,11 @@ def test_the_rules_of_the_clara_section_stand_in_the_documents() -> None:
 
 def clara_faults(release: str, section: Mapping[str, Any]) -> Iterator[str]:
     """What a release would not understand of a determinism section."""
-    seeds = ("random_seed",) if key(release) >= key("4.0") else ("python_seed", "random_seed", "numpy_seed", "tf_seed")
+    seeds = (
+        ("random_seed",)
+        if key(release) >= key("4.0")
+        else ("python_seed", "random_seed", "numpy_seed", "tf_seed")
+    )
     yield from (f"no {name}" for name in seeds if name not in section)
     for name, value in section.items():
         if name not in seeds:
@@ -184,7 +220,9 @@ def clara_faults(release: str, section: Mapping[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("release", knowledge_base().releases("clara-train"))
 @pytest.mark.parametrize("beside", [(), (("horovod", None),)], ids=["alone", "with horovod"])
-def test_the_clara_section_is_what_its_release_reads(release: str, beside: tuple[tuple[str, None], ...]) -> None:
+def test_the_clara_section_is_what_its_release_reads(
+    release: str, beside: tuple[tuple[str, None], ...]
+) -> None:
     configuration = json.loads(rendered(answer(("clara-train", release), *beside), "clara"))
     assert list(clara_faults(release, configuration.pop("determinism"))) == []
     assert configuration == ({"cudnn_benchmark": False} if key(release) >= key("4.0") else {})
@@ -227,11 +265,15 @@ def test_a_slurm_script_runs_with_the_advised_environment_and_arguments(
 
 
 @pytest.mark.parametrize("packages", STACKS, ids=lambda packages: packages[-1][0])
-def test_a_dockerfile_has_only_instructions_and_comments(packages: tuple[tuple[str, str], ...]) -> None:
+def test_a_dockerfile_has_only_instructions_and_comments(
+    packages: tuple[tuple[str, str], ...],
+) -> None:
     advice = answer(*packages)
     lines = rendered(advice, "dockerfile").splitlines()
     assert [
-        line for line in lines if not re.match(r'# |ENV [A-Z_0-9]+="[^"]*(\$\{[^}]*\}[^"]*)?"$|RUN pip install ', line)
+        line
+        for line in lines
+        if not re.match(r'# |ENV [A-Z_0-9]+="[^"]*(\$\{[^}]*\}[^"]*)?"$|RUN pip install ', line)
     ] == []
     told = {line.split("=")[0].removeprefix("ENV ") for line in lines if line.startswith("ENV")}
     assert told == {*advice.settings.env, *advice.settings.append}
@@ -251,10 +293,19 @@ def test_a_list_variable_is_appended_to_in_every_format(
     for format_ in ("env", "slurm"):
         script = f'srun() {{ :; }}\n{rendered(advice, format_)}\nprintf %s "${variable}"'
         assert shell(script, **variables).stdout.split() == wanted
-    (line,) = [line for line in rendered(advice, "dockerfile").splitlines() if line.startswith(f"ENV {variable}=")]
-    assert shell(f'{line.removeprefix("ENV ")}\nprintf %s "${variable}"', **variables).stdout.split() == wanted
+    (line,) = [
+        line
+        for line in rendered(advice, "dockerfile").splitlines()
+        if line.startswith(f"ENV {variable}=")
+    ]
+    assert (
+        shell(f'{line.removeprefix("ENV ")}\nprintf %s "${variable}"', **variables).stdout.split()
+        == wanted
+    )
     block = rendered(advice, "python")
-    assignment = next(line for line in block.splitlines() if line.startswith(f"os.environ[{variable!r}]"))
+    assignment = next(
+        line for line in block.splitlines() if line.startswith(f"os.environ[{variable!r}]")
+    )
     told = subprocess.run(
         ["python3", "-c", f"import os\n{assignment}\nprint(os.environ[{variable!r}])"],
         capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"], **variables},

@@ -1,4 +1,6 @@
-"""Every program that d9m tells people to run is of its time, and refuses to run where it would come too late."""
+"""Every program that d9m tells people to run is of its time, and refuses to run where it would come
+too late.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,11 @@ def text_fault(program: Program) -> str | None:
 def undefined(tree: ast.Module) -> set[str]:
     """Names that are read and nowhere bound."""
     nodes = list(ast.walk(tree))
-    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    bound = {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
     bound |= {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     bound |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     bound |= {
@@ -62,7 +68,9 @@ def name_faults(program: Program) -> list[str]:
 
 @functools.cache
 def installed() -> set[str]:
-    """Import packages beside the frameworks that blocks have installed first; test_installs looks into them."""
+    """Import packages beside the frameworks that blocks have installed first; test_installs looks
+    into them.
+    """
     names = {name for each in blocks() if each.installs for name in used(each.tree)}
     return {package_of(name) for name in names} - {package_of(name) for name in lifetimes()}
 
@@ -101,15 +109,35 @@ def test_a_text_that_no_python_3_6_could_run_is_noticed(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "release", "fault"),
     [
-        ("import torch\ntorch.set_deterministic(True)\n", "1.10.0", "no torch.set_deterministic in 1.10.0"),
-        ("import torch as t\nt.use_deterministic_algorithms(True)\n", "1.7.1", "no torch.use_deterministic_algorithms"),
-        ("from torch.utils.data import DataLoader\nDataLoader([], generator=0)\n", "1.5.1", "(generator=) in 1.5.1"),
-        ("import torch\ntorch.make_deterministic()\n", "2.13.0", "torch.make_deterministic has no row"),
+        (
+            "import torch\ntorch.set_deterministic(True)\n",
+            "1.10.0",
+            "no torch.set_deterministic in 1.10.0",
+        ),
+        (
+            "import torch as t\nt.use_deterministic_algorithms(True)\n",
+            "1.7.1",
+            "no torch.use_deterministic_algorithms",
+        ),
+        (
+            "from torch.utils.data import DataLoader\nDataLoader([], generator=0)\n",
+            "1.5.1",
+            "(generator=) in 1.5.1",
+        ),
+        (
+            "import torch\ntorch.make_deterministic()\n",
+            "2.13.0",
+            "torch.make_deterministic has no row",
+        ),
         ("import fwd9m\n", "2.13.0", "fwd9m has no row"),
     ],
 )
 def test_a_name_of_another_time_is_noticed(text: str, release: str, fault: str) -> None:
-    assert [each for each in name_faults(Program(text, "planted", {"torch": [release]})) if fault in each]
+    assert [
+        each
+        for each in name_faults(Program(text, "planted", {"torch": [release]}))
+        if fault in each
+    ]
 
 
 def test_every_row_of_the_table_of_names_says_why() -> None:
@@ -123,7 +151,9 @@ def test_every_row_of_the_table_of_names_says_why() -> None:
                 assert not (fault := unfounded(because)), f"{name}: {fault}"
 
 
-def test_a_block_refuses_to_run_without_a_variable_that_only_the_shell_can_set(tmp_path: Path) -> None:
+def test_a_block_refuses_to_run_without_a_variable_that_only_the_shell_can_set(
+    tmp_path: Path,
+) -> None:
     asking = [each for each in blocks() if each.required]
     assert asking
     for each in asking:
@@ -132,14 +162,20 @@ def test_a_block_refuses_to_run_without_a_variable_that_only_the_shell_can_set(t
             for variables in (rest, *({**rest, name: value} for value in each.refused[name])):
                 refused = run(sys.executable, each.text, tmp_path, variables)
                 assert refused.returncode != 0, each.origin
-                assert f"RuntimeError: set {name}=" in refused.stderr, f"{each.origin}\n{said(refused)}"
+                assert f"RuntimeError: set {name}=" in refused.stderr, (
+                    f"{each.origin}\n{said(refused)}"
+                )
 
 
-def test_a_block_refuses_to_run_with_a_variable_that_only_the_shell_can_unset(tmp_path: Path) -> None:
+def test_a_block_refuses_to_run_with_a_variable_that_only_the_shell_can_unset(
+    tmp_path: Path,
+) -> None:
     for each in blocks():
         for name in each.forbidden:
             refused = run(sys.executable, each.text, tmp_path, {**each.required, name: "1"})
-            assert f"RuntimeError: unset {name}" in refused.stderr, f"{each.origin}\n{said(refused)}"
+            assert f"RuntimeError: unset {name}" in refused.stderr, (
+                f"{each.origin}\n{said(refused)}"
+            )
 
 
 def test_a_block_that_comes_too_late_after_an_import_refuses_to_run(tmp_path: Path) -> None:
@@ -148,6 +184,10 @@ def test_a_block_that_comes_too_late_after_an_import_refuses_to_run(tmp_path: Pa
     assert early
     for each in early:
         for package in each.releases or ("torch",):
-            imported = f"import sys, types\nsys.modules[{package!r}] = types.ModuleType({package!r})\n"
+            imported = (
+                f"import sys, types\nsys.modules[{package!r}] = types.ModuleType({package!r})\n"
+            )
             refused = run(sys.executable, imported + each.text, tmp_path, each.required)
-            assert f"RuntimeError: {package} is already imported" in refused.stderr, f"{each.origin}\n{said(refused)}"
+            assert f"RuntimeError: {package} is already imported" in refused.stderr, (
+                f"{each.origin}\n{said(refused)}"
+            )

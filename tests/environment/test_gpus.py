@@ -38,7 +38,14 @@ def test_a_gpu_is_found_as_people_and_tools_write_it(text: str, name: str, sm: s
     ("text", "says"),
     [
         ("H10", "unknown GPU 'H10'\n  did you mean H100 or A10"),
-        ("6000", "--gpu '6000' may be any of 3\n  allowed: Quadro RTX 6000, RTX 6000 Ada, RTX PRO 6000 Blackwell"),
+        (
+            "6000",
+            (
+                "--gpu '6000' may be any of 3\n  allowed: Quadro RTX 6000, RTX 6000 Ada, RTX PRO "
+                "6000 "
+                "Blackwell"
+            ),
+        ),
         ("", "unknown GPU"),
         ("abacus", "--fact sm=90"),
     ],

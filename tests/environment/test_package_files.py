@@ -82,18 +82,32 @@ Versions of relevant libraries:
 READ = [
     (
         REQUIREMENTS,
-        {"torch": "2.4.0+cu121", "transformers": ">=4.40,<5", "lightning": None,
-         "flash-attn": "2.6.3+cu123torch2.4", "nvidia-cudnn-cu12": "9.1.0.70"},
+        {
+            "torch": "2.4.0+cu121",
+            "transformers": ">=4.40,<5",
+            "lightning": None,
+            "flash-attn": "2.6.3+cu123torch2.4",
+            "nvidia-cudnn-cu12": "9.1.0.70",
+        },
     ),
-    ("Package    Version\n---------- -----------\ntorch      2.4.0+cu121\n", {"torch": "2.4.0+cu121"}),
-    ("# packages in environment at /opt/conda:\npytorch  2.4.0  py3.10_cuda12.1  pytorch\n", {"pytorch": "2.4.0"}),
-    ("pytorch=2.4.0=py3.10_cuda12.1_0\nnumpy=1.26.4=py310h\n", {"pytorch": "2.4.0", "numpy": "1.26.4"}),
+    (
+        ("Package    Version\n---------- -----------\ntorch      2.4.0+cu121\n"),
+        {"torch": "2.4.0+cu121"},
+    ),
+    (
+        ("# packages in environment at /opt/conda:\npytorch  2.4.0  py3.10_cuda12.1  pytorch\n"),
+        {"pytorch": "2.4.0"},
+    ),
+    (
+        "pytorch=2.4.0=py3.10_cuda12.1_0\nnumpy=1.26.4=py310h\n",
+        {"pytorch": "2.4.0", "numpy": "1.26.4"},
+    ),
     (CONDA, {"python": "3.10", "pytorch": "2.4.0", "pytorch-cuda": "12.1", "lightning": "2.4.0"}),
     (DOCKERFILE, {"transformers": "4.40.0", "horovod": None, "lightning": None}),
     (UV, {"torch": "2.4.0", "filelock": "3.15.4"}),
     (UV.replace("[[package]]", "[[packages]]"), {"torch": "2.4.0", "filelock": "3.15.4"}),
     (COLLECTED, {"torch": "2.1.0+cu121", "cuda": "12.1", "python": "3.10.12", "numpy": "1.26.0"}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "packages"), READ)
@@ -109,12 +123,18 @@ def test_a_dockerfile_has_the_image_of_its_last_stage() -> None:
 
 def test_a_report_of_collect_env_names_the_gpu_and_the_system() -> None:
     found = read(COLLECTED, "file")
-    assert (found.gpu, found.device, found.facts) == ("NVIDIA A100-SXM4-40GB", None, {"os": "windows"})
+    assert (found.gpu, found.device, found.facts) == (
+        "NVIDIA A100-SXM4-40GB",
+        None,
+        {"os": "windows"},
+    )
     on_amd = COLLECTED.replace("ROCM used to build PyTorch: N/A", "ROCM used to build PyTorch: 6.1")
     assert read(on_amd, "file").device == "rocm"
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "--index-url https://example.org\n", "dependencies:\n"])
+@pytest.mark.parametrize(
+    "text", ["", "# nothing\n", "--index-url https://example.org\n", "dependencies:\n"]
+)
 def test_a_file_that_lists_nothing_is_refused(text: str) -> None:
     with pytest.raises(DataError, match="no package is listed there"):
         read(text, "file")
@@ -135,7 +155,11 @@ def described(text: str, setup: Setup | None = None) -> Environment:
 
 
 def versions(environment: Environment) -> dict[str, str | None]:
-    return {name: package.version for name, package in environment.packages.items() if package.origin != "wheel"}
+    return {
+        name: package.version
+        for name, package in environment.packages.items()
+        if package.origin != "wheel"
+    }
 
 
 def test_packages_that_nobody_knows_are_counted() -> None:
@@ -159,7 +183,12 @@ def test_a_typed_package_replaces_the_image_that_holds_another() -> None:
 
 
 def test_a_name_of_conda_is_the_package() -> None:
-    assert versions(described(CONDA)) == {"python": "3.10", "torch": "2.4.0", "cuda": "12.1", "lightning": "2.4.0"}
+    assert versions(described(CONDA)) == {
+        "python": "3.10",
+        "torch": "2.4.0",
+        "cuda": "12.1",
+        "lightning": "2.4.0",
+    }
 
 
 def test_a_short_name_that_another_project_has_is_not_taken_for_ours() -> None:
@@ -169,7 +198,9 @@ def test_a_short_name_that_another_project_has_is_not_taken_for_ours() -> None:
 
 def test_a_lock_with_two_versions_asks_which() -> None:
     both = UV + '\n[[package]]\nname = "torch"\nversion = "2.3.0"\n'
-    with pytest.raises(UsageError, match=r"lists torch as 2\.4\.0 and 2\.3\.0\n  say which: --with torch=VERSION"):
+    with pytest.raises(
+        UsageError, match=r"lists torch as 2\.4\.0 and 2\.3\.0\n  say which: --with torch=VERSION"
+    ):
         described(both)
     builds = UV + '\n[[package]]\nname = "torch"\nversion = "2.4.0+cpu"\n'
     assert versions(described(builds))["torch"] == "2.4.0"

@@ -16,9 +16,18 @@ def inside(reference: str, device: str | None = None) -> Environment:
 @pytest.mark.parametrize(
     ("reference", "packages"),
     [
-        ("pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime", {"torch": "2.4.0", "cuda": "12.4", "cudnn": "9.1.0.70"}),
-        ("docker.io/pytorch/pytorch:2.2.2-cuda12.1-cudnn8-devel", {"torch": "2.2.2", "cuda": "12.1"}),
-        ("pytorch/pytorch:1.0-cuda10.0-cudnn7-devel", {"torch": "1.0", "cuda": "10.0", "cudnn": "7"}),
+        (
+            "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime",
+            {"torch": "2.4.0", "cuda": "12.4", "cudnn": "9.1.0.70"},
+        ),
+        (
+            "docker.io/pytorch/pytorch:2.2.2-cuda12.1-cudnn8-devel",
+            {"torch": "2.2.2", "cuda": "12.1"},
+        ),
+        (
+            "pytorch/pytorch:1.0-cuda10.0-cudnn7-devel",
+            {"torch": "1.0", "cuda": "10.0", "cudnn": "7"},
+        ),
         ("tensorflow/tensorflow:2.16.1-gpu", {"tensorflow": "2.16.1"}),
         ("tensorflow/tensorflow:1.15.0-gpu-py3-jupyter", {"tensorflow": "1.15.0"}),
         ("vllm/vllm-openai:v0.11.0", {"vllm": "0.11.0"}),
@@ -29,7 +38,10 @@ def test_a_tag_says_what_is_inside(reference: str, packages: dict[str, str]) -> 
     assert environment.image is not None
     assert environment.image.reference == reference
     assert environment.device == "cuda"
-    assert packages.items() <= {name: package.version for name, package in environment.packages.items()}.items()
+    assert (
+        packages.items()
+        <= {name: package.version for name, package in environment.packages.items()}.items()
+    )
 
 
 def test_the_newest_release_is_what_latest_holds() -> None:

@@ -15,7 +15,9 @@ from d9m.model import op_syntax
 from d9m.model.versions import candidates, covers, in_order, key
 
 RELEASED = ("1.0.0", "1.15.0", "2.0.0", "2.0.1", "2.1.0", "2.10.0", "2.10.1")
-NUMBERS = st.lists(st.integers(0, 30), min_size=1, max_size=4).map(lambda parts: ".".join(map(str, parts)))
+NUMBERS = st.lists(st.integers(0, 30), min_size=1, max_size=4).map(
+    lambda parts: ".".join(map(str, parts))
+)
 OPS = st.text(alphabet="ab.:=,()[]{} '\"\t_1x\u00a0é", max_size=40)
 VERSIONS = st.text(alphabet="0123456789.+-abcdevrpost!v_ *", max_size=20)
 
@@ -47,10 +49,14 @@ def test_splitting_a_list_loses_nothing_but_blanks_and_separating_commas(text: s
 
 @given(
     st.sampled_from(["tf.nn.bias_add", "interpolate", "aten::index_put_"]),
-    st.dictionaries(st.sampled_from(["mode", "dtype", "reduce"]), st.sampled_from(["linear", "sum", "1"])),
+    st.dictionaries(
+        st.sampled_from(["mode", "dtype", "reduce"]), st.sampled_from(["linear", "sum", "1"])
+    ),
     st.sampled_from(["", ":forward", ":backward"]),
 )
-def test_equal_spellings_of_one_op_are_read_alike(name: str, arguments: dict[str, str], direction: str) -> None:
+def test_equal_spellings_of_one_op_are_read_alike(
+    name: str, arguments: dict[str, str], direction: str
+) -> None:
     pairs = [f"{each}={value}" for each, value in arguments.items()]
     by_colons = op_syntax.parse(":".join([name, *pairs]) + direction)
     by_brackets = op_syntax.parse(f"{name}[{', '.join(pairs)}]{direction}")
@@ -61,7 +67,9 @@ def test_equal_spellings_of_one_op_are_read_alike(name: str, arguments: dict[str
 
 @given(st.one_of(st.text(), VERSIONS, NUMBERS), st.sampled_from([RELEASED, ()]))
 @settings(max_examples=500)
-def test_no_version_makes_candidates_raise_anything_but_a_usage_error(text: str, released: tuple[str, ...]) -> None:
+def test_no_version_makes_candidates_raise_anything_but_a_usage_error(
+    text: str, released: tuple[str, ...]
+) -> None:
     found = answer(candidates, "tensorflow", text, released)
     if isinstance(found, UsageError):
         assert found.what.isprintable()
@@ -81,8 +89,12 @@ def test_releases_are_listed_in_the_order_of_packaging(names: list[str]) -> None
     assert list(in_order(dict.fromkeys(names))) == sorted(names, key=Version)
 
 
-@given(st.sampled_from(RELEASED), st.sampled_from(["", "+cu121", "+nv"]), st.sampled_from(["", "v"]))
-def test_a_release_stands_for_itself_whatever_its_local_part(release: str, local: str, prefix: str) -> None:
+@given(
+    st.sampled_from(RELEASED), st.sampled_from(["", "+cu121", "+nv"]), st.sampled_from(["", "v"])
+)
+def test_a_release_stands_for_itself_whatever_its_local_part(
+    release: str, local: str, prefix: str
+) -> None:
     found = candidates("tensorflow", f"{prefix}{release}{local}", RELEASED)
     assert found.releases == (release,)
     assert found.how == "exactly"
@@ -95,8 +107,13 @@ def test_a_prefix_stands_for_every_release_that_it_covers(release: str) -> None:
     assert set(found.releases) == {each for each in RELEASED if covers(prefix, each)}
 
 
-@given(st.sampled_from(RELEASED[1:]), st.sampled_from(["a0+32f93b1", "rc1", ".dev20200428", "-dev20200428"]))
-def test_a_pre_release_lies_between_its_base_and_the_release_below(release: str, suffix: str) -> None:
+@given(
+    st.sampled_from(RELEASED[1:]),
+    st.sampled_from(["a0+32f93b1", "rc1", ".dev20200428", "-dev20200428"]),
+)
+def test_a_pre_release_lies_between_its_base_and_the_release_below(
+    release: str, suffix: str
+) -> None:
     found = candidates("tensorflow", release + suffix, RELEASED)
     place = RELEASED.index(release)
     assert found.releases == RELEASED[place - 1 : place + 1]

@@ -88,16 +88,23 @@ def meant(kb: KnowledgeBase, version: str, text: str) -> list[str]:
     return answer.names
 
 
-@pytest.mark.parametrize("text", ["torch.relu", "relu", "torch.Tensor.relu_", "TORCH.ReLU", "torch.relu(x):backward"])
-def test_a_public_name_that_no_record_names_has_no_known_source(kb: KnowledgeBase, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["torch.relu", "relu", "torch.Tensor.relu_", "TORCH.ReLU", "torch.relu(x):backward"]
+)
+def test_a_public_name_that_no_record_names_has_no_known_source(
+    kb: KnowledgeBase, text: str
+) -> None:
     assert meant(kb, "2.0", text) == ["torch.relu"]
 
 
 @pytest.mark.parametrize(
-    "text", ["torch.nosuchop", "nosuchop", "F.relu", "torch.Tensor.hidden", "torch._C.hidden", "elu"]
+    "text",
+    ["torch.nosuchop", "nosuchop", "F.relu", "torch.Tensor.hidden", "torch._C.hidden", "elu"],
 )
 def test_a_name_that_no_wheel_has_is_refused(kb: KnowledgeBase, text: str) -> None:
-    with pytest.raises(UsageError, match=r"no release of torch from 1\.1\.0 to 2\.1\.0 has such a public name"):
+    with pytest.raises(
+        UsageError, match=r"no release of torch from 1\.1\.0 to 2\.1\.0 has such a public name"
+    ):
         meant(kb, "2.0", text)
 
 
@@ -149,19 +156,31 @@ def test_a_name_that_records_name_is_theirs_alone(kb: KnowledgeBase) -> None:
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("torch.vmap", "in torch from 2.0"), ("gesv", "in torch before 2.0"), ("torch.relu", "No record")],
+    [
+        ("torch.vmap", "in torch from 2.0"),
+        ("gesv", "in torch before 2.0"),
+        ("torch.relu", "No record"),
+    ],
 )
-def test_a_public_name_can_be_shown_with_the_releases_that_have_it(kb: KnowledgeBase, name: str, says: str) -> None:
+def test_a_public_name_can_be_shown_with_the_releases_that_have_it(
+    kb: KnowledgeBase, name: str, says: str
+) -> None:
     shown = rendered.render(kb, show(kb, [name])).plain()
     assert says in shown
     assert "No record names a source of nondeterminism here." in shown
 
 
-def test_every_op_in_every_release_is_counted_and_what_is_unknown_is_listed(kb: KnowledgeBase) -> None:
+def test_every_op_in_every_release_is_counted_and_what_is_unknown_is_listed(
+    kb: KnowledgeBase,
+) -> None:
     (found,) = answered(kb)
     assert (found.ops, found.releases, found.pairs) == (3, 6, 18)
     assert found.outcomes == {"no-known-source": 12, "unknown": 4, "unsolved": 2}
     assert (found.unknown_percent, found.unknown_percent_met) == (22.22, 66.67)
     (open_,) = found.unknown
-    assert (open_.source, open_.releases, open_.ops) == ("pytorch/histc", "1.0.0..2.0.0", ["torch.histc"])
+    assert (open_.source, open_.releases, open_.ops) == (
+        "pytorch/histc",
+        "1.0.0..2.0.0",
+        ["torch.histc"],
+    )
     assert "not looked at" in found.text()

@@ -23,7 +23,13 @@ CALLS = [
         "x, size=(2, 2)",
         {"mode": "nearest", "antialias": "false"},
     ),
-    ("torch", "torch.nn.functional.interpolate", "1.5.0", "x, None, 2, 'bicubic'", {"mode": "bicubic"}),
+    (
+        "torch",
+        "torch.nn.functional.interpolate",
+        "1.5.0",
+        "x, None, 2, 'bicubic'",
+        {"mode": "bicubic"},
+    ),
     ("torch", "torch.nn.functional.interpolate", "2.9.1", "x, mode=mode", {"antialias": "false"}),
     ("torch", "torch.nn.Upsample", "2.0.0", "scale_factor=2", {"mode": "nearest"}),
     ("torch", "torch.nn.EmbeddingBag", "1.4.0", "10, 3", {"mode": "mean"}),
@@ -37,7 +43,13 @@ CALLS = [
     ("torch", "torch.Tensor.put_", "1.9.0", "i, v", {"accumulate": "false"}),
     ("torch", "torch.Tensor.scatter_reduce_", "2.2.0", "0, i, s, 'amax'", {"reduce": "amax"}),
     ("torch", "torch.Tensor.scatter_", "2.2.0", "0, i, s, reduce='add'", {"reduce": "sum"}),
-    ("tensorflow", "tf.image.resize", "2.5.0", "x, [2, 2]", {"method": "bilinear", "antialias": "false"}),
+    (
+        "tensorflow",
+        "tf.image.resize",
+        "2.5.0",
+        "x, [2, 2]",
+        {"method": "bilinear", "antialias": "false"},
+    ),
     (
         "tensorflow",
         "tf.image.resize",
@@ -46,22 +58,48 @@ CALLS = [
         {"method": "nearest", "antialias": "false"},
     ),
     ("tensorflow", "tf.keras.layers.UpSampling2D", "2.19.0", "2", {"interpolation": "nearest"}),
-    ("tensorflow", "tf.keras.layers.UpSampling2D", "2.3.0", "2, None, 'bilinear'", {"interpolation": "bilinear"}),
+    (
+        "tensorflow",
+        "tf.keras.layers.UpSampling2D",
+        "2.3.0",
+        "2, None, 'bilinear'",
+        {"interpolation": "bilinear"},
+    ),
     ("tensorflow", "tf.data.Dataset.map", "2.9.0", "f", {"parallel_calls": "false"}),
-    ("tensorflow", "tf.data.Dataset.map", "2.9.0", "f, tf.data.AUTOTUNE", {"parallel_calls": "true"}),
+    (
+        "tensorflow",
+        "tf.data.Dataset.map",
+        "2.9.0",
+        "f, tf.data.AUTOTUNE",
+        {"parallel_calls": "true"},
+    ),
     ("tensorflow", "tf.data.Dataset.map", "1.15.0", "f, 4", {"parallel_calls": "true"}),
     ("tensorflow", "tf.math.bincount", "2.4.0", "x, w", {"weights": "true"}),
     ("jax", "jax.numpy.bincount", "0.4.30", "x", {"weights": "false"}),
     ("jax", "jax.numpy.bincount", "0.12.0", "x, w", {"weights": "true"}),
     ("jax", "jax.nn.dot_product_attention", "0.6.0", "q, k, v", {"implementation": "xla"}),
-    ("jax", "jax.nn.dot_product_attention", "0.6.0", "q, k, v, implementation='cudnn'", {"implementation": "cudnn"}),
-    ("jax", "jax.numpy.ndarray.at.add", "0.5.0", "v, unique_indices=True", {"duplicate_indices": "false"}),
+    (
+        "jax",
+        "jax.nn.dot_product_attention",
+        "0.6.0",
+        "q, k, v, implementation='cudnn'",
+        {"implementation": "cudnn"},
+    ),
+    (
+        "jax",
+        "jax.numpy.ndarray.at.add",
+        "0.5.0",
+        "v, unique_indices=True",
+        {"duplicate_indices": "false"},
+    ),
     ("jax", "jax.numpy.ndarray.at.add", "0.5.0", "v", {}),
 ]
 
 
 @pytest.mark.parametrize(("package", "name", "release", "text", "facts"), CALLS)
-def test_a_call_decides_facts(package: str, name: str, release: str, text: str, facts: dict[str, str]) -> None:
+def test_a_call_decides_facts(
+    package: str, name: str, release: str, text: str, facts: dict[str, str]
+) -> None:
     kb = knowledge_base()
     signature = kb.signature(package, name, release)
     given = arguments(text)
@@ -78,7 +116,9 @@ def test_a_call_decides_facts(package: str, name: str, release: str, text: str, 
         ("torch.Tensor.sum", "", {"dim": "none", "keepdim": "none", "dtype": "none"}),
     ],
 )
-def test_what_is_left_out_has_the_default_of_the_framework(name: str, text: str, bound: dict[str, str]) -> None:
+def test_what_is_left_out_has_the_default_of_the_framework(
+    name: str, text: str, bound: dict[str, str]
+) -> None:
     signature = knowledge_base().signature("torch", name, "2.4.1")
     given = arguments(text)
     assert signature is not None
@@ -86,7 +126,9 @@ def test_what_is_left_out_has_the_default_of_the_framework(name: str, text: str,
 
 
 def test_a_legacy_parameter_keeps_its_place() -> None:
-    """The fourth parameter of cross_entropy is size_average, so 'sum' there leaves the reduction as it is."""
+    """The fourth parameter of cross_entropy is size_average, so 'sum' there leaves the reduction as
+    it is.
+    """
     signature = knowledge_base().signature("torch", "torch.nn.functional.cross_entropy", "2.4.1")
     assert signature is not None
     bound = bind(signature, ("a", "b", "None", "'sum'"), {})
@@ -96,7 +138,9 @@ def test_a_legacy_parameter_keeps_its_place() -> None:
 def test_a_name_or_a_release_without_a_signature_has_none() -> None:
     kb = knowledge_base()
     assert kb.signature("torch", "torch.no_such_function", "2.4.1") is None
-    assert kb.signature("torch", "torch.nn.functional.scaled_dot_product_attention", "1.8.0") is None
+    assert (
+        kb.signature("torch", "torch.nn.functional.scaled_dot_product_attention", "1.8.0") is None
+    )
 
 
 def test_every_value_of_a_parameter_means_a_value_of_its_fact() -> None:
@@ -108,20 +152,28 @@ def test_every_value_of_a_parameter_means_a_value_of_its_fact() -> None:
 
 def test_the_files_say_which_wheel_each_release_was_read_from_and_are_small() -> None:
     paths = sorted(Path(KB, "evidence").glob("signatures-*.json"))
-    assert [path.stem for path in paths] == ["signatures-jax", "signatures-tensorflow", "signatures-torch"]
+    assert [path.stem for path in paths] == [
+        "signatures-jax",
+        "signatures-tensorflow",
+        "signatures-torch",
+    ]
     for path in paths:
         known: SignatureCatalogue = read(path, SignatureCatalogue)
         assert path.stat().st_size < 160_000
         assert path.read_bytes() == known.encoded()
         assert list(known.releases) == sorted(known.wheels, key=known.releases.index)
-        assert all(len(digest) == 64 for wheels in known.wheels.values() for digest in wheels.values())
+        assert all(
+            len(digest) == 64 for wheels in known.wheels.values() for digest in wheels.values()
+        )
 
 
 def test_a_compiled_knowledge_base_gives_the_same_signatures(tmp_path: Path) -> None:
     compiled.write(knowledge_base(), tmp_path / "kb")
     kb = compiled.read(str(tmp_path / "kb"))
     for package, name, release, _text, _facts in CALLS:
-        assert kb.signature(package, name, release) == knowledge_base().signature(package, name, release)
+        assert kb.signature(package, name, release) == knowledge_base().signature(
+            package, name, release
+        )
 
 
 def test_the_table_holds_methods_written_out_and_releases_by_their_minor_release() -> None:
@@ -136,12 +188,18 @@ def test_the_table_holds_methods_written_out_and_releases_by_their_minor_release
     )
     assert signature_table.table([catalogue]) == {
         "torch:torch.tensor.cumsum": (
-            Signature("torch.Tensor.cumsum", (Existence(until="2.0"),), ("dim", "dim: int, k=(0, 1)")),
+            Signature(
+                "torch.Tensor.cumsum", (Existence(until="2.0"),), ("dim", "dim: int, k=(0, 1)")
+            ),
             Signature("torch.Tensor.cumsum", (Existence(from_="2.0"),), ("dim",)),
         ),
         "torch:torch.nn.up": (Signature("torch.nn.Up", (Existence(),), ("size, mode='a'",)),),
         "torch:torch.cumsum": (
-            Signature("torch.cumsum", (Existence(until="2.0"),), ("input, dim", "input, dim: int, k=(0, 1)")),
+            Signature(
+                "torch.cumsum",
+                (Existence(until="2.0"),),
+                ("input, dim", "input, dim: int, k=(0, 1)"),
+            ),
             Signature("torch.cumsum", (Existence(from_="2.0"),), ("input, dim",)),
             Signature("torch.cumsum_", (Existence(from_="2.0"),), ("input, axis",)),
         ),
@@ -153,7 +211,10 @@ def test_a_namespace_that_no_wheel_shows_for_a_while_keeps_what_it_had_on_both_s
         "tensorflow",
         ["1.14.0", "1.15.5", "2.1.4", "2.2.3"],
         signatures={
-            "1.14.0..1.15.5,2.2.3..": {"tf.keras.layers.Dense": "units, bias=True", "tf.nn.gone": "a, b"},
+            "1.14.0..1.15.5,2.2.3..": {
+                "tf.keras.layers.Dense": "units, bias=True",
+                "tf.nn.gone": "a, b",
+            },
             "1.14.0..1.15.5": {"tf.keras.layers.Up": "size"},
             "2.2.3..": {"tf.keras.layers.Up": "size, mode='a'"},
             "1.14.0..": {"tf.nn.conv": "x, y"},
@@ -165,4 +226,7 @@ def test_a_namespace_that_no_wheel_shows_for_a_while_keeps_what_it_had_on_both_s
         (Existence(until="1.15"),),
         (Existence(from_="2.2"),),
     ]
-    assert table["tensorflow:tf.nn.gone"][0].spans == (Existence(until="1.15"), Existence(from_="2.2"))
+    assert table["tensorflow:tf.nn.gone"][0].spans == (
+        Existence(until="1.15"),
+        Existence(from_="2.2"),
+    )

@@ -1,4 +1,6 @@
-"""Reading YAML: as written, with places, and with every fault of a file, whatever the file holds."""
+"""Reading YAML: as written, with places, and with every fault of a file, whatever the file
+holds.
+"""
 
 from __future__ import annotations
 
@@ -66,12 +68,17 @@ def test_a_text_nested_a_hundred_thousand_deep_is_a_fault_not_a_crash(text: str)
 
 
 def test_aliases_are_not_followed_so_a_short_text_cannot_stand_for_a_huge_value() -> None:
-    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 40))]
+    lines = [
+        "a0: &a0 [x, x]",
+        *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 40)),
+    ]
     faults = parsed("\n".join(lines))
     assert {each.rule for each in faults if isinstance(each, Fault)} == {"yaml-feature"}
 
 
-YAML_LETTERS = st.text(alphabet="ab:- \n\t[]{}#&*!|>'\"%@`,?<=.~0\u00a0\ufeff\x00\x85é", max_size=60)
+YAML_LETTERS = st.text(
+    alphabet="ab:- \n\t[]{}#&*!|>'\"%@`,?<=.~0\u00a0\ufeff\x00\x85é", max_size=60
+)
 
 
 @given(st.one_of(st.text(), YAML_LETTERS))
@@ -79,11 +86,15 @@ YAML_LETTERS = st.text(alphabet="ab:- \n\t[]{}#&*!|>'\"%@`,?<=.~0\u00a0\ufeff\x0
 def test_no_text_makes_the_loader_raise(text: str) -> None:
     for type_ in (records.Document, records.Source, dict[str, records.Fact]):
         for each in parsed(text, type_):
-            assert isinstance(each, Loaded) or (each.rule in CODES and each.line >= 1 and each.message)
+            assert isinstance(each, Loaded) or (
+                each.rule in CODES and each.line >= 1 and each.message
+            )
 
 
 @given(st.binary(max_size=80))
-def test_no_bytes_make_the_loader_raise(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_no_bytes_make_the_loader_raise(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
     root = tmp_path_factory.getbasetemp() / "bytes"
     path = root / "documents" / "any.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,17 +111,28 @@ NAMES = sorted(
         for name in part.get("properties", {})
     }
 )
-WORDS = st.sampled_from(["", "1", "true", "maybe", "null", "2.10", "solved", "stock", "documented", "env", "int"])
+WORDS = st.sampled_from(
+    ["", "1", "true", "maybe", "null", "2.10", "solved", "stock", "documented", "env", "int"]
+)
 VALUES = st.recursive(
     st.one_of(st.none(), WORDS),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(NAMES), inner, max_size=4)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(NAMES), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
 
-@given(VALUES, st.sampled_from([*records.KINDS.values(), records.Step, records.Turn, records.Evidence, records.Fact]))
+@given(
+    VALUES,
+    st.sampled_from(
+        [*records.KINDS.values(), records.Step, records.Turn, records.Evidence, records.Fact]
+    ),
+)
 @settings(max_examples=500)
-def test_the_walk_that_tells_all_faults_finds_one_exactly_where_the_types_refuse(value: Any, type_: Any) -> None:
+def test_the_walk_that_tells_all_faults_finds_one_exactly_where_the_types_refuse(
+    value: Any, type_: Any
+) -> None:
     try:
         msgspec.convert(value, type_, strict=False)
         refused = False

@@ -32,13 +32,16 @@ def test_an_empty_range_means_present() -> None:
 def test_until_is_exclusive() -> None:
     condition = conditions.parse({"torch": Range(from_="1.7", until="2.10")})
     answers = {
-        text: conditions.holds(condition, {"torch": key(text)}) for text in ("1.6.0", "1.7.0", "2.9.1", "2.10.0")
+        text: conditions.holds(condition, {"torch": key(text)})
+        for text in ("1.6.0", "1.7.0", "2.9.1", "2.10.0")
     }
     assert answers == {"1.6.0": False, "1.7.0": True, "2.9.1": True, "2.10.0": False}
 
 
 def test_equal_answers_are_told_once_with_what_they_share() -> None:
-    found = conditions.by_answer({"cuda": CUDA, "xla": FACT}, lambda world: world["cuda"] >= key("10.2"))
+    found = conditions.by_answer(
+        {"cuda": CUDA, "xla": FACT}, lambda world: world["cuda"] >= key("10.2")
+    )
     assert found == [({"cuda": Range(until="10.2")}, False), ({"cuda": Range(from_="10.2")}, True)]
 
 
@@ -55,7 +58,9 @@ def test_what_is_decided_does_not_appear() -> None:
 
 
 @given(st.dictionaries(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), st.booleans()))
-def test_the_joined_clauses_say_in_every_world_what_was_answered(answers: dict[tuple[str, int], bool]) -> None:
+def test_the_joined_clauses_say_in_every_world_what_was_answered(
+    answers: dict[tuple[str, int], bool],
+) -> None:
     domains = {"xla": FACT, "cuda": CUDA}
 
     def answer(world: conditions.World) -> bool:
@@ -84,9 +89,18 @@ def test_many_undecided_packages_are_joined_in_a_moment() -> None:
     assert len(found) < 4**6 / 2
 
 
-ENDS = [(None, None), (None, "10.2"), (None, "12.0"), ("10.2", None), ("12.0", None), ("10.2", "12.0")]
+ENDS = [
+    (None, None),
+    (None, "10.2"),
+    (None, "12.0"),
+    ("10.2", None),
+    ("12.0", None),
+    ("10.2", "12.0"),
+]
 RANGES = st.sampled_from([Range(from_=low, until=high) for low, high in ENDS])
-CLAUSES = st.fixed_dictionaries({}, optional={"xla": st.sampled_from(["a", "b", ["a", "b"]]), "cuda": RANGES})
+CLAUSES = st.fixed_dictionaries(
+    {}, optional={"xla": st.sampled_from(["a", "b", ["a", "b"]]), "cuda": RANGES}
+)
 WORLDS = [{"xla": fact.value, "cuda": cuda.value} for fact, cuda in itertools.product(FACT, CUDA)]
 
 
@@ -98,7 +112,9 @@ def holds(clauses: list[Clause], world: conditions.World) -> bool:
 def test_meeting_clauses_hold_where_both_do(first: Clause, second: Clause) -> None:
     both = conditions.meet(first, second)
     for world in WORLDS:
-        assert (both is not None and holds([both], world)) == (holds([first], world) and holds([second], world))
+        assert (both is not None and holds([both], world)) == (
+            holds([first], world) and holds([second], world)
+        )
 
 
 @given(st.lists(CLAUSES, max_size=4))

@@ -27,7 +27,12 @@ EQUAL = [
 def test_equal_spellings_mean_the_same(spellings: list[str]) -> None:
     read = [op_syntax.parse(each) for each in spellings]
     assert (
-        len({(each.name, str(sorted({**each.arguments, **each.pasted}.items())), each.directions) for each in read})
+        len(
+            {
+                (each.name, str(sorted({**each.arguments, **each.pasted}.items())), each.directions)
+                for each in read
+            }
+        )
         == 1
     )
 
@@ -45,7 +50,9 @@ def test_commas_inside_brackets_do_not_split(text: str, items: list[str]) -> Non
     assert op_syntax.split(text) == items
 
 
-@pytest.mark.parametrize("text", ["x.at[i].add", "x.at[idx[0]].add(y, mode='drop')", "p.w.at[i, j].add(v):backward"])
+@pytest.mark.parametrize(
+    "text", ["x.at[i].add", "x.at[idx[0]].add(y, mode='drop')", "p.w.at[i, j].add(v):backward"]
+)
 def test_an_update_of_jax_is_a_name(text: str) -> None:
     assert op_syntax.parse(text).name == "at.add"
 

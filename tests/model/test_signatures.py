@@ -1,4 +1,6 @@
-"""Arguments are bound to parameters as Python and the frameworks do it, and facts are read from them."""
+"""Arguments are bound to parameters as Python and the frameworks do it, and facts are read from
+them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ STD = (
 
 
 def test_positional_arguments_go_to_parameters_in_order_and_the_rest_has_its_default() -> None:
-    assert called("x, (2, 2)", "input, size=None, scale_factor=None, mode='nearest', antialias=False") == {
+    assert called(
+        "x, (2, 2)", "input, size=None, scale_factor=None, mode='nearest', antialias=False"
+    ) == {
         "input": "?x",
         "size": "2,2",
         "scale_factor": "none",
@@ -65,9 +69,16 @@ def test_values_are_words_of_conditions_and_an_expression_stays_one(text: str, v
 
 @pytest.mark.parametrize(
     ("text", "dim", "other"),
-    [("x", "none", "none"), ("x, 0", "0", "none"), ("x, dim=1", "1", "none"), ("x, other=y", "none", "?y")],
+    [
+        ("x", "none", "none"),
+        ("x, 0", "0", "none"),
+        ("x, dim=1", "1", "none"),
+        ("x, other=y", "none", "?y"),
+    ],
 )
-def test_the_overload_that_fits_is_called_and_what_others_have_is_none(text: str, dim: str, other: str) -> None:
+def test_the_overload_that_fits_is_called_and_what_others_have_is_none(
+    text: str, dim: str, other: str
+) -> None:
     bound = called(text, *MAX)
     assert (bound["dim"], bound["other"]) == (dim, other)
 
@@ -139,7 +150,9 @@ def test_the_signature_of_a_release_is_that_of_exactly_this_name_if_there_is_one
 
 def fact(values: list[str] | None = None, **parameters: dict[str, str]) -> Fact:
     kind = "choice" if values else "int"
-    return Fact(title="A fact", values=values or [], type=kind, argument=True, parameters=parameters)
+    return Fact(
+        title="A fact", values=values or [], type=kind, argument=True, parameters=parameters
+    )
 
 
 MODE = fact(["bilinear", "area"], mode={})
@@ -169,5 +182,7 @@ UNIQUE = fact(["true", "false"], unique_indices={"true": "false", "false": "?"})
         (UNIQUE, {"unique_indices": "false"}, None),
     ],
 )
-def test_a_fact_has_the_value_that_its_parameter_means(known: Fact, bound: dict[str, str], said: str | None) -> None:
+def test_a_fact_has_the_value_that_its_parameter_means(
+    known: Fact, bound: dict[str, str], said: str | None
+) -> None:
     assert decide_facts({"it": known}, bound) == ({} if said is None else {"it": said})

@@ -10,7 +10,9 @@ from d9m.model.versions import candidates, in_order, key
 
 RELEASED = ("1.9.0", "1.10.0", "1.13.1", "2.0.0", "2.0.1", "2.1.0", "2.10.0")
 
-finals = st.lists(st.integers(0, 40), min_size=1, max_size=4).map(lambda numbers: ".".join(map(str, numbers)))
+finals = st.lists(st.integers(0, 40), min_size=1, max_size=4).map(
+    lambda numbers: ".".join(map(str, numbers))
+)
 
 
 @given(finals, finals)
@@ -83,4 +85,9 @@ def test_any_text_is_a_version_or_refused(text: str) -> None:
 
 
 def test_lost_zeros_do_not_change_the_order() -> None:
-    assert in_order(dict.fromkeys(["2.10.0", "2.1.0", "2.9.1", "2.2"])) == ("2.1.0", "2.2", "2.9.1", "2.10.0")
+    assert in_order(dict.fromkeys(["2.10.0", "2.1.0", "2.9.1", "2.2"])) == (
+        "2.1.0",
+        "2.2",
+        "2.9.1",
+        "2.10.0",
+    )

@@ -33,7 +33,12 @@ class Installation:
         """Run d9m in `cwd` with a bare environment, the given variables added."""
         bare = {"PATH": os.defpath, "LANG": "C.UTF-8", **dict(self.variables), **variables}
         return subprocess.run(
-            [*self.command, *arguments], cwd=cwd, env=bare, capture_output=True, text=True, check=False
+            [*self.command, *arguments],
+            cwd=cwd,
+            env=bare,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
 
@@ -58,7 +63,19 @@ def only(folder: Path) -> Path:
 
 
 def _built(root: Path, target: str, folder: Path) -> Path:
-    _call([sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)], root)
+    _call(
+        [
+            sys.executable,
+            "-m",
+            "hatchling",
+            "build",
+            "--target",
+            target,
+            "--directory",
+            str(folder),
+        ],
+        root,
+    )
     return only(folder)
 
 
@@ -85,20 +102,30 @@ def installed(wheel: Path, folder: Path, extra: str = "") -> Installation:
 def checkout(folder: Path) -> Installation:
     """The source tree as it is, in an environment without d9m."""
     python = _environment(folder)
-    return Installation((str(python), "-m", "d9m"), folder, (("PYTHONPATH", str(ROOT / "resolver")),))
+    return Installation(
+        (str(python), "-m", "d9m"), folder, (("PYTHONPATH", str(ROOT / "resolver")),)
+    )
 
 
 def _environment(folder: Path, extra: str = "") -> Path:
-    """A new environment with the dependencies of d9m, and of one of its extras. Returns its Python."""
+    """A new environment with the dependencies of d9m, and of one of its extras. Returns its
+    Python.
+    """
     _call([sys.executable, "-m", "venv", "--without-pip", str(folder)], folder.parent)
     (site_packages,) = folder.glob("lib/python3*/site-packages")
     for distribution in _dependencies("d9m", extra, set()):
-        for top in {file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")}:
+        for top in {
+            file.parts[0]
+            for file in distribution.files or ()
+            if file.parts[0] not in ("..", "__pycache__")
+        }:
             (site_packages / top).symlink_to(Path(str(distribution.locate_file(top))))
     return folder / "bin" / "python"
 
 
-def _dependencies(name: str, extra: str, seen: set[str]) -> Iterator[importlib.metadata.Distribution]:
+def _dependencies(
+    name: str, extra: str, seen: set[str]
+) -> Iterator[importlib.metadata.Distribution]:
     """What `name` needs with this extra, and what that needs without any."""
     for text in importlib.metadata.requires(name) or ():
         requirement = Requirement(text)

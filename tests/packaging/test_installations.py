@@ -43,14 +43,21 @@ def test_the_first_question_is_answered_from_any_directory(
     assert done.stdout.startswith("Both ops repeat with these settings.")
 
 
-def test_every_installation_gives_the_same_json(installations: dict[str, Installation], tmp_path: Path) -> None:
-    answers = {way: each.run(*QUESTION, "--format", "json", cwd=tmp_path).stdout for way, each in installations.items()}
+def test_every_installation_gives_the_same_json(
+    installations: dict[str, Installation], tmp_path: Path
+) -> None:
+    answers = {
+        way: each.run(*QUESTION, "--format", "json", cwd=tmp_path).stdout
+        for way, each in installations.items()
+    }
     assert json.loads(answers["wheel"])["outcome"] == "solved"
     assert len(set(answers.values())) == 1
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_command_is_there(installations: dict[str, Installation], way: str, tmp_path: Path) -> None:
+def test_every_command_is_there(
+    installations: dict[str, Installation], way: str, tmp_path: Path
+) -> None:
     for command in ("advise", "check", "explain", "show", "list", "kb"):
         done = installations[way].run(command, "--help", cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, ""), command
@@ -88,13 +95,17 @@ def test_nothing_is_written_anywhere(
 def test_a_file_is_written_where_it_was_asked_for_and_nowhere_else(
     installations: dict[str, Installation], tmp_path: Path
 ) -> None:
-    done = installations["wheel"].run(*QUESTION, "-o", "advice.txt", cwd=tmp_path, HOME=str(tmp_path / "home"))
+    done = installations["wheel"].run(
+        *QUESTION, "-o", "advice.txt", cwd=tmp_path, HOME=str(tmp_path / "home")
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [each.name for each in tmp_path.iterdir()] == ["advice.txt"]
 
 
 def _files(*folders: Path) -> Iterator[tuple[Path, tuple[int, int]]]:
-    """What lies there. A folder's own times do not count: a prober's nameless temporary file changes them."""
+    """What lies there. A folder's own times do not count: a prober's nameless temporary file
+    changes them.
+    """
     for folder in folders:
         for path in folder.rglob("*"):
             found = path.lstat()

@@ -1,4 +1,6 @@
-"""The site is built with d9m installed from a wheel, from the records of the checkout, as README says."""
+"""The site is built with d9m installed from a wheel, from the records of the checkout, as README
+says.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +19,30 @@ README_SAYS = "pip install '.[site]' && mkdocs build"
 SMALL = ROOT / "tests" / "render" / "kb"
 
 
-def test_the_site_is_built_from_the_records_around_it_however_d9m_is_installed(tmp_path: Path) -> None:
-    needs(find_spec("material"), "MkDocs with its Material theme", "pip install 'd9m[site]' (Python 3.11 or newer)")
+def test_the_site_is_built_from_the_records_around_it_however_d9m_is_installed(
+    tmp_path: Path,
+) -> None:
+    needs(
+        find_spec("material"),
+        "MkDocs with its Material theme",
+        "pip install 'd9m[site]' (Python 3.11 or newer)",
+    )
     assert README_SAYS in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     checkout = tmp_path / "checkout"
     shutil.copytree(ROOT / "site", checkout / "site", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(SMALL, checkout / "kb")
     for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, checkout)
-    python = installed(archives.wheel(), tmp_path / "environment", "site").environment / "bin" / "python"
+    python = (
+        installed(archives.wheel(), tmp_path / "environment", "site").environment / "bin" / "python"
+    )
     done = subprocess.run(
         [str(python), "-m", "mkdocs", "build", "--strict"],
-        cwd=checkout, env={"NO_MKDOCS_2_WARNING": "1", "LANG": "C.UTF-8"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=checkout,
+        env={"NO_MKDOCS_2_WARNING": "1", "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert (checkout / "build" / "site" / "sources" / "frame" / "add" / "index.html").is_file()

@@ -50,7 +50,10 @@ def test_a_wheel_holds_the_compiled_knowledge_base_and_no_record(names: set[str]
 
 
 def test_a_wheel_holds_every_module_and_nothing_beside_the_package(names: set[str]) -> None:
-    modules = {path.relative_to(ROOT / "resolver").as_posix() for path in (ROOT / "resolver" / "d9m").rglob("*.py")}
+    modules = {
+        path.relative_to(ROOT / "resolver").as_posix()
+        for path in (ROOT / "resolver" / "d9m").rglob("*.py")
+    }
     assert modules <= names
     assert {each.split("/")[0] for each in names} == {"d9m", f"d9m-{__version__}.dist-info"}
     assert "d9m/py.typed" in names
@@ -58,7 +61,11 @@ def test_a_wheel_holds_every_module_and_nothing_beside_the_package(names: set[st
 
 def test_a_wheel_says_who_it_is(wheel: Path) -> None:
     said = metadata(wheel)
-    assert (said["Name"], said["Version"], said["Requires-Python"]) == ("d9m", __version__, ">=3.10")
+    assert (said["Name"], said["Version"], said["Requires-Python"]) == (
+        "d9m",
+        __version__,
+        ">=3.10",
+    )
     assert said["License-Expression"] == "Apache-2.0"
     assert "d9m advise" in str(said.get_payload())
 
@@ -76,6 +83,15 @@ def test_the_sdist_gives_the_same_wheel_byte_for_byte(wheel: Path) -> None:
 def test_an_sdist_holds_all_that_its_tests_and_site_need(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         held = {each.name.partition("/")[2] for each in archive.getmembers()}
-    needed = ["kb/facts.yaml", "tests/conftest.py", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+    needed = [
+        "kb/facts.yaml",
+        "tests/conftest.py",
+        "mkdocs.yml",
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+    ]
     assert set(needed) <= held
-    assert not [each for each in held if "__pycache__" in each or each.startswith(("build/", "dist/"))]
+    assert not [
+        each for each in held if "__pycache__" in each or each.startswith(("build/", "dist/"))
+    ]

@@ -1,4 +1,6 @@
-"""Every format, on a small knowledge base of an invented framework: the whole text is the promise."""
+"""Every format, on a small knowledge base of an invented framework: the whole text is the
+promise.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +31,59 @@ QUESTIONS = {
     "show-package": ["show", "frame"],
     "list": ["list"],
     "list-sources": ["list", "sources"],
-    "explain": ["explain", "RuntimeError: frame.scan has no ordered kernel, but FRAME_ORDERED is on."],
-    "env": ["advise", "--with", "launch", "--with", "frame=1.1", "--ops", "add,copy", "--format", "env"],
+    "explain": [
+        "explain",
+        "RuntimeError: frame.scan has no ordered kernel, but FRAME_ORDERED is on.",
+    ],
+    "env": [
+        "advise",
+        "--with",
+        "launch",
+        "--with",
+        "frame=1.1",
+        "--ops",
+        "add,copy",
+        "--format",
+        "env",
+    ],
     "env-any": ["advise", "--with", "frame", "--ops", "add", "--format", "env"],
     "python": ["advise", "--with", "frame=2.0", "--ops", "add,copy", "--format", "python"],
-    "dockerfile": ["advise", "--with", "frame=1.1", "--ops", "add,fold,copy", "--format", "dockerfile"],
-    "slurm": ["advise", "--with", "launch", "--with", "frame=2.1", "--ops", "add", "--format", "slurm"],
+    "dockerfile": [
+        "advise",
+        "--with",
+        "frame=1.1",
+        "--ops",
+        "add,fold,copy",
+        "--format",
+        "dockerfile",
+    ],
+    "slurm": [
+        "advise",
+        "--with",
+        "launch",
+        "--with",
+        "frame=2.1",
+        "--ops",
+        "add",
+        "--format",
+        "slurm",
+    ],
     "markdown": ["advise", "--with", "frame=2.0", "--ops", "add", "--format", "markdown"],
     "clara": ["advise", "--with", "launch", "--format", "clara"],
     "megatron": ["advise", "--with", "launch", "--format", "megatron"],
 }
 
-STACK = ["advise", "--with", "frame=1.1", "--with", "train=2.0", "--with", "driver=4", "--ops", "add"]
+STACK = [
+    "advise",
+    "--with",
+    "frame=1.1",
+    "--with",
+    "train=2.0",
+    "--with",
+    "driver=4",
+    "--ops",
+    "add",
+]
 CALLS = ["--calls", "seed_all(3)", "--calls", "Runner(ordered=True)"]
 LAYERS = {
     "layers-suggested": STACK,
@@ -49,7 +92,15 @@ LAYERS = {
     "layers-conflict": ["advise", "--with", "train=2.0", "--with", "serve=1.0"],
     "layers-scope-conflict": ["advise", "--with", "train=2.0", "--with", "serve=2.0"],
     "layers-batch": ["advise", "--with", "serve=2.0", "--scope", "batch"],
-    "layers-hardware": ["advise", "--with", "frame=1.1", "--ops", "add,conv", "--scope", "hardware"],
+    "layers-hardware": [
+        "advise",
+        "--with",
+        "frame=1.1",
+        "--ops",
+        "add,conv",
+        "--scope",
+        "hardware",
+    ],
     "layers-env-file": [*STACK, "--env-file", "layers.env"],
     "layers-json-file": ["advise", "--with", "train=2.0", "--env-file", "layers.json"],
     "layers-env": [*STACK, *CALLS, "--format", "env"],
@@ -92,7 +143,14 @@ def test_text_fits_eighty_columns(name: str) -> None:
 def test_the_shell_block_can_be_evaluated_and_appends_to_list_variables() -> None:
     block = ask(["advise", "--with", "frame=2.0", "--ops", "add,copy", "--format", "env"]).stdout
     shown = subprocess.run(
-        ["sh", "-c", f'FRAME_FLAGS=--mine; FRAME_TUNE=1; {block}\nenv | grep FRAME | sort; echo "tune=$FRAME_TUNE"'],
+        [
+            "sh",
+            "-c",
+            (
+                f"FRAME_FLAGS=--mine; FRAME_TUNE=1; {block}\nenv | grep FRAME | sort; echo "
+                '"tune=$FRAME_TUNE"'
+            ),
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -101,7 +159,9 @@ def test_the_shell_block_can_be_evaluated_and_appends_to_list_variables() -> Non
     assert "FRAME_ORDERED=1" in shown
     assert "tune=" in shown
     exported = f"export FRAME_FLAGS=--mine\n{block}\nenv"
-    appended = subprocess.run(["sh", "-c", exported], capture_output=True, text=True, check=True).stdout
+    appended = subprocess.run(
+        ["sh", "-c", exported], capture_output=True, text=True, check=True
+    ).stdout
     assert "FRAME_FLAGS=--mine --clear --order" in appended.splitlines()
 
 
@@ -128,14 +188,41 @@ def test_colour_is_only_for_terminals_or_on_request(tmp_path: Path) -> None:
 def test_json_keeps_the_keys_of_version_1() -> None:
     answer = json.loads(ask([*QUESTIONS["launch"], "--format", "json"]).stdout)
     assert set(answer) >= {
-        "schema_version", "d9m", "environment", "outcome", "settings", "steps", "conflicts", "solutions", "ops",
-        "ingredients", "cautions", "unknowns",
-    }  # fmt: skip
+        "schema_version",
+        "d9m",
+        "environment",
+        "outcome",
+        "settings",
+        "steps",
+        "conflicts",
+        "solutions",
+        "ops",
+        "ingredients",
+        "cautions",
+        "unknowns",
+    }
     assert answer["settings"]["config"] == {"order.seed": 7, "order.name": "007"}
     assert answer["settings"]["flags"] == ["--ordered"]
-    assert answer["settings"]["avoid"] == [{"kind": "flag", "name": "--fast", "why": "starts workers in any order"}]
+    assert answer["settings"]["avoid"] == [
+        {"kind": "flag", "name": "--fast", "why": "starts workers in any order"}
+    ]
     assert answer["settings"]["code"] == [{"where": "launch()", "change": "ordered=True"}]
     assert set(answer["ops"][0]["sources"][0]) >= {
-        "id", "title", "outcome", "default", "direction", "device", "when", "possible", "solutions", "alternatives",
-        "raised_by", "error", "fixed_in", "workarounds", "costs", "evidence", "references",
-    }  # fmt: skip
+        "id",
+        "title",
+        "outcome",
+        "default",
+        "direction",
+        "device",
+        "when",
+        "possible",
+        "solutions",
+        "alternatives",
+        "raised_by",
+        "error",
+        "fixed_in",
+        "workarounds",
+        "costs",
+        "evidence",
+        "references",
+    }

@@ -42,15 +42,25 @@ def shown(
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize(
     ("name", "version"),
-    [("tensorflow", "1.14"), ("tensorflow", "2.21"), ("torch", "1.8"), ("torch", "2.15"), ("jax", "0.10")],
+    [
+        ("tensorflow", "1.14"),
+        ("tensorflow", "2.21"),
+        ("torch", "1.8"),
+        ("torch", "2.15"),
+        ("jax", "0.10"),
+    ],
 )
-def test_a_line_fits_the_terminal_unless_it_is_to_be_copied(name: str, version: str, width: int) -> None:
+def test_a_line_fits_the_terminal_unless_it_is_to_be_copied(
+    name: str, version: str, width: int
+) -> None:
     text, _open = shown(width=width, everything=True, **{name: version})
     long = [line for line in text.splitlines() if len(line) > width]
     assert [line for line in long if not line.startswith(COPIED)] == []
 
 
-@pytest.mark.parametrize(("name", "version"), [("tensorflow", "2.9"), ("torch", "2.10"), ("jax", "0.4.30")])
+@pytest.mark.parametrize(
+    ("name", "version"), [("tensorflow", "2.9"), ("torch", "2.10"), ("jax", "0.4.30")]
+)
 def test_every_op_that_does_not_repeat_has_a_line(name: str, version: str) -> None:
     text, open_ = shown(everything=True, **{name: version})
     assert open_
@@ -75,4 +85,6 @@ def test_no_code_of_ours_reaches_a_reader() -> None:
 
 def test_a_note_stands_under_the_name_of_what_it_is_about() -> None:
     text, _open = shown(["conv", "index_add"], everything=True, torch="2.4")
-    assert "use_deterministic_algorithms(True): It does not switch cuDNN benchmarking off" in flat(text)
+    assert "use_deterministic_algorithms(True): It does not switch cuDNN benchmarking off" in flat(
+        text
+    )

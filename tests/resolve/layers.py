@@ -1,4 +1,6 @@
-"""An invented stack: a framework, a trainer with helper calls, a server that wants another algorithm."""
+"""An invented stack: a framework, a trainer with helper calls, a server that wants another
+algorithm.
+"""
 
 from __future__ import annotations
 
@@ -22,5 +24,8 @@ def knowledge_base() -> KnowledgeBase:
 
 def ask(packages: str, *ops: str, calls: tuple[str, ...] = (), scope: Scope = "run") -> Advice:
     """`packages` as in ``frame=1.1 train``."""
-    named = tuple((name, version or None) for name, _, version in (each.partition("=") for each in packages.split()))
+    named = tuple(
+        (name, version or None)
+        for name, _, version in (each.partition("=") for each in packages.split())
+    )
     return advise(knowledge_base(), Setup(named), list(ops) or None, scope, calls)

@@ -15,8 +15,13 @@ from d9m.resolve.compare_settings import judge_existing, missing
 HERE = "frame=1.1 train=2.0 driver=4"
 
 
-def judged(packages: str, found: dict[str, PlainValue], calls: tuple[str, ...] = ()) -> list[Existing]:
-    named = tuple((name, version or None) for name, _, version in (each.partition("=") for each in packages.split()))
+def judged(
+    packages: str, found: dict[str, PlainValue], calls: tuple[str, ...] = ()
+) -> list[Existing]:
+    named = tuple(
+        (name, version or None)
+        for name, _, version in (each.partition("=") for each in packages.split())
+    )
     environment = describe(knowledge_base(), Setup(named))
     ops = ["add"] if "frame" in packages else []
     return judge_existing(knowledge_base(), environment, ask(packages, *ops, calls=calls), found)
@@ -34,18 +39,32 @@ VERDICTS = [
     ("frame=1.1 train=1.0", "FRAME_ALGO", "chain", "needed", ""),
     (HERE, "FRAME_DETERMINISM", "1", "no-effect", "nothing reads it; FRAME_ALGO was meant"),
     ("train=2.0 serve=1.0", "FRAME_ALGO", "ring", "contradictory", "no value suits all"),
-    ("train=2.0 serve=2.0", "SERVE_INVARIANT", "1", "contradictory", "INV sets FRAME_ALGO=tree; TRN needs ring"),
+    (
+        "train=2.0 serve=2.0",
+        "SERVE_INVARIANT",
+        "1",
+        "contradictory",
+        "INV sets FRAME_ALGO=tree; TRN needs ring",
+    ),
     ("train=2.0 serve=1.0", "SERVE_INVARIANT", "1", "harmless", ""),
     (HERE, "FRAME_FLAGS", "--mine --frame_order=true --frame_tune=0", "needed", ""),
     (HERE, "FRAME_FLAGS", "--mine", "harmless", "lacks --frame_order=true --frame_tune=0"),
     (HERE, "FRAME_FLAGS", "--frame_order=true", "needed", "lacks --frame_tune=0"),
-    (HERE, "FRAME_FLAGS", "--frame_order=false --frame_tune=0", "contradictory", "FLG: needs --frame_order=true"),
+    (
+        HERE,
+        "FRAME_FLAGS",
+        "--frame_order=false --frame_tune=0",
+        "contradictory",
+        "FLG: needs --frame_order=true",
+    ),
     ("frame=2.0 train=2.0", "FRAME_FLAGS", "--frame_tune=0", "forbidden", "Wrong sums in 2.0."),
 ]
 
 
 @pytest.mark.parametrize(("packages", "name", "value", "status", "why"), VERDICTS)
-def test_each_setting_gets_its_verdict(packages: str, name: str, value: str, status: str, why: str) -> None:
+def test_each_setting_gets_its_verdict(
+    packages: str, name: str, value: str, status: str, why: str
+) -> None:
     (existing,) = judged(packages, {name: value})
     assert (existing.name, existing.value, existing.status) == (name, value, status)
     assert why in existing.why
@@ -53,17 +72,25 @@ def test_each_setting_gets_its_verdict(packages: str, name: str, value: str, sta
 
 def test_who_says_that_nothing_reads_it_is_told() -> None:
     (existing,) = judged(HERE, {"FRAME_DETERMINISM": "1"})
-    assert [(each.kind, each.note) for each in existing.evidence] == [("source-read", "No hit in any release.")]
+    assert [(each.kind, each.note) for each in existing.evidence] == [
+        ("source-read", "No hit in any release.")
+    ]
 
 
 def test_only_an_item_of_a_list_that_is_at_fault_has_a_verdict_of_its_own() -> None:
     verdicts = judged(HERE, {"FRAME_FLAGS": "--frame_old=1 --frame_order=true --frame_tune=0"})
-    assert [(each.name, each.status) for each in verdicts] == [("FRAME_FLAGS", "needed"), ("--frame_old", "no-effect")]
+    assert [(each.name, each.status) for each in verdicts] == [
+        ("FRAME_FLAGS", "needed"),
+        ("--frame_old", "no-effect"),
+    ]
 
 
 def test_what_a_call_replaces_has_no_effect() -> None:
     (existing,) = judged(HERE, {"FRAME_WORKSPACE": ":8"}, ("Runner(ordered=True)",))
-    assert (existing.status, existing.why) == ("no-effect", "train.Runner(ordered=True) replaces it")
+    assert (existing.status, existing.why) == (
+        "no-effect",
+        "train.Runner(ordered=True) replaces it",
+    )
 
 
 def test_what_a_call_replaces_too_late_counts() -> None:
@@ -104,7 +131,12 @@ def test_what_cannot_be_read_is_refused_with_line_and_column(text: str, said: st
     assert said in raised.value.text()
 
 
-TYPES: list[tuple[PlainValue, str]] = [(7, "harmless"), ("7", "invalid"), (True, "invalid"), (7.5, "invalid")]
+TYPES: list[tuple[PlainValue, str]] = [
+    (7, "harmless"),
+    ("7", "invalid"),
+    (True, "invalid"),
+    (7.5, "invalid"),
+]
 
 
 @pytest.mark.parametrize(("value", "status"), TYPES)

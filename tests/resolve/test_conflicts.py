@@ -10,8 +10,16 @@ from d9m.model.advice import exit_code
 def test_layers_that_disagree_are_a_conflict_with_choices_and_costs() -> None:
     advice = ask("train=2.0 serve=1.0")
     (conflict,) = advice.conflicts
-    assert (conflict.name, conflict.between, conflict.scope) == ("FRAME_ALGO", ["SRV", "TRN"], "run")
-    assert conflict.choices == ["SRV: tree", "TRN: ring", "separate environments for serve and train"]
+    assert (conflict.name, conflict.between, conflict.scope) == (
+        "FRAME_ALGO",
+        ["SRV", "TRN"],
+        "run",
+    )
+    assert conflict.choices == [
+        "SRV: tree",
+        "TRN: ring",
+        "separate environments for serve and train",
+    ]
     assert conflict.costs == [
         "gives up TRN, which is for train/sums",
         "gives up SRV, which is for serve/order; A tenth slower",
@@ -26,7 +34,11 @@ def test_what_another_scope_would_force_is_told_apart_and_is_no_finding() -> Non
     assert advice.conflicts == []
     (conflict,) = advice.scope_conflicts
     assert (conflict.name, conflict.scope) == ("FRAME_ALGO", "batch")
-    assert conflict.choices == ["TRN: ring", "INV: tree", "separate environments for train and serve"]
+    assert conflict.choices == [
+        "TRN: ring",
+        "INV: tree",
+        "separate environments for train and serve",
+    ]
     assert advice.settings.env["FRAME_ALGO"] == "ring"
     assert exit_code(advice) == 0
 
@@ -47,11 +59,15 @@ def test_values_that_change_with_an_undecided_release_have_one_in_common() -> No
 
 
 def test_an_item_of_a_list_variable_that_only_some_releases_know_stands_apart() -> None:
-    steps = [step for step in ask("frame train=1.0 driver=4", "add").steps if step.name == "FRAME_FLAGS"]
+    steps = [
+        step for step in ask("frame train=1.0 driver=4", "add").steps if step.name == "FRAME_FLAGS"
+    ]
     assert [step.accepts for step in steps] == [["--frame_order=true"], ["--frame_tune=0"]]
     assert all(step.when for step in steps)
 
 
 def test_items_that_all_releases_know_are_united() -> None:
-    (step,) = [step for step in ask("frame=1.1 driver=4", "add").steps if step.name == "FRAME_FLAGS"]
+    (step,) = [
+        step for step in ask("frame=1.1 driver=4", "add").steps if step.name == "FRAME_FLAGS"
+    ]
     assert step.accepts == ["--frame_order=true", "--frame_tune=0"]

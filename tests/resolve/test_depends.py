@@ -1,4 +1,6 @@
-"""Where a question leaves something open: every answer, what most programs get, what decides it, what was assumed."""
+"""Where a question leaves something open: every answer, what most programs get, what decides it,
+what was assumed.
+"""
 
 from __future__ import annotations
 
@@ -109,13 +111,17 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if name.startswith("sources"):
-            text = f"title: {Path(name).stem}\nsummary: Varies.\nmechanism: order\nevidence: {EVIDENCE}\n{_flush(text)}"
+            text = (
+                f"title: {Path(name).stem}\nsummary: Varies.\nmechanism: order\nevidence: "
+                f"{EVIDENCE}\n{_flush(text)}"
+            )
         path.write_text(_flush(text), encoding="utf-8")
     kb = locate.from_yaml(root)
 
     def advice(packages: str, *ops: str, facts: dict[str, str] | None = None) -> Advice:
         named = tuple(
-            (name, version or None) for name, _, version in (each.partition("=") for each in packages.split())
+            (name, version or None)
+            for name, _, version in (each.partition("=") for each in packages.split())
         )
         return advise(kb, Setup(named, facts=tuple((facts or {}).items())), list(ops) or None)
 
@@ -136,7 +142,11 @@ def only(advice: Advice) -> OpAnswer:
 def test_what_is_open_and_changes_the_outcome_makes_it_depend(ask: Ask) -> None:
     advice = ask("tool=2.0.1", "t.loss")
     (source,) = [source for source in only(advice).sources if source.id == "tool/loss"]
-    assert (advice.outcome, only(advice).outcome, source.outcome) == ("depends", "depends", "depends")
+    assert (advice.outcome, only(advice).outcome, source.outcome) == (
+        "depends",
+        "depends",
+        "depends",
+    )
     assert (source.raised_by, source.error, source.when) == (None, None, {})
     assert [(branch.outcome, branch.raised_by) for branch in source.possible] == [
         ("no-known-source", None),
@@ -160,8 +170,12 @@ def test_what_most_programs_get_comes_first_then_best_to_worst(ask: Ask) -> None
         return [branch.outcome for branch in only(ask(packages, op)).sources[-1].possible]
 
     assert outcomes("tool", "t.put:repeats=true") == ["solved", "unsolved"], "the newest release"
-    assert outcomes("tool=2.0.1", "t.plain") == ["unsolved", "no-known-source"], "the usual GPU, though it is worse"
-    assert outcomes("tool=2.0.0", "t.put") == ["no-known-source", "unsolved"], "the best, where nothing is usual"
+    assert outcomes("tool=2.0.1", "t.plain") == ["unsolved", "no-known-source"], (
+        "the usual GPU, though it is worse"
+    )
+    assert outcomes("tool=2.0.0", "t.put") == ["no-known-source", "unsolved"], (
+        "the best, where nothing is usual"
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,31 +191,53 @@ def test_what_most_programs_get_comes_first_then_best_to_worst(ask: Ask) -> None
         ("tool", "put:repeats=true", [["--with tool=2.0.1"], ["--with tool=2.0.0"]]),
     ],
 )
-def test_each_answer_says_what_to_add(ask: Ask, packages: str, op: str, decide: list[list[str]]) -> None:
-    (source,) = [source for source in only(ask(packages, op)).sources if source.outcome == "depends"]
+def test_each_answer_says_what_to_add(
+    ask: Ask, packages: str, op: str, decide: list[list[str]]
+) -> None:
+    (source,) = [
+        source for source in only(ask(packages, op)).sources if source.outcome == "depends"
+    ]
     assert [branch.decide for branch in source.possible] == decide
 
 
 def test_what_is_added_decides_it(ask: Ask) -> None:
-    (source,) = [source for source in only(ask("tool=2.0.1", "t.loss")).sources if source.outcome == "depends"]
+    (source,) = [
+        source
+        for source in only(ask("tool=2.0.1", "t.loss")).sources
+        if source.outcome == "depends"
+    ]
     for branch in source.possible:
         (item,) = branch.decide
         decided = only(ask("tool=2.0.1", item))
-        assert [each.outcome for each in decided.sources if each.id == "tool/loss"] in ([], [branch.outcome])
+        assert [each.outcome for each in decided.sources if each.id == "tool/loss"] in (
+            [],
+            [branch.outcome],
+        )
 
 
 def test_an_op_that_surely_raises_raises_whatever_else_depends(ask: Ask) -> None:
     op = only(ask("tool=2.0.1", "t.loss", facts={"fast": "true"}))
-    assert {source.id: source.outcome for source in op.sources} == {"tool/sure": "raises", "tool/loss": "depends"}
+    assert {source.id: source.outcome for source in op.sources} == {
+        "tool/sure": "raises",
+        "tool/loss": "depends",
+    }
     assert op.outcome == "raises"
 
 
 def test_an_assumption_that_hides_a_source_is_in_the_answer(ask: Ask) -> None:
     advice = ask("tool=2.0.1", "t.sure")
     (source,) = only(advice).sources
-    assert (only(advice).outcome, source.outcome, source.default) == ("deterministic", "deterministic", "deterministic")
+    assert (only(advice).outcome, source.outcome, source.default) == (
+        "deterministic",
+        "deterministic",
+        "deterministic",
+    )
     (other,) = only(advice).otherwise
-    assert (other.when, other.outcome, other.decide) == ({"fast": "true"}, "raises", ["--fact fast=true"])
+    assert (other.when, other.outcome, other.decide) == (
+        {"fast": "true"},
+        "raises",
+        ["--fact fast=true"],
+    )
     assert "fast" in advice.environment.assumed
     assert exit_code(advice) == ExitCode.ANSWERED
 
@@ -238,11 +274,16 @@ def test_what_is_better_without_an_assumption_is_not_named(ask: Ask) -> None:
 def test_a_shipped_part_is_in_the_answer_of_programs_that_it_concerns(ask: Ask) -> None:
     assert [op.query for op in ask("tool=2.0.1", "t.pool").ops] == ["t.pool"]
     shared = ask("tool=2.0.1", "t.pool", facts={"shared": "true"})
-    assert [(op.query, op.outcome) for op in shared.ops] == [("t.pool", "solved"), ("*", "unsolved")]
+    assert [(op.query, op.outcome) for op in shared.ops] == [
+        ("t.pool", "solved"),
+        ("*", "unsolved"),
+    ]
     assert [source.id for source in shared.ops[1].sources] == ["part/sums"]
 
 
 def test_a_version_that_nobody_named_is_none_before_the_record_begins(ask: Ask) -> None:
     (source,) = only(ask("loose")).sources
     assert source.outcome == "unsolved"
-    assert only(ask("loose=0.4 tool=2.0.1", "t.pool")).sources[0].id == "tool/pool", "an older one that was named"
+    assert only(ask("loose=0.4 tool=2.0.1", "t.pool")).sources[0].id == "tool/pool", (
+        "an older one that was named"
+    )

@@ -57,7 +57,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "said", "nearest"), REFUSED)
-def test_what_is_no_known_call_is_refused_with_the_nearest(text: str, said: str, nearest: list[str]) -> None:
+def test_what_is_no_known_call_is_refused_with_the_nearest(
+    text: str, said: str, nearest: list[str]
+) -> None:
     with pytest.raises(UsageError) as raised:
         helper_calls.find(knowledge_base(), ["train"], text)
     assert said in raised.value.text()

@@ -44,7 +44,9 @@ class _Quiet(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def translate_path(self, path: str) -> str:
-        return super().translate_path(path.removeprefix(BASE.rstrip("/")) if path.startswith(BASE) else "/none")
+        return super().translate_path(
+            path.removeprefix(BASE.rstrip("/")) if path.startswith(BASE) else "/none"
+        )
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in the library
         """Say nothing."""

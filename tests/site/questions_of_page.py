@@ -24,7 +24,9 @@ def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any
 
     dice = random.Random(seed)
     offered = choices(kb)
-    main = [each for each in offered if each.name in kb.meta.prefixes or each.option == "--container"]
+    main = [
+        each for each in offered if each.name in kb.meta.prefixes or each.option == "--container"
+    ]
     found: list[dict[str, Any]] = []
     while len(found) < many:
         choice = dice.choice(main if dice.random() < 0.8 else offered)
@@ -53,21 +55,32 @@ def _items(kb: KnowledgeBase, dice: random.Random, choice: str) -> list[str]:
     package = {"ngc-pytorch": "torch", "ngc-tensorflow": "tensorflow"}.get(choice, choice)
     if package not in kb.meta.prefixes or dice.random() < 0.05:
         return []
-    known: list[OpEntry] = [kb.get("ops", each) for each in kb.keys("ops") if each.startswith(f"{package}:")]
-    brought = {entry.name: op_lookup.brought_along(kb, op_syntax.parse(entry.name)) for entry in known}
+    known: list[OpEntry] = [
+        kb.get("ops", each) for each in kb.keys("ops") if each.startswith(f"{package}:")
+    ]
+    brought = {
+        entry.name: op_lookup.brought_along(kb, op_syntax.parse(entry.name)) for entry in known
+    }
     known = [entry for entry in known if brought[entry.name] in (None, package)]
     meeting = [each for each in known if any(kb.met_by(package, one.op) for one in each.reaches)]
     many = dice.choices((1, 2, 3, 8), (5, 3, 2, 1))[0]
-    return [_item(kb, dice, dice.choice(known if dice.random() < 0.2 else meeting)) for _ in range(many)]
+    return [
+        _item(kb, dice, dice.choice(known if dice.random() < 0.2 else meeting)) for _ in range(many)
+    ]
 
 
 def _item(kb: KnowledgeBase, dice: random.Random, entry: OpEntry) -> str:
-    """A name as people write it, with arguments that its sources ask about more often than others."""
+    """A name as people write it, with arguments that its sources ask about more often than
+    others.
+    """
     asked = {
         name
         for one in entry.reaches
         for met in kb.met_by(entry.package, one.op)
-        for clause in (*(each.when for each in met.patterns), *_clauses(met.source.timeline.values()))
+        for clause in (
+            *(each.when for each in met.patterns),
+            *_clauses(met.source.timeline.values()),
+        )
         for name in clause
         if name in kb.meta.facts and kb.meta.facts[name].argument
     }
@@ -107,13 +120,27 @@ def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
     )
     items = list(dict.fromkeys(op_syntax.split(question["ops"])))
     try:
-        return msgspec.json.decode(msgspec.json.encode(advise(kb, environment, items or None, question["scope"])))
+        return msgspec.json.decode(
+            msgspec.json.encode(advise(kb, environment, items or None, question["scope"]))
+        )
     except UsageError as error:
         return {"mistake": str(error)}
 
 
-LEFT_OUT = {"evidence", "references", "device", "links", "summary", "helpers", "existing", "missing", "home", "decide"}
-"""What pages of records and fields of the form have instead, and what is about a machine at hand."""
+LEFT_OUT = {
+    "evidence",
+    "references",
+    "device",
+    "links",
+    "summary",
+    "helpers",
+    "existing",
+    "missing",
+    "home",
+    "decide",
+}
+"""What pages of records and fields of the form have instead, and what is about a machine at hand.
+"""
 
 
 def compared(answer: Any) -> Any:
@@ -124,6 +151,8 @@ def compared(answer: Any) -> Any:
         return answer
     kept = {name: compared(each) for name, each in answer.items() if name not in LEFT_OUT}
     if "ingredients" in kept:
-        kept["ingredients"] = [{k: v for k, v in each.items() if k != "examples"} for each in kept["ingredients"]]
+        kept["ingredients"] = [
+            {k: v for k, v in each.items() if k != "examples"} for each in kept["ingredients"]
+        ]
         kept["environment"]["device"] = answer["environment"]["device"]
     return kept

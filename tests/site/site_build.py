@@ -18,7 +18,9 @@ from d9m.kb.store import KnowledgeBase
 from golden import knowledge_base
 
 BUILT = "D9M_TEST_SITE"
-"""Set to the site of these very records that a strict build has made already, with its log in `SITE.log`."""
+"""Set to the site of these very records that a strict build has made already, with its log in
+`SITE.log`.
+"""
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "site"
@@ -28,7 +30,9 @@ KB = ROOT / "kb"
 def need_mkdocs() -> None:
     """Skip the test where the site cannot be built."""
     present = all(find_spec(name) for name in ("jinja2", "mkdocs", "material"))
-    needs(present, "MkDocs with its Material theme", "pip install 'd9m[site]' (Python 3.11 or newer)")
+    needs(
+        present, "MkDocs with its Material theme", "pip install 'd9m[site]' (Python 3.11 or newer)"
+    )
 
 
 def generator() -> None:
@@ -80,7 +84,13 @@ def build(kb: Path, out: Path, **more: str) -> str:
     need_mkdocs()
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(out)]
     done = subprocess.run(
-        command, cwd=ROOT, env=variables(kb, **more), capture_output=True, text=True, check=False, timeout=600
+        command,
+        cwd=ROOT,
+        env=variables(kb, **more),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return done.stderr
@@ -88,7 +98,9 @@ def build(kb: Path, out: Path, **more: str) -> str:
 
 @functools.cache
 def built() -> Path:
-    """The site of the real records, built once: by the first test that asks, or before the tests."""
+    """The site of the real records, built once: by the first test that asks, or before the
+    tests.
+    """
     need_mkdocs()
     made = os.environ.get(BUILT)
     return Path(made) if made else shared("site", _build_real) / "site"

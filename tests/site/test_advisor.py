@@ -40,7 +40,8 @@ ASK = """async (questions) => {
       const advice = advisor.ask(question);
       const took = performance.now() - start;
       const command = toCommand(tables, question);
-      const imports = Object.keys(advice.environment.packages).flatMap((name) => tables.about[name].imports);
+      const names = Object.keys(advice.environment.packages);
+      const imports = names.flatMap((name) => tables.about[name].imports);
       const written = formats(tables, advice, command, imports);
       const blocks = Object.fromEntries(written.map(([, name, text]) => [name, text]));
       return { advice, blocks, command, address: toAddress(tables, question), took };
@@ -81,19 +82,32 @@ def test_the_page_and_the_resolver_agree_on_every_question(answers: list[dict[st
 
 def test_the_questions_cover_what_can_be_asked() -> None:
     outcomes = [each.get("outcome", "mistake") for each in right()]
-    assert set(outcomes) >= {"no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved", "mistake"}
+    assert set(outcomes) >= {
+        "no-known-source",
+        "deterministic",
+        "solved",
+        "unknown",
+        "raises",
+        "unsolved",
+        "mistake",
+    }
     assert outcomes.count("mistake") < MANY / 4
     assert sum(len(each.get("ops", ())) > 1 for each in right()) > MANY / 5
     assert sum(bool(each.get("solutions")) for each in right()) > MANY / 5
     assert any(each.get("conflicts") for each in right()) or any(
-        len(source["alternatives"]) > 1 for each in right() for op in each.get("ops", ()) for source in op["sources"]
+        len(source["alternatives"]) > 1
+        for each in right()
+        for op in each.get("ops", ())
+        for source in op["sources"]
     )
 
 
 def test_the_command_beside_an_answer_asks_the_same_question(answers: list[dict[str, Any]]) -> None:
     for question, wanted, found in zip(asked(), right(), answers):
         if "mistake" not in found:
-            assert compared(_said_to_the_command_line(found["command"])) == compared(wanted), question
+            assert compared(_said_to_the_command_line(found["command"])) == compared(wanted), (
+                question
+            )
 
 
 def _said_to_the_command_line(command: str) -> Any:
@@ -116,8 +130,12 @@ def _single(given: dict[str, list[str]]) -> tuple[str | None, str | None]:
     return given.get("--container", [None])[0], given.get("--device", [None])[0]
 
 
-@pytest.mark.parametrize("name", ["env", "python", "dockerfile", "slurm", "megatron", "clara", "markdown"])
-def test_every_block_is_the_one_that_the_command_line_writes(name: str, answers: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize(
+    "name", ["env", "python", "dockerfile", "slurm", "megatron", "clara", "markdown"]
+)
+def test_every_block_is_the_one_that_the_command_line_writes(
+    name: str, answers: list[dict[str, Any]]
+) -> None:
     compared_blocks = 0
     for wanted, found in zip(right(), answers):
         if "mistake" in wanted or name not in found["blocks"]:
@@ -129,11 +147,17 @@ def test_every_block_is_the_one_that_the_command_line_writes(name: str, answers:
 
 
 def _block(name: str, advice: Advice, command: str) -> str:
-    frameworks = tuple(each for package in advice.environment.packages for each in real().package(package).imports)
+    frameworks = tuple(
+        each for package in advice.environment.packages for each in real().package(package).imports
+    )
     body = render(name, Answer(advice, real(), command, frameworks)).body
     assert isinstance(body, str)
     if name == "markdown":  # the page links records instead of naming their evidence
-        own = {line for line in body.splitlines() if line.startswith("- ") and line.endswith(")") and "](" in line}
+        own = {
+            line
+            for line in body.splitlines()
+            if line.startswith("- ") and line.endswith(")") and "](" in line
+        }
         return "\n".join(line for line in body.splitlines() if line not in own).rstrip() + "\n"
     return body
 
@@ -145,14 +169,26 @@ def test_an_answer_takes_less_than_a_tenth_of_a_second(answers: list[dict[str, A
 
 def test_the_grid_is_small() -> None:
     tables = json.loads((built() / "assets/advisor/tables.json").read_bytes())
-    grid = {name: tables[name] for name in ("cells", "lines", "rows", "tensors", "domains", "verdicts", "packages")}
-    assert len(gzip.compress(json.dumps(grid, separators=(",", ":")).encode(), 9, mtime=0)) < 100_000
+    grid = {
+        name: tables[name]
+        for name in ("cells", "lines", "rows", "tensors", "domains", "verdicts", "packages")
+    }
+    assert (
+        len(gzip.compress(json.dumps(grid, separators=(",", ":")).encode(), 9, mtime=0)) < 100_000
+    )
 
 
 def test_no_script_compares_versions() -> None:
-    """Releases are opaque to the scripts: none splits one into numbers, none names a package but in a short form."""
+    """Releases are opaque to the scripts: none splits one into numbers, none names a package but in
+    a short form.
+    """
     kb = real()
-    names = {f'"{name}"' for name in kb.keys("packages")} - {'"tensorflow"', '"torch"', '"python"', '"cuda"'}
+    names = {f'"{name}"' for name in kb.keys("packages")} - {
+        '"tensorflow"',
+        '"torch"',
+        '"python"',
+        '"cuda"',
+    }
     for path in sorted((built() / "assets/advisor").glob("*.js")):
         text = path.read_text(encoding="utf-8")
         assert not {name for name in names if name in text}, path
@@ -174,7 +210,9 @@ def test_the_address_asks_and_the_page_shows(answers: list[dict[str, Any]]) -> N
         page = _advised(f"?{each['address']}")
         shown = page.locator(".d9m-answer .md-tag").inner_text()
         assert shown.split(" ", 1)[1] == each["advice"]["outcome"].replace("-", " ")
-        assert _settings(page.locator("#d9m-block code").text_content()) == _settings(each["blocks"]["env"])
+        assert _settings(page.locator("#d9m-block code").text_content()) == _settings(
+            each["blocks"]["env"]
+        )
         rows = page.locator(".d9m-advice tbody tr")
         assert rows.count() == len(each["advice"]["ops"])
         assert page.locator(".d9m-advice details").count() == len(
@@ -190,7 +228,9 @@ def _settings(block: str | None) -> list[str]:
 
 def test_every_record_that_an_answer_links_has_a_page() -> None:
     page = _advised("?tensorflow=2.0&ops=conv,bias_add,segment_sum")
-    links = page.eval_on_selector_all(".d9m-advice a", "links => links.map((link) => link.getAttribute('href'))")
+    links = page.eval_on_selector_all(
+        ".d9m-advice a", "links => links.map((link) => link.getAttribute('href'))"
+    )
     assert len(links) > 5
     assert not [link for link in links if not (built() / link / "index.html").is_file()]
 
@@ -246,7 +286,10 @@ def test_an_error_text_is_recognised_and_leads_to_its_op() -> None:
     page = _advised()
     page.select_option("#d9m-choice", "torch")
     field = page.locator("#d9m-ops")
-    field.fill("RuntimeError: index_add_cuda_ does not have a deterministic implementation, but you set 'torch.use_")
+    field.fill(
+        "RuntimeError: index_add_cuda_ does not have a deterministic implementation, but you set "
+        "'torch.use_"
+    )
     page.wait_for_selector(".d9m-advice .admonition")
     assert page.locator(".d9m-advice a").get_attribute("href").startswith("errors/pytorch/")  # type: ignore[union-attr]
     page.locator(".d9m-advice button").first.click()
@@ -260,7 +303,9 @@ def test_what_is_unknown_is_refused_with_what_is_near() -> None:
     assert "99.9" in page.locator(".d9m-advice [role=alert]").inner_text()
 
 
-@pytest.mark.parametrize(("typed", "near"), [("cumsm", "cumsum"), ("convv2", "conv2d"), ("tf.nn.bias_ad", "bias_add")])
+@pytest.mark.parametrize(
+    ("typed", "near"), [("cumsm", "cumsum"), ("convv2", "conv2d"), ("tf.nn.bias_ad", "bias_add")]
+)
 def test_a_misspelt_op_gets_the_names_that_are_spelled_almost_so(typed: str, near: str) -> None:
     package = "tensorflow=2.9" if typed.startswith("tf.") else "torch=2.6"
     page = _advised(f"?{package}&ops={typed}")
@@ -322,7 +367,10 @@ def test_without_javascript_the_page_says_so_and_shows_no_form() -> None:
 def test_the_copy_button_copies_the_block() -> None:
     page = _advised("?torch=2.4&ops=cumsum", permissions=["clipboard-read", "clipboard-write"])
     page.locator("#d9m-block ~ button, .highlight .d9m-copy").first.click()
-    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#d9m-block code").text_content()
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == page.locator("#d9m-block code").text_content()
+    )
 
 
 def test_items_are_parted_as_on_the_command_line() -> None:

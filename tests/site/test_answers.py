@@ -1,4 +1,6 @@
-"""Pages of errors, solutions and helper calls answer what their visitors came for, as the resolver does."""
+"""Pages of errors, solutions and helper calls answer what their visitors came for, as the resolver
+does.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,12 @@ def title(page: str) -> str:
 
 def literal(text: str) -> str:
     """Markdown as the text that it shows."""
-    plain = re.sub(r"<wbr>|</?code>", "", text).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    plain = (
+        re.sub(r"<wbr>|</?code>", "", text)
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
+    )
     return re.sub(r"\\(.)", r"\1", plain.replace("&quot;", '"').replace("&#x27;", "'"))
 
 
@@ -58,8 +65,14 @@ def test_an_error_page_tells_its_causes_by_version() -> None:
         error: ErrorRecord = real().get("errors", id_)
         page = room("errors")[f"errors/{id_}.md"]
         for source in error.sources:
-            (part,) = re.findall(rf"^### .*\(\.\./\.\./sources/{source}\.md\)$(.*?)^(?:#|\*\*Ops)", page, re.S | re.M)
-            rows = [line.split(" | ")[0].removeprefix("| ") for line in part.splitlines() if "md-tag d9m-" in line]
+            (part,) = re.findall(
+                rf"^### .*\(\.\./\.\./sources/{source}\.md\)$(.*?)^(?:#|\*\*Ops)", page, re.S | re.M
+            )
+            rows = [
+                line.split(" | ")[0].removeprefix("| ")
+                for line in part.splitlines()
+                if "md-tag d9m-" in line
+            ]
             assert rows == [row.span for row in _history(source).usual.rows]
             told += len(rows)
     assert told > 50
@@ -78,14 +91,20 @@ def _history(source: str) -> Any:
 def test_a_solution_page_lists_every_op_of_what_it_solves() -> None:
     """Setup of the resolver: sources that some release solves with the label, on some device."""
     dice = random.Random(3)
-    labels = dice.sample([each for each in real().keys("solutions") if not _record(each).placeholder], 15)
+    labels = dice.sample(
+        [each for each in real().keys("solutions") if not _record(each).placeholder], 15
+    )
     pages = room("solutions")
     for id_ in labels:
         label = _record(id_).label
-        rows = [line for line in pages[f"solutions/{id_}.md"].splitlines() if line.startswith("| [")]
+        rows = [
+            line for line in pages[f"solutions/{id_}.md"].splitlines() if line.startswith("| [")
+        ]
         for source in real().keys("sources"):
             if _solved_by(source, label):
-                (row,) = [row for row in rows if f"(../../sources/{source}.md)" in row.partition(" | ")[0]]
+                (row,) = [
+                    row for row in rows if f"(../../sources/{source}.md)" in row.partition(" | ")[0]
+                ]
                 for op in real().get("sources", source).ops:
                     assert op in literal(row).replace("`", ""), (id_, source)
 
@@ -108,12 +127,17 @@ def test_what_a_solution_costs_includes_what_its_sources_cost() -> None:
     told = "".join(room("solutions").values())
     for id_ in costly:
         by = {label for step in _steps(id_) for both in step.by for label in both.split(" + ")}
-        assert not by or all(literal(each.text) in literal(told) for each in real().get("sources", id_).costs), id_
+        assert not by or all(
+            literal(each.text) in literal(told) for each in real().get("sources", id_).costs
+        ), id_
 
 
 def _steps(id_: str) -> list[Any]:
     return [
-        step for steps in real().get("sources", id_).timeline.values() for step in steps if step.outcome != "raises"
+        step
+        for steps in real().get("sources", id_).timeline.values()
+        for step in steps
+        if step.outcome != "raises"
     ]
 
 
@@ -130,7 +154,11 @@ def test_a_helper_page_tells_what_the_call_leaves_out(id_: str) -> None:
         called = advise(real(), asked, calls=[helper.call])
         (told,) = called.helpers
         heading = page.rpartition(command)[0].rpartition("\n### ")[2]
-        rows = {literal(row.partition("](")[0])[3:]: row for row in heading.splitlines() if row.startswith("| [")}
+        rows = {
+            literal(row.partition("](")[0])[3:]: row
+            for row in heading.splitlines()
+            if row.startswith("| [")
+        }
         plain = advise(real(), asked)
         assert rows.keys() == {step.name for step in plain.steps}
         differing = {each.name for each in (*told.differs, *called.conflicts)}
@@ -140,9 +168,13 @@ def test_a_helper_page_tells_what_the_call_leaves_out(id_: str) -> None:
 
 
 def test_a_helper_page_has_what_is_set_in_each_release() -> None:
-    """Lightning's Trainer turned cuDNN's flag until 1.4 and asks PyTorch for its mode from 1.5 on (stack facts)."""
+    """Lightning's Trainer turned cuDNN's flag until 1.4 and asks PyTorch for its mode from 1.5 on
+    (stack facts).
+    """
     page = room("helpers")["helpers/lightning/trainer-deterministic.md"]
-    tabs = dict(re.findall(r'^=== "(.*?)"\n(.*?)(?=^===|^\*\*|^## )', page, re.MULTILINE | re.DOTALL))
+    tabs = dict(
+        re.findall(r'^=== "(.*?)"\n(.*?)(?=^===|^\*\*|^## )', page, re.MULTILINE | re.DOTALL)
+    )
     assert list(tabs) == ["2.0 and later", "1.6 – 1.9", "1.5", "0.7.6 – 1.4"]
     assert "use-deterministic-algorithms.md" not in tabs["0.7.6 – 1.4"]
     assert "torch-backends-cudnn-deterministic.md" in tabs["0.7.6 – 1.4"]
@@ -153,5 +185,9 @@ def test_a_helper_page_has_what_is_set_in_each_release() -> None:
 
 def test_most_calls_are_compared_with_an_advice() -> None:
     """A call without a comparison makes nothing that is advised; there are few."""
-    without = [path for path, page in room("helpers").items() if "--calls" not in page and "index" not in path]
+    without = [
+        path
+        for path, page in room("helpers").items()
+        if "--calls" not in page and "index" not in path
+    ]
     assert len(without) <= 5, without

@@ -15,13 +15,33 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 KINDS = (
-    "", "?tensorflow=2.0&ops=conv,bias_add", "sources/", "sources/tensorflow/bias-add/", "solutions/",
-    "solutions/tensorflow/tdo/", "settings/tensorflow/tf-deterministic-ops/", "ingredients/seeds/", "errors/",
-    "errors/pytorch/not-deterministic/", "versions/", "versions/torch/", "ops/torch/", "status/", "pull-requests/",
-    "myths/", "documents/", "facts/", "lint/", "recipe/", "status/torch/", "releases/torch/2.6/",
-    "containers/ngc-pytorch/24.12-py3/", "runs/torch-2.13.0-cpu/", "helpers/transformers/enable-full-determinism/",
+    "",
+    "?tensorflow=2.0&ops=conv,bias_add",
+    "sources/",
+    "sources/tensorflow/bias-add/",
+    "solutions/",
+    "solutions/tensorflow/tdo/",
+    "settings/tensorflow/tf-deterministic-ops/",
+    "ingredients/seeds/",
+    "errors/",
+    "errors/pytorch/not-deterministic/",
+    "versions/",
+    "versions/torch/",
+    "ops/torch/",
+    "status/",
+    "pull-requests/",
+    "myths/",
+    "documents/",
+    "facts/",
+    "lint/",
+    "recipe/",
+    "status/torch/",
+    "releases/torch/2.6/",
+    "containers/ngc-pytorch/24.12-py3/",
+    "runs/torch-2.13.0-cpu/",
+    "helpers/transformers/enable-full-determinism/",
     "reference/records/",
-)  # fmt: skip
+)
 """A page of each kind."""
 
 PHONE = {"width": 390, "height": 844}
@@ -30,7 +50,9 @@ PHONE = {"width": 390, "height": 844}
 @functools.cache
 def there() -> tuple[str, ...]:
     """The pages of KINDS that this edition has: a record may be renamed, a kind may not vanish."""
-    found = tuple(each for each in KINDS if (built() / urlsplit(each).path / "index.html").is_file())
+    found = tuple(
+        each for each in KINDS if (built() / urlsplit(each).path / "index.html").is_file()
+    )
     assert len(found) >= len(KINDS) - 2
     return found
 
@@ -50,7 +72,8 @@ def _read(page: Page) -> Page:
         }
         scrollTo(0, 0);
         await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-        await Promise.allSettled(document.getAnimations().map((each) => each.finished)); // the head fades in again
+        // the head fades in again
+        await Promise.allSettled(document.getAnimations().map((each) => each.finished));
     }""")
     return page
 
@@ -92,14 +115,17 @@ def test_pages_fit_a_phone() -> None:
         page.context.close()
 
 
-@pytest.mark.parametrize("path", ["", "?torch=2.6&ops=conv,interpolate", "status/torch/", "sources/", "ops/torch/"])
+@pytest.mark.parametrize(
+    "path", ["", "?torch=2.6&ops=conv,interpolate", "status/torch/", "sources/", "ops/torch/"]
+)
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_moves_while_a_page_loads(path: str, width: int) -> None:
     """The sum of layout shifts, which the web's vitals want below a tenth."""
     page = blank(viewport={"width": width, "height": 844})
     page.add_init_script(
         "window.moved = 0; new PerformanceObserver((list) => list.getEntries().forEach((each) => {"
-        "  if (!each.hadRecentInput) window.moved += each.value; })).observe({ type: 'layout-shift', buffered: true });"
+        "  if (!each.hadRecentInput) window.moved += each.value; "
+        "})).observe({ type: 'layout-shift', buffered: true });"
     )
     page.goto(site() + path)
     _ready(page).wait_for_load_state("networkidle")
@@ -140,12 +166,18 @@ def test_blocks_have_a_button_that_copies_them() -> None:
 
 
 def test_the_first_page_is_small() -> None:
-    """All that a browser loads of it, compressed, less what it loads behind it: the tables, and the search's index."""
+    """All that a browser loads of it, compressed, less what it loads behind it: the tables, and the
+    search's index.
+    """
     page = blank()
     bodies: dict[str, bytes] = {}
     page.on("response", lambda response: bodies.setdefault(response.url, response.body()))
     page.goto(site())
     _ready(page)
     page.wait_for_load_state("networkidle")
-    loaded = {url: body for url, body in bodies.items() if not url.endswith(("search_index.json", "tables.json"))}
+    loaded = {
+        url: body
+        for url, body in bodies.items()
+        if not url.endswith(("search_index.json", "tables.json"))
+    }
     assert sum(len(gzip.compress(body, 9, mtime=0)) for body in loaded.values()) < 150_000

@@ -15,7 +15,14 @@ ADDRESS = "https://d9m.github.io/d9m/"
 BASE = "/d9m/"
 """Path of the site at its host; MkDocs writes it into the page for addresses that do not exist."""
 
-LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "audio": "src"}
+LOADS = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+}
 """Tags that make a browser ask for something, whatever their other attributes."""
 
 FOLLOWED = {"canonical", "alternate", "edit", "next", "prev"}
@@ -25,7 +32,9 @@ FOLLOWED = {"canonical", "alternate", "edit", "next", "prev"}
 @functools.cache
 def html() -> dict[str, Html]:
     """Every page by its path in the site."""
-    return {path.relative_to(built()).as_posix(): Html(path) for path in sorted(built().rglob("*.html"))}
+    return {
+        path.relative_to(built()).as_posix(): Html(path) for path in sorted(built().rglob("*.html"))
+    }
 
 
 def test_the_strict_build_says_nothing_to_worry_about() -> None:
@@ -57,7 +66,9 @@ def _leads_somewhere(page: str, address: str) -> bool:
         target = place.relative_to(built()).as_posix()
     if not place.is_file():
         return False
-    return not parts.fragment or target not in html() or unquote(parts.fragment) in html()[target].ids
+    return (
+        not parts.fragment or target not in html() or unquote(parts.fragment) in html()[target].ids
+    )
 
 
 def test_no_page_loads_anything_from_another_host() -> None:
@@ -76,7 +87,9 @@ def test_no_style_sheet_loads_anything_from_another_host() -> None:
     sheets = list(built().rglob("*.css"))
     assert sheets
     for sheet in sheets:
-        assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", sheet.read_text(encoding="utf-8"))
+        assert not re.search(
+            r"(url\(|@import)\s*['\"]?(https?:)?//", sheet.read_text(encoding="utf-8")
+        )
 
 
 def _named(page: Html, tag: str, key: str) -> dict[str, list[str]]:
@@ -90,7 +103,9 @@ def _named(page: Html, tag: str, key: str) -> dict[str, list[str]]:
 
 
 def _is_page(path: str, page: Html) -> bool:
-    """Whether an address has a page of its own: it leads nowhere else, and is not the one for dead addresses."""
+    """Whether an address has a page of its own: it leads nowhere else, and is not the one for dead
+    addresses.
+    """
     return path != "404.html" and "refresh" not in _named(page, "meta", "http-equiv")
 
 
@@ -105,7 +120,11 @@ def test_a_link_to_any_page_shows_what_it_is_about() -> None:
         (title, *_) = [part.strip() for part in page.parts if part.strip()]
         assert all(len(told[each]) == 1 and told[each][0].strip() for each in CARD), path
         assert told["twitter:card"] == ["summary_large_image"], path
-        assert told["og:url"] == _named(page, "link", "rel")["canonical"] == [ADDRESS + path.removesuffix("index.html")]
+        assert (
+            told["og:url"]
+            == _named(page, "link", "rel")["canonical"]
+            == [ADDRESS + path.removesuffix("index.html")]
+        )
         assert title in (told["og:title"][0] + " - d9m", "d9m"), path
         assert told["og:description"] == told["description"], path
         assert told["og:image"] == [ADDRESS + "assets/card.png"], path
@@ -116,14 +135,22 @@ def test_the_picture_of_a_link_has_the_size_that_it_promises() -> None:
     size = [int.from_bytes(picture[at : at + 4], "big") for at in (16, 20)]
     told = _named(html()["index.html"], "meta", "property")
     assert picture.startswith(b"\x89PNG")
-    assert [told["og:image:width"], told["og:image:height"]] == [[str(each)] for each in size] == [["1200"], ["630"]]
+    assert (
+        [told["og:image:width"], told["og:image:height"]]
+        == [[str(each)] for each in size]
+        == [["1200"], ["630"]]
+    )
 
 
 def test_descriptions_tell_pages_apart() -> None:
-    """All but a few: what search engines print below the title is no use if it is everywhere the same."""
+    """All but a few: what search engines print below the title is no use if it is everywhere the
+    same.
+    """
     told = [
-        _named(page, "meta", "name")["description"][0] for path, page in html().items() if _is_page(path, page)
-    ]  # fmt: skip
+        _named(page, "meta", "name")["description"][0]
+        for path, page in html().items()
+        if _is_page(path, page)
+    ]
     assert len(set(told)) > 0.97 * len(told)
 
 
@@ -135,9 +162,10 @@ def test_no_id_stands_twice_on_a_page() -> None:
 
 def test_record_pages_stay_out_of_the_navigation() -> None:
     links = {
-        element.attributes["href"] for element in html()["index.html"].elements if "md-nav__link" in _classes(element)
-        and "href" in element.attributes
-    }  # fmt: skip
+        element.attributes["href"]
+        for element in html()["index.html"].elements
+        if "md-nav__link" in _classes(element) and "href" in element.attributes
+    }
     assert "sources/" in links
     assert not {link for link in links if link.startswith("sources/") and link != "sources/"}
 
@@ -156,4 +184,8 @@ def test_two_builds_are_equal_to_the_byte(tmp_path: Path) -> None:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }

@@ -23,7 +23,11 @@ def chosen() -> list[tuple[str, str]]:
     """The first and the newest image of each kind, and some between."""
     dice = random.Random(20)
     every = {name: real().releases(name) for name in IMAGES}
-    return [(name, each) for name, all_ in every.items() for each in {all_[0], all_[-1], *dice.sample(all_, 4)}]
+    return [
+        (name, each)
+        for name, all_ in every.items()
+        for each in {all_[0], all_[-1], *dice.sample(all_, 4)}
+    ]
 
 
 @functools.cache
@@ -53,7 +57,11 @@ def test_every_image_has_a_page_that_is_found_by_its_full_name(package: str) -> 
 
     for release in real().releases(package):
         title = page(package, release).split('title: "')[1].partition('"')[0]
-        answered = advise(real(), Setup((), title), ["tf.nn.bias_add" if "tensorflow" in title else "torch.cumsum"])
+        answered = advise(
+            real(),
+            Setup((), title),
+            ["tf.nn.bias_add" if "tensorflow" in title else "torch.cumsum"],
+        )
         assert answered.environment.packages[package] == release
         assert title.startswith(f"nvcr.io/{real().package(package).repository}:")
         assert path(real(), package, release).removesuffix(".md").endswith(title.rpartition(":")[2])
@@ -81,7 +89,9 @@ def test_a_page_tells_what_the_image_ships() -> None:
 
 
 def test_a_part_that_nobody_wrote_down_is_told_as_the_images_around_it_have_it() -> None:
-    """20.06 holds CUDA 11.0.167 and 20.10 holds 11.1.0; of the images between them nobody wrote it (tests/facts)."""
+    """20.06 holds CUDA 11.0.167 and 20.10 holds 11.1.0; of the images between them nobody wrote it
+    (tests/facts).
+    """
     shipped = section(page("ngc-tensorflow-tf2", "20.08"), "What it ships")
     assert "| 11.0.167 to 11.1.0, going by the images around it |" in shipped
 
@@ -113,7 +123,9 @@ def test_contents_that_nobody_confirmed_are_said_to_be_so() -> None:
 
 
 @pytest.mark.parametrize("package", IMAGES)
-def test_what_changed_since_the_image_before_is_what_the_two_answers_differ_in(package: str) -> None:
+def test_what_changed_since_the_image_before_is_what_the_two_answers_differ_in(
+    package: str,
+) -> None:
     generator()
     from pages.containers import answer
 
@@ -122,7 +134,11 @@ def test_what_changed_since_the_image_before_is_what_the_two_answers_differ_in(p
         head, told = section(page(package, later), "Since ").split("\n", 1)
         assert head.startswith(f"{earlier}-")
         before, after = (
-            {op.query: (op.outcome, op.default, op.solutions) for op in answer(real(), package, each).ops if op.sources}
+            {
+                op.query: (op.outcome, op.default, op.solutions)
+                for op in answer(real(), package, each).ops
+                if op.sources
+            }
             for each in (earlier, later)
         )
         for op in {*before, *after} - {"*"}:

@@ -1,4 +1,6 @@
-"""What the site serves beside its pages: every file is of its published type, and everything is there."""
+"""What the site serves beside its pages: every file is of its published type, and everything is
+there.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,13 @@ def _described() -> list[tuple[re.Pattern[str], str]]:
         schema = about["get"]["responses"]["200"]["content"]["application/json"]["schema"]
         holes = re.sub(r"\{(\w+)\}", lambda hole: ".+" if hole[1] == "id" else "[^/]+", address)
         pattern = re.compile(holes.replace(".json", r"\.json"))
-        found.append((address.count("{"), -len(address), pattern, schema["$ref"].rpartition("/")[2]))
-    return [(pattern, name) for _holes, _length, pattern, name in sorted(found, key=lambda each: each[:2])]
+        found.append(
+            (address.count("{"), -len(address), pattern, schema["$ref"].rpartition("/")[2])
+        )
+    return [
+        (pattern, name)
+        for _holes, _length, pattern, name in sorted(found, key=lambda each: each[:2])
+    ]
 
 
 def _type_of(path: str) -> str:
@@ -57,15 +64,29 @@ def _validator(name: str) -> Any:
 
 def test_every_file_of_the_api_is_of_the_type_that_its_description_gives() -> None:
     validators: dict[str, Any] = {}
-    paths = [path for path in exported() if path.startswith(API) and not path.endswith(("schema.json", "openapi.json"))]
+    paths = [
+        path
+        for path in exported()
+        if path.startswith(API) and not path.endswith(("schema.json", "openapi.json"))
+    ]
     assert len(paths) > 1000
     for path in paths:
         name = _type_of(path)
         validators.setdefault(name, None if name in validators else _validator(name))
         content = json.loads(exported()[path])
         if not validators[name].is_valid(content):
-            pytest.fail(f"{path} is no {name}: {str(next(validators[name].iter_errors(content)))[:500]}")
-    assert validators.keys() >= {"Index", "Listing", "SourceFile", "OpFile", "PackageFile", "ReleaseFile", "Everything"}
+            pytest.fail(
+                f"{path} is no {name}: {str(next(validators[name].iter_errors(content)))[:500]}"
+            )
+    assert validators.keys() >= {
+        "Index",
+        "Listing",
+        "SourceFile",
+        "OpFile",
+        "PackageFile",
+        "ReleaseFile",
+        "Everything",
+    }
 
 
 def test_the_types_refuse_what_is_wrong() -> None:
@@ -73,28 +94,47 @@ def test_the_types_refuse_what_is_wrong() -> None:
     right = _json(f"{API}/sources/tensorflow/bias-add.json")
     assert validator.is_valid(right)
     assert not validator.is_valid({**right, "record": {**right["record"], "timeline": "none"}})
-    assert not validator.is_valid({name: value for name, value in right.items() if name != "evidence"})
+    assert not validator.is_valid(
+        {name: value for name, value in right.items() if name != "evidence"}
+    )
 
 
 def test_every_record_op_package_and_release_has_a_file() -> None:
     kb = real()
-    for kind in ("sources", "solutions", "ingredients", "helpers", "errors", "pull_requests", "issues", "myths"):
+    for kind in (
+        "sources",
+        "solutions",
+        "ingredients",
+        "helpers",
+        "errors",
+        "pull_requests",
+        "issues",
+        "myths",
+    ):
         assert {f"{API}/{kind}/{id_}.json" for id_ in kb.keys(kind)} <= exported().keys()
     assert {f"{API}/packages/{name}.json" for name in kb.keys("packages")} <= exported().keys()
     for package in kb.meta.prefixes:
-        assert {f"{API}/packages/{package}/{each}.json" for each in kb.releases(package)} <= exported().keys()
+        assert {
+            f"{API}/packages/{package}/{each}.json" for each in kb.releases(package)
+        } <= exported().keys()
     names = {key.partition(":")[2] for key in kb.keys("ops")}
     told = {
-        entry["id"] for package in kb.meta.prefixes for entry in _json(f"{API}/ops/{package}/index.json")["entries"]
+        entry["id"]
+        for package in kb.meta.prefixes
+        for entry in _json(f"{API}/ops/{package}/index.json")["entries"]
     }
     assert told == names
 
 
 def test_one_file_holds_what_all_others_hold() -> None:
     everything = _json(f"{API}/all.json")
-    assert everything["records"]["sources"]["tensorflow/bias-add"] == _json(f"{API}/sources/tensorflow/bias-add.json")
+    assert everything["records"]["sources"]["tensorflow/bias-add"] == _json(
+        f"{API}/sources/tensorflow/bias-add.json"
+    )
     records = sum(len(each) for each in everything["records"].values())
-    assert records == sum(len(_json(f"{API}/{kind}/index.json")["entries"]) for kind in everything["records"])
+    assert records == sum(
+        len(_json(f"{API}/{kind}/index.json")["entries"]) for kind in everything["records"]
+    )
 
 
 def test_every_address_in_the_api_leads_to_a_file_of_the_site() -> None:
@@ -154,7 +194,12 @@ def test_a_badge_says_what_the_newest_release_does() -> None:
 
 
 def test_other_names_lead_on() -> None:
-    for old in ("solutions/tdo", "settings/TF_DETERMINISTIC_OPS", "versions/pytorch", "ops/tensorflow/conv"):
+    for old in (
+        "solutions/tdo",
+        "settings/TF_DETERMINISTIC_OPS",
+        "versions/pytorch",
+        "ops/tensorflow/conv",
+    ):
         text = (built() / old / "index.html").read_text(encoding="utf-8")
         target = re.search(r'url=([^"#]*)', text)
         assert target is not None
@@ -173,7 +218,9 @@ def test_a_moved_id_leads_to_its_record(tmp_path: Path) -> None:
     small = ROOT / "tests" / "render" / "kb"
     shutil.copytree(small, tmp_path / "kb")
     record = tmp_path / "kb" / "sources" / "frame" / "add.yaml"
-    record.write_text(record.read_text(encoding="utf-8") + "moved_from: [frame/sum]\n", encoding="utf-8")
+    record.write_text(
+        record.read_text(encoding="utf-8") + "moved_from: [frame/sum]\n", encoding="utf-8"
+    )
     found = dict(redirects.files(locate.from_yaml(tmp_path / "kb")))
     assert b'url=../../../sources/frame/add/"' in found["sources/frame/sum/index.html"] or (
         b'url=../add/"' in found["sources/frame/sum/index.html"]
@@ -206,7 +253,9 @@ def test_the_site_map_names_every_page_by_its_canonical_address() -> None:
     mapped = re.findall(r"<loc>([^<]*)</loc>", text)
     assert len(mapped) == len(set(mapped))
     page = (built() / "sources/tensorflow/bias-add/index.html").read_text(encoding="utf-8")
-    canonical = re.search(r'<link rel="canonical" href="([^"]*)"', page) or re.search(r"canonical href=(\S+?)>", page)
+    canonical = re.search(r'<link rel="canonical" href="([^"]*)"', page) or re.search(
+        r"canonical href=(\S+?)>", page
+    )
     assert canonical is not None
     assert canonical[1].strip('"') in mapped
 

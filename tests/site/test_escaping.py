@@ -19,13 +19,27 @@ from d9m.kb import locate
 SMALL = ROOT / "tests" / "render" / "kb"
 
 NASTY = (
-    "<script>alert(1)</script> | `tick` ``` **bold** _it_ [x](javascript:alert(1)) {: .evil #evil } &amp; &lt;b&gt; "
-    '</title></code><img src=x onerror=alert(1)> "quote" \\ ~~~ https://evil.example/ ![i](https://evil.example/i.png) '
+    "<script>alert(1)</script> | `tick` ``` **bold** _it_ [x](javascript:alert(1)) "
+    "{: .evil #evil } &amp; &lt;b&gt; "
+    '</title></code><img src=x onerror=alert(1)> "quote" \\ ~~~ https://evil.example/ '
+    '![i](https://evil.example/i.png) '
     + "name" * 100
 )  # fmt: skip
 """What a text may hold, with every sign that Markdown, HTML or a table gives a meaning to."""
 
-OPENERS = ("- item", "+ item", "1. item", "--- x", '=== "tab"', "!!! note", "??? note", ": x", "# head", "> q", "~~~")
+OPENERS = (
+    "- item",
+    "+ item",
+    "1. item",
+    "--- x",
+    '=== "tab"',
+    "!!! note",
+    "??? note",
+    ": x",
+    "# head",
+    "> q",
+    "~~~",
+)
 """What would start something else than a paragraph."""
 
 TEXTS = [
@@ -46,19 +60,33 @@ TEXTS = [
 
 MORE = {
     "pull_requests/frame/1.yaml": {
-        "repository": "frame/frame", "number": "1", "title": "Order the additions", "status": "merged",
-        "url": "https://example.com/1", "notes": ["a note"], "corrections": ["a correction"], "evidence": [],
+        "repository": "frame/frame",
+        "number": "1",
+        "title": "Order the additions",
+        "status": "merged",
+        "url": "https://example.com/1",
+        "notes": ["a note"],
+        "corrections": ["a correction"],
+        "evidence": [],
     },
     "issues/frame/2.yaml": {
-        "repository": "frame/frame", "number": "2", "title": "Runs differ", "status": "open",
-        "url": "https://example.com/2", "notes": ["a note"], "evidence": [],
+        "repository": "frame/frame",
+        "number": "2",
+        "title": "Runs differ",
+        "status": "open",
+        "url": "https://example.com/2",
+        "notes": ["a note"],
+        "evidence": [],
     },
     "myths/seeds.yaml": {"myth": "Seeds are enough.", "fact": "They are not.", "evidence": []},
     "helpers/frame/all.yaml": {
-        "title": "Everything", "call": "frame.all()", "summary": "Sets all.",
-        "sets": [{"set": "FRAME_ORDERED", "to": ["1"]}], "evidence": [],
+        "title": "Everything",
+        "call": "frame.all()",
+        "summary": "Sets all.",
+        "sets": [{"set": "FRAME_ORDERED", "to": ["1"]}],
+        "evidence": [],
     },
-}  # fmt: skip
+}
 """Records of the kinds that the small knowledge base lacks."""
 
 
@@ -67,7 +95,9 @@ def _nasty(value: Any, inside: str = "") -> Any:
     if isinstance(value, dict):
         return {key: _nasty(item, key) for key, item in value.items()}
     if isinstance(value, list):
-        return [_nasty(item, "text" if inside in ("notes", "corrections") else "") for item in value]
+        return [
+            _nasty(item, "text" if inside in ("notes", "corrections") else "") for item in value
+        ]
     return f"{value} {NASTY}" if inside in TEXTS else value
 
 
@@ -99,7 +129,9 @@ def _searched(out: Path) -> Html:
     """What the search box shows: it prints titles and texts of its index as HTML."""
     index = json.loads((out / "search" / "search_index.json").read_text(encoding="utf-8"))
     shown = out / "search.html"
-    shown.write_text("".join(f"{each['title']}{each['text']}" for each in index["docs"]), encoding="utf-8")
+    shown.write_text(
+        "".join(f"{each['title']}{each['text']}" for each in index["docs"]), encoding="utf-8"
+    )
     return Html(shown)
 
 
@@ -115,10 +147,28 @@ def test_no_text_of_a_record_becomes_an_element() -> None:
 
 
 PROMINENT = (
-    "sources/frame/add", "solutions/frame/env", "settings/frame/tune", "ingredients/seeds", "errors/frame/scan",
-    "pull-requests/frame/1", "issues/frame/2", "helpers/frame/all", "versions/frame", "myths", "documents", "facts",
-    "sources", "solutions", "settings", "ingredients", "errors", "pull-requests", "issues", "helpers", "versions",
-)  # fmt: skip
+    "sources/frame/add",
+    "solutions/frame/env",
+    "settings/frame/tune",
+    "ingredients/seeds",
+    "errors/frame/scan",
+    "pull-requests/frame/1",
+    "issues/frame/2",
+    "helpers/frame/all",
+    "versions/frame",
+    "myths",
+    "documents",
+    "facts",
+    "sources",
+    "solutions",
+    "settings",
+    "ingredients",
+    "errors",
+    "pull-requests",
+    "issues",
+    "helpers",
+    "versions",
+)
 
 
 @pytest.mark.parametrize("page", PROMINENT)
@@ -147,7 +197,16 @@ def test_a_text_that_looks_like_markup_stays_a_paragraph(text: str) -> None:
 
     from pages.markdown import escape
 
-    extensions = ["admonition", "attr_list", "tables", "pymdownx.details", "pymdownx.superfences", "pymdownx.tabbed"]
-    shown = html.unescape(markdown.markdown(f"{escape(text)}\n\n- {escape(text)}\n", extensions=extensions))
+    extensions = [
+        "admonition",
+        "attr_list",
+        "tables",
+        "pymdownx.details",
+        "pymdownx.superfences",
+        "pymdownx.tabbed",
+    ]
+    shown = html.unescape(
+        markdown.markdown(f"{escape(text)}\n\n- {escape(text)}\n", extensions=extensions)
+    )
     assert f"<p>{text}</p>" in shown
     assert f"<li>{text}</li>" in shown

@@ -1,4 +1,6 @@
-"""The HTML of every page, as a parser that follows the standard counts faults: each record brings texts of its own."""
+"""The HTML of every page, as a parser that follows the standard counts faults: each record brings
+texts of its own.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ def faults(page: str) -> list[str]:
 
 def test_every_page_is_valid_html() -> None:
     pages = sorted(built().rglob("*.html"))
-    found = {path.relative_to(built()).as_posix(): faults(path.read_text(encoding="utf-8")) for path in pages}
+    found = {
+        path.relative_to(built()).as_posix(): faults(path.read_text(encoding="utf-8"))
+        for path in pages
+    }
     assert len(found) > 1000
     assert not {path: wrong for path, wrong in found.items() if wrong}
 

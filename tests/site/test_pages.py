@@ -9,7 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from site_build import KB, ROOT, SITE, generated, generator, need_mkdocs, real, real_pages, uneven_rows, variables
+from site_build import (
+    KB,
+    ROOT,
+    SITE,
+    generated,
+    generator,
+    need_mkdocs,
+    real,
+    real_pages,
+    uneven_rows,
+    variables,
+)
 
 from d9m.authoring.lint import RULES
 from d9m.model.records import Range
@@ -43,7 +54,10 @@ def test_every_record_has_one_page_under_its_own_id(kind: str) -> None:
 @pytest.mark.parametrize(("kind", "page"), [("documents", "documents.md"), ("myths", "myths.md")])
 def test_every_listed_record_has_one_anchor(kind: str, page: str) -> None:
     anchors = re.findall(r'(?:<a id="|\{: #)([a-z0-9-]+)', real_pages()[page])
-    ids = [path.relative_to(KB / kind).with_suffix("").as_posix() for path in (KB / kind).rglob("*.yaml")]
+    ids = [
+        path.relative_to(KB / kind).with_suffix("").as_posix()
+        for path in (KB / kind).rglob("*.yaml")
+    ]
     assert sorted(anchors) == sorted(re.sub("[^a-z0-9]+", "-", each.lower()) for each in ids)
 
 
@@ -97,7 +111,10 @@ def test_the_same_records_give_the_same_pages_in_any_process(tmp_path: Path) -> 
     command = [sys.executable, str(SITE / "write.py"), str(tmp_path)]
     other_seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     subprocess.run(command, env=variables(KB, PYTHONHASHSEED=other_seed), check=True, timeout=300)
-    written = {path.relative_to(tmp_path).as_posix(): path.read_text("utf-8") for path in tmp_path.rglob("*.md")}
+    written = {
+        path.relative_to(tmp_path).as_posix(): path.read_text("utf-8")
+        for path in tmp_path.rglob("*.md")
+    }
     assert written == real_pages()
 
 
@@ -108,7 +125,11 @@ def test_generating_twice_from_one_knowledge_base_changes_nothing() -> None:
 def test_the_writer_wants_a_folder(tmp_path: Path) -> None:
     need_mkdocs()
     done = subprocess.run(
-        [sys.executable, str(SITE / "write.py")], env=variables(KB), cwd=tmp_path, capture_output=True, check=False
+        [sys.executable, str(SITE / "write.py")],
+        env=variables(KB),
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 2
     assert b"usage:" in done.stderr
@@ -130,12 +151,20 @@ def test_records_are_edited_where_the_project_says() -> None:
 def test_a_source_page_answers_first_and_shows_who_disagrees() -> None:
     kb = real()
     pages = real_pages()
-    disputed = [id_ for id_ in kb.keys("sources") if any(not each.follows for each in kb.get("sources", id_).evidence)]
+    disputed = [
+        id_
+        for id_ in kb.keys("sources")
+        if any(not each.follows for each in kb.get("sources", id_).evidence)
+    ]
     assert disputed
     for id_ in disputed:
         page = pages[f"sources/{id_}.md"]
         assert "**not followed**" in page
-        assert page.index("\n!!! ") < page.index("## What happens by version") < page.index("## Evidence")
+        assert (
+            page.index("\n!!! ")
+            < page.index("## What happens by version")
+            < page.index("## Evidence")
+        )
 
 
 def test_releases_read_as_people_say_them() -> None:
@@ -155,15 +184,23 @@ def test_releases_read_as_people_say_them() -> None:
 
 def test_every_source_tells_what_happens_by_version() -> None:
     """Whether or not the releases of its package are listed, and whatever must not be there."""
-    pages = {path: text for path, text in real_pages().items() if re.fullmatch(r"sources/.+/.+\.md", path)}
+    pages = {
+        path: text
+        for path, text in real_pages().items()
+        if re.fullmatch(r"sources/.+/.+\.md", path)
+    }
     without = [path for path, text in pages.items() if "## What happens by version\n\n" not in text]
-    empty = [path for path, text in pages.items() if re.search(r"## What happens by version\s+#", text)]
+    empty = [
+        path for path, text in pages.items() if re.search(r"## What happens by version\s+#", text)
+    ]
     assert (len(pages) > 200, without, empty) == (True, [], [])
 
 
 def test_releases_that_nobody_lists_are_told_by_their_bounds() -> None:
     page = real_pages()["sources/numpy/instruction-set.md"]
-    assert [row.split("|")[1].strip() for row in page.splitlines() if "d9m-nondeterministic" in row] == [
+    assert [
+        row.split("|")[1].strip() for row in page.splitlines() if "d9m-nondeterministic" in row
+    ] == [
         "1.25 and later",
         "1.20 to before 1.25",
         "1.19 to before 1.20",
@@ -185,6 +222,10 @@ def test_an_answer_says_what_the_bits_change_with(source: str, says: str) -> Non
 def test_the_first_page_tells_of_the_last_measured_run() -> None:
     kb = real()
     last = max(kb.get("runs", id_).date for id_ in kb.keys("runs"))
-    (line,) = (line for line in real_pages()["index.md"].splitlines() if line.startswith("Last measured on "))
+    (line,) = (
+        line
+        for line in real_pages()["index.md"].splitlines()
+        if line.startswith("Last measured on ")
+    )
     assert last in line
     assert "](runs/" in line

@@ -1,4 +1,6 @@
-"""Whoever pastes an error message, an op, a call or an image into the search box gets the page that answers."""
+"""Whoever pastes an error message, an op, a call or an image into the search box gets the page that
+answers.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,17 @@ adding deterministic support for this operation."""
 
 WANTED = {
     INDEX_ADD.replace("\n", " "): "errors/pytorch/index-add-cuda/",
-    "RuntimeError: cumsum_cuda_kernel does not have a deterministic implementation": "errors/pytorch/cumsum/",
+    (
+        "RuntimeError: cumsum_cuda_kernel does not have a deterministic implementation"
+    ): "errors/pytorch/cumsum/",
     CUBLAS.replace("\n", " "): "errors/pytorch/cublas-config/",
-    "A deterministic GPU implementation of DepthwiseConvBackpropFilter is not currently available.": (
-        "errors/tensorflow/depthwise-conv/"
-    ),
-    "Random ops require a seed to be set when determinism is enabled.": "errors/tensorflow/random-seed/",
+    (
+        "A deterministic GPU implementation of DepthwiseConvBackpropFilter is not currently "
+        "available."
+    ): ("errors/tensorflow/depthwise-conv/"),
+    (
+        "Random ops require a seed to be set when determinism is enabled."
+    ): "errors/tensorflow/random-seed/",
     "nvcr.io/nvidia/tensorflow:20.03-tf2-py3": "containers/ngc-tensorflow/20.03-tf2-py3/",
     "ngc-pytorch:24.12": "containers/ngc-pytorch/24.12-py3/",
     "pl.seed_everything": "helpers/lightning/seed-everything",
@@ -73,13 +80,16 @@ def box(page: Page) -> Locator:
 
 
 @pytest.mark.parametrize(("typed", "wanted"), TYPED.items())
-def test_the_search_box_finds_what_people_type(page: Page, box: Locator, typed: str, wanted: str) -> None:
+def test_the_search_box_finds_what_people_type(
+    page: Page, box: Locator, typed: str, wanted: str
+) -> None:
     box.click()
     box.press_sequentially(typed, delay=5)
     results(page).first.wait_for(timeout=20_000)
     page.wait_for_timeout(500)
     links: list[str] = results(page).evaluate_all(
-        "links => links.slice(0, 3).map((link) => link.getAttribute('href') + ' ' + link.textContent)"
+        "links => links.slice(0, 3).map((link) => link.getAttribute('href') + ' ' + "
+        "link.textContent)"
     )
     assert any(wanted.lower() in each.lower() for each in links), links
 
@@ -90,6 +100,10 @@ def test_a_search_finds_the_page_that_answers(page: Page, box: Locator, typed: s
     box.press("End")
     results(page).first.wait_for()
     page.wait_for_load_state("networkidle")
-    addresses: list[str] = results(page).evaluate_all("all => all.map(each => new URL(each.href).pathname)")
-    first = [each.removeprefix("/d9m/") for each in dict.fromkeys(addresses)][: 1 if "errors/" in WANTED[typed] else 3]
+    addresses: list[str] = results(page).evaluate_all(
+        "all => all.map(each => new URL(each.href).pathname)"
+    )
+    first = [each.removeprefix("/d9m/") for each in dict.fromkeys(addresses)][
+        : 1 if "errors/" in WANTED[typed] else 3
+    ]
     assert any(each.startswith(WANTED[typed]) for each in first), first

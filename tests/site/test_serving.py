@@ -22,7 +22,8 @@ from mkdocs.config import load_config
 record, out = Path(sys.argv[1]), Path(sys.argv[2])
 def built():
     build(load_config(str(Path({str(ROOT)!r}) / "mkdocs.yml"), site_dir=str(out)), dirty=True)
-    return {{path.relative_to(out).as_posix(): path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}}
+    files = [path for path in out.rglob("*") if path.is_file()]
+    return {{path.relative_to(out).as_posix(): path.stat().st_mtime_ns for path in files}}
 
 first = built()
 record.write_text(record.read_text().replace("title: ", "title: Changed ", 1))
@@ -38,7 +39,13 @@ def test_what_a_changed_record_does_not_concern_stays_as_it_was(tmp_path: Path) 
     shutil.copytree(SMALL, records)
     command = [sys.executable, "-c", TWICE, str(records / RECORD), str(out)]
     done = subprocess.run(
-        command, cwd=ROOT, env=variables(records), capture_output=True, text=True, check=False, timeout=600
+        command,
+        cwd=ROOT,
+        env=variables(records),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     changed = json.loads(done.stdout.splitlines()[-1])

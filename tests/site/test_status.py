@@ -59,7 +59,9 @@ def spread(row: grid.Row) -> list[tuple[grid.Cell | int, int, int]]:
 
 
 def test_an_upgrade_tells_what_the_two_lines_answer_differently() -> None:
-    """cumsum raises up to PyTorch 2.5, and the shipped library stopped in 2.6 (tests/facts/torch_api.md)."""
+    """cumsum raises up to PyTorch 2.5, and the shipped library stopped in 2.6
+    (tests/facts/torch_api.md).
+    """
     generator()
     from pages import grid, releases
 
@@ -68,7 +70,11 @@ def test_an_upgrade_tells_what_the_two_lines_answer_differently() -> None:
     change = next(each for each in found if "torch.cumsum" in each.ops)
     assert change.before is not None
     assert change.after is not None
-    assert (change.before.outcome, change.after.outcome, change.worse) == ("raises", "solved", False)
+    assert (change.before.outcome, change.after.outcome, change.worse) == (
+        "raises",
+        "solved",
+        False,
+    )
 
 
 def test_what_got_worse_comes_first() -> None:
@@ -127,4 +133,6 @@ def test_a_source_shows_what_runs_measured_of_it() -> None:
     from pages import runs
 
     seen = runs.of_source(real(), "pytorch/index-put-accumulate")
-    assert ("torch-2.13.0-cpu", "fixed-by-advice") in {(each.id, each.seen.verdict) for each in seen}
+    assert ("torch-2.13.0-cpu", "fixed-by-advice") in {
+        (each.id, each.seen.verdict) for each in seen
+    }

@@ -1,4 +1,5 @@
-"""The advisor's scripts answer as the resolver does, in Node: golden cases, random questions, conflicts.
+"""The advisor's scripts answer as the resolver does, in Node: golden cases, random questions,
+conflicts.
 
 Python writes the vectors; no browser takes part. `test_advisor.py` looks at the page itself.
 """
@@ -40,7 +41,9 @@ def folder() -> dict[tuple[str, str], Any]:
     generator()
     from advisor.environments import choices
 
-    return {(choice.name, version): choice for choice in choices(real()) for version in choice.versions}
+    return {
+        (choice.name, version): choice for choice in choices(real()) for version in choice.versions
+    }
 
 
 def golden_questions() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -95,7 +98,9 @@ def vector(name: str, question: dict[str, Any]) -> dict[str, Any]:
     shown = Answer(advice, real(), command, tuple(imports))
     kinds = {step.kind for step in advice.steps}
     left_out = {"megatron": "flags" not in kinds, "clara": "config" not in kinds}
-    blocks = {format_: render(format_, shown).body for format_ in BLOCKS if not left_out.get(format_)}
+    blocks = {
+        format_: render(format_, shown).body for format_ in BLOCKS if not left_out.get(format_)
+    }
     return {
         "name": name,
         "question": question,
@@ -134,7 +139,9 @@ def test_the_scripts_answer_as_the_resolver_does(tmp_path: Path) -> None:
 
     (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
     (tmp_path / "tables.json").write_bytes(tables(real()))
-    (tmp_path / "vectors.json").write_text(json.dumps({"left_out": sorted(LEFT_OUT), "questions": vectors}), "utf-8")
+    (tmp_path / "vectors.json").write_text(
+        json.dumps({"left_out": sorted(LEFT_OUT), "questions": vectors}), "utf-8"
+    )
     done = subprocess.run(
         ["node", "--test", "--test-reporter=dot", "advisor.test.js"],
         capture_output=True, text=True, check=False, cwd=tmp_path,

@@ -46,7 +46,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One expected value, and the place in a document that says so. Exactly one comparison is made."""
+    """One expected value, and the place in a document that says so. Exactly one comparison is
+    made.
+    """
 
     at: str
     """Dotted path into the JSON of the answer; entries of a list go by query, id or label."""
@@ -72,9 +74,15 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     def comparison(self) -> tuple[str, Any]:
         """Name and wanted value. Raises ValueError unless there is exactly one."""
-        made = [(name, value) for name in COMPARISONS if (value := getattr(self, name)) is not msgspec.UNSET]
+        made = [
+            (name, value)
+            for name in COMPARISONS
+            if (value := getattr(self, name)) is not msgspec.UNSET
+        ]
         if len(made) != 1:
-            raise ValueError(f"{self.at}: {len(made)} comparisons, needs one of {', '.join(COMPARISONS)}")
+            raise ValueError(
+                f"{self.at}: {len(made)} comparisons, needs one of {', '.join(COMPARISONS)}"
+            )
         return made[0]
 
     def failure(self, answer: Any) -> str | None:
@@ -84,7 +92,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         if not found:
             return f"{self.at}: the answer has no such place"
         wrong = [each for each in found if not _compares(name, each, wanted)]
-        return f"{self.at}: expected {name.rstrip('_')} {wanted!r}, found {wrong[0]!r}" if wrong else None
+        return (
+            f"{self.at}: expected {name.rstrip('_')} {wanted!r}, found {wrong[0]!r}"
+            if wrong
+            else None
+        )
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -180,7 +192,9 @@ def _named(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         yield from cast(Object, value).items()
     elif isinstance(value, list):
-        for each in (cast(Object, each) for each in cast(list[Any], value) if isinstance(each, dict)):
+        for each in (
+            cast(Object, each) for each in cast(list[Any], value) if isinstance(each, dict)
+        ):
             yield from ((each[name], each) for name in ("query", "id", "label") if name in each)
 
 
@@ -207,7 +221,9 @@ def _lacks(found: Any, wanted: list[Any]) -> bool:
 
 
 def _none(found: Any, wanted: Object) -> bool:
-    return isinstance(found, list) and not any(_has_pairs(each, wanted) for each in cast(list[Any], found))
+    return isinstance(found, list) and not any(
+        _has_pairs(each, wanted) for each in cast(list[Any], found)
+    )
 
 
 def _none_contains(found: Any, wanted: str) -> bool:
@@ -224,6 +240,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "none": _none,
     "some_contains": lambda found, wanted: any(wanted in each for each in found),
     "none_contains": _none_contains,
-    "matches": lambda found, wanted: re.fullmatch(wanted, msgspec.json.encode(found).decode()) is not None,
+    "matches": lambda found, wanted: (
+        re.fullmatch(wanted, msgspec.json.encode(found).decode()) is not None
+    ),
 }
 """Field of `Row` -> whether a found value is as wanted."""

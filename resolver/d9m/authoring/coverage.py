@@ -1,4 +1,6 @@
-"""What every op gets for an answer in every release: how many of them are known, and which are not."""
+"""What every op gets for an answer in every release: how many of them are known, and which are
+not.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from d9m.resolve.resolver import resolve
 
 
 class Open(msgspec.Struct, frozen=True, order=True):
-    """A source whose answer nobody knows, and the releases in which it leaves one op or more without an answer."""
+    """A source whose answer nobody knows, and the releases in which it leaves one op or more
+    without an answer.
+    """
 
     source: str
     releases: str
@@ -46,7 +50,10 @@ class Answered(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         counted = ", ".join(f"{outcome} {number}" for outcome, number in self.outcomes.items())
-        lines = [f"{self.package}: {self.ops} ops, {self.releases} releases, {self.pairs} pairs: {counted}"]
+        lines = [
+            f"{self.package}: {self.ops} ops, {self.releases} releases, {self.pairs} pairs: "
+            f"{counted}"
+        ]
         lines.append(
             f"    unknown: {self.unknown_percent:.1f} % of all,"
             f" {self.unknown_percent_met:.1f} % of those in which a record names a source"
@@ -58,7 +65,9 @@ class Answered(msgspec.Struct, frozen=True):
 
 
 def answered(kb: KnowledgeBase) -> list[Answered]:
-    """Every framework and every vendor's build of one, as trained on a GPU with every other fact at its default."""
+    """Every framework and every vendor's build of one, as trained on a GPU with every other fact at
+    its default.
+    """
     builds = [package for image in kb.meta.images.values() for package in image]
     return [_package(kb, package) for package in (*kb.meta.prefixes, *builds)]
 

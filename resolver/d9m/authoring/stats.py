@@ -30,20 +30,35 @@ class Stats(msgspec.Struct, frozen=True):
         lines = [f"edition {self.date}, digest {self.digest[:12]}"]
         lines += [f"{kind:16}{number:6}" for kind, number in self.records.items()]
         lines += [f"ops of {package:20}{number:6}" for package, number in self.ops.items()]
-        lines += [f"releases of {package:20}{number:6}" for package, number in self.releases.items() if number]
+        lines += [
+            f"releases of {package:20}{number:6}"
+            for package, number in self.releases.items()
+            if number
+        ]
         lines += [f"ranges {outcome:16}{number:6}" for outcome, number in self.outcomes.items()]
-        lines += [f"sources without a probe: {len(self.unprobed)}", *(f"  {id_}" for id_ in self.unprobed)]
+        lines += [
+            f"sources without a probe: {len(self.unprobed)}",
+            *(f"  {id_}" for id_ in self.unprobed),
+        ]
         return "\n".join(lines) + "\n"
 
 
 def stats(kb: KnowledgeBase, probed: Collection[str]) -> Stats:
     """Counts over the whole knowledge base. `probed`: sources that a probe exercises."""
-    found = Counter(each.outcome for id_ in kb.keys("sources") for each in source_history(kb, id_).ranges)
+    found = Counter(
+        each.outcome for id_ in kb.keys("sources") for each in source_history(kb, id_).ranges
+    )
     return Stats(
         date=kb.meta.date,
         digest=kb.meta.digest,
         records=kb.meta.counts,
-        ops=dict(Counter(place.partition(":")[0] for place in kb.keys("ops") if kb.get("ops", place).catalogued)),
+        ops=dict(
+            Counter(
+                place.partition(":")[0]
+                for place in kb.keys("ops")
+                if kb.get("ops", place).catalogued
+            )
+        ),
         releases={name: len(kb.releases(name)) for name in kb.keys("packages")},
         outcomes={outcome: found[outcome] for outcome in WORST_LAST if found[outcome]},
         unprobed=[id_ for id_ in kb.keys("sources") if id_ not in probed],

@@ -1,4 +1,6 @@
-"""What the sources claim of each stretch of releases, and the best evidence that each claim rests on."""
+"""What the sources claim of each stretch of releases, and the best evidence that each claim rests
+on.
+"""
 
 from __future__ import annotations
 

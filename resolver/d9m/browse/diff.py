@@ -45,7 +45,9 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     unchanged: int
 
 
-def compare(kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, span: str, scope: Scope) -> Change:
+def compare(
+    kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, span: str, scope: Scope
+) -> Change:
     """The ops whose answer differs between ``A..B`` of the package that was named.
 
     Raises UsageError where that is not one package, or not two releases.
@@ -56,7 +58,9 @@ def compare(kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, span: st
     names = [kb.package_named(name) for name, _version in asked.packages]
     frameworks = [name for name in names if name in kb.meta.prefixes] or names
     if len(frameworks) != 1 or asked.container:
-        raise UsageError("--diff compares two releases of one package: name one, with --tf any, --torch any, …")
+        raise UsageError(
+            "--diff compares two releases of one package: name one, with --tf any, --torch any, …"
+        )
     package = frameworks[0]
     first = _states(kb, _with_version(kb, asked, package, before), ops, scope)
     second = _states(kb, _with_version(kb, asked, package, after), ops, scope)
@@ -77,7 +81,10 @@ def compare(kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, span: st
 
 
 def _with_version(kb: KnowledgeBase, asked: Setup, package: str, version: str) -> Setup:
-    packages = tuple((name, version if kb.package_named(name) == package else given) for name, given in asked.packages)
+    packages = tuple(
+        (name, version if kb.package_named(name) == package else given)
+        for name, given in asked.packages
+    )
     return msgspec.structs.replace(asked, packages=packages)
 
 
@@ -91,7 +98,9 @@ def _states(
 def _state(op: OpAnswer) -> State:
     alternatives = {tuple(labels) for source in op.sources for labels in source.alternatives}
     error = next((source.error for source in op.sources if source.error), None)
-    return State(op.outcome, op.default, op.solutions, [list(each) for each in sorted(alternatives)], error)
+    return State(
+        op.outcome, op.default, op.solutions, [list(each) for each in sorted(alternatives)], error
+    )
 
 
 def exit_code(change: Change) -> ExitCode:

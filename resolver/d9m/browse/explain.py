@@ -1,4 +1,6 @@
-"""Recognise an error or warning text, in a single line or a whole log, and a symptom in somebody's own words."""
+"""Recognise an error or warning text, in a single line or a whole log, and a symptom in somebody's
+own words.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ class Explained(msgspec.Struct, frozen=True):
     found: list[Explanation]
 
 
-def explain(kb: KnowledgeBase, text: str | Iterable[str], environment: Environment | None = None) -> Explained:
+def explain(
+    kb: KnowledgeBase, text: str | Iterable[str], environment: Environment | None = None
+) -> Explained:
     """Every known text in `text`, first come first; else the known symptoms that it tells of.
 
     A long text comes in blocks, as `log.blocks` makes them. With an environment,
@@ -55,12 +59,16 @@ def explain(kb: KnowledgeBase, text: str | Iterable[str], environment: Environme
     blocks = iter([text] if isinstance(text, str) else text)
     first = next(blocks, "")
     if not first.strip():
-        raise UsageError("no text was given", tip='d9m explain "the error text", or a log on standard input')
+        raise UsageError(
+            "no text was given", tip='d9m explain "the error text", or a log on standard input'
+        )
     matches = search(kb, itertools.chain([first], blocks), environment)
     found = [_explained(kb, match) for match in matches] or _symptoms(kb, first, environment)
     if not found:
         tip = "what to set, by release and op: d9m advise"
-        raise UsageError(f"no known text in {quote(first.strip())}", nearest=_nearest(kb, first.strip()), tip=tip)
+        raise UsageError(
+            f"no known text in {quote(first.strip())}", nearest=_nearest(kb, first.strip()), tip=tip
+        )
     return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found)
 
 
@@ -71,7 +79,9 @@ MOST_SYMPTOMS = 3
 
 
 def _symptoms(kb: KnowledgeBase, text: str, environment: Environment | None) -> list[Explanation]:
-    """The symptoms that a sentence tells of, most alike first: the best one, and those nearly as good."""
+    """The symptoms that a sentence tells of, most alike first: the best one, and those nearly as
+    good.
+    """
     if len(text.strip()) > LONGEST_COMPLAINT:
         return []
     known = [each for each in _wordings(kb, environment) if each[1].kind == "symptom"]
@@ -85,7 +95,9 @@ def _symptoms(kb: KnowledgeBase, text: str, environment: Environment | None) -> 
     return list(told.values())[:MOST_SYMPTOMS]
 
 
-def _wordings(kb: KnowledgeBase, environment: Environment | None) -> Iterator[tuple[str, ErrorRecord, ErrorText]]:
+def _wordings(
+    kb: KnowledgeBase, environment: Environment | None
+) -> Iterator[tuple[str, ErrorRecord, ErrorText]]:
     for id_ in kb.keys("errors"):
         error: ErrorRecord = kb.get("errors", id_)
         for wording in error.texts:
@@ -96,7 +108,9 @@ def _wordings(kb: KnowledgeBase, environment: Environment | None) -> Iterator[tu
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:
     """Known texts spelled nearly so, else those that share most words."""
     known = list(dict.fromkeys(wording.text for _id, _error, wording in _wordings(kb, None)))
-    return nearest(text, known) or [known[place] for _likeness, place in _vocabulary(kb).alike(text, known)[:3]]
+    return nearest(text, known) or [
+        known[place] for _likeness, place in _vocabulary(kb).alike(text, known)[:3]
+    ]
 
 
 def _vocabulary(kb: KnowledgeBase) -> Vocabulary:
@@ -126,7 +140,11 @@ def _explanation(
         text=wording.text,
         parts=parts,
         line=line,
-        releases=[each for each in conditions.united(clause for group in whens for clause in group) if each],
+        releases=[
+            each
+            for each in conditions.united(clause for group in whens for clause in group)
+            if each
+        ],
         advice=error.advice,
         ops=list(error.ops),
         history=[source_history(kb, each) for each in error.sources],

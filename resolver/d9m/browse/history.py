@@ -1,4 +1,6 @@
-"""What a source does in every release, asked of the resolver: for pages, JSON and the command line alike."""
+"""What a source does in every release, asked of the resolver: for pages, JSON and the command line
+alike.
+"""
 
 from __future__ import annotations
 
@@ -76,17 +78,32 @@ def _history(kb: KnowledgeBase, id_: str) -> History:
     first, *more = _clauses(met.source.when)
     device = _device(first)
     usual = _stock(kb, met, home, first, {})
-    found = [_vendor(kb, met, package, device) for package in met.source.timeline if package != home]
+    found = [
+        _vendor(kb, met, package, device) for package in met.source.timeline if package != home
+    ]
     for under in [*more, *_exceptions(kb, met.source, home)]:
         other = _stock(kb, met, home, {**first, **under}, under)
-        found.append(msgspec.structs.replace(other, rows=tuple(row for row in other.rows if _differs(row, usual))))
+        found.append(
+            msgspec.structs.replace(
+                other, rows=tuple(row for row in other.rows if _differs(row, usual))
+            )
+        )
     finding, _directions = judge(kb, _environment(kb, home, first), met, {}, BOTH)
-    return History(met.source.title, home, device, usual, tuple(each for each in found if each.rows), finding.fixed_in)
+    return History(
+        met.source.title,
+        home,
+        device,
+        usual,
+        tuple(each for each in found if each.rows),
+        finding.fixed_in,
+    )
 
 
 def _differs(row: Row, usual: Track) -> bool:
     """Whether a row says something else than the usual case of its releases."""
-    same = [each for each in usual.rows if each.verdict == row.verdict and each.where in ({}, row.where)]
+    same = [
+        each for each in usual.rows if each.verdict == row.verdict and each.where in ({}, row.where)
+    ]
     return not all(any(release in each.releases for each in same) for release in row.releases)
 
 
@@ -101,15 +118,23 @@ def _device(clause: Clause) -> str:
 
 def _environment(kb: KnowledgeBase, home: str, clause: Clause) -> Environment:
     """Any release of the home package, where a clause holds as far as facts and packages go."""
-    named = {name for name, allowed in clause.items() if name in kb.meta.aliases and allowed != ABSENT}
+    named = {
+        name for name, allowed in clause.items() if name in kb.meta.aliases and allowed != ABSENT
+    }
     packages = {home, *(named - {*kb.meta.platforms})}
     asked = Setup(tuple((name, None) for name in sorted(packages)), device=_device(clause))
-    facts = {name: _value(kb, name, allowed) for name, allowed in clause.items() if name in kb.meta.facts}
-    return describe(kb, asked).given({name: value for name, value in facts.items() if value is not None})
+    facts = {
+        name: _value(kb, name, allowed) for name, allowed in clause.items() if name in kb.meta.facts
+    }
+    return describe(kb, asked).given(
+        {name: value for name, value in facts.items() if value is not None}
+    )
 
 
 def _value(kb: KnowledgeBase, name: str, allowed: Allowed) -> str | None:
-    """One value that a clause allows, the default if it can be; None where only a range is known."""
+    """One value that a clause allows, the default if it can be; None where only a range is
+    known.
+    """
     if isinstance(allowed, Range):
         return None
     values = [allowed] if isinstance(allowed, str) else allowed
@@ -185,14 +210,20 @@ def _exceptions(kb: KnowledgeBase, source: Source, home: str) -> Iterator[Clause
     for steps in source.timeline.values():
         for exception in (each for step in steps for each in step.unless):
             for clause in _clauses(exception.when):
-                under = {name: under for name, allowed in clause.items() if (under := _assumption(kb, name, allowed))}
+                under = {
+                    name: under
+                    for name, allowed in clause.items()
+                    if (under := _assumption(kb, name, allowed))
+                }
                 if under and home not in under and under not in seen:
                     seen.append(under)
                     yield under
 
 
 def _assumption(kb: KnowledgeBase, name: str, allowed: Allowed) -> Allowed | None:
-    """What must be said for a variable to be other than usual; None where rows tell it, because nothing decides it."""
+    """What must be said for a variable to be other than usual; None where rows tell it, because
+    nothing decides it.
+    """
     fact = kb.meta.facts.get(name)
     if fact is None:
         return None if name in kb.meta.platforms else allowed if name == "device" else Range()

@@ -17,7 +17,9 @@ LEAST_WORDS = 5
 """Words of a wording that must stand in the text; people cut the rest off."""
 
 LONG = 200_000
-"""Characters from which a text is a log. A log has its messages whole, and is searched for their rarest parts."""
+"""Characters from which a text is a log. A log has its messages whole, and is searched for their
+rarest parts.
+"""
 
 BEFORE, BEHIND = 1_000, 4_000
 """Characters around a rare part in which its message stands."""
@@ -62,7 +64,9 @@ class Match(msgspec.Struct, frozen=True, eq=False):
         return pattern(self.wording.text.text, least=None).search(self.text.lower()) is not None
 
     def overlaps(self, other: Match) -> bool:
-        return self.start < other.start + len(other.text) and other.start < self.start + len(self.text)
+        return self.start < other.start + len(other.text) and other.start < self.start + len(
+            self.text
+        )
 
 
 def wordings(kb: KnowledgeBase) -> Sequence[Wording]:
@@ -87,7 +91,9 @@ _SHARED = "determinis"
 _VARIES = re.compile(r"\{[^{}]*\}|…|\.\.\.|,")
 
 
-def search(kb: KnowledgeBase, blocks: Iterable[str], environment: Environment | None = None) -> list[Match]:
+def search(
+    kb: KnowledgeBase, blocks: Iterable[str], environment: Environment | None = None
+) -> list[Match]:
     """The known texts in a text that comes in blocks, first come first, each record once.
 
     Every block but the last has `LONG` characters or more. Of two that fit alike,
@@ -109,7 +115,9 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 def _places(kb: KnowledgeBase, blocks: Iterable[str]) -> Iterator[_Place]:
-    """A short text as a whole; of a long one what surrounds rare parts, in each distinct line once."""
+    """A short text as a whole; of a long one what surrounds rare parts, in each distinct line
+    once.
+    """
     blocks = iter(blocks)
     first = next(blocks, "")
     if len(first) < LONG:
@@ -129,7 +137,9 @@ def _places(kb: KnowledgeBase, blocks: Iterable[str]) -> Iterator[_Place]:
             if found.start() < ready and around not in seen:
                 seen.add(around)
                 at = max(0, found.start() - BEFORE)
-                yield _Place(text[at : found.end() + BEHIND], begin + at, line + text.count("\n", 0, at))
+                yield _Place(
+                    text[at : found.end() + BEHIND], begin + at, line + text.count("\n", 0, at)
+                )
         done = ready
 
 
@@ -162,14 +172,20 @@ def _matches(kb: KnowledgeBase, place: _Place) -> Iterator[Match]:
             text = place.text[found.start() : found.end()]
             if text not in seen:
                 seen.add(text)
-                parts = {name: place.text[slice(*found.span(name))] for name in found.groupdict() if found[name]}
+                parts = {
+                    name: place.text[slice(*found.span(name))]
+                    for name in found.groupdict()
+                    if found[name]
+                }
                 line = place.line + place.text.count("\n", 0, found.start())
                 prefix = place.text[place.text.rfind("\n", 0, found.start()) + 1 : found.start()]
                 yield Match(wording, place.start + found.start(), line, text, parts, prefix)
 
 
 def _telling(matches: list[Match]) -> list[Match]:
-    """Without beginnings that several errors share: where the text goes on otherwise or ends, it may be any of them."""
+    """Without beginnings that several errors share: where the text goes on otherwise or ends, it
+    may be any of them.
+    """
     sharing: dict[tuple[int, str, int], set[str]] = {}
     cut = [match for match in matches if not match.whole]
     for match in cut:
@@ -182,7 +198,8 @@ def _best(matches: list[Match], environment: Environment | None) -> list[Match]:
     """At each place of the text the most particular match, and each record once."""
     kept: list[Match] = []
     for match in sorted(
-        matches, key=lambda match: (-match.weight, not printed(match.wording, environment), match.start)
+        matches,
+        key=lambda match: (-match.weight, not printed(match.wording, environment), match.start),
     ):
         if not any(match.overlaps(other) or match.id == other.id for other in kept):
             kept.append(match)
@@ -196,7 +213,8 @@ def printed(wording: Wording, environment: Environment | None) -> bool:
 
 @functools.cache
 def pattern(text: str, least: int | None = LEAST_WORDS) -> re.Pattern[str]:
-    """A wording as a pattern for lower case, of which all after the `least` first words may be missing; None: nothing.
+    """A wording as a pattern for lower case, of which all after the `least` first words may be
+    missing; None: nothing.
 
     ``{name}`` stands for one word, ``…`` for anything; any white space matches any.
     """
@@ -205,7 +223,9 @@ def pattern(text: str, least: int | None = LEAST_WORDS) -> re.Pattern[str]:
     optional = ""
     for word in reversed(rest):
         optional = rf"(?:\s*{word}{optional})?"
-    whole_word = r"(?<![^\s'\"])" if text.startswith("{") else ""  # or each letter of a long one is a beginning
+    whole_word = (
+        r"(?<![^\s'\"])" if text.startswith("{") else ""
+    )  # or each letter of a long one is a beginning
     return re.compile(whole_word + r"\s*".join(needed) + optional)
 
 

@@ -50,18 +50,25 @@ KINDS = (
 def listing(
     kb: KnowledgeBase, kind: str, package: str | None, text: str | None, evidence: str | None = None
 ) -> Listing:
-    """The rows of one kind: if so asked of one package, with a text in them, or claims with such evidence at best.
+    """The rows of one kind: if so asked of one package, with a text in them, or claims with such
+    evidence at best.
 
     Raises UsageError.
     """
     if kind not in KINDS:
-        raise UsageError(f"no list is called {quote(kind)}", nearest=nearest(kind, KINDS), allowed=KINDS)
+        raise UsageError(
+            f"no list is called {quote(kind)}", nearest=nearest(kind, KINDS), allowed=KINDS
+        )
     if evidence is not None and evidence not in EVIDENCE:
         raise UsageError(
-            f"no evidence is called {quote(evidence)}", nearest=nearest(evidence, EVIDENCE), allowed=EVIDENCE
+            f"no evidence is called {quote(evidence)}",
+            nearest=nearest(evidence, EVIDENCE),
+            allowed=EVIDENCE,
         )
     if evidence is not None and kind != "claims":
-        raise UsageError(f"{kind} are not listed by their evidence", tip="d9m list claims --evidence documented")
+        raise UsageError(
+            f"{kind} are not listed by their evidence", tip="d9m list claims --evidence documented"
+        )
     home = kb.package_named(package) if package else None
     rows = [
         row
@@ -76,11 +83,18 @@ def listing(
 def _rows(kb: KnowledgeBase, kind: str) -> Iterator[Row]:
     if kind == "claims":
         for each in claims(kb):
-            yield Row(each.source, each.package, f"{each.package} {each.text}", each.best or "no evidence")
+            yield Row(
+                each.source, each.package, f"{each.package} {each.text}", each.best or "no evidence"
+            )
     elif kind == "facts":
         for name, fact in sorted(kb.meta.facts.items()):
             values = ", ".join(fact.values) or "a whole number"
-            yield Row(name, "", f"{fact.title}: {values}", f"default {fact.default}" if fact.default else "no default")
+            yield Row(
+                name,
+                "",
+                f"{fact.title}: {values}",
+                f"default {fact.default}" if fact.default else "no default",
+            )
     elif kind == "versions":
         for name in kb.keys("packages"):
             for release in kb.releases(name):
@@ -92,7 +106,12 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[Row]:
             entry = kb.get("ops", place)
             reached = [each.op for each in entry.reaches if plain(each.op) != plain(entry.name)]
             sources = sum(len(kb.met_by(entry.package, each.op)) for each in entry.reaches)
-            yield Row(entry.name, entry.package, ", ".join(reached), f"{sources} source{'s' * (sources != 1)}")
+            yield Row(
+                entry.name,
+                entry.package,
+                ", ".join(reached),
+                f"{sources} source{'s' * (sources != 1)}",
+            )
     else:
         table = kind.replace("-", "_")
         for key in kb.keys(table):
@@ -113,4 +132,6 @@ def _row(kb: KnowledgeBase, kind: str, key: str, record: Any) -> Row:
     if kind in ("pull-requests", "issues"):
         return Row(key.replace("/", "#"), home, record.title, record.status)
     status = getattr(record, "status", "") or getattr(record, "kind", "")
-    return Row(key, home, record.title, "optional" if getattr(record, "optional", False) else status)
+    return Row(
+        key, home, record.title, "optional" if getattr(record, "optional", False) else status
+    )

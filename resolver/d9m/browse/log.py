@@ -1,4 +1,6 @@
-"""A log of any size as readable text: in blocks, whatever its encoding, without what only a terminal shows."""
+"""A log of any size as readable text: in blocks, whatever its encoding, without what only a
+terminal shows.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,11 @@ BLOCK = 1_000_000
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 """Colours, cursor moves, window titles."""
 
-_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF8: "utf-8"}
+_MARKS = {
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+    codecs.BOM_UTF8: "utf-8",
+}
 
 
 def blocks(stream: BinaryIO) -> Iterator[str]:
@@ -41,7 +47,9 @@ def readable(text: str) -> str:
 
 
 def _encoding(start: bytes) -> tuple[str, int]:
-    """The encoding, and how many bytes only say so. UTF-16 (of PowerShell) has a mark, or zero as every other byte."""
+    """The encoding, and how many bytes only say so. UTF-16 (of PowerShell) has a mark, or zero as
+    every other byte.
+    """
     for mark, encoding in _MARKS.items():
         if start.startswith(mark) and _sixteen(encoding, start):
             return encoding, len(mark)

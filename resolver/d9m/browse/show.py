@@ -105,9 +105,16 @@ def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
     found = list(_records(kb, name)) or list(_ops(kb, name)) or list(_unrecorded(kb, name))
     if not found:
         known = [each.partition(":")[2] for each in kb.keys("names")]
-        known += [*kb.keys("labels"), *kb.keys("settings"), *kb.keys("sources"), *kb.keys("packages")]
+        known += [
+            *kb.keys("labels"),
+            *kb.keys("settings"),
+            *kb.keys("sources"),
+            *kb.keys("packages"),
+        ]
         known += [kb.get("solutions", id_).label for id_ in kb.keys("solutions")]
-        raise UsageError(f"nothing is called {quote(name)}", nearest=nearest(name, known), tip="see: d9m list")
+        raise UsageError(
+            f"nothing is called {quote(name)}", nearest=nearest(name, known), tip="see: d9m list"
+        )
     return found
 
 
@@ -144,13 +151,23 @@ def _covered(kb: KnowledgeBase, label: str) -> list[str]:
 def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
     query = parse(name)
     for package, prefixes in kb.meta.prefixes.items():
-        written = [full + query.name[len(short) :] for short, full in prefixes.items() if query.name.startswith(short)]
+        written = [
+            full + query.name[len(short) :]
+            for short, full in prefixes.items()
+            if query.name.startswith(short)
+        ]
         spellings = (f"{package}:{plain(each)}" for each in (query.name, *written))
-        names: tuple[str, ...] = next((found for each in spellings if (found := kb.get("names", each))), ())
+        names: tuple[str, ...] = next(
+            (found for each in spellings if (found := kb.get("names", each))), ()
+        )
         for each in names:
             entry: OpEntry = kb.get("ops", f"{package}:{each}")
-            met = {one.id: one for reached in entry.reaches for one in kb.met_by(package, reached.op)}
-            yield Shown("op", each, msgspec.to_builtins(entry), [source_history(kb, id_) for id_ in met], [])
+            met = {
+                one.id: one for reached in entry.reaches for one in kb.met_by(package, reached.op)
+            }
+            yield Shown(
+                "op", each, msgspec.to_builtins(entry), [source_history(kb, id_) for id_ in met], []
+            )
 
 
 def _unrecorded(kb: KnowledgeBase, name: str) -> Iterator[Shown]:

@@ -1,4 +1,6 @@
-"""How alike two sentences are in their words, whatever their order, endings and everyday synonyms."""
+"""How alike two sentences are in their words, whatever their order, endings and everyday
+synonyms.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,29 @@ LEAST_SHARED = 2
 
 _WORD = re.compile(r"[a-z0-9_]*[a-z_][a-z0-9_]*|(?<![\d.])(?:[2-9]|\d\d+)(?![\d.])")
 _ENDINGS = (
-    "ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing", "ies", "ers", "ed", "es", "er", "ly", "s", "e"
-)  # fmt: skip
+    "ations",
+    "ation",
+    "ating",
+    "ated",
+    "ates",
+    "ate",
+    "ings",
+    "ing",
+    "ies",
+    "ers",
+    "ed",
+    "es",
+    "er",
+    "ly",
+    "s",
+    "e",
+)
 
 
 def _stem(word: str) -> str:
-    """A word without its ending, so that `trains`, `trained` and `training` are one; a count is a `number`."""
+    """A word without its ending, so that `trains`, `trained` and `training` are one; a count is a
+    `number`.
+    """
     if word.isdigit():
         return _COUNT
     for ending in _ENDINGS:
@@ -40,16 +59,24 @@ class Vocabulary:
     def __init__(self, words: Words) -> None:
         self.empty = frozenset(words.empty)
         self.stems = {_COUNT: _COUNT} | {
-            stem: group[0] for group in words.groups for word in group for stem in (word, _stem(word))
+            stem: group[0]
+            for group in words.groups
+            for word in group
+            for stem in (word, _stem(word))
         }
 
     def telling(self, text: str) -> frozenset[str]:
         """The words of a sentence that say something, each as its group's name or its stem."""
-        words = (each for each in _WORD.findall(text.lower().replace("-", "")) if each not in self.empty)
-        return frozenset(self.stems.get(word) or self.stems.get(_stem(word)) or _stem(word) for word in words)
+        words = (
+            each for each in _WORD.findall(text.lower().replace("-", "")) if each not in self.empty
+        )
+        return frozenset(
+            self.stems.get(word) or self.stems.get(_stem(word)) or _stem(word) for word in words
+        )
 
     def alike(self, text: str, sentences: Sequence[str]) -> list[tuple[float, int]]:
-        """Likeness and place of the sentences that share telling words with `text`, most alike first.
+        """Likeness and place of the sentences that share telling words with `text`, most alike
+        first.
 
         A word counts the more the fewer sentences have it; words that no sentence has do not count.
         """

@@ -50,11 +50,17 @@ def run(first: str, last: str, released: Sequence[str]) -> str:
 
 def _short(release: str) -> str:
     """2.10 for 2.10.0: where a span starts, the first of a line stands for the line."""
-    return release[: -len(".0")] if release.count(".") == _PATCHED and release.endswith(".0") else release
+    return (
+        release[: -len(".0")]
+        if release.count(".") == _PATCHED and release.endswith(".0")
+        else release
+    )
 
 
 def _line(release: str, released: Sequence[str]) -> str:
-    """2.7 for 2.7.4, if no later patch release came: where a span ends, the last of a line stands for the line."""
+    """2.7 for 2.7.4, if no later patch release came: where a span ends, the last of a line stands
+    for the line.
+    """
     line = release.rpartition(".")[0]
     after = released[released.index(release) + 1]
     return line if release.count(".") == _PATCHED and not covers(line, after) else release

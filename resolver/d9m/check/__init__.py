@@ -1,4 +1,5 @@
-"""The self-check: this machine's settings against the advice, then its ops, run and compared bit for bit.
+"""The self-check: this machine's settings against the advice, then its ops, run and compared bit
+for bit.
 
 ``d9m.check`` is the name of this package and of the public function
 `d9m.check.library.check`. The package is therefore callable, and a call is that

@@ -25,7 +25,9 @@ def record(report: Report, today: datetime | None = None) -> Run:
         container=report.host.container,
         packages=report.host.packages,
         frameworks=report.frameworks,
-        settings={each.name: each.expected or "" for each in report.settings if each.expected is not None},
+        settings={
+            each.name: each.expected or "" for each in report.settings if each.expected is not None
+        },
         interrupted=report.interrupted,
         observations=[_observation(each) for each in report.probes],
     )
@@ -47,7 +49,17 @@ def _observation(probe: ProbeResult) -> Observation:
         if name in SHOWN
     }
     return Observation(
-        probe=probe.id, source=probe.source, op=probe.op, direction=probe.direction, dtype=probe.dtype,
-        case=probe.case, verdict=probe.verdict, reason=probe.reason or None, expected=probe.expected, kb=probe.kb,
-        bounds=probe.bounds, arms=arms, cost=probe.cost,
-    )  # fmt: skip
+        probe=probe.id,
+        source=probe.source,
+        op=probe.op,
+        direction=probe.direction,
+        dtype=probe.dtype,
+        case=probe.case,
+        verdict=probe.verdict,
+        reason=probe.reason or None,
+        expected=probe.expected,
+        kb=probe.kb,
+        bounds=probe.bounds,
+        arms=arms,
+        cost=probe.cost,
+    )

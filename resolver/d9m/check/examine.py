@@ -1,4 +1,4 @@
-"""The whole check: look at the machine, compare its settings, run the probes, judge what they showed."""
+"""The whole check: look at the machine, compare its settings, run the probes, judge them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def frameworks(kb: KnowledgeBase, machine: Machine, wanted: Sequence[str]) -> li
     here = describe(kb, machine.asked).packages
     found = [each for each in catalogue.FRAMEWORKS if each in here]
     if not found:
-        raise AbsentError("no framework that d9m can probe is installed here", tip="try --python PATH or --runner")
+        raise AbsentError(
+            "no framework that d9m can probe is installed here", tip="try --python PATH or --runner"
+        )
     named = {catalogue.framework_named(kb, each): each for each in wanted}
     for name, each in named.items():
         if name not in found:
@@ -75,26 +77,42 @@ def examine(kb: KnowledgeBase, question: Question, machine: Machine, watch: Watc
             raise
         notes = [f"{error.what}; the CPU was probed instead"]
         found = _on(kb, question, machine, wanted, "cpu", watch)
-    return msgspec.structs.replace(found, notes=[*notes, *found.notes], seconds=round(time.monotonic() - began, 1))
+    return msgspec.structs.replace(
+        found, notes=[*notes, *found.notes], seconds=round(time.monotonic() - began, 1)
+    )
 
 
-def settings_alone(kb: KnowledgeBase, question: Question, machine: Machine, running: bool) -> Report:
-    """The settings against the advice; nothing is run. `running`: they are those of a process that runs now.
+def settings_alone(
+    kb: KnowledgeBase, question: Question, machine: Machine, running: bool
+) -> Report:
+    """The settings against the advice; nothing is run. `running`: they are those of a process that
+    runs now.
 
-    Raises AbsentError where no package is found that the knowledge base knows, UsageError for an unknown op.
-    """
+    Raises AbsentError where no package is found that the knowledge base knows, UsageError for an
+    unknown op."""
     began = time.monotonic()
-    asked = msgspec.structs.replace(machine.asked, device=question.device or machine.asked.device or "cpu")
+    asked = msgspec.structs.replace(
+        machine.asked, device=question.device or machine.asked.device or "cpu"
+    )
     environment = describe(kb, asked)
     if not environment.packages:
-        raise AbsentError("nothing is installed here that the knowledge base knows", tip="try --python PATH")
+        raise AbsentError(
+            "nothing is installed here that the knowledge base knows", tip="try --python PATH"
+        )
     advice = advise(kb, asked, question.ops)
     found = _report(kb, environment, advice, machine, (), running)
-    return msgspec.structs.replace(found, settings_only=True, seconds=round(time.monotonic() - began, 1))
+    return msgspec.structs.replace(
+        found, settings_only=True, seconds=round(time.monotonic() - began, 1)
+    )
 
 
 def _on(
-    kb: KnowledgeBase, question: Question, machine: Machine, wanted: Sequence[str], device: str, watch: Watch
+    kb: KnowledgeBase,
+    question: Question,
+    machine: Machine,
+    wanted: Sequence[str],
+    device: str,
+    watch: Watch,
 ) -> Report:
     asked = msgspec.structs.replace(machine.asked, device=device)
     environment = describe(kb, asked)
@@ -108,9 +126,16 @@ def _on(
         own = [each for each in selected if each.probe.framework == name]
         if own and not any(one.readings.interrupted for one in runs):
             runs.append(_run(kb, question, environment, advice, machine, own, watch))
-    broken = {one.framework: one.readings.broken["default"] for one in runs if "default" in one.readings.broken}
+    broken = {
+        one.framework: one.readings.broken["default"]
+        for one in runs
+        if "default" in one.readings.broken
+    }
     if len(broken) == len(runs):
-        raise AbsentError(f"nothing can be probed here. {'; '.join(f'{name}: {why}' for name, why in broken.items())}")
+        raise AbsentError(
+            "nothing can be probed here. "
+            + "; ".join(f"{name}: {why}" for name, why in broken.items())
+        )
     return _report(kb, environment, advice, machine, runs)
 
 
@@ -122,16 +147,31 @@ def _report(
     runs: Sequence[FrameworkRun],
     running: bool = False,
 ) -> Report:
-    device, asked = environment.device, msgspec.structs.replace(machine.asked, device=environment.device)
+    device, asked = (
+        environment.device,
+        msgspec.structs.replace(machine.asked, device=environment.device),
+    )
     facts = {one.framework: one.readings.facts for one in runs}
     expected = expectations(kb, asked, [each.probe for one in runs for each in one.selected])
-    results = [each for one in runs for each in report.results(one.selected, one.arms, one.readings, device, expected)]
-    notes = [f"{one.framework}, {arm}: {why}" for one in runs for arm, why in one.readings.broken.items()]
+    results = [
+        each
+        for one in runs
+        for each in report.results(one.selected, one.arms, one.readings, device, expected)
+    ]
+    notes = [
+        f"{one.framework}, {arm}: {why}" for one in runs for arm, why in one.readings.broken.items()
+    ]
     missed = trust.missed(results)
     if missed:
         results = trust.withheld(results, "the prober cannot be trusted here")
-        notes.insert(0, f"No verdict is given, because this does not hold here: {'; '.join(missed)}")
-    here = {name: each.version or "?" for name, each in environment.packages.items() if each.origin != "wheel"}
+        notes.insert(
+            0, f"No verdict is given, because this does not hold here: {'; '.join(missed)}"
+        )
+    here = {
+        name: each.version or "?"
+        for name, each in environment.packages.items()
+        if each.origin != "wheel"
+    }
     existing = judge_existing(kb, environment, advice, machine.variables)
     return Report(
         schema_version=SCHEMA_VERSION,
@@ -143,11 +183,14 @@ def _report(
         device=device,
         frameworks=facts,
         amplified=_amplified(device) if runs else [],
-        left_out=list(dict.fromkeys(text for one in runs for arm in one.arms for text in arm.left_out)),
+        left_out=list(
+            dict.fromkeys(text for one in runs for arm in one.arms for text in arm.left_out)
+        ),
         notes=notes,
         interrupted=any(one.readings.interrupted for one in runs),
         worker_seconds={
-            name: round(sum(one.readings.seconds[name] for one in runs), 1) for name in ("imports", "probes", "ops")
+            name: round(sum(one.readings.seconds[name] for one in runs), 1)
+            for name in ("imports", "probes", "ops")
         },
         newer=_newer(environment),
     )
@@ -166,8 +209,10 @@ def _amplified(device: str) -> list[str]:
     return ["leftovers in freed memory", *(["more threads than cores"] if device == "cpu" else [])]
 
 
-def advice_for(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected], ops: list[str] | None) -> Advice:
-    """The advice that an advised arm follows: for the ops that somebody named, or for everything here."""
+def advice_for(
+    kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected], ops: list[str] | None
+) -> Advice:
+    """The advice that an advised arm follows: for the ops that were named, or for all of them."""
     advice = advise(kb, asked, _items(kb, asked, selected) if ops is not None else None)
     return arms.with_switches(kb, describe(kb, asked), advice)
 

@@ -31,18 +31,26 @@ def look(
     frameworks: Mapping[str, Mapping[str, Any]],
     cores: int,
 ) -> Host:
-    """This machine, on which `device` was found. What cannot be read is said in `gpu_note`, never raised."""
+    """This machine, on which `device` was found. What cannot be read is said in `gpu_note`, never
+    raised.
+    """
     gpus, note = _gpus() if device == "cuda" else ([], _UNREAD.get(device))
     return Host(_completed(gpus, frameworks), _cpu(), cores, packages, container, note, device)
 
 
-_UNREAD = {each: f"NVML knows no {each} device: the framework alone tells of it" for each in ("rocm", "mps")}
+_UNREAD = {
+    each: f"NVML knows no {each} device: the framework alone tells of it"
+    for each in ("rocm", "mps")
+}
 
 
 def _completed(gpus: list[Gpu], frameworks: Mapping[str, Mapping[str, Any]]) -> list[Gpu]:
     """NVML counts multiprocessors of MIG instances only; frameworks count them all."""
     counted = {each.get("device"): each.get("sm_count") for each in frameworks.values()}
-    return [each if each.sm_count else msgspec.structs.replace(each, sm_count=counted.get(each.name)) for each in gpus]
+    return [
+        each if each.sm_count else msgspec.structs.replace(each, sm_count=counted.get(each.name))
+        for each in gpus
+    ]
 
 
 def _gpus() -> tuple[list[Gpu], str | None]:
@@ -98,7 +106,9 @@ def _text(value: str | bytes) -> str:
 def _cpu() -> str:
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
-            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+            names = [
+                line.partition(":")[2].strip() for line in file if line.startswith("model name")
+            ]
     except OSError:
         names = []
     return names[0] if names else platform.processor() or platform.machine()

@@ -26,7 +26,8 @@ def check(
     watch: Watch = lambda text: None,
     kb: KnowledgeBase | None = None,
 ) -> Report:
-    """Probe the frameworks that `python` has, in processes of their own; the fields are those of the JSON.
+    """Probe the frameworks that `python` has, in processes of their own; the fields are those of
+    the JSON.
 
     `ops` and `frameworks` narrow it, `quick` and `full` say how long it may take, and `watch`
     is called with a line for each thing that happens. Raises `d9m.AbsentError` where
@@ -41,4 +42,9 @@ def check(
     launcher = launch.interpreter(python)
     effort = QUICK if quick else FULL if full else NORMAL
     named = None if ops is None else list(ops)
-    return examine(kb, Question(launcher, device, frameworks, named, effort, quick, full), look(kb, launcher), watch)
+    return examine(
+        kb,
+        Question(launcher, device, frameworks, named, effort, quick, full),
+        look(kb, launcher),
+        watch,
+    )

@@ -1,8 +1,8 @@
 """What the check and its workers say to each other.
 
-A job goes to a worker as one JSON object; a worker answers with events, a line each. A line that is an answer begins
-with the token of its job: whatever else stands on a worker's stdout is a banner, or the program's own output.
-"""
+A job goes to a worker as one JSON object; a worker answers with events, a line each. A line that is
+an answer begins with the token of its job: whatever else stands on a worker's stdout is a banner,
+or the program's own output."""
 
 from __future__ import annotations
 
@@ -101,7 +101,9 @@ class Deviation(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What one process saw of one probe. Without `digests` it did not run; one of the texts says why."""
+    """What one process saw of one probe. Without `digests` it did not run; one of the texts says
+    why.
+    """
 
     digests: dict[str, int] = {}
     """Result -> how often it came, the first one first."""
@@ -127,7 +129,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds for all of it, and of that inside the op."""
     in_ops: float = 0.0
     chosen: bool = False
-    """The rung was chosen by this very reading, which proves a difference and counts for no rate."""
+    """The rung was chosen by this very reading, which proves a difference and counts for no rate.
+    """
 
     @property
     def ran(self) -> bool:
@@ -199,7 +202,9 @@ _DECODER = msgspec.json.Decoder(
 
 
 def read(line: str, token: str) -> Event | None:
-    """The event of a line; None: it is not an answer. What an answer cannot be decoded to breaks the worker."""
+    """The event of a line; None: it is not an answer. What an answer cannot be decoded to breaks
+    the worker.
+    """
     start, _blank, text = line.partition(" ")
     if start != token:
         return None

@@ -34,7 +34,9 @@ class ProofResults(msgspec.Struct, frozen=True):
     planted: bool | None
     """A change of one unit in the last place was seen."""
     value: float | None
-    """Error of the advised result against double precision, over the largest true value; null, too: no number."""
+    """Error of the advised result against double precision, over the largest true value; null, too:
+    no number.
+    """
 
 
 class ProbeResult(msgspec.Struct, frozen=True):
@@ -59,7 +61,9 @@ class ProbeResult(msgspec.Struct, frozen=True):
     cost_range: tuple[float, float] | None = None
     """Between which the cost lies, as far as the calls of each arm differ in time."""
     chance: float | None = None
-    """Where it differs by default and not with the advice: how likely that silence would be if nothing had changed."""
+    """Where it differs by default and not with the advice: how likely that silence would be if
+    nothing had changed.
+    """
 
 
 class RankDevice(msgspec.Struct, frozen=True):
@@ -118,7 +122,8 @@ class Report(msgspec.Struct, frozen=True):
     interrupted: bool = False
     seconds: float = 0.0
     worker_seconds: dict[str, float] = {}
-    """Spent by all workers together in ``imports`` and in ``probes``, and of that inside ``ops``."""
+    """Spent by all workers together in ``imports`` and in ``probes``, and of that inside ``ops``.
+    """
 
 
 def tool(kb_date: str) -> Tool:
@@ -141,7 +146,11 @@ def results(
 
 
 def _result(
-    selected: Selected, arms: Sequence[Arm], readings: Readings, device: str, expected: Expected | None
+    selected: Selected,
+    arms: Sequence[Arm],
+    readings: Readings,
+    device: str,
+    expected: Expected | None,
 ) -> ProbeResult:
     probe = selected.probe
     found = {arm.name: readings.of(arm.name, selected.key) for arm in arms}
@@ -173,7 +182,10 @@ def _result(
         kb=kb,
         cost=_cost(seen),
         proofs=ProofResults(
-            proofs.stable, proofs.sighted, all(proofs.planted) if proofs.planted else None, proofs.error("advised")
+            proofs.stable,
+            proofs.sighted,
+            all(proofs.planted) if proofs.planted else None,
+            proofs.error("advised"),
         ),
         cost_range=_cost_range(seen),
         chance=proofs.silence if _differs_by_default_alone(seen) else None,
@@ -204,7 +216,10 @@ def _proofs(found: Mapping[str, Sequence[Reading]]) -> Proofs:
 
 
 def _cost_range(seen: Mapping[str, ArmResult]) -> tuple[float, float] | None:
-    before, after = seen["default"].quartiles, seen["advised"].quartiles if "advised" in seen else None
+    before, after = (
+        seen["default"].quartiles,
+        seen["advised"].quartiles if "advised" in seen else None,
+    )
     if before is None or after is None or not before[0]:
         return None
     return round(after[0] / before[1], 2), round(after[1] / before[0], 2)
@@ -223,7 +238,9 @@ def summary(probes: Sequence[ProbeResult]) -> Summary:
 
     return Summary(
         probed=len(probes) - count("inconclusive"),
-        nondeterministic=sum(each.arms["default"].varies for each in probes if "default" in each.arms),
+        nondeterministic=sum(
+            each.arms["default"].varies for each in probes if "default" in each.arms
+        ),
         fixed=count("fixed-by-advice"),
         not_fixed=count("not-fixed"),
         raised=count("raises"),
@@ -233,10 +250,11 @@ def summary(probes: Sequence[ProbeResult]) -> Summary:
 
 
 def finding(probe: ProbeResult) -> bool:
-    """Whether a person has to act: not where a default varies and the advice fixes it, or stops it with an error.
+    """Whether a person has to act: not where a default varies and the advice fixes it, or stops it
+    with an error.
 
-    What varies as it is, is a finding where it does not vary by default: then the environment brings it about.
-    """
+    What varies as it is, is a finding where it does not vary by default: then the environment
+    brings it about."""
     return (
         probe.verdict in ("not-fixed", "value-mismatch")
         or probe.kb == "contradicts"

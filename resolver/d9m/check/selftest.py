@@ -1,4 +1,6 @@
-"""Does the prober see what is there? Facts of every CPU: one op that varies, its cure, and one that cannot vary."""
+"""Does the prober see what is there? Facts of every CPU: one op that varies, its cure, and one that
+cannot vary.
+"""
 
 from __future__ import annotations
 

@@ -55,13 +55,19 @@ _UNADVISED: dict[str, Status] = {
 
 
 def _too_late(step: Step, line: SettingCheck) -> SettingCheck:
-    """A variable that a running process lacks: it may have set it itself, unless that was too late already."""
+    """A variable that a running process lacks: it may have set it itself, unless that was too late
+    already.
+    """
     if line.status not in ("missing", "wrong", "forbidden"):
         return line
     if step.read_at == "process-start":
-        return msgspec.structs.replace(line, status="too-late", next=f"restart it with: {line.next}")
+        return msgspec.structs.replace(
+            line, status="too-late", next=f"restart it with: {line.next}"
+        )
     if line.status == "missing":
-        return msgspec.structs.replace(line, status="unseen", next=f"fine if the program set it before {step.read_at}")
+        return msgspec.structs.replace(
+            line, status="unseen", next=f"fine if the program set it before {step.read_at}"
+        )
     return line
 
 
@@ -72,10 +78,16 @@ def _line(step: Step, found: str | None) -> SettingCheck:
         return SettingCheck(step.name, None, found, "forbidden", f"unset {step.name}")
     if step.kind not in ("env", "append"):
         return SettingCheck(
-            step.text or step.name, step.value, None, "unseen", "lives in your program or its launch line"
+            step.text or step.name,
+            step.value,
+            None,
+            "unseen",
+            "lives in your program or its launch line",
         )
     if found is None:
-        return SettingCheck(step.name, step.value, None, "missing", f"export {step.name}={step.value}")
+        return SettingCheck(
+            step.name, step.value, None, "missing", f"export {step.name}={step.value}"
+        )
     if step.satisfied_by(found):
         return SettingCheck(step.name, step.value, found, "ok", "")
     return SettingCheck(step.name, step.value, found, "wrong", f"export {step.name}={step.value}")

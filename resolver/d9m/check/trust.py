@@ -1,4 +1,6 @@
-"""What has to hold before any verdict is given: the prober sees what every CPU shows, and nothing that is not there."""
+"""What has to hold before any verdict is given: the prober sees what every CPU shows, and nothing
+that is not there.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,17 @@ class SelftestFact(msgspec.Struct, frozen=True):
 
 
 def facts(probe: ProbeResult | None) -> list[SelftestFact]:
-    """Of the run of `VARIES`. Raises AbsentError where it could not be run: then nothing is proved either way."""
+    """Of the run of `VARIES`. Raises AbsentError where it could not be run: then nothing is proved
+    either way.
+    """
     if probe is None or not {"default", "advised"} <= probe.arms.keys():
         raise AbsentError("the self-test could not run")
     default, advised = probe.arms["default"], probe.arms["advised"]
     if default.failed or default.raised:
         raise AbsentError(f"the self-test could not run: {probe.reason}")
-    cure = SelftestFact("the advised settings fix it", advised.quiet, _count(advised.differing, advised.repeats))
+    cure = SelftestFact(
+        "the advised settings fix it", advised.quiet, _count(advised.differing, advised.repeats)
+    )
     return [*_sight(probe), cure]
 
 
@@ -36,31 +42,45 @@ def _sight(probe: ProbeResult) -> list[SelftestFact]:
     seen = _count(default.differing, default.repeats)
     return [
         SelftestFact("index_put(accumulate=True) varies by default", default.varies, seen),
-        SelftestFact("with unique indices it never varies", proofs.control is True, _yes(proofs.control)),
-        SelftestFact("another order of the inputs changes the bits", proofs.order is True, _yes(proofs.order)),
-        SelftestFact("a planted change of 1 ulp is seen", proofs.planted is True, _yes(proofs.planted)),
+        SelftestFact(
+            "with unique indices it never varies", proofs.control is True, _yes(proofs.control)
+        ),
+        SelftestFact(
+            "another order of the inputs changes the bits", proofs.order is True, _yes(proofs.order)
+        ),
+        SelftestFact(
+            "a planted change of 1 ulp is seen", proofs.planted is True, _yes(proofs.planted)
+        ),
     ]
 
 
 def missed(probes: Sequence[ProbeResult]) -> list[str]:
-    """What a run on a CPU should have seen and did not; empty where `VARIES` was not run, or is not known to vary.
+    """What a run on a CPU should have seen and did not; empty where `VARIES` was not run, or is not
+    known to vary.
 
     In float32 only: PyTorch adds other types in one thread.
     """
     own = [
         probe
         for probe in probes
-        if (probe.id, probe.dtype, probe.device, probe.expected) == (VARIES, "float32", "cpu", "solved")
+        if (probe.id, probe.dtype, probe.device, probe.expected)
+        == (VARIES, "float32", "cpu", "solved")
     ]
     ran = [each for each in own if "default" in each.arms and each.arms["default"].repeats]
-    proved = [each for each in ran if None not in (each.proofs.control, each.proofs.order, each.proofs.planted)]
+    proved = [
+        each
+        for each in ran
+        if None not in (each.proofs.control, each.proofs.order, each.proofs.planted)
+    ]
     return [fact.text for each in proved for fact in _sight(each) if not fact.holds]
 
 
 def withheld(probes: Sequence[ProbeResult], why: str) -> list[ProbeResult]:
     """The same probes without a verdict: what was counted stays, what it means is not known."""
     return [
-        msgspec.structs.replace(each, verdict="inconclusive", reason=why, kb="silent", agrees_with_kb=None)
+        msgspec.structs.replace(
+            each, verdict="inconclusive", reason=why, kb="silent", agrees_with_kb=None
+        )
         for each in probes
     ]
 

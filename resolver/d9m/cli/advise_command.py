@@ -32,15 +32,30 @@ def command(
     calls: options.Calls = None,
     scope: Annotated[str, typer.Option(help="run, batch or hardware.")] = "run",
     env_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Judge the settings of this file: NAME=value lines or JSON.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Judge the settings of this file: NAME=value lines or JSON."
+        ),
     ] = None,
-    from_env: Annotated[bool, typer.Option("--from-env", help="Judge this process's environment.")] = False,
-    diff: Annotated[str | None, typer.Option(metavar="A..B", help="What changes between two releases.")] = None,
+    from_env: Annotated[
+        bool, typer.Option("--from-env", help="Judge this process's environment.")
+    ] = False,
+    diff: Annotated[
+        str | None, typer.Option(metavar="A..B", help="What changes between two releases.")
+    ] = None,
     format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
-    out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the verdict, and the exit code.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Every known op, not only the worst.")] = False,
-    allow_unknown: Annotated[bool, typer.Option("--allow-unknown", help="Unknown is no reason to fail.")] = False,
+    out: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Only the verdict, and the exit code.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every known op, not only the worst.")
+    ] = False,
+    allow_unknown: Annotated[
+        bool, typer.Option("--allow-unknown", help="Unknown is no reason to fail.")
+    ] = False,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """The exact settings for an environment and ops. Without one: what is installed here."""
@@ -72,7 +87,9 @@ def _settings(env_file: str | None, from_env: bool) -> dict[str, PlainValue] | N
             with open(env_file, encoding="utf-8") as file:
                 found.update(written.read(file.read(), env_file))
         except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"--env-file {quote(env_file)}: cannot be read: {reason(error)}") from None
+            raise DataError(
+                f"--env-file {quote(env_file)}: cannot be read: {reason(error)}"
+            ) from None
     return found
 
 
@@ -92,7 +109,9 @@ def _write(
         advice,
         kb,
         command=printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?"),
-        frameworks=tuple(name for package in advice.environment.packages for name in kb.package(package).imports),
+        frameworks=tuple(
+            name for package in advice.environment.packages for name in kb.package(package).imports
+        ),
         named_ops=named_ops,
         everything=everything,
         quiet=quiet,

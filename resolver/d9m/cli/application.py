@@ -22,11 +22,14 @@ COMMANDS = {
     "list": "Filterable lists of what is known.",
     "kb": "For people who write records.",
 }
-"""Command -> its line in the overview. Each is a module of this package with a ``register(app)``."""
+"""Command -> its line in the overview. Each is a module of this package with a ``register(app)``.
+"""
 
 
 def application(arguments: list[str]) -> typer.Typer:
-    """The commands that `arguments` could mean: one, or all where help or a shell's completion is wanted."""
+    """The commands that `arguments` could mean: one, or all where help or a shell's completion is
+    wanted.
+    """
     first = next((word for word in arguments if not word.startswith("-")), None)
     app = typer.Typer(
         name="d9m",
@@ -56,14 +59,21 @@ def _explain_exit(wanted: bool) -> None:
         import textwrap
 
         for code in ExitCode:
-            typer.echo(textwrap.fill(code.meaning, 80, initial_indent=f"{code}  ", subsequent_indent="   "))
+            typer.echo(
+                textwrap.fill(code.meaning, 80, initial_indent=f"{code}  ", subsequent_indent="   ")
+            )
         raise typer.Exit
 
 
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+    ] = False,
     explain_exit: Annotated[
-        bool, typer.Option("--explain-exit", callback=_explain_exit, is_eager=True, help="The table of exit codes.")
+        bool,
+        typer.Option(
+            "--explain-exit", callback=_explain_exit, is_eager=True, help="The table of exit codes."
+        ),
     ] = False,
 ) -> None:
     """What to set, in this version, on this machine, so that the same run gives the same bits."""

@@ -1,4 +1,6 @@
-"""`d9m check`: this machine's settings against the advice, then its ops, run and compared bit for bit."""
+"""`d9m check`: this machine's settings against the advice, then its ops, run and compared bit for
+bit.
+"""
 
 from __future__ import annotations
 
@@ -31,30 +33,63 @@ def register(app: typer.Typer) -> None:
 def command(
     ops: Annotated[
         list[str] | None,
-        typer.Option("--ops", metavar="LIST", help="Ops, probes or records: index_add,torch/conv2d. @FILE or - reads."),
+        typer.Option(
+            "--ops",
+            metavar="LIST",
+            help="Ops, probes or records: index_add,torch/conv2d. @FILE or - reads.",
+        ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A minute: one size of the likeliest ops.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Every type and size, many more repeats and processes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A minute: one size of the likeliest ops.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every type and size, many more repeats and processes.")
+    ] = False,
     device: options.Device = None,
-    framework: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this one; may repeat.")] = None,
-    python: Annotated[str | None, typer.Option(metavar="PATH", help="Probe the Python there.")] = None,
+    framework: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this one; may repeat.")
+    ] = None,
+    python: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Probe the Python there.")
+    ] = None,
     runner: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="Probe where this leads: 'docker run --rm -i IMAGE python'.")
+        str | None,
+        typer.Option(
+            metavar="COMMAND", help="Probe where this leads: 'docker run --rm -i IMAGE python'."
+        ),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="The probes there are; nothing is run.")] = False,
-    settings: Annotated[bool, typer.Option("--settings", help="Only the settings; nothing is run.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="The probes there are; nothing is run.")
+    ] = False,
+    settings: Annotated[
+        bool, typer.Option("--settings", help="Only the settings; nothing is run.")
+    ] = False,
     pid: Annotated[
-        int | None, typer.Option(metavar="PID", min=1, help="The settings of a running process, as it was started.")
+        int | None,
+        typer.Option(
+            metavar="PID", min=1, help="The settings of a running process, as it was started."
+        ),
     ] = None,
-    selftest: Annotated[bool, typer.Option("--selftest", help="Prove the prober with facts of any CPU.")] = False,
+    selftest: Annotated[
+        bool, typer.Option("--selftest", help="Prove the prober with facts of any CPU.")
+    ] = False,
     compare: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="A.json B.json", help="Two reports of machines that are alike.")
+        tuple[str, str] | None,
+        typer.Option(metavar="A.json B.json", help="Two reports of machines that are alike."),
     ] = None,
-    evidence: Annotated[str | None, typer.Option(metavar="FILE", help="Write the run as a record, too.")] = None,
-    limit: Annotated[float, typer.Option(metavar="SECONDS", help="A probe that takes longer is given up.")] = 60.0,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Every probe, not only what stands out.")] = False,
+    evidence: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the run as a record, too.")
+    ] = None,
+    limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="A probe that takes longer is given up.")
+    ] = 60.0,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Every probe, not only what stands out.")
+    ] = False,
     format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
-    out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
+    ] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """Compare the settings of this process with the advice, then run ops with and without it."""
@@ -130,7 +165,9 @@ def _examined(kb: KnowledgeBase, asked: Question, progress: Progress) -> Report 
     rank, seen = meeting.find(os.environ), look(kb, asked.launcher)
     if rank is None:
         return examine(kb, asked, seen, progress)
-    os.environ.update(meeting.own_device(rank, asked.device or seen.asked.device or "cpu", os.environ))
+    os.environ.update(
+        meeting.own_device(rank, asked.device or seen.asked.device or "cpu", os.environ)
+    )
     return unite(kb, asked, seen, rank, examine(kb, asked, seen, progress), progress)
 
 
@@ -148,7 +185,9 @@ def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launch
     found = process.find(pid)
     runs = python or found.python
     if runs is None:
-        raise AbsentError(f"process {pid} does not look like a Python", tip="say which one it runs: --python PATH")
+        raise AbsentError(
+            f"process {pid} does not look like a Python", tip="say which one it runs: --python PATH"
+        )
     return launch.interpreter(runs, found.variables)
 
 
@@ -169,7 +208,12 @@ def _rendered(found: Report, format_: str, verbose: bool) -> str | Page:
 
 
 def _list(
-    framework: list[str] | None, device: str | None, ops: list[str] | None, format_: str, out: str | None, color: str
+    framework: list[str] | None,
+    device: str | None,
+    ops: list[str] | None,
+    format_: str,
+    out: str | None,
+    color: str,
 ) -> ExitCode:
     from d9m.check.plan import catalogue
     from d9m.render import as_json
@@ -180,7 +224,9 @@ def _list(
     if framework:
         kb = open_knowledge_base()
         names = [catalogue.framework_named(kb, each) for each in framework]
-    every = [each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name))]
+    every = [
+        each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name))
+    ]
     found = [each for each in every if device is None or device in each.devices]
     found = found if ops is None else catalogue.named(found, ops)
     output.show(as_json.render(found) if format_ == "json" else prober.catalogue(found), color, out)
@@ -210,5 +256,7 @@ def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) 
 
     output.one_of("--format", format_, ("text", "json"))
     found = compare.compare(compare.read(files[0]), compare.read(files[1]), files)
-    output.show(as_json.render(found) if format_ == "json" else prober.comparison(found), color, out)
+    output.show(
+        as_json.render(found) if format_ == "json" else prober.comparison(found), color, out
+    )
     return compare.exit_code(found)

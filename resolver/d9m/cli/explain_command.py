@@ -24,10 +24,15 @@ def register(app: typer.Typer) -> None:
 def command(
     place: options.Place,
     text: Annotated[
-        str | None, typer.Argument(help="The text, or a file that holds it; without it, or as -: standard input.")
+        str | None,
+        typer.Argument(
+            help="The text, or a file that holds it; without it, or as -: standard input."
+        ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
-    out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
+    ] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """Recognise an error or warning text (or one in a whole log), and say what to do."""
@@ -51,7 +56,9 @@ def command(
 
 @contextmanager
 def _opened(text: str | None) -> Generator[str | Iterable[str]]:
-    """The text itself, or the blocks of the file that it names, or of standard input. Raises UsageError."""
+    """The text itself, or the blocks of the file that it names, or of standard input. Raises
+    UsageError.
+    """
     from d9m.browse import log
 
     if text is None or text == "-":

@@ -16,7 +16,9 @@ Out = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="For people who write records.", no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(
+        help="For people who write records.", no_args_is_help=True, rich_markup_mode=None
+    )
     group.command("lint")(lint)
     group.command("audit")(audit)
     group.command("collect")(collect)
@@ -27,8 +29,12 @@ def register(app: typer.Typer) -> None:
 
 
 def lint(
-    folder: Annotated[str | None, typer.Argument(help="A kb/ folder; default: the checkout's.")] = None,
-    explain: Annotated[str | None, typer.Option("--explain", metavar="RULE", help="Why a rule exists.")] = None,
+    folder: Annotated[
+        str | None, typer.Argument(help="A kb/ folder; default: the checkout's.")
+    ] = None,
+    explain: Annotated[
+        str | None, typer.Option("--explain", metavar="RULE", help="Why a rule exists.")
+    ] = None,
     format_: Format = "text",
     out: Out = None,
 ) -> None:
@@ -41,11 +47,16 @@ def lint(
         output.write(f"{rule.code}: {rule.title}\n\n{rule.why}\n", out)
         return
     faults = linting.lint(_folder(folder))
-    output.write((linting.as_json(faults) if format_ == "json" else linting.as_text(faults)) + "\n", out)
+    output.write(
+        (linting.as_json(faults) if format_ == "json" else linting.as_text(faults)) + "\n", out
+    )
     raise typer.Exit(ExitCode.FINDINGS if faults else ExitCode.ANSWERED)
 
 
-def audit(folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = None, format_: Format = "text") -> None:
+def audit(
+    folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = None,
+    format_: Format = "text",
+) -> None:
     """Compare the records with facts extracted from wheels, both ways."""
     from d9m.authoring.audit import audit
     from d9m.render import as_json
@@ -57,20 +68,33 @@ def audit(folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = 
 
 
 def collect(
-    wheel: Annotated[str, typer.Argument(metavar="WHEEL", help="A .whl file; or torch, tensorflow, tensorflow-gpu.")],
+    wheel: Annotated[
+        str,
+        typer.Argument(metavar="WHEEL", help="A .whl file; or torch, tensorflow, tensorflow-gpu."),
+    ],
     version: Annotated[
-        str | None, typer.Argument(help="Release whose wheel pip fetches; without: list all releases.")
+        str | None,
+        typer.Argument(help="Release whose wheel pip fetches; without: list all releases."),
     ] = None,
-    platform: Annotated[str, typer.Option(help="linux or macos: which wheel of the release.")] = "linux",
+    platform: Annotated[
+        str, typer.Option(help="linux or macos: which wheel of the release.")
+    ] = "linux",
     catalogue: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Catalogue of public names to add the release to.")
+        str | None,
+        typer.Option(metavar="FILE", help="Catalogue of public names to add the release to."),
     ] = None,
     beside: Annotated[
-        str | None, typer.Option(metavar="RELEASE", help="Of a wheel of keras: the release of TensorFlow it serves.")
+        str | None,
+        typer.Option(
+            metavar="RELEASE", help="Of a wheel of keras: the release of TensorFlow it serves."
+        ),
     ] = None,
     signatures: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Read signatures instead, and add the release to this file (also: jax)."),
+        typer.Option(
+            metavar="FILE",
+            help="Read signatures instead, and add the release to this file (also: jax).",
+        ),
     ] = None,
     out: Out = None,
 ) -> None:
@@ -90,7 +114,11 @@ def collect(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(wheel)
         if version is not None:
-            known = READERS if signatures is not None else {**collecting.FRAMEWORKS, **collecting.BESIDE}
+            known = (
+                READERS
+                if signatures is not None
+                else {**collecting.FRAMEWORKS, **collecting.BESIDE}
+            )
             output.one_of("WHEEL", wheel, tuple(known))
             path = download.download(wheel, version, platform, Path(folder))
         if signatures is not None:
@@ -99,14 +127,22 @@ def collect(
             return
         found = collecting.collect(path)
     if found.part != (beside is not None) or (found.part and catalogue is None):
-        raise UsageError("a wheel of keras needs --beside RELEASE and --catalogue FILE; no other takes --beside")
+        raise UsageError(
+            "a wheel of keras needs --beside RELEASE and --catalogue FILE; no other takes --beside"
+        )
     if catalogue is not None and found.names:
-        output.write(collecting.catalogued(Path(catalogue), found, beside).encoded().decode(), catalogue)
+        output.write(
+            collecting.catalogued(Path(catalogue), found, beside).encoded().decode(), catalogue
+        )
     if not found.part:
         output.write(found.facts.encoded().decode(), out)
 
 
-def build(out: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Compiled file to write.")]) -> None:
+def build(
+    out: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Compiled file to write.")
+    ],
+) -> None:
     """Compile the records into one file, as the wheel carries it (D9M_KB=FILE uses it)."""
     from d9m.kb import compiled
 
@@ -115,12 +151,17 @@ def build(out: Annotated[str, typer.Option("--output", "-o", metavar="FILE", hel
         size = compiled.write(kb, Path(out))
     except OSError as error:
         raise UsageError(f"cannot write {quote(out)}: {error.strerror}") from None
-    typer.echo(f"{out}: {size} bytes, {sum(kb.meta.counts.values())} records, edition {kb.meta.date}")
+    typer.echo(
+        f"{out}: {size} bytes, {sum(kb.meta.counts.values())} records, edition {kb.meta.date}"
+    )
 
 
 def stats(
     answers: Annotated[
-        bool, typer.Option("--answers", help="Ask for every op in every release, and list what is unknown.")
+        bool,
+        typer.Option(
+            "--answers", help="Ask for every op in every release, and list what is unknown."
+        ),
     ] = False,
     format_: Format = "text",
 ) -> None:
@@ -134,16 +175,25 @@ def stats(
     kb = locate.open_knowledge_base()
     if answers:
         figures = answered(kb)
-        output.write(as_json.render(figures) if format_ == "json" else "".join(each.text() for each in figures), None)
+        output.write(
+            as_json.render(figures)
+            if format_ == "json"
+            else "".join(each.text() for each in figures),
+            None,
+        )
         return
     found = stats(kb, catalogue.exercised())
     output.write(as_json.render(found) if format_ == "json" else found.text(), None)
 
 
 def mutate(
-    records: Annotated[list[str] | None, typer.Argument(help="Records whose path starts so: sources/nccl.")] = None,
+    records: Annotated[
+        list[str] | None, typer.Argument(help="Records whose path starts so: sources/nccl.")
+    ] = None,
     cases: Annotated[str, typer.Option(help="Folder of golden cases.")] = "tests/cases",
-    sample: Annotated[int | None, typer.Option(min=1, help="Only so many mutants, chosen by --seed.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Only so many mutants, chosen by --seed.")
+    ] = None,
     seed: Annotated[int, typer.Option()] = 0,
     format_: Format = "text",
 ) -> None:

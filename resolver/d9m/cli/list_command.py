@@ -15,14 +15,21 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    kind: Annotated[str | None, typer.Argument(help="sources, claims, solutions, settings, ops, …")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="sources, claims, solutions, settings, ops, …")
+    ] = None,
     package: Annotated[str | None, typer.Option("--package", help="Only of this package.")] = None,
-    text: Annotated[str | None, typer.Option("--grep", help="Only with this text, whatever its case.")] = None,
+    text: Annotated[
+        str | None, typer.Option("--grep", help="Only with this text, whatever its case.")
+    ] = None,
     evidence: Annotated[
-        str | None, typer.Option("--evidence", metavar="KIND", help="Claims that rest on no more than this.")
+        str | None,
+        typer.Option("--evidence", metavar="KIND", help="Claims that rest on no more than this."),
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
-    out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
+    ] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """What is known, a line each. Without a kind: which lists there are."""
@@ -33,7 +40,9 @@ def command(
     output.one_of("--format", format_, ("text", "json"))
     output.one_of("--color", color, output.COLOURS)
     kb = open_knowledge_base()
-    found = [listing(kb, each, package, text, evidence) for each in (KINDS if kind is None else [kind])]
+    found = [
+        listing(kb, each, package, text, evidence) for each in (KINDS if kind is None else [kind])
+    ]
     if format_ == "json":
         output.write(as_json.render(found if kind is None else found[0]), out)
         return
@@ -42,7 +51,9 @@ def command(
         page.table(("list", "rows"), [(each.kind, str(len(each.rows))) for each in found])
         page.line(Span("see one: d9m list sources --package torch --grep scatter", "dim"))
     elif found[0].rows:
-        page.table((kind, "", ""), [(row.id, row.status, row.text) for row in found[0].rows], shrink=(2,))
+        page.table(
+            (kind, "", ""), [(row.id, row.status, row.text) for row in found[0].rows], shrink=(2,)
+        )
     else:
         page.line(f"no {kind} match")
     output.show(page, color, out)

@@ -40,7 +40,9 @@ def main() -> None:
 
 
 def _listen(received: list[int]) -> None:
-    """Take SIGTERM and SIGHUP (a scheduler, a closed terminal) for Ctrl-C; what is ignored stays ignored."""
+    """Take SIGTERM and SIGHUP (a scheduler, a closed terminal) for Ctrl-C; what is ignored stays
+    ignored.
+    """
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         received.append(number)
@@ -48,17 +50,24 @@ def _listen(received: list[int]) -> None:
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+        if number is not None and signal.getsignal(number) in (
+            signal.SIG_DFL,
+            signal.default_int_handler,
+        ):
             signal.signal(number, interrupt)
 
 
 def _open_streams() -> None:
     """Streams that can be used, whatever the caller left of them.
 
-    A closed stdin is an empty one, a closed stderr swallows, and writing to a closed stdout is an error. Their
-    numbers are taken in any case: the next file that is opened must not become one of them.
-    """
-    for number, name, flags in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+    A closed stdin is an empty one, a closed stderr swallows, and writing to a closed stdout is an
+    error. Their numbers are taken in any case: the next file that is opened must not become one of
+    them."""
+    for number, name, flags in (
+        (0, "stdin", os.O_RDONLY),
+        (1, "stdout", os.O_RDONLY),
+        (2, "stderr", os.O_WRONLY),
+    ):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, flags)
             if opened != number:
@@ -66,7 +75,9 @@ def _open_streams() -> None:
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a log or terminal without UTF-8 gets a ?, not a traceback
+            stream.reconfigure(
+                errors="replace"
+            )  # a log or terminal without UTF-8 gets a ?, not a traceback
 
 
 def _run() -> int:
@@ -87,7 +98,9 @@ def _run() -> int:
 
 
 def _refuse(error: Exception) -> int:
-    """A command line that cannot be read ends with its usage; any other error is a fault of ours."""
+    """A command line that cannot be read ends with its usage; any other error is a fault of
+    ours.
+    """
     show = getattr(error, "show", None)
     if show is None:
         raise error

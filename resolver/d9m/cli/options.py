@@ -17,20 +17,40 @@ from d9m.model import op_syntax
 
 Ops = Annotated[
     list[str] | None,
-    typer.Option("--ops", "--op", metavar="LIST", help="conv,bias_add; @FILE or - reads lines. Quote brackets."),
+    typer.Option(
+        "--ops",
+        "--op",
+        metavar="LIST",
+        help="conv,bias_add; @FILE or - reads lines. Quote brackets.",
+    ),
 ]
-Device = Annotated[str | None, typer.Option("--device", help="cuda (or gpu), rocm, mps, xpu or cpu.")]
+Device = Annotated[
+    str | None, typer.Option("--device", help="cuda (or gpu), rocm, mps, xpu or cpu.")
+]
 Inference = Annotated[bool, typer.Option("--inference", help="No gradients: drops backward.")]
-Facts = Annotated[list[str] | None, typer.Option("--fact", metavar="NAME=VALUE", help="xla=true; see: d9m list facts.")]
+Facts = Annotated[
+    list[str] | None,
+    typer.Option("--fact", metavar="NAME=VALUE", help="xla=true; see: d9m list facts."),
+]
 Calls = Annotated[
     list[str] | None,
-    typer.Option("--calls", metavar="CALL", help="A call you make already: seed_everything; may repeat."),
+    typer.Option(
+        "--calls", metavar="CALL", help="A call you make already: seed_everything; may repeat."
+    ),
 ]
 
-_WITH = typer.Option("--with", metavar="NAME[=V]", help="Any package; without version: every release.")
-_FROM = typer.Option("--from", metavar="FILE", help="What it lists: requirements, a lock, conda, Dockerfile; - reads.")
+_WITH = typer.Option(
+    "--with", metavar="NAME[=V]", help="Any package; without version: every release."
+)
+_FROM = typer.Option(
+    "--from",
+    metavar="FILE",
+    help="What it lists: requirements, a lock, conda, Dockerfile; - reads.",
+)
 _GPU = typer.Option("--gpu", metavar="NAME", help="H100, RTX 4090: decides the compute capability.")
-_CONTAINER = typer.Option("--container", metavar="IMAGE:TAG", help="ngc-pytorch:23.12, or an image reference.")
+_CONTAINER = typer.Option(
+    "--container", metavar="IMAGE:TAG", help="ngc-pytorch:23.12, or an image reference."
+)
 
 
 def _version_of(framework: VersionOption) -> Any:
@@ -62,13 +82,19 @@ class Place(msgspec.Struct, frozen=True):
     gpu: str | None = None
     device: str | None = None
 
-    def setup(self, kb: KnowledgeBase, facts: Sequence[str] | None = None, inference: bool = False) -> Setup | None:
+    def setup(
+        self, kb: KnowledgeBase, facts: Sequence[str] | None = None, inference: bool = False
+    ) -> Setup | None:
         """The environment as named; None where nothing names one. Raises UsageError."""
         for package, versions in self.versions.items():
             _check(VERSION_OPTIONS[package].options[0], versions)
         _check("--with", self.with_)
         _check("--from", self.from_)
-        for option, value in (("--container", self.container), ("--device", self.device), ("--gpu", self.gpu)):
+        for option, value in (
+            ("--container", self.container),
+            ("--device", self.device),
+            ("--gpu", self.gpu),
+        ):
             _check(option, () if value is None else [value])
         packages: list[tuple[str, str | None]] = []
         for package, versions in self.versions.items():
@@ -84,7 +110,9 @@ class Place(msgspec.Struct, frozen=True):
             setup = package_files.merged(kb, setup, package_files.open_file(file))
         return setup
 
-    def setup_or_installed(self, kb: KnowledgeBase, facts: Sequence[str] | None, inference: bool) -> Setup:
+    def setup_or_installed(
+        self, kb: KnowledgeBase, facts: Sequence[str] | None, inference: bool
+    ) -> Setup:
         """The environment as named; else what is installed here. Raises UsageError."""
         named = self.setup(kb, facts, inference)
         if named is not None:
@@ -93,7 +121,9 @@ class Place(msgspec.Struct, frozen=True):
 
         found = installed_here(kb, dict(os.environ))
         device = self.device or found.device
-        return Setup(found.packages, found.container, device, read_facts(facts), inference, self.gpu)
+        return Setup(
+            found.packages, found.container, device, read_facts(facts), inference, self.gpu
+        )
 
 
 def with_place(command: Callable[Concatenate[Place, Rest], None]) -> Callable[..., None]:
@@ -112,7 +142,9 @@ def with_place(command: Callable[Concatenate[Place, Rest], None]) -> Callable[..
     ]
     wrapper: Any = run
     wrapper.__doc__ = command.__doc__
-    wrapper.__signature__ = inspect.Signature([*shared, *(each.replace(kind=shared[0].kind) for each in own)])
+    wrapper.__signature__ = inspect.Signature(
+        [*shared, *(each.replace(kind=shared[0].kind) for each in own)]
+    )
     return run
 
 
@@ -139,7 +171,9 @@ def read_facts(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not (equals and name.strip() and value.strip()):
-            raise UsageError(f"--fact {quote(text)}: expected NAME=VALUE", tip="see: d9m list facts")
+            raise UsageError(
+                f"--fact {quote(text)}: expected NAME=VALUE", tip="see: d9m list facts"
+            )
         found.append((name.strip(), value.strip()))
     return tuple(found)
 
@@ -155,14 +189,18 @@ MOST_OPS = 10_000
 
 
 def read_ops(lists: Sequence[str] | None) -> list[str] | None:
-    """The items of every ``--ops``; None where none was given. Raises UsageError for an empty list."""
+    """The items of every ``--ops``; None where none was given. Raises UsageError for an empty
+    list.
+    """
     if lists is None:
         return None
     items: list[str] = []
     for text in lists:
         items += _items(text)
     if not items:
-        raise UsageError("--ops is empty", tip="leave it out for everything known of the environment")
+        raise UsageError(
+            "--ops is empty", tip="leave it out for everything known of the environment"
+        )
     if len(items) > MOST_OPS:
         raise UsageError(f"--ops has {len(items)} items, {MOST_OPS} are allowed")
     return [query.text for query in {item: op_syntax.parse(item) for item in items}.values()]

@@ -40,11 +40,15 @@ def _deliver(text: str, file: str | None) -> None:
             _to_file(text, Path(os.path.realpath(file)))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not the name of a file"
-        raise UsageError(f"cannot write {'the answer' if file is None else quote(file)}: {reason}") from None
+        raise UsageError(
+            f"cannot write {'the answer' if file is None else quote(file)}: {reason}"
+        ) from None
 
 
 def writable(file: str | None) -> None:
-    """Raises UsageError where nothing could be written in the end: before minutes are spent on the answer."""
+    """Raises UsageError where nothing could be written in the end: before minutes are spent on the
+    answer.
+    """
     if file is None or file == "-":
         return
     path = Path(os.path.realpath(file))
@@ -52,7 +56,9 @@ def writable(file: str | None) -> None:
     if not where.exists():
         raise UsageError(f"cannot write {quote(file)}: there is no folder {quote(str(where))}")
     if path.is_dir() or not os.access(where, os.W_OK):
-        raise UsageError(f"cannot write {quote(file)}: {'it is a folder' if path.is_dir() else 'no permission'}")
+        raise UsageError(
+            f"cannot write {quote(file)}: {'it is a folder' if path.is_dir() else 'no permission'}"
+        )
 
 
 def _to_stdout(text: str) -> None:
@@ -61,7 +67,9 @@ def _to_stdout(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left in the buffer
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # for what is left in the buffer
         if not isinstance(error, BrokenPipeError):
             raise
 
@@ -109,7 +117,11 @@ def width(file: str | None) -> int:
 def wants_colour(colour: str) -> bool:
     """`--color`, then NO_COLOR, then whether stdout is a terminal."""
     if colour == "auto":
-        return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return (
+            sys.stdout.isatty()
+            and not os.environ.get("NO_COLOR")
+            and os.environ.get("TERM") != "dumb"
+        )
     return colour == "always"
 
 
@@ -118,5 +130,7 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
         from d9m.errors import nearest
 
-        raise UsageError(f"{option} {quote(value)} is unknown", nearest=nearest(value, allowed), allowed=allowed)
+        raise UsageError(
+            f"{option} {quote(value)} is unknown", nearest=nearest(value, allowed), allowed=allowed
+        )
     return value

@@ -17,9 +17,13 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    names: Annotated[list[str], typer.Argument(help="An op, label, setting, source, package, pull request, …")],
+    names: Annotated[
+        list[str], typer.Argument(help="An op, label, setting, source, package, pull request, …")
+    ],
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
-    out: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
+    ] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
     """One record or op across all versions; labels and aliases work: d9m show TDO."""

@@ -36,7 +36,9 @@ def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
     for name, version in package.releases[image.release].with_.items():
         found[name] = stated(kb, name, version, "container")
     if package.stock is not None and package.stock not in found:
-        found[package.stock] = between(kb, package.stock, *_around(package, package.stock, image.release))
+        found[package.stock] = between(
+            kb, package.stock, *_around(package, package.stock, image.release)
+        )
     for part in sorted(kb.meta.platforms - found.keys()):
         before, after = _around(package, part, image.release)
         if before and after:
@@ -53,8 +55,16 @@ def _as_tagged(kb: KnowledgeBase, package: str, version: str) -> Installed:
 
 def _around(package: Package, part: str, release: str) -> tuple[str | None, str | None]:
     """Versions of a part in the confirmed images next before and next after one."""
-    confirmed = (each for each in in_order(package.releases) if package.releases[each].confidence == "confirmed")
-    holding = {each: package.releases[each].with_[part] for each in confirmed if part in package.releases[each].with_}
+    confirmed = (
+        each
+        for each in in_order(package.releases)
+        if package.releases[each].confidence == "confirmed"
+    )
+    holding = {
+        each: package.releases[each].with_[part]
+        for each in confirmed
+        if part in package.releases[each].with_
+    }
     before = [version for each, version in holding.items() if key(each) < key(release)]
     after = [version for each, version in holding.items() if key(each) > key(release)]
     return before[-1] if before else None, after[0] if after else None
@@ -70,7 +80,9 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
         path, wanted = reference, ""
     family, packages = _family(kb, path)
     if not wanted:
-        raise UsageError(f"{quote(reference)} has no tag", tip=f"write {family}:TAG; see: d9m list versions")
+        raise UsageError(
+            f"{quote(reference)} has no tag", tip=f"write {family}:TAG; see: d9m list versions"
+        )
     if kb.package(packages[0]).holds:
         return _image_by_contents(kb, reference, family, packages[0], wanted)
     variants = kb.once(("tags", packages), lambda: _spelled(kb, packages)).get(wanted, [])
@@ -81,23 +93,35 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
             f"{family}:{wanted} has {len(variants)} variants",
             allowed=[tag(kb.package(package), release) for package, release in variants],
         )
-    every = [tag(kb.package(package), release) for package in packages for release in kb.releases(package)]
+    every = [
+        tag(kb.package(package), release)
+        for package in packages
+        for release in kb.releases(package)
+    ]
     never = any(
-        wanted.startswith(each.split(" ")[0]) for package in packages for each in kb.package(package).never_released
+        wanted.startswith(each.split(" ")[0])
+        for package in packages
+        for each in kb.package(package).never_released
     )
     what = "was never released" if never else "is unknown"
     raise UsageError(
-        f"{family}:{printable_tag(wanted)} {what}", nearest=_close_tags(wanted, every), tip="see: d9m list versions"
+        f"{family}:{printable_tag(wanted)} {what}",
+        nearest=_close_tags(wanted, every),
+        tip="see: d9m list versions",
     )
 
 
-def _image_by_contents(kb: KnowledgeBase, reference: str, family: str, package: str, tag: str) -> Image:
+def _image_by_contents(
+    kb: KnowledgeBase, reference: str, family: str, package: str, tag: str
+) -> Image:
     for inside in kb.package(package).holds:
         for form in inside.forms:
             pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>(?:\\d[^-]*|latest))", re.escape(form))
             match = re.fullmatch(pattern, tag)
             if match is not None:
-                return Image(reference, family, package, tag, tuple(match.groupdict().items()), inside.device)
+                return Image(
+                    reference, family, package, tag, tuple(match.groupdict().items()), inside.device
+                )
     forms = [form for inside in kb.package(package).holds for form in inside.forms]
     raise UsageError(f"{family}:{printable_tag(tag)} is not a tag that d9m can read", allowed=forms)
 
@@ -110,9 +134,15 @@ def printable_tag(tag: str) -> str:
 def _family(kb: KnowledgeBase, path: str) -> tuple[str, tuple[str, ...]]:
     for family, packages in kb.meta.images.items():
         repository = kb.package(packages[0]).repository
-        if path.lower() in (family, *packages) or (repository and f"/{path.lower()}".endswith(f"/{repository}")):
+        if path.lower() in (family, *packages) or (
+            repository and f"/{path.lower()}".endswith(f"/{repository}")
+        ):
             return family, packages
-    raise UsageError(f"unknown container {quote(path)}", nearest=nearest(path, kb.meta.images), allowed=kb.meta.images)
+    raise UsageError(
+        f"unknown container {quote(path)}",
+        nearest=nearest(path, kb.meta.images),
+        allowed=kb.meta.images,
+    )
 
 
 def tags(package: Package, release: str) -> list[str]:
@@ -147,7 +177,9 @@ def _close_tags(tag: str, every: list[str]) -> list[str]:
     """Tags of the releases before and after, of the same variant where there is one."""
     number, _hyphen, variant = tag.partition("-")
     try:
-        near = neighbours(key(number), in_order(dict.fromkeys(each.partition("-")[0] for each in every)))
+        near = neighbours(
+            key(number), in_order(dict.fromkeys(each.partition("-")[0] for each in every))
+        )
     except ValueError:
         return nearest(tag, every)
     close = [each for each in every if each.partition("-")[0] in near]

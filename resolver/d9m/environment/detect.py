@@ -35,7 +35,9 @@ def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
 
 
 def installed_here(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
-    """This machine as an environment. Raises UsageError where it has nothing that the knowledge base knows."""
+    """This machine as an environment. Raises UsageError where it has nothing that the knowledge
+    base knows.
+    """
     found = detect(kb, variables)
     if not found.packages and found.container is None:
         tip = "name an environment: --tf 2.0, --torch 2.4, --container …"
@@ -60,7 +62,9 @@ def find_container(kb: KnowledgeBase, variables: Mapping[str, str]) -> str | Non
         if not value:
             continue
         for release in package.releases:
-            if value in (form.format(release=release) for form in package.variable_forms or ["{release}"]):
+            if value in (
+                form.format(release=release) for form in package.variable_forms or ["{release}"]
+            ):
                 return f"{name}:{release}"
     return None
 
@@ -75,7 +79,10 @@ def _contents(kb: KnowledgeBase, container: str | None) -> set[str]:
 
 def find_device() -> str:
     """The device that a framework would use here, by the drivers that are present."""
-    if any(os.path.exists(each) for each in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")):
+    if any(
+        os.path.exists(each)
+        for each in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")
+    ):
         return "cuda"
     if os.path.exists("/dev/kfd"):
         return "rocm"

@@ -14,11 +14,14 @@ _LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value
 
 
 def read(text: str, file: str) -> dict[str, PlainValue]:
-    """Every setting of a file by name; of JSON, nested keys are joined by dots (``determinism.tf_seed``).
+    """Every setting of a file by name; of JSON, nested keys are joined by dots
+    (``determinism.tf_seed``).
 
     Raises DataError with line and column for what is neither.
     """
-    return dict(_flat("", _json(text, file))) if text.lstrip()[:1] == "{" else dict(_lines(text, file))
+    return (
+        dict(_flat("", _json(text, file))) if text.lstrip()[:1] == "{" else dict(_lines(text, file))
+    )
 
 
 def _lines(text: str, file: str) -> Iterator[tuple[str, str]]:
@@ -34,7 +37,9 @@ def _lines(text: str, file: str) -> Iterator[tuple[str, str]]:
         if value[:1] in "'\"" and value:
             if len(value) < 2 or value[-1] != value[0]:
                 column = match.start("value") + 1
-                raise DataError(f"{file}:{number}:{column}: this quote is never closed: {quote(value)}")
+                raise DataError(
+                    f"{file}:{number}:{column}: this quote is never closed: {quote(value)}"
+                )
             value = value[1:-1]
         yield match["name"], value
 

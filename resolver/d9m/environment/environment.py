@@ -74,7 +74,11 @@ class Environment(msgspec.Struct, frozen=True):
         if installed is not None and installed.candidates.releases:
             known = installed.candidates.releases
             if installed.candidates.how == "between":
-                known = (known[0], *(each for each in cuts if key(known[0]) < key(each) < key(known[-1])), known[-1])
+                known = (
+                    known[0],
+                    *(each for each in cuts if key(known[0]) < key(each) < key(known[-1])),
+                    known[-1],
+                )
             return releases(cuts, known)
         return intervals(cuts, key, FIRST) if installed or name in self.undecided else _ABSENT
 
@@ -84,7 +88,9 @@ class Environment(msgspec.Struct, frozen=True):
             return (Cell(int(value) if fact.type == "int" else value),)
         if fact.type == "int":
             cells = intervals(cuts, int, -1)
-            return tuple(cell for cell in cells if cell.high is None or int(cell.high) > int(fact.least))
+            return tuple(
+                cell for cell in cells if cell.high is None or int(cell.high) > int(fact.least)
+            )
         return tuple(Cell(each, name=each) for each in fact.values)
 
     def _default(self, name: str) -> str | None:
@@ -92,7 +98,9 @@ class Environment(msgspec.Struct, frozen=True):
 
     def assumes(self, name: str) -> bool:
         """Whether a variable has its default because nobody said otherwise."""
-        return name in self.vocabulary and name not in self.facts and self._default(name) is not None
+        return (
+            name in self.vocabulary and name not in self.facts and self._default(name) is not None
+        )
 
     def domains(self, cuts: Mapping[str, tuple[str, ...]], assume: bool = True) -> dict[str, Cells]:
         """The domains of several variables."""
@@ -108,16 +116,22 @@ class Environment(msgspec.Struct, frozen=True):
             cells = self.cells(name, at, assume)
             if len(cells) != 1:
                 domains = self.domains(cuts, assume)
-                answers = conditions.by_answer(domains, functools.partial(conditions.holds, condition))
+                answers = conditions.by_answer(
+                    domains, functools.partial(conditions.holds, condition)
+                )
                 return [clause for clause, holds in answers if holds]
             here[name] = cells[0].value
         return [{}] if conditions.holds(condition, here) else []
 
     def given(self, facts: Mapping[str, str], api_defaults: Mapping[str, str] = {}) -> Environment:
-        """This environment with further facts, such as one call's arguments, and what it leaves to its API."""
+        """This environment with further facts, such as one call's arguments, and what it leaves to
+        its API.
+        """
         if not facts and not api_defaults:
             return self
-        return msgspec.structs.replace(self, facts={**self.facts, **facts}, api_defaults=api_defaults)
+        return msgspec.structs.replace(
+            self, facts={**self.facts, **facts}, api_defaults=api_defaults
+        )
 
 
 _ABSENT: Cells = (Cell(None),)
@@ -140,7 +154,9 @@ def describe(kb: KnowledgeBase, setup: Setup) -> Environment:
     if device == "cuda" and (image is None or image.parts):
         held |= packages.from_wheels(kb, held)
     undecided = frozenset(kb.meta.platforms) - held.keys()
-    return Environment(held, image, device, facts, kb.meta.facts, undecided, gpu[0] if gpu else None, ignored)
+    return Environment(
+        held, image, device, facts, kb.meta.facts, undecided, gpu[0] if gpu else None, ignored
+    )
 
 
 _DEVICE_NAMES = {"gpu": "cuda", "nvidia": "cuda", "amd": "rocm", "hip": "rocm", "metal": "mps"}
@@ -161,7 +177,9 @@ def _device(setup: Setup, image: Image | None, gpu: tuple[str, Gpu] | None) -> s
         return gpu[1].device if gpu else built_for or "cuda"
     device = device_named(setup.device)
     if gpu is not None and device not in (gpu[1].device, "cpu"):
-        raise UsageError(f"--device {device} contradicts --gpu {gpu[0]}, which is a {gpu[1].device} device")
+        raise UsageError(
+            f"--device {device} contradicts --gpu {gpu[0]}, which is a {gpu[1].device} device"
+        )
     return device
 
 
@@ -174,7 +192,9 @@ def _facts(kb: KnowledgeBase, setup: Setup, gpu: tuple[str, Gpu] | None) -> dict
         facts[name] = fact_value(name, known, value)
     if gpu is not None and gpu[1].sm is not None:
         if facts.get("sm", gpu[1].sm) != gpu[1].sm:
-            raise UsageError(f"--fact sm={facts['sm']} contradicts --gpu {gpu[0]}, whose sm is {gpu[1].sm}")
+            raise UsageError(
+                f"--fact sm={facts['sm']} contradicts --gpu {gpu[0]}, whose sm is {gpu[1].sm}"
+            )
         facts["sm"] = gpu[1].sm
     if setup.inference:
         if facts.get("training") == "true":
@@ -187,7 +207,11 @@ def fact(kb: KnowledgeBase, name: str) -> Fact:
     """A word of the vocabulary. Raises UsageError."""
     known = kb.meta.facts.get(name)
     if known is None:
-        raise UsageError(f"unknown fact {quote(name)}", nearest=nearest(name, kb.meta.facts), allowed=kb.meta.facts)
+        raise UsageError(
+            f"unknown fact {quote(name)}",
+            nearest=nearest(name, kb.meta.facts),
+            allowed=kb.meta.facts,
+        )
     return known
 
 
@@ -199,5 +223,9 @@ def fact_value(name: str, known: Fact, value: str) -> str:
         return value
     spelled = {each.lower(): each for each in known.values}.get(value.lower())
     if spelled is None:
-        raise UsageError(f"{name} cannot be {quote(value)}", nearest=nearest(value, known.values), allowed=known.values)
+        raise UsageError(
+            f"{name} cannot be {quote(value)}",
+            nearest=nearest(value, known.values),
+            allowed=known.values,
+        )
     return spelled

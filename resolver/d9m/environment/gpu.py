@@ -18,18 +18,26 @@ def find_gpu(kb: KnowledgeBase, text: str) -> tuple[str, Gpu]:
     The text may hold more than the name, as nvidia-smi prints it, or less (``4090``).
     """
     file: GpuFile = kb.get("gpus", "") or GpuFile()
-    spellings = {spelling: name for name, gpu in file.gpus.items() for spelling in (name, *gpu.aliases)}
+    spellings = {
+        spelling: name for name, gpu in file.gpus.items() for spelling in (name, *gpu.aliases)
+    }
     words = _words(text)
     inside = [spelling for spelling in spellings if _holds(words, spelling)]
     if inside:
         name = spellings[max(inside, key=len)]
         return name, file.gpus[name]
-    partly = {name for spelling, name in spellings.items() if words and _holds(_words(spelling), " ".join(words))}
+    partly = {
+        name
+        for spelling, name in spellings.items()
+        if words and _holds(_words(spelling), " ".join(words))
+    }
     if len(partly) == 1:
         (name,) = partly
         return name, file.gpus[name]
     if partly:
-        raise UsageError(f"--gpu {quote(text)} may be any of {len(partly)}", allowed=sorted(partly), tip=_TIP)
+        raise UsageError(
+            f"--gpu {quote(text)} may be any of {len(partly)}", allowed=sorted(partly), tip=_TIP
+        )
     raise UsageError(f"unknown GPU {quote(text)}", nearest=nearest(text, spellings), tip=_TIP)
 
 
@@ -38,7 +46,9 @@ def _words(text: str) -> list[str]:
 
 
 def _holds(words: Sequence[str], name: str) -> bool:
-    """Whether the words of a name stand in a row, however they are joined: ``RTX4090``, ``RTX 4090``."""
+    """Whether the words of a name stand in a row, however they are joined: ``RTX4090``, ``RTX
+    4090``.
+    """
     wanted = "".join(_words(name))
     for start in range(len(words)):
         joined = ""

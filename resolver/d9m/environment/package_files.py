@@ -1,4 +1,6 @@
-"""Files that say what is installed: requirements, lock files, conda environments, Dockerfiles, collect_env's report."""
+"""Files that say what is installed: requirements, lock files, conda environments, Dockerfiles,
+collect_env's report.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,10 @@ def merged(kb: KnowledgeBase, setup: Setup, file: PackageFile) -> Setup:
         setup,
         container=setup.container or _container(kb, setup, file.container),
         device=setup.device or (None if setup.gpu else file.device),
-        facts=(*setup.facts, *((name, value) for name, value in file.facts.items() if name not in typed)),
+        facts=(
+            *setup.facts,
+            *((name, value) for name, value in file.facts.items() if name not in typed),
+        ),
         gpu=setup.gpu or (None if setup.device else file.gpu),
         listed=(*setup.listed, *file.packages),
     )
@@ -57,7 +62,11 @@ def _container(kb: KnowledgeBase, setup: Setup, reference: str | None) -> str | 
         held = contents(kb, find_image(kb, reference))
     except UsageError:
         return None
-    return None if any(kb.package_named(name) in held for name, _version in setup.packages) else reference
+    return (
+        None
+        if any(kb.package_named(name) in held for name, _version in setup.packages)
+        else reference
+    )
 
 
 MOST_TEXT = 20_000_000
@@ -65,7 +74,9 @@ MOST_TEXT = 20_000_000
 
 
 def read(text: str, file: str) -> PackageFile:
-    """Read a file by what stands in it; its name does not matter. Raises DataError where it lists nothing."""
+    """Read a file by what stands in it; its name does not matter. Raises DataError where it lists
+    nothing.
+    """
     if len(text) > MOST_TEXT:
         raise DataError(f"{file}: {len(text)} characters, {MOST_TEXT} are allowed")
     lines = text.splitlines()
@@ -73,9 +84,15 @@ def read(text: str, file: str) -> PackageFile:
     if not found.packages and found.container is None:
         raise DataError(
             f"{file}: no package is listed there",
-            allowed=["requirements.txt or pip freeze", "uv.lock", "poetry.lock", "a conda environment", "a Dockerfile",
-                     "the output of python -m torch.utils.collect_env"],
-        )  # fmt: skip
+            allowed=[
+                "requirements.txt or pip freeze",
+                "uv.lock",
+                "poetry.lock",
+                "a conda environment",
+                "a Dockerfile",
+                "the output of python -m torch.utils.collect_env",
+            ],
+        )
     return found
 
 
@@ -148,7 +165,9 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _lock(lines: Iterable[str]) -> PackageFile:
-    """uv.lock, poetry.lock, pdm.lock, pylock.toml: tables of packages that a program wrote, one key a line."""
+    """uv.lock, poetry.lock, pdm.lock, pylock.toml: tables of packages that a program wrote, one key
+    a line.
+    """
     found: list[tuple[str, str | None]] = []
     name: str | None = None
     for line in lines:
@@ -167,7 +186,9 @@ def _lock(lines: Iterable[str]) -> PackageFile:
 
 
 def _conda(lines: Iterable[str]) -> PackageFile:
-    """A conda environment: ``- pytorch=2.4.0=py3.10_cuda12.1``, and requirements below ``- pip:``."""
+    """A conda environment: ``- pytorch=2.4.0=py3.10_cuda12.1``, and requirements below ``-
+    pip:``.
+    """
     found: list[tuple[str, str | None]] = []
     listed = False
     for line in lines:
@@ -201,7 +222,9 @@ def _dockerfile(lines: Iterable[str]) -> PackageFile:
             name, _equals, value = rest.strip().partition("=")
             arguments[name] = value.strip("\"' ")
         elif word.upper() == "FROM":
-            parts = [part for part in _expanded(rest, arguments).split() if not part.startswith("--")]
+            parts = [
+                part for part in _expanded(rest, arguments).split() if not part.startswith("--")
+            ]
             image = stages.get(parts[0], parts[0]) if parts else None
             if image is not None and len(parts) == 3 and parts[1].lower() == "as":
                 stages[parts[2]] = image
@@ -231,8 +254,24 @@ def _pip_installs(command: str) -> Iterator[tuple[str, str | None]]:
                 yield package
 
 
-_WITH_VALUE = {"-r", "-c", "-e", "-i", "-f", "-t", "--requirement", "--constraint", "--index-url", "--extra-index-url",
-               "--find-links", "--target", "--root", "--prefix", "--timeout", "--trusted-host"}  # fmt: skip
+_WITH_VALUE = {
+    "-r",
+    "-c",
+    "-e",
+    "-i",
+    "-f",
+    "-t",
+    "--requirement",
+    "--constraint",
+    "--index-url",
+    "--extra-index-url",
+    "--find-links",
+    "--target",
+    "--root",
+    "--prefix",
+    "--timeout",
+    "--trusted-host",
+}
 """Options of pip that take the next word."""
 
 

@@ -1,4 +1,6 @@
-"""Which packages an environment holds: named ones, those of its image, of files, and what wheels ship."""
+"""Which packages an environment holds: named ones, those of its image, of files, and what wheels
+ship.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,12 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import covers
 
 
-def named(kb: KnowledgeBase, packages: Sequence[tuple[str, str | None]], image: Image | None) -> dict[str, Installed]:
-    """What an image holds, with the packages that the user names. Raises UsageError where they contradict it."""
+def named(
+    kb: KnowledgeBase, packages: Sequence[tuple[str, str | None]], image: Image | None
+) -> dict[str, Installed]:
+    """What an image holds, with the packages that the user names. Raises UsageError where they
+    contradict it.
+    """
     found = contents(kb, image) if image else {}
     for text, version in packages:
         name = kb.package_named(text)
@@ -20,9 +26,17 @@ def named(kb: KnowledgeBase, packages: Sequence[tuple[str, str | None]], image: 
         old = found.get(name)
         if old is None or old.version is None:
             found[name] = new
-        elif version is not None and not set(new.candidates.releases) & set(old.candidates.releases):
-            where = f"the container {image.reference} holds" if old.origin == "container" and image else "it is also"
-            raise UsageError(f"{name} {quote(version)} contradicts the rest: {where} {name} {old.version}")
+        elif version is not None and not set(new.candidates.releases) & set(
+            old.candidates.releases
+        ):
+            where = (
+                f"the container {image.reference} holds"
+                if old.origin == "container" and image
+                else "it is also"
+            )
+            raise UsageError(
+                f"{name} {quote(version)} contradicts the rest: {where} {name} {old.version}"
+            )
         elif version is not None and old.origin == "given":
             found[name] = new
     return found
@@ -31,7 +45,8 @@ def named(kb: KnowledgeBase, packages: Sequence[tuple[str, str | None]], image: 
 def in_files(
     kb: KnowledgeBase, lists: Sequence[tuple[str, str | None]], known: Mapping[str, Installed]
 ) -> tuple[dict[str, Installed], int]:
-    """What files list beyond the packages that are known already, and how many of theirs d9m does not know.
+    """What files list beyond the packages that are known already, and how many of theirs d9m does
+    not know.
 
     Raises UsageError where they list one package in two versions.
     """
@@ -48,26 +63,40 @@ def in_files(
         every = [listed(kb, package, version) for version in said]
         if len({installed.candidates for installed in every}) > 1:
             both = " and ".join(version or "any" for version in said)
-            raise UsageError(f"the file lists {package} as {both}", tip=f"say which: --with {package}=VERSION")
+            raise UsageError(
+                f"the file lists {package} as {both}", tip=f"say which: --with {package}=VERSION"
+            )
         found[package] = every[0]
     return found, len(ignored)
 
 
 def from_wheels(kb: KnowledgeBase, packages: Mapping[str, Installed]) -> dict[str, Installed]:
-    """What every release in question ships, unless something says otherwise; the newest stands in for a newer one."""
+    """What every release in question ships, unless something says otherwise; the newest stands in
+    for a newer one.
+    """
     found: dict[str, Installed] = {}
     for name, package in packages.items():
         known = kb.package(name).releases
-        wheels = [known[release].with_ for release in package.candidates.releases if release in known]
+        wheels = [
+            known[release].with_ for release in package.candidates.releases if release in known
+        ]
         for part in wheels[0] if wheels and package.candidates.how in ("exactly", "newer") else ():
             versions = [wheel[part] for wheel in wheels if part in wheel]
-            settled = part in found or (part in packages and not _is_rough(packages[part], versions))
+            settled = part in found or (
+                part in packages and not _is_rough(packages[part], versions)
+            )
             if not settled and len(versions) == len(wheels):
                 found[part] = shipped(kb, part, versions)
     return found
 
 
 def _is_rough(known: Installed, versions: Sequence[str]) -> bool:
-    """Whether an image's tag says less of a part than the wheel does: ``9`` where the wheel ships ``9.1.0.70``."""
+    """Whether an image's tag says less of a part than the wheel does: ``9`` where the wheel ships
+    ``9.1.0.70``.
+    """
     version = known.version
-    return known.origin == "container" and version is not None and all(covers(version, each) for each in versions)
+    return (
+        known.origin == "container"
+        and version is not None
+        and all(covers(version, each) for each in versions)
+    )

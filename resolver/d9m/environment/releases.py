@@ -1,4 +1,6 @@
-"""Which releases of a package a question is about: one that was named, what an image or a wheel holds, any."""
+"""Which releases of a package a question is about: one that was named, what an image or a wheel
+holds, any.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import Candidates, candidates, key
 
 Origin = Literal["given", "file", "container", "wheel"]
-"""Who says that a package is there: the user, a file of the user, an image that holds it, or a wheel that ships it."""
+"""Who says that a package is there: the user, a file of the user, an image that holds it, or a
+wheel that ships it.
+"""
 
 
 class Installed(msgspec.Struct, frozen=True):
@@ -30,8 +34,12 @@ class Installed(msgspec.Struct, frozen=True):
         return self.origin in ("given", "file")
 
 
-def installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin = "given") -> Installed:
-    """A package in a version; without one, in any release. Raises UsageError for one that was never released."""
+def installed(
+    kb: KnowledgeBase, package: str, version: str | None, origin: Origin = "given"
+) -> Installed:
+    """A package in a version; without one, in any release. Raises UsageError for one that was never
+    released.
+    """
     place = ("installed", package, version, origin)
     return kb.once(place, lambda: _installed(kb, package, version, origin))
 
@@ -42,7 +50,9 @@ def _installed(kb: KnowledgeBase, package: str, version: str | None, origin: Ori
 
 
 def listed(kb: KnowledgeBase, package: str, version: str | None) -> Installed:
-    """A package that a file lists; a version that no map has is taken as it is, except a framework's."""
+    """A package that a file lists; a version that no map has is taken as it is, except a
+    framework's.
+    """
     if version is None or version == "latest" or package in kb.meta.prefixes:
         return installed(kb, package, version, "file")
     return stated(kb, package, version, "file")
@@ -66,7 +76,9 @@ def shipped(kb: KnowledgeBase, package: str, versions: Iterable[str]) -> Install
 
 
 def between(kb: KnowledgeBase, package: str, before: str | None, after: str | None) -> Installed:
-    """A package of an image that nobody looked into: from what the one before it holds to what the one after holds."""
+    """A package of an image that nobody looked into: from what the one before it holds to what the
+    one after holds.
+    """
     released = kb.releases(package)
     if package in kb.meta.platforms and before and after:
         around = (_number(before), _number(after))

@@ -1,4 +1,6 @@
-"""Packages whose version has a command-line option of its own; any other one is named with ``--with``."""
+"""Packages whose version has a command-line option of its own; any other one is named with
+``--with``.
+"""
 
 from __future__ import annotations
 

@@ -40,11 +40,16 @@ def build(loaded: Records) -> KnowledgeBase:
     if loaded.faults:
         first = loaded.faults[0]
         more = f" (and {len(loaded.faults) - 1} more)" if len(loaded.faults) > 1 else ""
-        raise DataError(f"{first.file}:{first.line}: {first.message} {first.value}{more}", tip="see: d9m kb lint")
+        raise DataError(
+            f"{first.file}:{first.line}: {first.message} {first.value}{more}",
+            tip="see: d9m kb lint",
+        )
     try:
         return KnowledgeBase(_meta(loaded), Memory(tables(loaded)))
     except D9mError as error:
-        raise DataError(f"records do not fit together: {error.what}", tip="see: d9m kb lint") from error
+        raise DataError(
+            f"records do not fit together: {error.what}", tip="see: d9m kb lint"
+        ) from error
 
 
 def tables(loaded: Records) -> dict[str, dict[str, Any]]:
@@ -71,7 +76,16 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "run_days": {id_: run.date for id_, run in loaded.of("runs").items()},
         **{
             kind: loaded.of(kind)
-            for kind in ("ingredients", "helpers", "errors", "pull_requests", "issues", "myths", "documents", "runs")
+            for kind in (
+                "ingredients",
+                "helpers",
+                "errors",
+                "pull_requests",
+                "issues",
+                "myths",
+                "documents",
+                "runs",
+            )
         },
     }
 
@@ -84,7 +98,12 @@ def home_packages(loaded: Records) -> dict[str, str]:
 
 def digest(loaded: Records) -> str:
     """SHA-256 over all records, independent of file order."""
-    content = [loaded.facts, loaded.words, loaded.gpus, [[each.kind, each.id, each.record] for each in loaded.loaded]]
+    content = [
+        loaded.facts,
+        loaded.words,
+        loaded.gpus,
+        [[each.kind, each.id, each.record] for each in loaded.loaded],
+    ]
     return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
 
 
@@ -114,7 +133,9 @@ def _meta(loaded: Records) -> Meta:
         folders=home_packages(loaded),
         add_ons=_by_package(op_files.values(), "add_ons"),
         prefixes=_prefixes(loaded),
-        catalogued={each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues},
+        catalogued={
+            each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues
+        },
         counts={kind: len(loaded.of(kind)) for kind in (*records.KINDS, "runs")},
     )
 
@@ -144,7 +165,9 @@ def op_entries(files: Iterable[records.OpFile]) -> Iterator[OpEntry]:
         paths = reach[package]
         for name in dict.fromkeys([*names, *paths]):
             reached = _closure(name, names, paths, ())
-            yield OpEntry(package, name, tuple(reached), names.get(name, records.Existence()), name in names)
+            yield OpEntry(
+                package, name, tuple(reached), names.get(name, records.Existence()), name in names
+            )
 
 
 def _closure(
@@ -164,7 +187,9 @@ def _closure(
         when = {} if isinstance(target, str) else _one_clause(target.when)
         for inner in _closure(item.name, names, paths, (*above, name)):
             directions = op_syntax.common(inner.directions, item.directions)
-            yield Reached(inner.op, {**inner.arguments, **item.arguments}, {**inner.when, **when}, directions)
+            yield Reached(
+                inner.op, {**inner.arguments, **item.arguments}, {**inner.when, **when}, directions
+            )
 
 
 def _one_clause(when: records.When) -> records.Clause:
@@ -192,7 +217,9 @@ def _met(sources: dict[str, records.Source], homes: dict[str, str]) -> dict[str,
     return {place: tuple(group) for place, group in found.items()}
 
 
-def _opless(sources: dict[str, records.Source], homes: dict[str, str]) -> dict[str, tuple[Met, ...]]:
+def _opless(
+    sources: dict[str, records.Source], homes: dict[str, str]
+) -> dict[str, tuple[Met, ...]]:
     found: dict[str, list[Met]] = {}
     for id_, source in sources.items():
         if not source.ops:

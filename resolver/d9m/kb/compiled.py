@@ -85,7 +85,9 @@ def _shard_of(key: str, shards: int) -> int:
 class _File:
     """Tables read from a compiled file, value by value."""
 
-    def __init__(self, path: str, start: int, length: int, tables: dict[str, tuple[int, int]]) -> None:
+    def __init__(
+        self, path: str, start: int, length: int, tables: dict[str, tuple[int, int]]
+    ) -> None:
         self._path = path
         self._start = start
         self._length = length
@@ -106,7 +108,9 @@ class _File:
         if (table, number) not in self._shards:
             start, _shards = self._tables[table]
             self._handle.seek(self._start + start + 3 * _WIDTH * number)
-            offset, length, checksum = (int.from_bytes(self._handle.read(_WIDTH), "big") for _ in range(3))
+            offset, length, checksum = (
+                int.from_bytes(self._handle.read(_WIDTH), "big") for _ in range(3)
+            )
             data = self._bytes((offset, length, checksum))
             self._shards[table, number] = _decode(data, dict[str, Span], self._path)
         return self._shards[table, number]
@@ -126,7 +130,9 @@ _REPAIR = "install d9m again, or compile it anew: d9m kb build"
 
 
 def read(path: str) -> KnowledgeBase:
-    """Open a compiled knowledge base. Raises DataError if it is missing, damaged or of another format."""
+    """Open a compiled knowledge base. Raises DataError if it is missing, damaged or of another
+    format.
+    """
     try:
         with open(path, "rb") as file:
             head = file.readline(100)
@@ -150,7 +156,9 @@ def _numbers(head: bytes, path: str) -> tuple[int, int, int]:
         raise DataError(f"{path}: not a compiled knowledge base", tip=_REPAIR)
     numbers = [int(each) for each in fields if each.isdigit()]
     if numbers and numbers[0] != FORMAT:
-        raise DataError(f"{path}: made for another d9m (format {numbers[0]}, not {FORMAT})", tip=_REPAIR)
+        raise DataError(
+            f"{path}: made for another d9m (format {numbers[0]}, not {FORMAT})", tip=_REPAIR
+        )
     if len(fields) != 4 or len(numbers) != 4:
         raise DataError(f"{path}: the knowledge base is damaged", tip=_REPAIR)
     return numbers[1], numbers[2], numbers[3]

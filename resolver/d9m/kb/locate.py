@@ -27,7 +27,10 @@ def open_knowledge_base() -> KnowledgeBase:
         return compiled.read(place)
     if os.path.isdir(place):
         return from_yaml(Path(place))
-    raise DataError(f"{place}: no knowledge base there", tip=f"unset {VARIABLE}" if named else "install d9m again")
+    raise DataError(
+        f"{place}: no knowledge base there",
+        tip=f"unset {VARIABLE}" if named else "install d9m again",
+    )
 
 
 def _default() -> str:
@@ -38,10 +41,15 @@ def _default() -> str:
 
 
 def folder() -> Path:
-    """The folder of YAML records to lint or compile. Raises DataError in an installation without one."""
+    """The folder of YAML records to lint or compile. Raises DataError in an installation without
+    one.
+    """
     place = Path(os.environ.get(VARIABLE) or _default())
     if not place.is_dir():
-        raise DataError(f"{place}: not a folder of records", tip=f"run in a checkout, or set {VARIABLE} to its kb/")
+        raise DataError(
+            f"{place}: not a folder of records",
+            tip=f"run in a checkout, or set {VARIABLE} to its kb/",
+        )
     return place
 
 

@@ -17,7 +17,9 @@ from d9m.model.wheel_facts import Catalogue
 
 
 def table(
-    catalogues: Iterable[Catalogue], prefixes: Mapping[str, Mapping[str, str]], recorded: Container[str]
+    catalogues: Iterable[Catalogue],
+    prefixes: Mapping[str, Mapping[str, str]],
+    recorded: Container[str],
 ) -> dict[str, tuple[PublicName, ...]]:
     """``package:last part of the name`` -> the names that end so, each with its prefix written out.
 
@@ -26,11 +28,15 @@ def table(
     found: dict[str, list[PublicName]] = {}
     for each in catalogues:
         for name in _public_names(each, prefixes.get(each.package, {}), recorded):
-            found.setdefault(f"{each.package}:{plain(name.name).rpartition('.')[2]}", []).append(name)
+            found.setdefault(f"{each.package}:{plain(name.name).rpartition('.')[2]}", []).append(
+                name
+            )
     return {key: tuple(sorted(names, key=lambda each: each.name)) for key, names in found.items()}
 
 
-def _public_names(catalogue: Catalogue, prefixes: Mapping[str, str], recorded: Container[str]) -> Iterator[PublicName]:
+def _public_names(
+    catalogue: Catalogue, prefixes: Mapping[str, str], recorded: Container[str]
+) -> Iterator[PublicName]:
     spelled: dict[str, dict[str, frozenset[int]]] = {}
     read: dict[str, frozenset[int]] = {}
     known: set[str] = set()
@@ -49,7 +55,9 @@ def _public_names(catalogue: Catalogue, prefixes: Mapping[str, str], recorded: C
         have = frozenset[int]().union(*spellings.values())
         shown = read[wanted.rpartition(".")[0]]
         silent = frozenset(range(min(shown), len(catalogue.releases))) - shown
-        usual = max(spellings, key=lambda each: (len(spellings[each]), not each.endswith("_"), each))
+        usual = max(
+            spellings, key=lambda each: (len(spellings[each]), not each.endswith("_"), each)
+        )
         yield PublicName(usual, tuple(spans_of(catalogue.releases, have | silent)))
 
 
@@ -60,7 +68,9 @@ def _is_public(name: str) -> bool:
 
 
 def _written_out(name: str, prefixes: Mapping[str, str]) -> str:
-    found = (full + name[len(short) :] for short, full in prefixes.items() if name.startswith(short))
+    found = (
+        full + name[len(short) :] for short, full in prefixes.items() if name.startswith(short)
+    )
     return next(found, name)
 
 

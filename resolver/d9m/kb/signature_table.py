@@ -47,7 +47,9 @@ def _signatures(catalogue: SignatureCatalogue) -> Iterator[Signature]:
 
 
 def _fill_gaps(stated: dict[str, dict[int, str]]) -> None:
-    """Take signatures to be the same in releases whose wheels do not show the namespace, if they are on both sides."""
+    """Take signatures to be the same in releases whose wheels do not show the namespace, if they
+    are on both sides.
+    """
     shown: dict[str, set[int]] = {}
     for name, by_place in stated.items():
         shown.setdefault(name.rpartition(".")[0], set()).update(by_place)

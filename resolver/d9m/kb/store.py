@@ -114,11 +114,11 @@ TABLES: dict[str, Any] = {
     "runs": runs.Run,
     "run_days": str,
 }
-"""Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``public`` ``package:`` and the last
-part of the names; ``signatures`` ``package:`` and the name as `op_syntax.plain` spells it; ``opless`` the home package;
-``settings`` and ``setting_ids`` (the id of a setting) the knob's name;
-``labels`` a lower-case label; ``words`` and ``gpus`` nothing, for there is one of each; ``run_days`` (when it
-was made) the run's id; else the record's id."""
+"""Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``public``
+``package:`` and the last part of the names; ``signatures`` ``package:`` and the name as
+`op_syntax.plain` spells it; ``opless`` the home package; ``settings`` and ``setting_ids`` (the id
+of a setting) the knob's name; ``labels`` a lower-case label; ``words`` and ``gpus`` nothing, for
+there is one of each; ``run_days`` (when it was made) the run's id; else the record's id."""
 
 
 Derived = TypeVar("Derived")
@@ -192,20 +192,32 @@ class KnowledgeBase:
         return self.meta.folders[id_.partition("/")[0]]
 
     def find_package(self, text: str) -> str | None:
-        """The package of a name, in which ``-``, ``_`` and ``.`` are the same, as on PyPI; None for an unknown one."""
-        known = self.once("package names", lambda: {_spelled(name): home for name, home in self.meta.aliases.items()})
+        """The package of a name, in which ``-``, ``_`` and ``.`` are the same, as on PyPI; None for
+        an unknown one.
+        """
+        known = self.once(
+            "package names",
+            lambda: {_spelled(name): home for name, home in self.meta.aliases.items()},
+        )
         return known.get(_spelled(text))
 
     def distribution(self, text: str) -> str | None:
-        """The package that an installed distribution is, by its name on PyPI or in conda; None for an unknown one."""
-        known = self.once("distributions", lambda: {_spelled(k): home for k, home in self.meta.distributions.items()})
+        """The package that an installed distribution is, by its name on PyPI or in conda; None for
+        an unknown one.
+        """
+        known = self.once(
+            "distributions",
+            lambda: {_spelled(k): home for k, home in self.meta.distributions.items()},
+        )
         return known.get(_spelled(text))
 
     def package_named(self, text: str) -> str:
         """The package that a name, alias or distribution stands for. Raises UsageError."""
         found = self.find_package(text)
         if found is None:
-            raise UsageError(f"unknown package {quote(text)}", nearest=nearest(text, self.meta.aliases))
+            raise UsageError(
+                f"unknown package {quote(text)}", nearest=nearest(text, self.meta.aliases)
+            )
         return found
 
     def met_by(self, package: str, op: str) -> tuple[Met, ...]:
@@ -213,7 +225,9 @@ class KnowledgeBase:
         return self.get("met", f"{package}:{op}") or ()
 
     def signature(self, package: str, name: str, release: str) -> Signature | None:
-        """How a callable of this full name (``torch.Tensor.cumsum``) is called in a release, if its wheels say so."""
+        """How a callable of this full name (``torch.Tensor.cumsum``) is called in a release, if its
+        wheels say so.
+        """
         stated: tuple[Signature, ...] = self.get("signatures", f"{package}:{plain(name)}") or ()
         return signature_in(stated, name, release)
 

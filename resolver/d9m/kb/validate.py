@@ -30,7 +30,9 @@ class Misfit(msgspec.Struct, frozen=True):
 
 
 def misfits(value: Any, type_: Any) -> Iterator[Misfit]:
-    """All that keeps `value` (texts, lists and mappings, as YAML gives them) from being a `type_`."""
+    """All that keeps `value` (texts, lists and mappings, as YAML gives them) from being a
+    `type_`.
+    """
     yield from _walk(value, inspect.type_info(type_), ())
 
 
@@ -39,7 +41,13 @@ def _walk(value: Any, type_: inspect.Type, path: Path) -> Iterator[Misfit]:
         fitting = [each for each in type_.types if isinstance(value, _shape(each))]
         type_ = fitting[0] if fitting else type_
     if not isinstance(value, _shape(type_)):
-        yield Misfit(path, "schema", f"expected {_name(type_)}, found {_found(value)}", _short(value), _allowed(type_))
+        yield Misfit(
+            path,
+            "schema",
+            f"expected {_name(type_)}, found {_found(value)}",
+            _short(value),
+            _allowed(type_),
+        )
     elif isinstance(type_, inspect.StructType):
         yield from _struct(value, type_, path)
     elif isinstance(type_, inspect.DictType):
@@ -72,10 +80,14 @@ def _word(value: str, type_: inspect.Type, path: Path) -> Iterator[Misfit]:
     if isinstance(type_, inspect.LiteralType):
         if value not in type_.values:
             tip = _meant(value, [str(each) for each in type_.values])
-            yield Misfit(path, "schema", "not one of the allowed words", _short(value), _allowed(type_), tip)
+            yield Misfit(
+                path, "schema", "not one of the allowed words", _short(value), _allowed(type_), tip
+            )
     elif isinstance(type_, (inspect.BoolType, inspect.IntType)):
         try:
-            msgspec.convert(value, bool if isinstance(type_, inspect.BoolType) else int, strict=False)
+            msgspec.convert(
+                value, bool if isinstance(type_, inspect.BoolType) else int, strict=False
+            )
         except msgspec.ValidationError:
             yield Misfit(path, "schema", f"expected {_name(type_)}", _short(value), _allowed(type_))
 
@@ -91,24 +103,38 @@ def _shape(type_: inspect.Type) -> type[Any] | tuple[type[Any], ...]:
         return tuple(shape for each in type_.types if isinstance(shape := _shape(each), type))
     if isinstance(type_, (inspect.StructType, inspect.DictType)):
         return dict
-    return list if isinstance(type_, inspect.ListType) else type(None) if isinstance(type_, inspect.NoneType) else str
+    return (
+        list
+        if isinstance(type_, inspect.ListType)
+        else type(None)
+        if isinstance(type_, inspect.NoneType)
+        else str
+    )
 
 
 def _name(type_: inspect.Type) -> str:
     if isinstance(type_, inspect.UnionType):
-        return " or ".join(dict.fromkeys(_name(each) for each in type_.types if not isinstance(each, inspect.NoneType)))
+        return " or ".join(
+            dict.fromkeys(
+                _name(each) for each in type_.types if not isinstance(each, inspect.NoneType)
+            )
+        )
     if isinstance(type_, (inspect.StructType, inspect.DictType)):
         return "a mapping"
     names: dict[type[inspect.Type], str] = {
-        inspect.ListType: "a list", inspect.BoolType: "true or false", inspect.IntType: "a whole number"
-    }  # fmt: skip
+        inspect.ListType: "a list",
+        inspect.BoolType: "true or false",
+        inspect.IntType: "a whole number",
+    }
     return names.get(type(type_), "text")
 
 
 def _found(value: Any) -> str:
     if value is None or value == "":
         return "nothing"
-    return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "text"
+    return (
+        "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else "text"
+    )
 
 
 def _allowed(type_: inspect.Type) -> str:
@@ -123,4 +149,6 @@ def _allowed(type_: inspect.Type) -> str:
 
 def _short(value: Any) -> str:
     text = "" if value is None else str(value)
-    return text if len(text) <= 60 else text[:60] + "…"  # a fault quotes enough to be found, not a page
+    return (
+        text if len(text) <= 60 else text[:60] + "…"
+    )  # a fault quotes enough to be found, not a page

@@ -36,7 +36,9 @@ class Fault(msgspec.Struct, frozen=True, order=True):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """One record with the places of its fields: ``("timeline", "tensorflow", 0)`` -> line, column."""
+    """One record with the places of its fields: ``("timeline", "tensorflow", 0)`` -> line,
+    column.
+    """
 
     kind: str
     id: str
@@ -76,10 +78,15 @@ class Records(msgspec.Struct, frozen=True):
 
 def load(root: Path) -> Records:
     """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
-    paths = (path for path in sorted(root.rglob("*")) if not path.is_dir() and not path.name.startswith("."))
+    paths = (
+        path
+        for path in sorted(root.rglob("*"))
+        if not path.is_dir() and not path.name.startswith(".")
+    )
     found = [each for path in paths for each in read(path, root)]
     apart: dict[str, list[Loaded]] = {
-        kind: [] for kind in ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
+        kind: []
+        for kind in ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
     }
     for each in found:
         if isinstance(each, Loaded):
@@ -140,7 +147,9 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
 def _run(path: Path, file: str) -> Loaded | Fault:
     """A measured run. It is JSON, as `d9m check --evidence` wrote it."""
     try:
-        return Loaded("runs", path.stem, file, msgspec.json.decode(path.read_bytes(), type=runs.Run), {})
+        return Loaded(
+            "runs", path.stem, file, msgspec.json.decode(path.read_bytes(), type=runs.Run), {}
+        )
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
 
@@ -157,7 +166,9 @@ def _fact_file(path: Path, file: str) -> Iterator[Loaded | Fault]:
     """What was extracted from wheels: no record, but read by the audit and cited by records."""
     type_ = wheel_facts.fact_type(file)
     if type_ is None:
-        yield Fault(file, 1, "file-place", "not a fact file's place", allowed=", ".join(wheel_facts.TYPES))
+        yield Fault(
+            file, 1, "file-place", "not a fact file's place", allowed=", ".join(wheel_facts.TYPES)
+        )
         return
     try:
         yield Loaded(_FACTS[type_], path.stem, file, wheel_facts.read(path, type_), {})
@@ -175,7 +186,9 @@ def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loa
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        yield Fault(file, line, "yaml-syntax", ", ".join(filter(None, (error.context, error.problem))))
+        yield Fault(
+            file, line, "yaml-syntax", ", ".join(filter(None, (error.context, error.problem)))
+        )
         return
     except (yaml.YAMLError, ValueError) as error:
         yield Fault(file, 1, "yaml-syntax", printable(str(error)).splitlines()[0])
@@ -190,7 +203,9 @@ def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loa
         for each in validate.misfits(value, type_):
             field = ".".join(map(str, each.path))
             line = nearest_line(shape.places, each.path)
-            yield Fault(file, line, each.rule, each.message, field, each.value, each.allowed, each.tip)
+            yield Fault(
+                file, line, each.rule, each.message, field, each.value, each.allowed, each.tip
+            )
         return
     if not forbidden and not shape.faults:
         yield Loaded(kind, id_, file, record, shape.places)
@@ -232,13 +247,21 @@ class _Shape:
             line = key_node.start_mark.line + 1
             name = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
             if name is None:
-                self.faults.append(Fault(self.file, line, "yaml-syntax", "a key must be a plain word"))
+                self.faults.append(
+                    Fault(self.file, line, "yaml-syntax", "a key must be a plain word")
+                )
             elif name in found:
                 tip = "keep one of the two"
-                self.faults.append(Fault(self.file, line, "duplicate-key", "key given twice", name, tip=tip))
+                self.faults.append(
+                    Fault(self.file, line, "duplicate-key", "key given twice", name, tip=tip)
+                )
             elif name == "<<":
                 tip = "write the fields out: a record says all of itself"
-                self.faults.append(Fault(self.file, line, "yaml-feature", "merge keys are not allowed", "<<", tip=tip))
+                self.faults.append(
+                    Fault(
+                        self.file, line, "yaml-feature", "merge keys are not allowed", "<<", tip=tip
+                    )
+                )
             else:
                 found[name] = self.value(value_node, (*path, name))
                 self.places[(*path, name)] = (line, key_node.start_mark.column + 1)
@@ -246,14 +269,17 @@ class _Shape:
 
 
 _DEEPEST = 50
-"""Levels of nesting. The deepest record has ten; libyaml crashes the process on a hundred thousand."""
+"""Levels of nesting. The deepest record has ten; libyaml crashes the process on a hundred thousand.
+"""
 
 
 def _forbidden(text: str, file: str) -> Iterator[Fault]:
     """Anchors, aliases and tags. Raises ValueError for a text nested too deep."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CBaseLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+            event, yaml.CollectionEndEvent
+        )
         if depth > _DEEPEST:
             raise ValueError(f"nested deeper than {_DEEPEST} levels")
         line = event.start_mark.line + 1 if event.start_mark else 1
@@ -261,6 +287,13 @@ def _forbidden(text: str, file: str) -> Iterator[Fault]:
         tag: str | None = getattr(event, "tag", None)
         tip = "write the value out: a record says all of itself"
         if anchor is not None:
-            yield Fault(file, line, "yaml-feature", "anchors and aliases are not allowed", value=anchor, tip=tip)
+            yield Fault(
+                file,
+                line,
+                "yaml-feature",
+                "anchors and aliases are not allowed",
+                value=anchor,
+                tip=tip,
+            )
         elif tag is not None:
             yield Fault(file, line, "yaml-feature", "tags are not allowed", value=tag, tip=tip)

@@ -1,1 +1,3 @@
-"""What is said of determinism: records, conditions, versions, questions and answers. No I/O, no search."""
+"""What is said of determinism: records, conditions, versions, questions and answers. No I/O, no
+search.
+"""

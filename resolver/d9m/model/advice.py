@@ -20,7 +20,12 @@ REPEATS: tuple[RecordedOutcome, ...] = ("no-known-source", "deterministic", "sol
 WORST_LAST: tuple[Outcome, ...] = (*REPEATS, "depends", "unknown", "raises", "unsolved")
 """Outcomes, best to worst."""
 
-DEFAULTS_WORST_LAST: tuple[Default, ...] = ("deterministic", "unknown", "raises", "nondeterministic")
+DEFAULTS_WORST_LAST: tuple[Default, ...] = (
+    "deterministic",
+    "unknown",
+    "raises",
+    "nondeterministic",
+)
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
@@ -81,7 +86,9 @@ class Possible(msgspec.Struct, frozen=True):
     note: str | None = None
     raised_by: str | None = None
     decide: list[str] = []
-    """What to add to the question so that this answer is certain: an op item, or an option with its value."""
+    """What to add to the question so that this answer is certain: an op item, or an option with its
+    value.
+    """
 
 
 class Otherwise(msgspec.Struct, frozen=True):
@@ -132,7 +139,9 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     title: str
     summary: str
     outcome: Outcome
-    """With the advised settings; `depends` where what was not said allows others than those that all repeat."""
+    """With the advised settings; `depends` where what was not said allows others than those that
+    all repeat.
+    """
     default: Default
     """With nothing set, at worst."""
     direction: list[Direction]
@@ -140,9 +149,13 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     when: Clause
     """What would have to hold for `outcome`; empty where it is certain, and where it depends."""
     possible: list[Possible]
-    """Every answer, with what would lead to it, and nothing left out: what most programs get, then best to worst."""
+    """Every answer, with what would lead to it, and nothing left out: what most programs get, then
+    best to worst.
+    """
     otherwise: list[Otherwise]
-    """Worse answers for other arguments than the API's defaults, and for other facts than those assumed."""
+    """Worse answers for other arguments than the API's defaults, and for other facts than those
+    assumed.
+    """
     solutions: list[str]
     """Those of the chosen solutions that solve it."""
     alternatives: list[list[str]]
@@ -169,7 +182,9 @@ class OpAnswer(msgspec.Struct, frozen=True):
     names: list[str]
     """The ops that it means."""
     outcome: Outcome
-    """The worst of its sources'. Without any, under any value of the assumed facts: no-known-source."""
+    """The worst of its sources'. Without any, under any value of the assumed facts:
+    no-known-source.
+    """
     default: Default
     solutions: list[str]
     fixed_in: dict[str, str] | None
@@ -272,7 +287,9 @@ class Advice(msgspec.Struct, frozen=True):
     """The same one by one, in the order in which a person makes them."""
     conflicts: list[Conflict]
     scope_conflicts: list[Conflict]
-    """Where these settings contradict those that another scope asks of the same packages: no finding."""
+    """Where these settings contradict those that another scope asks of the same packages: no
+    finding.
+    """
     helpers: list[HelperAnswer]
     """Calls that the user makes; without any, those that would cover the most, best first."""
     solutions: list[SolutionAnswer]
@@ -292,8 +309,14 @@ class Advice(msgspec.Struct, frozen=True):
 
 def exit_code(advice: Advice, allow_unknown: bool = False) -> ExitCode:
     """Findings win over what is unknown or depends. A setting against the advice is a finding."""
-    against = any(each.status in ("contradictory", "forbidden", "invalid") for each in advice.existing)
-    if against or advice.conflicts or any(op.outcome in ("raises", "unsolved") for op in advice.ops):
+    against = any(
+        each.status in ("contradictory", "forbidden", "invalid") for each in advice.existing
+    )
+    if (
+        against
+        or advice.conflicts
+        or any(op.outcome in ("raises", "unsolved") for op in advice.ops)
+    ):
         return ExitCode.FINDINGS
     is_open = advice.unknowns or any(op.outcome in ("depends", "unknown") for op in advice.ops)
     return ExitCode.UNKNOWN if is_open and not allow_unknown else ExitCode.ANSWERED

@@ -41,7 +41,12 @@ class Restriction(msgspec.Struct, frozen=True):
 
     def bounds(self) -> tuple[str, ...]:
         """Where it divides an ordered domain; a single number is an interval of its own."""
-        around = [edge for value in self.values if value.isdigit() for edge in (value, str(int(value) + 1))]
+        around = [
+            edge
+            for value in self.values
+            if value.isdigit()
+            for edge in (value, str(int(value) + 1))
+        ]
         return (*around, *(bound for bound in (self.from_, self.until) if bound is not None))
 
     def allows(self, value: Value) -> bool:
@@ -66,7 +71,9 @@ ALWAYS: Condition = ({},)
 def parse(when: When) -> Condition:
     """The typed form of a record's `when`."""
     clauses: Sequence[Clause] = when if isinstance(when, list) else [when]
-    return tuple({name: _restriction(allowed) for name, allowed in clause.items()} for clause in clauses)
+    return tuple(
+        {name: _restriction(allowed) for name, allowed in clause.items()} for clause in clauses
+    )
 
 
 def _restriction(allowed: str | list[str] | Range) -> Restriction:
@@ -76,7 +83,9 @@ def _restriction(allowed: str | list[str] | Range) -> Restriction:
 
 
 def holds(condition: Condition, world: World) -> bool:
-    """Whether a condition holds in a world; a variable that the world lacks is an absent package."""
+    """Whether a condition holds in a world; a variable that the world lacks is an absent
+    package.
+    """
     for clause in condition:
         for name, restriction in clause.items():
             if not restriction.allows(world[name]):
@@ -139,7 +148,9 @@ def _shared(first: Allowed, second: Allowed) -> Allowed | None:
 
 
 def united(clauses: Iterable[Clause]) -> list[Clause]:
-    """Fewer clauses that say the same: none that another one covers, ranges that touch as one range."""
+    """Fewer clauses that say the same: none that another one covers, ranges that touch as one
+    range.
+    """
     found: list[Clause] = []
     for clause in clauses:
         if not any(covers(known, clause) for known in found):
@@ -147,22 +158,30 @@ def united(clauses: Iterable[Clause]) -> list[Clause]:
     for first, second in itertools.permutations(found, 2):
         joined = _touching(first, second)
         if joined is not None:
-            return united([joined if each is first else each for each in found if each is not second])
+            return united(
+                [joined if each is first else each for each in found if each is not second]
+            )
     return found
 
 
 def covers(wide: Clause, narrow: Clause) -> bool:
     """Whether `wide` holds wherever `narrow` does."""
-    return all(name in narrow and _shared(narrow[name], wide[name]) == narrow[name] for name in wide)
+    return all(
+        name in narrow and _shared(narrow[name], wide[name]) == narrow[name] for name in wide
+    )
 
 
 def _touching(first: Clause, second: Clause) -> Clause | None:
-    """The one clause for two that differ only in ranges of which one ends where the other starts."""
+    """The one clause for two that differ only in ranges of which one ends where the other
+    starts.
+    """
     differing = [name for name in {**first, **second} if first.get(name) != second.get(name)]
     if len(differing) != 1:
         return None
     low, high = first.get(differing[0]), second.get(differing[0])
-    if not (isinstance(low, Range) and isinstance(high, Range) and low.until and low.until == high.from_):
+    if not (
+        isinstance(low, Range) and isinstance(high, Range) and low.until and low.until == high.from_
+    ):
         return None
     rest = {name: allowed for name, allowed in first.items() if name != differing[0]}
     if low.from_ is None and high.until is None:
@@ -195,9 +214,16 @@ def cell_of(cells: Cells, value: Value) -> Cell:
 def intervals(cuts: tuple[str, ...], of: Callable[[str], Key | int], first: Key | int) -> Cells:
     """The whole of an ordered domain, cut at `cuts`."""
     bounds = sorted(cuts, key=of)
-    bounds = [bound for place, bound in enumerate(bounds) if place == 0 or of(bound) != of(bounds[place - 1])]
+    bounds = [
+        bound
+        for place, bound in enumerate(bounds)
+        if place == 0 or of(bound) != of(bounds[place - 1])
+    ]
     edges = [None, *bounds, None]
-    return tuple(Cell(first if low is None else of(low), low, high) for low, high in itertools.pairwise(edges))
+    return tuple(
+        Cell(first if low is None else of(low), low, high)
+        for low, high in itertools.pairwise(edges)
+    )
 
 
 @functools.cache
@@ -212,13 +238,17 @@ def releases(cuts: tuple[str, ...], known: tuple[str, ...]) -> Cells:
 
 
 def _within(release: Key, cell: Cell) -> bool:
-    return (cell.low is None or key(cell.low) <= release) and (cell.high is None or release < key(cell.high))
+    return (cell.low is None or key(cell.low) <= release) and (
+        cell.high is None or release < key(cell.high)
+    )
 
 
 Answer = TypeVar("Answer", bound=Hashable)
 
 
-def by_answer(domains: Mapping[str, Cells], answer: Callable[[World], Answer]) -> list[tuple[Clause, Answer]]:
+def by_answer(
+    domains: Mapping[str, Cells], answer: Callable[[World], Answer]
+) -> list[tuple[Clause, Answer]]:
     """Every distinct answer over all worlds, with the clause that leads to it.
 
     An answer whose worlds are not one clause comes once for each clause. Order
@@ -235,7 +265,11 @@ def by_answer(domains: Mapping[str, Cells], answer: Callable[[World], Answer]) -
             world[name] = cells[place].value
         boxes.setdefault(answer(world), []).append(tuple(frozenset([place]) for place in places))
     ordered = tuple(cells[0].name is None for cells in open_.values())
-    return [(_clause(box, open_), each) for each, group in boxes.items() for box in _joined(group, ordered)]
+    return [
+        (_clause(box, open_), each)
+        for each, group in boxes.items()
+        for box in _joined(group, ordered)
+    ]
 
 
 _Box: TypeAlias = tuple[frozenset[int], ...]
@@ -243,7 +277,8 @@ _Box: TypeAlias = tuple[frozenset[int], ...]
 
 
 def _joined(boxes: list[_Box], ordered: tuple[bool, ...]) -> list[_Box]:
-    """Fewer boxes for the same worlds: those that differ in one variable only become one, variable by variable.
+    """Fewer boxes for the same worlds: those that differ in one variable only become one, variable
+    by variable.
 
     Along an ordered variable only neighbours join, so that a box stays a range.
     """
@@ -253,7 +288,11 @@ def _joined(boxes: list[_Box], ordered: tuple[bool, ...]) -> list[_Box]:
         for box in boxes:
             lines.setdefault((*box[:place], *box[place + 1 :]), []).append(box[place])
         unite = _runs if ordered[place] else _whole
-        boxes = [(*rest[:place], cells, *rest[place:]) for rest, line in lines.items() for cells in unite(line)]
+        boxes = [
+            (*rest[:place], cells, *rest[place:])
+            for rest, line in lines.items()
+            for cells in unite(line)
+        ]
     return boxes if len(boxes) in (known, 1) else _joined(boxes, ordered)
 
 

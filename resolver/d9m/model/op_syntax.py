@@ -29,7 +29,12 @@ LONGEST = 500
 
 _OPEN = "([{"
 _CLOSE = ")]}"
-_DIRECTIONS: dict[str, Direction] = {"forward": "forward", "fwd": "forward", "backward": "backward", "bwd": "backward"}
+_DIRECTIONS: dict[str, Direction] = {
+    "forward": "forward",
+    "fwd": "forward",
+    "backward": "backward",
+    "bwd": "backward",
+}
 _ASSIGNED = re.compile(r"\s*([-+*/]?)=(?!=)")
 _UPDATED = re.compile(r"[^\[]*\.at\[.*?\]\.(\w+)(?:\(.*\))?(?=:|$)")  # JAX: x.at[i].add(y)
 
@@ -105,7 +110,11 @@ def _suffixes(item: str, end: int, arguments: dict[str, str]) -> tuple[Direction
         elif "=" in part:
             _add(arguments, item, part)
         else:
-            raise _fault(item, item.rfind(part) if part else len(item), "expected forward, backward or name=value")
+            raise _fault(
+                item,
+                item.rfind(part) if part else len(item),
+                "expected forward, backward or name=value",
+            )
     return common(directions, BOTH) or BOTH
 
 
@@ -121,7 +130,9 @@ def _closing(item: str, start: int) -> int:
         depth += (item[place] in _OPEN) - (item[place] in _CLOSE)
         if depth == 0:
             return place
-    raise _fault(item, start, "this bracket is never closed (in a shell, quote items with brackets)")
+    raise _fault(
+        item, start, "this bracket is never closed (in a shell, quote items with brackets)"
+    )
 
 
 def _add(arguments: dict[str, str], item: str, part: str) -> None:
@@ -130,7 +141,9 @@ def _add(arguments: dict[str, str], item: str, part: str) -> None:
     if not (equals and name and value):
         raise _fault(item, max(0, item.find(part)), "expected name=value")
     if arguments.get(name, value) != value:
-        raise _fault(item, item.rfind(part), f"{name} is given twice, as {arguments[name]} and {value}")
+        raise _fault(
+            item, item.rfind(part), f"{name} is given twice, as {arguments[name]} and {value}"
+        )
     arguments[name] = value
 
 

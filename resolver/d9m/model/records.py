@@ -24,7 +24,9 @@ class Range(Record, frozen=True, kw_only=True):
 
 
 Allowed: TypeAlias = str | list[str] | Range
-"""What one variable of a ``when`` may be: a value, one of several, or a range. A package: a range, or ``absent``."""
+"""What one variable of a ``when`` may be: a value, one of several, or a range. A package: a range,
+or ``absent``.
+"""
 
 Clause: TypeAlias = dict[str, Allowed]
 """Variables (package, fact, argument or ``device``) that must all be as allowed."""
@@ -32,11 +34,19 @@ Clause: TypeAlias = dict[str, Allowed]
 When: TypeAlias = Clause | list[Clause]
 """A clause, or several of which one must hold. Empty: always."""
 
-RecordedOutcome = Literal["no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"]
-"""What a source does with the advised settings once everything is decided, best first. Records say this."""
+RecordedOutcome = Literal[
+    "no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"
+]
+"""What a source does with the advised settings once everything is decided, best first. Records say
+this.
+"""
 
-Outcome = Literal["no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"]
-"""What an answer says, best first. ``depends``: what was not said allows several; no record can say it."""
+Outcome = Literal[
+    "no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"
+]
+"""What an answer says, best first. ``depends``: what was not said allows several; no record can say
+it.
+"""
 
 Default = Literal["deterministic", "nondeterministic", "raises", "unknown"]
 """What an op does when nothing is set."""
@@ -45,7 +55,13 @@ Scope = Literal["run", "batch", "hardware"]
 """Same bits from run to run; for any batch composition; on any machine."""
 
 EvidenceKind = Literal[
-    "assumed", "documented", "release-note", "tested-upstream", "source-read", "binary-read", "measured"
+    "assumed",
+    "documented",
+    "release-note",
+    "tested-upstream",
+    "source-read",
+    "binary-read",
+    "measured",
 ]
 """Weakest first. ``assumed``: a vendor build taken to behave like the stock release."""
 
@@ -60,7 +76,9 @@ class Evidence(Record, frozen=True, kw_only=True):
     run: str | None = None
     """Id of a measured run under ``evidence/``."""
     wheel: str | None = None
-    """What the wheel of a release itself says: a fact file under ``evidence/wheels/``, such as ``torch-2.6.0``."""
+    """What the wheel of a release itself says: a fact file under ``evidence/wheels/``, such as
+    ``torch-2.6.0``.
+    """
     where: str | None = None
     """Section, table row, line or function inside the place."""
     date: str | None = None
@@ -80,7 +98,9 @@ class Caution(Record, frozen=True, kw_only=True):
 
 
 class Turn(Record, frozen=True, kw_only=True):
-    """One knob turned: exactly one of ``set`` (to the first value everyone accepts) and ``unset``."""
+    """One knob turned: exactly one of ``set`` (to the first value everyone accepts) and
+    ``unset``.
+    """
 
     set: str | None = None
     unset: str | None = None
@@ -335,7 +355,9 @@ class Package(Record, frozen=True, kw_only=True):
     """Folder of its records under ``sources/`` and ``solutions/``."""
     aliases: list[str] = []
     concerns: When | None = None
-    """For a platform part that wheels and images ship: programs that it concerns though nobody names it."""
+    """For a platform part that wheels and images ship: programs that it concerns though nobody
+    names it.
+    """
     distributions: list[str] = []
     """Names on PyPI by which an installed copy is found."""
     conda: list[str] = []
@@ -348,7 +370,9 @@ class Package(Record, frozen=True, kw_only=True):
     """Path in the registry: ``nvidia/tensorflow``."""
     tags: list[TagForm] = []
     holds: list[TagContents] = []
-    """For an image that is tagged with the versions of what it holds, and has no releases of its own."""
+    """For an image that is tagged with the versions of what it holds, and has no releases of its
+    own.
+    """
     variable: str | None = None
     """Environment variable inside the image that holds its release."""
     variable_forms: list[str] = []
@@ -372,11 +396,14 @@ class Fact(Record, frozen=True, kw_only=True):
     default: str | None = None
     """Assumed, and echoed as assumed; without one the fact can be undecided."""
     usual: str | None = None
-    """What most programs have, where nothing is assumed: of several answers theirs comes first. Decides nothing."""
+    """What most programs have, where nothing is assumed: of several answers theirs comes first.
+    Decides nothing.
+    """
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
     says: dict[str, str] = {}
-    """How a value reads in a sentence: ``true`` -> ``with torch.compile``, ``value`` -> ``with mode={value}``.
+    """How a value reads in a sentence: ``true`` -> ``with torch.compile``, ``value`` -> ``with
+    mode={value}``.
 
     An integer has ``from``, ``until``, ``is`` and ``range``, which may hold
     ``{from}``, ``{until}`` and ``{last}``: ``on inputs of {from} or more dimensions``.
@@ -490,7 +517,9 @@ class Document(Record, frozen=True, kw_only=True):
     title: str
     url: str
     date: str | None = None
-    kind: Literal["page", "talk", "slides", "poster", "plan", "repository", "package", "scan", "paper"] = "page"
+    kind: Literal[
+        "page", "talk", "slides", "poster", "plan", "repository", "package", "scan", "paper"
+    ] = "page"
     note: str | None = None
     seed: str | None = None
     """Number of the project's seed document that holds a copy: ``"000"``."""
@@ -511,5 +540,5 @@ KINDS: dict[str, type[Record]] = {
     "documents": Document,
 }
 """Folder under ``kb/`` -> type of its records. ``kb/facts.yaml`` holds all facts in one file,
-``kb/gpus.yaml`` all GPU models, ``kb/edition.yaml`` the date of the edition, ``kb/words.yaml`` what words mean
-to `d9m explain`."""
+``kb/gpus.yaml`` all GPU models, ``kb/edition.yaml`` the date of the edition, ``kb/words.yaml`` what
+words mean to `d9m explain`."""

@@ -1,4 +1,5 @@
-"""A run of `d9m check` as a record: what one machine did, on one day, for others to cite as ``measured``.
+"""A run of `d9m check` as a record: what one machine did, on one day, for others to cite as
+``measured``.
 
 ``evidence/runs/<id>.json``, written by ``d9m check --evidence``.
 """

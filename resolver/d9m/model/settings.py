@@ -1,4 +1,6 @@
-"""The types of what is to be done, as an answer holds them: settings one by one and in total, and their conflicts."""
+"""The types of what is to be done, as an answer holds them: settings one by one and in total, and
+their conflicts.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class Avoided(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Merged and free of contradictions, by kind. Python statements follow the imports that they need."""
+    """Merged and free of contradictions, by kind. Python statements follow the imports that they
+    need.
+    """
 
     env: dict[str, str] = {}
     append: dict[str, list[str]] = {}

@@ -57,7 +57,9 @@ def signature_in(signatures: Iterable[Signature], name: str, release: str) -> Si
 
 
 def drop_first(overload: str) -> str:
-    """The parameters of a function that are left where its first argument is an object, as a method's."""
+    """The parameters of a function that are left where its first argument is an object, as a
+    method's.
+    """
     return ", ".join(split_parts(overload)[1:])
 
 
@@ -65,7 +67,9 @@ def parameter_names(overload: str) -> list[str]:
     return [parameter.name for parameter in _parameters(overload)]
 
 
-def bind(signature: Signature, positional: Sequence[str], keywords: Mapping[str, str]) -> dict[str, str]:
+def bind(
+    signature: Signature, positional: Sequence[str], keywords: Mapping[str, str]
+) -> dict[str, str]:
     """Parameter -> value, for what is given and for what is left out.
 
     `positional` and `keywords` are Python texts, quotes included. Values are the words that
@@ -85,9 +89,15 @@ def bind(signature: Signature, positional: Sequence[str], keywords: Mapping[str,
     chosen = [found for found in fits if found.misfit == best]
     if all(found.given == chosen[0].given for found in chosen):
         chosen = chosen[:1]
-    names = dict.fromkeys(parameter.name for each in overloads for parameter in each if parameter.is_plain())
+    names = dict.fromkeys(
+        parameter.name for each in overloads for parameter in each if parameter.is_plain()
+    )
     bound = [_completed(found, names) for found in chosen]
-    return {name: text for name, text in bound[0].items() if all(other.get(name) == text for other in bound[1:])}
+    return {
+        name: text
+        for name, text in bound[0].items()
+        if all(other.get(name) == text for other in bound[1:])
+    }
 
 
 def decide_facts(facts: Mapping[str, Fact], bound: Mapping[str, str]) -> dict[str, str]:
@@ -149,12 +159,16 @@ def _parameters(text: str) -> tuple[_Parameter, ...]:
         name, _colon, word = left.partition(": ")
         stars = name[: len(name) - len(name.lstrip("*"))]
         if name != stars:
-            found.append(_Parameter(name.lstrip("*"), stars, word, default if equals else None, named))
+            found.append(
+                _Parameter(name.lstrip("*"), stars, word, default if equals else None, named)
+            )
         named = named or stars == "*"
     return tuple(found)
 
 
-def _fit(parameters: tuple[_Parameter, ...], positional: Sequence[str], keywords: Mapping[str, str]) -> _Fit | None:
+def _fit(
+    parameters: tuple[_Parameter, ...], positional: Sequence[str], keywords: Mapping[str, str]
+) -> _Fit | None:
     """How the arguments fit; None where Python would refuse them."""
     places = [each for each in parameters if not each.named and each.stars != "**"]
     given: dict[str, str] = {}
@@ -167,7 +181,9 @@ def _fit(parameters: tuple[_Parameter, ...], positional: Sequence[str], keywords
         if not parameter.fits(text):
             return None
         said = value(text)
-        given[parameter.name] = f"{given[parameter.name]},{said}" if parameter.name in given else said
+        given[parameter.name] = (
+            f"{given[parameter.name]},{said}" if parameter.name in given else said
+        )
     if given.keys() & keywords.keys():
         return None
     known = {each.name: each for each in parameters}

@@ -66,7 +66,9 @@ class Span(Protocol):
 def within(release: str, span: Span) -> bool:
     """Whether a span holds a release."""
     place = key(release)
-    return (span.from_ is None or key(span.from_) <= place) and (span.until is None or place < key(span.until))
+    return (span.from_ is None or key(span.from_) <= place) and (
+        span.until is None or place < key(span.until)
+    )
 
 
 class Candidates(msgspec.Struct, frozen=True):
@@ -96,7 +98,11 @@ def candidates(package: str, text: str, released: Sequence[str]) -> Candidates:
         return _final(package, final[1], released)
     if text == "latest":
         return _latest(package, released)
-    return _in_range(package, text, released) if _RANGE.match(text) else _unusual(package, text, released)
+    return (
+        _in_range(package, text, released)
+        if _RANGE.match(text)
+        else _unusual(package, text, released)
+    )
 
 
 def _latest(package: str, released: Sequence[str]) -> Candidates:
@@ -130,14 +136,17 @@ def _final(package: str, text: str, released: Sequence[str]) -> Candidates:
     try:
         wanted = key(text)
     except ValueError:
-        raise UsageError(f"version of {package} has a number too long to be one: {quote(text)}") from None
+        raise UsageError(
+            f"version of {package} has a number too long to be one: {quote(text)}"
+        ) from None
     same = [release for release in released if covers(text, release) or key(release) == wanted]
     if same:
         return Candidates(tuple(same), "exactly")
     if wanted > key(released[-1]):
         return Candidates((released[-1],), "newer")
     raise UsageError(
-        f"{package} {quote(text)} was never released", nearest=neighbours(wanted, released) or nearest(text, released)
+        f"{package} {quote(text)} was never released",
+        nearest=neighbours(wanted, released) or nearest(text, released),
     )
 
 
@@ -163,7 +172,14 @@ def _unusual(package: str, text: str, released: Sequence[str]) -> Candidates:
 def _no_version(package: str, text: str) -> UsageError:
     return UsageError(
         f"{quote(text)} is not a version of {package}",
-        allowed=["numbers such as 2.4 or 2.4.1", "2.4.1+cu121", "2.5.0a0+abc123", ">=2.4,<2.7", "latest", "any"],
+        allowed=[
+            "numbers such as 2.4 or 2.4.1",
+            "2.4.1+cu121",
+            "2.5.0a0+abc123",
+            ">=2.4,<2.7",
+            "latest",
+            "any",
+        ],
     )
 
 

@@ -117,9 +117,9 @@ class Catalogue(Fact, frozen=True):
 class SignatureCatalogue(Fact, frozen=True):
     """How the public callables of a package are called, in the releases whose wheels were read.
 
-    Overloads are parameter lists as Python writes them, joined by `OR`. A word after a colon (Tensor,
-    int, number, bool) stands where only such an argument fits. Left out: functions of one argument, methods
-    and constructors of none, and parameters that only say where a result goes.
+    Overloads are parameter lists as Python writes them, joined by `OR`. A word after a colon
+    (Tensor, int, number, bool) stands where only such an argument fits. Left out: functions of one
+    argument, methods and constructors of none, and parameters that only say where a result goes.
     """
 
     package: str
@@ -127,8 +127,8 @@ class SignatureCatalogue(Fact, frozen=True):
     wheels: dict[str, dict[str, str]] = {}
     """Release -> file name of a wheel that was read -> its SHA-256."""
     signatures: dict[str, dict[str, str]] = {}
-    """Spans (as of `Catalogue`) -> name -> overloads; or `AS_FUNCTION` for a method that is called like the
-    function of the same name in the namespace of its class, without the first argument."""
+    """Spans (as of `Catalogue`) -> name -> overloads; or `AS_FUNCTION` for a method that is called
+    like the function of the same name in the namespace of its class, without the first argument."""
 
     def at(self, release: str) -> dict[str, str]:
         """Name -> overloads, in one release that was read."""
@@ -140,17 +140,23 @@ class SignatureCatalogue(Fact, frozen=True):
             for name, text in named.items()
         }
 
-    def with_release(self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]) -> SignatureCatalogue:
+    def with_release(
+        self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]
+    ) -> SignatureCatalogue:
         """The catalogue with one release read, or read anew; `wheel`: file name and SHA-256."""
         known = {each: self.at(each) for each in self.releases}
         wheels = {**self.wheels, release: dict([wheel])}
         return _signature_catalogue(self.package, wheels, {**known, release: dict(stated)})
 
-    def with_part(self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]) -> SignatureCatalogue:
+    def with_part(
+        self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]
+    ) -> SignatureCatalogue:
         """The catalogue with names of another wheel added to a release."""
         known = {each: self.at(each) for each in self.releases}
         wheels = {**self.wheels, release: {**self.wheels[release], **dict([wheel])}}
-        return _signature_catalogue(self.package, wheels, {**known, release: {**known[release], **stated}})
+        return _signature_catalogue(
+            self.package, wheels, {**known, release: {**known[release], **stated}}
+        )
 
     def encoded(self) -> bytes:
         return _encoded(self)
@@ -166,7 +172,9 @@ def catalogue(package: str, known: Mapping[str, set[str]]) -> Catalogue:
     releases = in_order(known)
     names: dict[str, list[str]] = {}
     for name in sorted(set[str]().union(*known.values())):
-        names.setdefault(spans(releases, [name in known[each] for each in releases]), []).append(name)
+        names.setdefault(spans(releases, [name in known[each] for each in releases]), []).append(
+            name
+        )
     return Catalogue(package, list(releases), names)
 
 
@@ -229,12 +237,16 @@ def read(path: Path, type_: Any) -> Any:
 
 def facts(root: Path) -> dict[str, WheelFacts]:
     """Fact files by file name."""
-    return {path.name: read(path, WheelFacts) for path in sorted(root.glob("evidence/wheels/*.json"))}
+    return {
+        path.name: read(path, WheelFacts) for path in sorted(root.glob("evidence/wheels/*.json"))
+    }
 
 
 def catalogues(root: Path) -> dict[str, Catalogue]:
     """Catalogues by package."""
-    found: list[Catalogue] = [read(path, Catalogue) for path in sorted(root.glob("evidence/catalogue-*.json"))]
+    found: list[Catalogue] = [
+        read(path, Catalogue) for path in sorted(root.glob("evidence/catalogue-*.json"))
+    ]
     return {each.package: each for each in found}
 
 

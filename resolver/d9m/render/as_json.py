@@ -16,4 +16,7 @@ def render(value: Any) -> str:
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
     if text.replace("\n", "").isprintable():
         return text
-    return "".join(letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1] for letter in text)
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1]
+        for letter in text
+    )

@@ -27,8 +27,13 @@ LEAST_COLUMN = 12
 Style: TypeAlias = Literal["", "good", "bad", "doubt", "dim", "head"]
 
 _RICH: dict[Style, str] = {
-    "": "", "good": "bold green", "bad": "bold red", "doubt": "bold yellow", "dim": "dim", "head": "bold"
-}  # fmt: skip
+    "": "",
+    "good": "bold green",
+    "bad": "bold red",
+    "doubt": "bold yellow",
+    "dim": "dim",
+    "head": "bold",
+}
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -47,7 +52,9 @@ class Page:
         self.lines: list[Line] = []
 
     def line(self, *parts: str | Span) -> None:
-        """A line as it is. Text may come from anywhere: what a terminal would obey is taken out here."""
+        """A line as it is. Text may come from anywhere: what a terminal would obey is taken out
+        here.
+        """
         spans = (Span(part) if isinstance(part, str) else part for part in parts)
         self.lines.append(tuple(Span(printable(span.text), span.style) for span in spans))
 
@@ -64,7 +71,9 @@ class Page:
         if self.lines and self.lines[-1]:
             self.lines.append(())
 
-    def paragraph(self, text: str, first: str = "", rest: str | None = None, style: Style = "") -> None:
+    def paragraph(
+        self, text: str, first: str = "", rest: str | None = None, style: Style = ""
+    ) -> None:
         """Wrapped text; `first` and `rest` indent the first and the further lines."""
         rest = " " * len(first) if rest is None else rest
         for line in textwrap.wrap(
@@ -98,10 +107,17 @@ class Page:
         for each in lines:
             self.line(f"{indent}{each}")
 
-    def table(self, head: Sequence[str], rows: Iterable[Sequence[str | Span]], shrink: Sequence[int] = ()) -> None:
-        """Columns as wide as they need; the widest of `shrink` wrap where the page is too narrow."""
+    def table(
+        self, head: Sequence[str], rows: Iterable[Sequence[str | Span]], shrink: Sequence[int] = ()
+    ) -> None:
+        """Columns as wide as they need; the widest of `shrink` wrap where the page is too
+        narrow.
+        """
         cells = [[each if isinstance(each, Span) else Span(each) for each in row] for row in rows]
-        widths = [max(len(row[at].text) for row in [[Span(each) for each in head], *cells]) for at in range(len(head))]
+        widths = [
+            max(len(row[at].text) for row in [[Span(each) for each in head], *cells])
+            for at in range(len(head))
+        ]
         spare = self.width - sum(widths) - 2 * (len(head) - 1)
         while spare < 0:
             wide = [at for at in shrink if widths[at] > LEAST_COLUMN]
@@ -132,10 +148,19 @@ class Page:
         from rich.console import Console
         from rich.text import Text
 
-        console = Console(force_terminal=True, color_system="standard", no_color=False, width=1000, highlight=False)
+        console = Console(
+            force_terminal=True,
+            color_system="standard",
+            no_color=False,
+            width=1000,
+            highlight=False,
+        )
         with console.capture() as capture:
             for line in self.lines:
-                console.print(Text.assemble(*((span.text, _RICH[span.style]) for span in line)), soft_wrap=True)
+                console.print(
+                    Text.assemble(*((span.text, _RICH[span.style]) for span in line)),
+                    soft_wrap=True,
+                )
         return capture.get()
 
 

@@ -78,7 +78,9 @@ def _values(value: Allowed) -> list[str]:
 
 
 def call(kb: KnowledgeBase, label: str) -> str:
-    """What a person knows a solution by: ``UDA`` -> ``torch.use_deterministic_algorithms(True)``."""
+    """What a person knows a solution by: ``UDA`` ->
+    ``torch.use_deterministic_algorithms(True)``.
+    """
     return kb.solution(label)[1].title
 
 

@@ -49,13 +49,19 @@ def op_answers(
     return found
 
 
-def _for_item(kb: KnowledgeBase, judged: Judged, answer: SourceAnswer, item: OpItem) -> SourceAnswer:
+def _for_item(
+    kb: KnowledgeBase, judged: Judged, answer: SourceAnswer, item: OpItem
+) -> SourceAnswer:
     """An answer with what decides between its branches, which is written as the item is."""
     if not answer.otherwise and len(answer.possible) == 1:
         return answer
 
-    possible = [(branch, to_decide(kb, judged.environment, item, branch.when)) for branch in answer.possible]
-    otherwise = [(fall, to_decide(kb, judged.environment, item, fall.when)) for fall in answer.otherwise]
+    possible = [
+        (branch, to_decide(kb, judged.environment, item, branch.when)) for branch in answer.possible
+    ]
+    otherwise = [
+        (fall, to_decide(kb, judged.environment, item, fall.when)) for fall in answer.otherwise
+    ]
     return msgspec.structs.replace(
         answer,
         possible=[msgspec.structs.replace(branch, decide=decide) for branch, decide in possible],
@@ -80,7 +86,9 @@ def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
 
 
 def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherwise]:
-    """What makes an op worse: of each condition the worst that any source has to say, worst first."""
+    """What makes an op worse: of each condition the worst that any source has to say, worst
+    first.
+    """
     found: dict[tuple[str, ...], Otherwise] = {}
     for source in sources:
         for deviation in source.otherwise:
@@ -119,7 +127,14 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         device=kb.once(("devices", judged.met.id), lambda: _devices(source)),
         when=finding.residual,
         possible=[
-            Possible(clause, branch.outcome, _pick(branch, chosen), branch.default, branch.note, branch.raised_by)
+            Possible(
+                clause,
+                branch.outcome,
+                _pick(branch, chosen),
+                branch.default,
+                branch.note,
+                branch.raised_by,
+            )
             for clause, branch in branches
         ],
         otherwise=[Otherwise(clause, outcome, []) for clause, outcome in finding.otherwise],
@@ -130,17 +145,27 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         fixed_in={judged.home: finding.fixed_in} if finding.fixed_in else None,
         pending=verdict.pending,
         note=verdict.note,
-        last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen)) if verdict.last_verified else None,
-        workarounds=[Work(each.text) for each in source.workarounds if environment.holding(each.when)],
-        costs=[Price(each.text, each.factor) for each in source.costs if environment.holding(each.when)],
-        evidence=_evidence(kb, judged, [verdict] if finding.lead else [branch for _clause, branch in branches]),
+        last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen))
+        if verdict.last_verified
+        else None,
+        workarounds=[
+            Work(each.text) for each in source.workarounds if environment.holding(each.when)
+        ],
+        costs=[
+            Price(each.text, each.factor) for each in source.costs if environment.holding(each.when)
+        ],
+        evidence=_evidence(
+            kb, judged, [verdict] if finding.lead else [branch for _clause, branch in branches]
+        ),
         references=[Reference(each, _url(kb, each)) for each in source.references],
     )
 
 
 def _undecided(branches: Sequence[tuple[Clause, Verdict]]) -> Verdict:
     """What can be said where it depends: what solves the first branch that can be solved."""
-    alternatives = next((verdict.alternatives for _clause, verdict in branches if verdict.alternatives), ())
+    alternatives = next(
+        (verdict.alternatives for _clause, verdict in branches if verdict.alternatives), ()
+    )
     return Verdict("unknown", "unknown", alternatives)
 
 
@@ -161,7 +186,9 @@ def _devices(source: Source) -> list[str]:
     clauses = conditions.parse(source.when)
     if any("device" not in clause for clause in clauses):
         return list(DEVICES)
-    return [device for device in DEVICES if any(device in clause["device"].values for clause in clauses)]
+    return [
+        device for device in DEVICES if any(device in clause["device"].values for clause in clauses)
+    ]
 
 
 def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | None:
@@ -169,14 +196,18 @@ def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | No
 
 
 def _evidence(kb: KnowledgeBase, judged: Judged, verdicts: Sequence[Verdict]) -> list[Told]:
-    every = dict.fromkeys(basis for verdict in verdicts for basis in judged.finding.bases.get(verdict, ()))
+    every = dict.fromkeys(
+        basis for verdict in verdicts for basis in judged.finding.bases.get(verdict, ())
+    )
     bases = tuple(every)
     image = judged.environment.image.package if judged.environment.image else None
     place = ("evidence", judged.met.id, bases, image)
     return kb.once(place, lambda: _resting_on(kb, judged.met.source, bases, image))
 
 
-def _resting_on(kb: KnowledgeBase, source: Source, bases: Sequence[Basis], image: str | None) -> list[Told]:
+def _resting_on(
+    kb: KnowledgeBase, source: Source, bases: Sequence[Basis], image: str | None
+) -> list[Told]:
     """Evidence of the steps that an answer rests on, then that of the source itself."""
     found: list[Evidence] = []
     for basis in bases:

@@ -18,7 +18,11 @@ def judge_existing(
     kb: KnowledgeBase, environment: Environment, advice: Advice, found: Mapping[str, PlainValue]
 ) -> list[Existing]:
     """One verdict for each setting that the knowledge base knows, in order of name."""
-    return [each for name in sorted(found) for each in _verdicts(kb, environment, advice, name, found[name])]
+    return [
+        each
+        for name in sorted(found)
+        for each in _verdicts(kb, environment, advice, name, found[name])
+    ]
 
 
 def missing(advice: Advice, found: Mapping[str, PlainValue]) -> list[str]:
@@ -28,9 +32,13 @@ def missing(advice: Advice, found: Mapping[str, PlainValue]) -> list[str]:
 
 def _is_missing(step: Step, found: Mapping[str, PlainValue]) -> bool:
     """Neither there nor done by a call. A configuration holds dotted names, an environment none."""
-    if step.covered_by is not None or step.kind not in (("config",) if _is_config(found) else ("env", "append")):
+    if step.covered_by is not None or step.kind not in (
+        ("config",) if _is_config(found) else ("env", "append")
+    ):
         return False
-    return step.name not in found or (step.kind == "append" and not step.satisfied_by(str(found[step.name])))
+    return step.name not in found or (
+        step.kind == "append" and not step.satisfied_by(str(found[step.name]))
+    )
 
 
 def _is_config(found: Mapping[str, PlainValue]) -> bool:
@@ -40,7 +48,9 @@ def _is_config(found: Mapping[str, PlainValue]) -> bool:
 def _verdicts(
     kb: KnowledgeBase, environment: Environment, advice: Advice, name: str, value: PlainValue
 ) -> Iterator[Existing]:
-    """One verdict for a setting that the knowledge base knows, and one for each item of a list that is at fault."""
+    """One verdict for a setting that the knowledge base knows, and one for each item of a list that
+    is at fault.
+    """
     setting: Setting | None = kb.get("settings", name)
     if setting is None or setting.kind not in ("env", "config"):
         return
@@ -49,7 +59,11 @@ def _verdicts(
     for item in case.items if setting.list_ is not None else ():
         name, equals, inside = item.partition("=")
         known: Setting | None = kb.get("settings", name)
-        verdict = _Case(kb, environment, advice, known, inside if equals else "").verdict() if known else None
+        verdict = (
+            _Case(kb, environment, advice, known, inside if equals else "").verdict()
+            if known
+            else None
+        )
         if verdict is not None and verdict.status not in ("needed", "harmless"):
             yield verdict
 
@@ -58,7 +72,12 @@ class _Case:
     """One setting with its value, in one answer."""
 
     def __init__(
-        self, kb: KnowledgeBase, environment: Environment, advice: Advice, setting: Setting, value: PlainValue
+        self,
+        kb: KnowledgeBase,
+        environment: Environment,
+        advice: Advice,
+        setting: Setting,
+        value: PlainValue,
     ) -> None:
         self.kb = kb
         self.environment = environment
@@ -110,7 +129,9 @@ class _Case:
         if self.setting.list_ is not None:
             return None
         if self.value in self.setting.refuses:
-            return self._says("contradictory", f"{self.value} undoes what it is set for", proof=True)
+            return self._says(
+                "contradictory", f"{self.value} undoes what it is set for", proof=True
+            )
         if self.setting.accepts and self.value not in self.setting.accepts:
             return self._says("invalid", f"accepted: {', '.join(self.setting.accepts)}")
         if not self._has_type():
@@ -130,40 +151,60 @@ class _Case:
     def _contested(self) -> Existing | None:
         for conflict in self.advice.conflicts:
             if conflict.name == self.setting.name:
-                return self._says("contradictory", f"no value suits all: {'; '.join(conflict.choices)}")
+                return self._says(
+                    "contradictory", f"no value suits all: {'; '.join(conflict.choices)}"
+                )
         return None
 
     def _against(self) -> Existing:
         step = next((each for each in self.steps if each.satisfied_by(self.value)), self.steps[0])
         if step.satisfied_by(self.value):
             return self._says("needed", step.why)
-        return self._says("contradictory", f"{', '.join(step.solutions)}: needs {' or '.join(step.accepts)}")
+        return self._says(
+            "contradictory", f"{', '.join(step.solutions)}: needs {' or '.join(step.accepts)}"
+        )
 
     def _listed(self) -> Existing:
-        """Items of a list variable: a needed one may be there, be missing, or be there with another value."""
+        """Items of a list variable: a needed one may be there, be missing, or be there with another
+        value.
+        """
         wanted = list(dict.fromkeys(item for step in self.steps for item in step.accepts))
         last = {item.partition("=")[0]: item for item in self.items}
         wrong = [item for item in wanted if last.get(item.partition("=")[0], item) != item]
         lacks = [item for item in wanted if item not in self.items]
         if wrong:
-            return self._says("contradictory", f"{', '.join(self.steps[0].solutions)}: needs {' '.join(wrong)}")
+            return self._says(
+                "contradictory", f"{', '.join(self.steps[0].solutions)}: needs {' '.join(wrong)}"
+            )
         if not lacks:
             return self._says("needed", self.steps[0].why)
-        return self._says("harmless" if len(lacks) == len(wanted) else "needed", f"lacks {' '.join(lacks)}")
+        return self._says(
+            "harmless" if len(lacks) == len(wanted) else "needed", f"lacks {' '.join(lacks)}"
+        )
 
     def _side_effect(self) -> Existing | None:
         """A switch that, once on, sets something else than is needed."""
         for label, solution in self._turned_by():
-            sure = [turn for turn in solution.sets if turn.to and {} in self.environment.holding(turn.when)]
+            sure = [
+                turn
+                for turn in solution.sets
+                if turn.to and {} in self.environment.holding(turn.when)
+            ]
             for turn, step in itertools.product(sure, self.advice.steps):
                 if step.name == turn.set and not any(step.satisfied_by(each) for each in turn.to):
                     needs = f"{', '.join(step.solutions)} needs {' or '.join(step.accepts)}"
-                    return self._says("contradictory", f"{label} sets {turn.set}={turn.to[0]}; {needs}")
+                    return self._says(
+                        "contradictory", f"{label} sets {turn.set}={turn.to[0]}; {needs}"
+                    )
         return None
 
     def _turned_by(self) -> Sequence[tuple[str, Solution]]:
         """Solutions that this setting turns on, where they exist."""
-        every = ((solution.label, solution) for id_ in self.kb.keys("solutions") if (solution := self._solution(id_)))
+        every = (
+            (solution.label, solution)
+            for id_ in self.kb.keys("solutions")
+            if (solution := self._solution(id_))
+        )
         return [
             (label, solution)
             for label, solution in every

@@ -1,4 +1,6 @@
-"""Contradictions between layers: what each way out costs, and those that another scope would bring."""
+"""Contradictions between layers: what each way out costs, and those that another scope would
+bring.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Chosen(msgspec.Struct, frozen=True):
     demands: Sequence[Demand]
 
 
-def across(kb: KnowledgeBase, environment: Environment, scope: Scope, own: Chosen) -> Iterator[Conflict]:
+def across(
+    kb: KnowledgeBase, environment: Environment, scope: Scope, own: Chosen
+) -> Iterator[Conflict]:
     """Where what other scopes ask of the named packages contradicts the answer.
 
     Scopes are never mixed in one answer, but a process has one environment: whoever
@@ -45,14 +49,20 @@ def _beside(
     def together(labels: frozenset[str]) -> tuple[Contest, ...]:
         further = turned(kb, environment, labels, wanted)
         knobs = {each.setting.name for each in further}
-        return settle([*(each for each in own.demands if each.setting.name in knobs), *further]).contests
+        return settle(
+            [*(each for each in own.demands if each.setting.name in knobs), *further]
+        ).contests
 
     labels = choose(wanted, lambda labels: not together(labels))
     contests = together(labels)
     if not contests:
         return
     apart = {
-        each.name for each in (*settle(own.demands).contests, *settle(turned(kb, environment, labels, wanted)).contests)
+        each.name
+        for each in (
+            *settle(own.demands).contests,
+            *settle(turned(kb, environment, labels, wanted)).contests,
+        )
     }
     both = Chosen(own.labels | labels, [*own.wanted, *wanted], ())
     for each in contests:
@@ -60,12 +70,18 @@ def _beside(
             yield priced(kb, environment, each, both, scope)
 
 
-def priced(kb: KnowledgeBase, environment: Environment, contest: Contest, chosen: Chosen, scope: Scope) -> Conflict:
-    """The choices that a contest leaves, each with its cost; one of them may be to keep two programs apart."""
+def priced(
+    kb: KnowledgeBase, environment: Environment, contest: Contest, chosen: Chosen, scope: Scope
+) -> Conflict:
+    """The choices that a contest leaves, each with its cost; one of them may be to keep two
+    programs apart.
+    """
     sides = _sides(contest)
     choices = [f"{' and '.join(side)}: {' or '.join(values)}" for side, values in sides.items()]
     costs = [_cost(kb, environment, side, contest, chosen) for side in sides]
-    homes = list(dict.fromkeys(home for by in contest.parties if (home := _home(kb, by)) is not None))
+    homes = list(
+        dict.fromkeys(home for by in contest.parties if (home := _home(kb, by)) is not None)
+    )
     if len(homes) > 1 and any(kb.package(each).kind == "application" for each in homes):
         choices.append(f"separate environments for {' and '.join(homes)}")
         costs.append("no setting is given up; each program is started with its own")
@@ -86,13 +102,30 @@ def _sides(contest: Contest) -> dict[tuple[str, ...], list[str]]:
     return sides
 
 
-def _cost(kb: KnowledgeBase, environment: Environment, side: Sequence[str], contest: Contest, chosen: Chosen) -> str:
-    """What it costs to do as some parties want: the sources that the others cover, and the price of theirs."""
+def _cost(
+    kb: KnowledgeBase,
+    environment: Environment,
+    side: Sequence[str],
+    contest: Contest,
+    chosen: Chosen,
+) -> str:
+    """What it costs to do as some parties want: the sources that the others cover, and the price of
+    theirs.
+    """
     others = [each for each in contest.parties if each not in side]
-    lost = dict.fromkeys(source for each in others for source in covered(each, chosen.labels, chosen.wanted))
-    given_up = f"gives up {' and '.join(others)}" + (f", which is for {', '.join(lost)}" if lost else "")
+    lost = dict.fromkeys(
+        source for each in others for source in covered(each, chosen.labels, chosen.wanted)
+    )
+    given_up = f"gives up {' and '.join(others)}" + (
+        f", which is for {', '.join(lost)}" if lost else ""
+    )
     solutions = [found[1] for by in side if (found := _solution(kb, by)) is not None]
-    prices = [each.text for solution in solutions for each in solution.costs if environment.holding(each.when)]
+    prices = [
+        each.text
+        for solution in solutions
+        for each in solution.costs
+        if environment.holding(each.when)
+    ]
     return "; ".join([given_up, *(price.rstrip(".") for price in prices)])
 
 

@@ -1,4 +1,6 @@
-"""What to add to a question so that one of several answers is certain, and which of them most programs get."""
+"""What to add to a question so that one of several answers is certain, and which of them most
+programs get.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _PLAIN = re.compile(
 """An item without a pasted call, a subscript, or arguments after colons."""
 
 
-def in_order(environment: Environment, possible: Sequence[tuple[Clause, Verdict]]) -> list[tuple[Clause, Verdict]]:
+def in_order(
+    environment: Environment, possible: Sequence[tuple[Clause, Verdict]]
+) -> list[tuple[Clause, Verdict]]:
     """First the answer that most programs get, then from best to worst."""
     ranked = sorted(possible, key=lambda pair: WORST_LAST.index(pair[1].outcome))
     first = next((pair for pair in ranked if _is_usual(environment, pair[0])), ranked[0])
@@ -31,7 +35,9 @@ def in_order(environment: Environment, possible: Sequence[tuple[Clause, Verdict]
 
 
 def _is_usual(environment: Environment, clause: Clause) -> bool:
-    """Whether nothing in a clause is known to be unusual: neither a value of a fact, nor an old release."""
+    """Whether nothing in a clause is known to be unusual: neither a value of a fact, nor an old
+    release.
+    """
     for name, allowed in clause.items():
         fact = environment.vocabulary.get(name)
         if fact is None:
@@ -55,7 +61,9 @@ def _allows(fact: Fact, allowed: Allowed, value: str) -> bool:
     return clause[""].allows(int(value) if fact.type == "int" else value)
 
 
-def to_decide(kb: KnowledgeBase, environment: Environment, item: OpItem, clause: Clause) -> list[str]:
+def to_decide(
+    kb: KnowledgeBase, environment: Environment, item: OpItem, clause: Clause
+) -> list[str]:
     """The op item and the options with which a clause holds for certain."""
     arguments: dict[str, str] = {}
     options: list[str] = []
@@ -73,13 +81,19 @@ def to_decide(kb: KnowledgeBase, environment: Environment, item: OpItem, clause:
 
 
 def _gpu(kb: KnowledgeBase, fact: Fact, allowed: Allowed) -> str | None:
-    """A GPU model of an allowed compute capability: of the usual one if that is allowed, else of the newest."""
+    """A GPU model of an allowed compute capability: of the usual one if that is allowed, else of
+    the newest.
+    """
     models: GpuFile = kb.get("gpus", "") or GpuFile()
     fitting: list[tuple[str, str]] = []
     for model, gpu in models.gpus.items():
         if gpu.sm is not None and _allows(fact, allowed, gpu.sm):
             fitting.append((model, gpu.sm))
-    return max(fitting, key=lambda found: (found[1] == fact.usual, int(found[1])))[0] if fitting else None
+    return (
+        max(fitting, key=lambda found: (found[1] == fact.usual, int(found[1])))[0]
+        if fitting
+        else None
+    )
 
 
 def _value(fact: Fact, allowed: Allowed) -> str:
@@ -109,7 +123,9 @@ def _shortest(kb: KnowledgeBase, package: str, release: str, span: Range) -> str
 
 
 def _bound(span: Range) -> str:
-    """A version in a range of a package whose releases nobody listed: where it begins, or just below its end."""
+    """A version in a range of a package whose releases nobody listed: where it begins, or just
+    below its end.
+    """
     if span.from_ is not None or span.until is None:
         return span.from_ or "any"
     *numbers, last = key(span.until)

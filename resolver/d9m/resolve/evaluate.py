@@ -1,4 +1,6 @@
-"""What one source does in one environment: a verdict for every world that is open, and what they come to."""
+"""What one source does in one environment: a verdict for every world that is open, and what they
+come to.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class Finding(msgspec.Struct, frozen=True):
     outcome: Outcome
     """What they come to."""
     applies: bool
-    """Whether the source is met under what is assumed, or only where an assumption does not hold."""
+    """Whether the source is met under what is assumed, or only where an assumption does not hold.
+    """
     otherwise: tuple[tuple[Clause, Outcome], ...]
     """Worse outcomes, and the fewest assumptions that must fall for each."""
     bases: dict[Verdict, tuple[Basis, ...]]
@@ -37,13 +40,21 @@ class Finding(msgspec.Struct, frozen=True):
     @property
     def lead(self) -> tuple[Clause, Verdict] | None:
         """The verdict that stands for all; None where it depends."""
-        same = [(clause, verdict) for clause, verdict in self.possible if verdict.outcome == self.outcome]
+        same = [
+            (clause, verdict)
+            for clause, verdict in self.possible
+            if verdict.outcome == self.outcome
+        ]
         return min(same, key=lambda pair: len(pair[0]), default=None)
 
     @property
     def residual(self) -> Clause:
-        """What would have to hold for the leading verdict; empty where all have its outcome, and where it depends."""
-        if self.lead is None or all(verdict.outcome == self.outcome for _clause, verdict in self.possible):
+        """What would have to hold for the leading verdict; empty where all have its outcome, and
+        where it depends.
+        """
+        if self.lead is None or all(
+            verdict.outcome == self.outcome for _clause, verdict in self.possible
+        ):
             return {}
         return self.lead[0]
 
@@ -70,21 +81,42 @@ def judge(
     image = environment.image.package if environment.image else None
     domains = since_first_step(case, environment, environment.domains(case.cuts))
     assumed = tuple(name for name in domains if environment.assumes(name))
-    held = {name: environment.packages[name] for name in (case.home, *domains) if name in environment.packages}
+    held = {
+        name: environment.packages[name]
+        for name in (case.home, *domains)
+        if name in environment.packages
+    }
     given = tuple(name for name, installed in held.items() if installed.origin == "given")
     home = held.get(case.home)
     off_the_map = home if home and home.candidates.how in ("newer", "between") else None
-    place = ("finding", case, tuple(here), image, tuple(domains.items()), assumed, given, off_the_map)
-    return kb.once(place, lambda: _find(case, environment, domains, assumed, here)), case.directions(here)
+    place = (
+        "finding",
+        case,
+        tuple(here),
+        image,
+        tuple(domains.items()),
+        assumed,
+        given,
+        off_the_map,
+    )
+    return kb.once(
+        place, lambda: _find(case, environment, domains, assumed, here)
+    ), case.directions(here)
 
 
-def since_first_step(case: Rules, environment: Environment, domains: dict[str, Cells]) -> dict[str, Cells]:
-    """Where nobody listed the home package's releases, a version that nobody named is none before the first step."""
+def since_first_step(
+    case: Rules, environment: Environment, domains: dict[str, Cells]
+) -> dict[str, Cells]:
+    """Where nobody listed the home package's releases, a version that nobody named is none before
+    the first step.
+    """
     home = environment.packages.get(case.home)
     if home is None or home.candidates != _ANY_UNLISTED or case.home not in domains:
         return domains
     first = key(case.source.timeline[case.home][0].from_)
-    later = tuple(cell for cell in domains[case.home] if cell.low is not None and key(cell.low) >= first)
+    later = tuple(
+        cell for cell in domains[case.home] if cell.low is not None and key(cell.low) >= first
+    )
     return {**domains, case.home: later}
 
 
@@ -116,13 +148,17 @@ def _find(
     def outcome_at(deviation: World) -> Outcome:
         elsewhere = {**domains, **{name: (Cell(value),) for name, value in deviation.items()}}
         worlds = conditions.by_answer(elsewhere, lambda world: case.verdict(world, image, here)[0])
-        return joined(verdict.outcome for _clause, verdict in _honest(environment, case.home, worlds))
+        return joined(
+            verdict.outcome for _clause, verdict in _honest(environment, case.home, worlds)
+        )
 
     possible = _honest(environment, case.home, conditions.by_answer(domains, answer))
     outcome = joined(verdict.outcome for _clause, verdict in possible)
     asks = [name for name in domains if name in environment.vocabulary]
     opened = {name: environment.cells(name, case.cuts[name], assume=False) for name in assumed}
-    held = {name: conditions.cell_of(opened[name], domains[name][0].value).value for name in assumed}
+    held = {
+        name: conditions.cell_of(opened[name], domains[name][0].value).value for name in assumed
+    }
     otherwise = deviations(opened, held, outcome_at, worst([outcome, ELSEWHERE.outcome]))
     applies = outcome != NOT_MET.outcome
     if not applies and (otherwise or deviations(opened, held, outcome_at, outcome)):
@@ -150,8 +186,15 @@ def _honest(
     if around.how == "newer":
         return [(clause, unverified(verdict, around.releases[-1])) for clause, verdict in possible]
     answers = {(verdict.outcome, verdict.alternatives) for _clause, verdict in possible}
-    if around.how == "between" and len(answers) > 1 and any(home in clause for clause, _verdict in possible):
-        note = f"{around.releases[0]} and {around.releases[-1]} differ, and this build lies between them"
+    if (
+        around.how == "between"
+        and len(answers) > 1
+        and any(home in clause for clause, _verdict in possible)
+    ):
+        note = (
+            f"{around.releases[0]} and {around.releases[-1]} differ, and this build lies "
+            "between them"
+        )
         if environment.packages[home].version is None:
             note = f"nobody has confirmed which {home} the image holds"
         return [({}, Verdict("unknown", "unknown", note=note))]
@@ -166,9 +209,15 @@ def _fixed_in(case: Rules, environment: Environment, here: Sequence[Direction]) 
 
 
 def everywhere(case: Rules, environment: Environment) -> Environment:
-    """The same surroundings with any release of the home package; what an image or a wheel holds does not count."""
+    """The same surroundings with any release of the home package; what an image or a wheel holds
+    does not count.
+    """
     any_ = releases.of_any(case.kb.releases(case.home))
-    given = {name: installed for name, installed in environment.packages.items() if installed.origin == "given"}
+    given = {
+        name: installed
+        for name, installed in environment.packages.items()
+        if installed.origin == "given"
+    }
     return msgspec.structs.replace(environment, packages={**given, case.home: any_}, image=None)
 
 
@@ -181,5 +230,8 @@ def first_good(case: Rules, domains: Mapping[str, Cells], here: Sequence[Directi
         if any(verdict.outcome not in REPEATS for _clause, verdict in verdicts):
             fixed = None
         elif fixed is None:
-            fixed = cell.low or (case.kb.releases(case.home) or (case.source.timeline[case.home][0].from_,))[0]
+            fixed = (
+                cell.low
+                or (case.kb.releases(case.home) or (case.source.timeline[case.home][0].from_,))[0]
+            )
     return fixed

@@ -28,23 +28,35 @@ _LONGEST = 500
 
 
 def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
-    """The call that somebody wrote: ``seed_everything``, ``Trainer(deterministic=True)``, with any further arguments.
+    """The call that somebody wrote: ``seed_everything``, ``Trainer(deterministic=True)``, with any
+    further arguments.
 
     Where several packages have it, that of the named `packages` is meant. Raises UsageError.
     """
     every = [call(kb, id_) for id_ in kb.keys("helpers")]
-    named = [each for each in every if text.strip().lower() in (each.id, *map(str.lower, spellings(each)))]
+    named = [
+        each
+        for each in every
+        if text.strip().lower() in (each.id, *map(str.lower, spellings(each)))
+    ]
     written = _CALL.fullmatch(text) if len(text) <= _LONGEST else None
     if written is None and not named:
-        raise UsageError(f"{quote(text)} is no call", allowed=["seed_everything", "Trainer(deterministic=True)"])
+        raise UsageError(
+            f"{quote(text)} is no call", allowed=["seed_everything", "Trainer(deterministic=True)"]
+        )
     if written is not None and not named:
         named = _best(every, written["name"], written["arguments"])
     found = [each for each in named if each.home in packages] or named
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(f"{quote(text)} may be any of {len(found)}", allowed=[each.helper.call for each in found])
-    near = _nearest(text.partition("(")[0].strip(), [spelling for each in every for spelling in spellings(each)])
+        raise UsageError(
+            f"{quote(text)} may be any of {len(found)}",
+            allowed=[each.helper.call for each in found],
+        )
+    near = _nearest(
+        text.partition("(")[0].strip(), [spelling for each in every for spelling in spellings(each)]
+    )
     raise UsageError(f"unknown call {quote(text)}", nearest=near, tip="see: d9m list helpers")
 
 
@@ -62,19 +74,29 @@ def must_exist(environment: Environment, wanted: Call) -> None:
     """Raises UsageError where no release in question has the call."""
     if wanted.home and not environment.holding(wanted.helper.when):
         version = environment.packages[wanted.home].version
-        raise UsageError(f"{wanted.home} {version or ''} has no {wanted.helper.call}".replace("  ", " "))
+        raise UsageError(
+            f"{wanted.home} {version or ''} has no {wanted.helper.call}".replace("  ", " ")
+        )
 
 
 def _nearest(name: str, spellings: Sequence[str]) -> list[str]:
     """Calls with a name like this one, with or without what comes before the last dot."""
     ends = {each.partition("(")[0].rpartition(".")[2]: each for each in spellings}
-    found = [*nearest(name, spellings), *(ends[each] for each in nearest(name.rpartition(".")[2], ends))]
+    found = [
+        *nearest(name, spellings),
+        *(ends[each] for each in nearest(name.rpartition(".")[2], ends)),
+    ]
     return list(dict.fromkeys(found))[:3]
 
 
 def _best(every: Sequence[Call], name: str, arguments: str | None) -> list[Call]:
     """Calls of this name whose arguments were written; those that ask for the most."""
-    named = [(each, asked) for each in every for spelling in spellings(each) if (asked := _asked(spelling, name))]
+    named = [
+        (each, asked)
+        for each in every
+        for spelling in spellings(each)
+        if (asked := _asked(spelling, name))
+    ]
     given = _arguments(arguments or "()")
     fitting = [(each, asked) for each, asked in named if asked.items() <= given.items()]
     if not fitting and arguments is None:  # the bare name of a call that always has arguments

@@ -1,4 +1,6 @@
-"""What the user's calls make of the advice: settings that they cover, contradict, or make too late."""
+"""What the user's calls make of the advice: settings that they cover, contradict, or make too
+late.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,15 @@ class Made(msgspec.Struct, frozen=True):
     """Where it does what is advised."""
 
     def covers(self, step: Step) -> bool:
-        return all(any(conditions.covers(good, needed) for good in self.good) for needed in step.when or [{}])
+        return all(
+            any(conditions.covers(good, needed) for good in self.good)
+            for needed in step.when or [{}]
+        )
 
 
-def met(kb: KnowledgeBase, environment: Environment, settled: Settled, used: Sequence[Call]) -> Settled:
+def met(
+    kb: KnowledgeBase, environment: Environment, settled: Settled, used: Sequence[Call]
+) -> Settled:
     """The settings with those marked that the calls make; those that they spoil are contested."""
     if not used:
         return settled
@@ -71,7 +78,9 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
     for turn in by.helper.sets:
         if step.name in (turn.set, turn.unset):
             where = both(environment.holding(by.helper.when), environment.holding(turn.when))
-            found += [_turned(step, turn, where, step.name in by.helper.overwrites)] if where else []
+            found += (
+                [_turned(step, turn, where, step.name in by.helper.overwrites)] if where else []
+            )
     if not found:
         return None
     good = conditions.united(clause for each in found for clause in each.good)
@@ -83,7 +92,11 @@ def _turned(step: Step, turn: Turn, where: tuple[Clause, ...], overwrites: bool)
     value = None if turn.set is None or turn.free or not turn.to else _joined(step, turn)
     if not _accepts(step, turn):
         wrong_anyway = step.kind in ("unset", "avoid")
-        fault = "must be absent" if wrong_anyway else f"needed: {' or '.join(step.accepts) or 'another value'}"
+        fault = (
+            "must be absent"
+            if wrong_anyway
+            else f"needed: {' or '.join(step.accepts) or 'another value'}"
+        )
         if not overwrites and not wrong_anyway:
             fault += "; yours is kept if you set it before the call"
         return Made(value, fault, overwrites or wrong_anyway, ())
@@ -92,7 +105,10 @@ def _turned(step: Step, turn: Turn, where: tuple[Clause, ...], overwrites: bool)
 
 
 _LATE = {
-    "process-start": "too late for this process, which read it at its start; only processes started from it see it",
+    "process-start": (
+        "too late for this process, which read it at its start; only processes "
+        "started from it see it"
+    ),
     "import": "in time only if nothing that reads it at import was imported before the call",
 }
 """When a variable is read -> why a call inside the program does not surely set it in time."""
@@ -114,7 +130,11 @@ def solutions_made(
     kb: KnowledgeBase, environment: Environment, wanted: Sequence[Need], used: Sequence[Call]
 ) -> frozenset[str]:
     """Labels of the solutions whose every setting the calls make."""
-    labels = {label for need in wanted for labels in need.alternatives for label in labels} if used else set[str]()
+    labels = (
+        {label for need in wanted for labels in need.alternatives for label in labels}
+        if used
+        else set[str]()
+    )
     return frozenset(label for label in labels if _is_made(kb, environment, label, used))
 
 
@@ -131,12 +151,16 @@ def _is_made(kb: KnowledgeBase, environment: Environment, label: str, used: Sequ
 def told(
     kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], used: Sequence[Call]
 ) -> list[HelperAnswer]:
-    """The user's calls held against the settings; without any, calls that would cover some, best first."""
+    """The user's calls held against the settings; without any, calls that would cover some, best
+    first.
+    """
     if used:
         return [_answer(kb, environment, steps, each, True) for each in used]
     here = [each for each in _of(kb, environment) if environment.holding(each.helper.when)]
     answers = [_answer(kb, environment, steps, each, False) for each in here]
-    return sorted((each for each in answers if each.covers), key=lambda each: (-len(each.covers), each.id))
+    return sorted(
+        (each for each in answers if each.covers), key=lambda each: (-len(each.covers), each.id)
+    )
 
 
 def _of(kb: KnowledgeBase, environment: Environment) -> list[Call]:
@@ -145,7 +169,9 @@ def _of(kb: KnowledgeBase, environment: Environment) -> list[Call]:
     return [call(kb, id_) for id_ in kb.keys("helpers") if id_.partition("/")[0] in named]
 
 
-def _answer(kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], each: Call, used: bool) -> HelperAnswer:
+def _answer(
+    kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], each: Call, used: bool
+) -> HelperAnswer:
     covers: dict[str, None] = {}
     leaves: dict[str, None] = {}
     differs: list[Difference] = []
@@ -161,7 +187,14 @@ def _answer(kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], 
     evidence = [told_of(kb, proof) for proof in each.helper.evidence]
     whole = [name for name in covers if name not in leaves]
     return HelperAnswer(
-        each.id, each.helper.call, used, whole, list(leaves), differs, _overwritten(environment, each), evidence
+        each.id,
+        each.helper.call,
+        used,
+        whole,
+        list(leaves),
+        differs,
+        _overwritten(environment, each),
+        evidence,
     )
 
 

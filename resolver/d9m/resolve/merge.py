@@ -104,7 +104,9 @@ def _apart(group: list[Demand]) -> list[_Group]:
     for each in group:
         parts.setdefault(str(each.when) if is_list else each.accepted, []).append(each)
     pairs = itertools.combinations(parts.values(), 2)
-    if values is None and any(_overlap(one, other) for first, second in pairs for one in first for other in second):
+    if values is None and any(
+        _overlap(one, other) for first, second in pairs for one in first for other in second
+    ):
         return [(group, None)]
     return [(part, _common(part)) for part in parts.values()]
 
@@ -129,7 +131,9 @@ def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
     if group[0].setting.list_ is not None:
         return _united(group)
     strict = [each.accepted or () for each in group if not each.turn.free] or [first]
-    values = tuple(value for value in strict[0] if all(not each or value in each for each in strict))
+    values = tuple(
+        value for value in strict[0] if all(not each or value in each for each in strict)
+    )
     return values if values or not any(strict) else None
 
 
@@ -152,8 +156,13 @@ def _contest(name: str, group: Sequence[Demand]) -> Contest:
 
 
 _KINDS: dict[str, Kind] = {
-    "env": "env", "python": "python", "flag": "flags", "config": "config", "install": "install", "code": "code"
-}  # fmt: skip
+    "env": "env",
+    "python": "python",
+    "flag": "flags",
+    "config": "config",
+    "install": "install",
+    "code": "code",
+}
 
 
 def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
@@ -164,10 +173,14 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         kind = "unset" if setting.kind == "env" else "avoid"
     elif setting.list_ is not None:
         kind = "append"
-    value = (setting.list_.join(values) if setting.list_ is not None else values[0]) if values else None
+    value = (
+        (setting.list_.join(values) if setting.list_ is not None else values[0]) if values else None
+    )
     notes = dict.fromkeys(each.turn.note for each in users if each.turn.note)
     everywhere = any(not each.when for each in users)
-    clauses = [] if everywhere else conditions.united(clause for each in users for clause in each.when)
+    clauses = (
+        [] if everywhere else conditions.united(clause for each in users for clause in each.when)
+    )
     return Step(
         kind=kind,
         name=setting.name,
@@ -201,7 +214,17 @@ def _text(setting: Setting, value: str | None) -> str | None:
     return None
 
 
-ORDER: tuple[Kind, ...] = ("install", "unset", "env", "append", "python", "flags", "config", "code", "avoid")
+ORDER: tuple[Kind, ...] = (
+    "install",
+    "unset",
+    "env",
+    "append",
+    "python",
+    "flags",
+    "config",
+    "code",
+    "avoid",
+)
 """A person installs, sets the shell, then edits the program and its command line."""
 
 
@@ -212,9 +235,16 @@ def _place(step: Step) -> tuple[int, bool]:
 def total(steps: Iterable[Step]) -> Settings:
     """The steps as one object, by kind."""
     found: dict[str, Any] = {
-        "env": {}, "append": {}, "unset": [], "python": [], "flags": [], "config": {}, "install": [], "code": [],
+        "env": {},
+        "append": {},
+        "unset": [],
+        "python": [],
+        "flags": [],
+        "config": {},
+        "install": [],
+        "code": [],
         "avoid": [],
-    }  # fmt: skip
+    }
     for step in steps:
         part = found[step.kind]
         if step.kind == "env":
@@ -236,10 +266,14 @@ def total(steps: Iterable[Step]) -> Settings:
 
 
 def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
-    """What one solution or ingredient turns by itself, in total; remembered where nothing is undecided."""
+    """What one solution or ingredient turns by itself, in total; remembered where nothing is
+    undecided.
+    """
     if any(each.when for each in asked):
         return total(settle(asked).steps)
-    return kb.once(("alone", *(id(each.turn) for each in asked)), lambda: total(settle(asked).steps))
+    return kb.once(
+        ("alone", *(id(each.turn) for each in asked)), lambda: total(settle(asked).steps)
+    )
 
 
 def typed(step: Step) -> str | int | bool:

@@ -12,12 +12,16 @@ from d9m.resolve.sources_met import Judged
 
 
 def needs(judged: Iterable[Judged]) -> list[Need]:
-    """What has to be solved, where it can be: the answer of a newest verified release counts too."""
+    """What has to be solved, where it can be: the answer of a newest verified release counts
+    too.
+    """
     found: list[Need] = []
     for each in judged:
         possible = each.finding.possible
         found += [
-            Need(each.met.id, verdict.alternatives, clause) for clause, verdict in possible if verdict.alternatives
+            Need(each.met.id, verdict.alternatives, clause)
+            for clause, verdict in possible
+            if verdict.alternatives
         ]
     return found
 
@@ -27,7 +31,10 @@ def served(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[N
     return [
         need
         for need in wanted
-        if any(label in alternative and labels.issuperset(alternative) for alternative in need.alternatives)
+        if any(
+            label in alternative and labels.issuperset(alternative)
+            for alternative in need.alternatives
+        )
     ]
 
 
@@ -36,12 +43,18 @@ def covered(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[
     return list(dict.fromkeys(need.source for need in served(label, labels, wanted)))
 
 
-def turned(kb: KnowledgeBase, environment: Environment, labels: frozenset[str], wanted: Sequence[Need]) -> list[Demand]:
+def turned(
+    kb: KnowledgeBase, environment: Environment, labels: frozenset[str], wanted: Sequence[Need]
+) -> list[Demand]:
     """What chosen solutions turn, with where it is needed."""
     found: list[Demand] = []
     for label, _id, solution in kb.with_required(labels):
         helped = served(label, labels, wanted)
-        clauses = [] if not helped or any(not need.when for need in helped) else [need.when for need in helped]
+        clauses = (
+            []
+            if not helped or any(not need.when for need in helped)
+            else [need.when for need in helped]
+        )
         found += demands(kb, environment, label, solution.settings, clauses)
         found += demands(kb, environment, label, solution.sets, clauses, of_itself=True)
     return found

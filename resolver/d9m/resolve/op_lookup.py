@@ -72,11 +72,18 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
         fixed = ", ".join(f"{name}={value}" for name, value in here[0][1].arguments.items())
         raise UsageError(f"{quote(query.text)} contradicts its own name, which means {fixed}")
     ops = [_asked(package, each, arguments, query) for package, each in fitting]
-    return OpItem(query.text, tuple({(each.package, each.name, str(each.arguments)): each for each in ops}.values()))
+    return OpItem(
+        query.text,
+        tuple({(each.package, each.name, str(each.arguments)): each for each in ops}.values()),
+    )
 
 
-def _unrecorded(kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query) -> OpItem:
-    """Public names of the frameworks that no record names: ops without a known source. Raises UsageError."""
+def _unrecorded(
+    kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query
+) -> OpItem:
+    """Public names of the frameworks that no record names: ops without a known source. Raises
+    UsageError.
+    """
     found = [(package, each) for package in packages for each in offered(kb, package, query.name)]
     if not found:
         raise _unknown(kb, environment, packages, query)
@@ -93,10 +100,14 @@ def _unrecorded(kb: KnowledgeBase, environment: Environment, packages: Sequence[
 
 
 def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
-    """Public names that a written name may mean: those of its first known spelling, in full or by its last parts."""
+    """Public names that a written name may mean: those of its first known spelling, in full or by
+    its last parts.
+    """
     for spelling in _spellings(name, kb.meta.prefixes[package]):
         wanted = plain(spelling)
-        ending: tuple[PublicName, ...] = kb.get("public", f"{package}:{wanted.rpartition('.')[2]}") or ()
+        ending: tuple[PublicName, ...] = (
+            kb.get("public", f"{package}:{wanted.rpartition('.')[2]}") or ()
+        )
         found = [each for each in ending if f".{plain(each.name)}".endswith(f".{wanted}")]
         if found:
             return [each for each in found if plain(each.name) == wanted] or found
@@ -140,7 +151,9 @@ def _spellings(name: str, prefixes: dict[str, str]) -> Iterator[str]:
 
 
 def _arguments(kb: KnowledgeBase, query: Query) -> dict[str, str]:
-    stated = {name: fact_value(name, fact(kb, name), value) for name, value in query.arguments.items()}
+    stated = {
+        name: fact_value(name, fact(kb, name), value) for name, value in query.arguments.items()
+    }
     for name, value in query.pasted.items():
         known = kb.meta.facts.get(name)
         if known is not None and known.argument and name not in stated:
@@ -162,7 +175,9 @@ def _asked(package: str, reached: Reached, arguments: dict[str, str], query: Que
     return OpCall(package, reached.op, {**reached.arguments, **arguments}, reached.when, directions)
 
 
-def _unknown(kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query) -> UsageError:
+def _unknown(
+    kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query
+) -> UsageError:
     for other in kb.meta.prefixes:
         if other not in packages and _entries(kb, other, query.name):
             title = kb.package(other).title
@@ -175,12 +190,21 @@ def _unknown(kb: KnowledgeBase, environment: Environment, packages: Sequence[str
         asked = ", ".join(environment.packages) or "nothing"
         return UsageError(
             f"{quote(query.name)}: no ops are known of this environment ({asked})",
-            tip="name a framework: " + ", ".join(f"--with {name}=VERSION" for name in kb.meta.prefixes),
+            tip="name a framework: "
+            + ", ".join(f"--with {name}=VERSION" for name in kb.meta.prefixes),
         )
-    given = [name for name, each in environment.packages.items() if each.origin == "given" and name not in packages]
+    given = [
+        name
+        for name, each in environment.packages.items()
+        if each.origin == "given" and name not in packages
+    ]
     opless = ", ".join(name for name in given if kb.opless(name))
     tips = [_read(kb, each) for each in packages if each in kb.meta.catalogued]
-    tips += [f"what is known of {opless} belongs to no op, and is told without naming one"] if opless else []
+    tips += (
+        [f"what is known of {opless} belongs to no op, and is told without naming one"]
+        if opless
+        else []
+    )
     return UsageError(
         f"unknown op {quote(query.name)} in {', '.join(packages)}",
         nearest=nearest(plain(query.name), _known_names(kb, packages)),
@@ -204,15 +228,23 @@ def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
 
 def _read(kb: KnowledgeBase, package: str) -> str:
     first, last = kb.meta.catalogued[package]
-    return f"no record names it, and no release of {package} from {first} to {last} has such a public name"
+    return (
+        f"no record names it, and no release of {package} from {first} to {last} has such a "
+        "public name"
+    )
 
 
-def _absent(environment: Environment, package: str, spans: Sequence[Existence], query: Query) -> UsageError:
+def _absent(
+    environment: Environment, package: str, spans: Sequence[Existence], query: Query
+) -> UsageError:
     version = environment.packages[package].version
     return UsageError(f"{quote(query.name)} exists in {package} {told(spans)}, not in {version}")
 
 
 def told(spans: Sequence[Existence]) -> str:
     """Releases that have a name, in words; empty for all of them."""
-    limits = [(each.from_ and f"from {each.from_}", each.until and f"before {each.until}") for each in spans]
+    limits = [
+        (each.from_ and f"from {each.from_}", each.until and f"before {each.until}")
+        for each in spans
+    ]
     return " or ".join(" and ".join(filter(None, each)) for each in limits)

@@ -27,7 +27,9 @@ def deviations(
     enough: list[World] = []
 
     def answer(world: World) -> Outcome | None:
-        """None where an assumption still holds, where fewer have to fall, and where nothing is worse."""
+        """None where an assumption still holds, where fewer have to fall, and where nothing is
+        worse.
+        """
         if any(world[name] == assumed[name] for name in world):
             return None
         if any(smaller.items() <= world.items() for smaller in enough):

@@ -52,7 +52,11 @@ def resolve(
     """The advice for these ops in this environment, to a user who makes these calls already."""
     judged = sources_met.of_items(kb, environment, items, scope)
     packages = sources_met.of_no_op(kb, environment, scope)
-    opless = [source for source in packages if source.finding.applies or source.home not in kb.meta.prefixes]
+    opless = [
+        source
+        for source in packages
+        if source.finding.applies or source.home not in kb.meta.prefixes
+    ]
     every = [source for group in [*judged, opless] for source in group]
     ingredients = _ingredients(kb, environment, scope)
     always = [demand for _id, each, asked in ingredients if not each.optional for demand in asked]
@@ -60,9 +64,13 @@ def resolve(
 
     @functools.cache
     def plan(labels: frozenset[str]) -> tuple[Chosen, Settled]:
-        """Some solutions with what they and the ingredients turn, before and after the user's calls."""
+        """Some solutions with what they and the ingredients turn, before and after the user's
+        calls.
+        """
         asked = [*turned(kb, environment, labels, wanted), *always]
-        return Chosen(labels, wanted, asked), helper_effects.met(kb, environment, settle(asked), used)
+        return Chosen(labels, wanted, asked), helper_effects.met(
+            kb, environment, settle(asked), used
+        )
 
     already = helper_effects.solutions_made(kb, environment, wanted, used)
     chosen = choose(wanted, lambda labels: not plan(labels)[1].contests, already)
@@ -70,7 +78,9 @@ def resolve(
     met = [*zip(items, judged), *([(OpItem(OPLESS, ()), opless)] if opless else [])]
     ops = op_answers(kb, met, chosen)
     unknowns = _unknowns(kb, environment, ops)
-    outcomes: list[Outcome] = [op.outcome for op in ops] or (["unknown"] if unknowns else ["no-known-source"])
+    outcomes: list[Outcome] = [op.outcome for op in ops] or (
+        ["unknown"] if unknowns else ["no-known-source"]
+    )
     return Advice(
         schema_version=SCHEMA_VERSION,
         d9m=Tool(__version__, kb.meta.date),
@@ -93,17 +103,27 @@ def resolve(
 def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroundings:
     asks = {name for each in judged for name in each.finding.asks} - environment.facts.keys()
     known = {name: environment.vocabulary[name] for name in sorted(asks)}
-    defaults = {name: fact.default for name, fact in known.items() if fact.default is not None and not fact.argument}
+    defaults = {
+        name: fact.default
+        for name, fact in known.items()
+        if fact.default is not None and not fact.argument
+    }
     shipped = [name for name, each in environment.packages.items() if each.origin == "wheel"]
     return Surroundings(
         packages={name: each.version or "any" for name, each in environment.packages.items()},
-        releases={name: list(each.candidates.releases) for name, each in environment.packages.items()},
+        releases={
+            name: list(each.candidates.releases) for name, each in environment.packages.items()
+        },
         container=environment.image.reference if environment.image else None,
         device=environment.device,
         facts={**defaults, **environment.facts},
         assumed=[*defaults, *shipped],
-        beyond=[name for name, each in environment.packages.items() if each.candidates.how == "newer"],
-        between=[name for name, each in environment.packages.items() if each.candidates.how == "between"],
+        beyond=[
+            name for name, each in environment.packages.items() if each.candidates.how == "newer"
+        ],
+        between=[
+            name for name, each in environment.packages.items() if each.candidates.how == "between"
+        ],
         gpu=environment.gpu,
         ignored=environment.ignored,
     )
@@ -128,14 +148,23 @@ def _solutions(
     return found
 
 
-def _included(kb: KnowledgeBase, environment: Environment, solution: Solution, wanted: Sequence[Need]) -> list[str]:
+def _included(
+    kb: KnowledgeBase, environment: Environment, solution: Solution, wanted: Sequence[Need]
+) -> list[str]:
     """Other solutions whose every setting here this one surely turns by itself."""
     own = {turn.set for turn in solution.sets if turn.set and {} in environment.holding(turn.when)}
     if not own:
         return []
-    others = sorted({label for need in wanted for labels in need.alternatives for label in labels} - {solution.label})
+    others = sorted(
+        {label for need in wanted for labels in need.alternatives for label in labels}
+        - {solution.label}
+    )
     turned_by = {
-        label: {each.turn.set for each in demands(kb, environment, label, kb.solution(label)[1].settings)} - {None}
+        label: {
+            each.turn.set
+            for each in demands(kb, environment, label, kb.solution(label)[1].settings)
+        }
+        - {None}
         for label in others
     }
     return [label for label, knobs in turned_by.items() if knobs and knobs <= own]
@@ -147,19 +176,29 @@ _Asked: TypeAlias = tuple[str, Ingredient, list[Demand]]
 
 def _ingredients(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[_Asked]:
     found = [(id_, kb.get("ingredients", id_)) for id_ in kb.keys("ingredients")]
-    here = [(id_, each) for id_, each in found if each.scope == scope and environment.holding(each.when)]
+    here = [
+        (id_, each) for id_, each in found if each.scope == scope and environment.holding(each.when)
+    ]
     ordered = sorted(here, key=lambda each: (each[1].order, each[0]))
     return [(id_, each, demands(kb, environment, id_, each.settings)) for id_, each in ordered]
 
 
 def _ingredient_answer(
-    kb: KnowledgeBase, environment: Environment, id_: str, ingredient: Ingredient, asked: Sequence[Demand]
+    kb: KnowledgeBase,
+    environment: Environment,
+    id_: str,
+    ingredient: Ingredient,
+    asked: Sequence[Demand],
 ) -> IngredientAnswer:
     examples = [
-        Example(each.language, each.code, each.note) for each in ingredient.examples if environment.holding(each.when)
+        Example(each.language, each.code, each.note)
+        for each in ingredient.examples
+        if environment.holding(each.when)
     ]
     settings = alone(kb, asked)
-    return IngredientAnswer(id_, ingredient.title, ingredient.summary, ingredient.optional, settings, examples)
+    return IngredientAnswer(
+        id_, ingredient.title, ingredient.summary, ingredient.optional, settings, examples
+    )
 
 
 def _cautions(
@@ -173,7 +212,10 @@ def _cautions(
     told: list[tuple[str, Environment, Caution, bool]] = []
     for source in judged:
         if source.finding.applies:
-            told += [(source.met.id, source.environment, caution, False) for caution in source.met.source.cautions]
+            told += [
+                (source.met.id, source.environment, caution, False)
+                for caution in source.met.source.cautions
+            ]
     for _label, id_, solution in kb.with_required(chosen):
         told += [(id_, environment, each, False) for each in solution.cautions]
         told += [(id_, environment, each, True) for each in solution.notes]
@@ -183,11 +225,15 @@ def _cautions(
     for id_, here, caution, is_note in told:
         for clause in here.holding(caution.when, assume=False):
             kind = "note" if is_note else "caution"
-            found.setdefault((caution.text, str(clause)), CautionAnswer(id_, caution.text, clause, kind))
+            found.setdefault(
+                (caution.text, str(clause)), CautionAnswer(id_, caution.text, clause, kind)
+            )
     return list(found.values())
 
 
-def _unknowns(kb: KnowledgeBase, environment: Environment, ops: Sequence[OpAnswer]) -> list[Unknown]:
+def _unknowns(
+    kb: KnowledgeBase, environment: Environment, ops: Sequence[OpAnswer]
+) -> list[Unknown]:
     found = [
         Unknown(f"{op.query}: {source.id}", source.note or _missing(source))
         for op in ops
@@ -197,8 +243,14 @@ def _unknowns(kb: KnowledgeBase, environment: Environment, ops: Sequence[OpAnswe
     for name, each in environment.packages.items():
         if each.candidates.how == "newer":
             newest = each.candidates.releases[-1]
-            found.append(Unknown(f"{name} {each.version}", f"newer than {newest}, the newest release known"))
-    covered = {name for name in environment.packages if name in kb.meta.folders.values() and _has_records(kb, name)}
+            found.append(
+                Unknown(f"{name} {each.version}", f"newer than {newest}, the newest release known")
+            )
+    covered = {
+        name
+        for name in environment.packages
+        if name in kb.meta.folders.values() and _has_records(kb, name)
+    }
     if not covered:
         named = ", ".join(environment.packages) or "nothing"
         found.append(Unknown(named, "the knowledge base has no records of it yet"))

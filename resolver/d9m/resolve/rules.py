@@ -16,7 +16,16 @@ from d9m.kb.store import KnowledgeBase, Met
 from d9m.model import conditions
 from d9m.model.conditions import Condition, World
 from d9m.model.op_syntax import BOTH, Direction
-from d9m.model.records import Clause, Default, Range, RecordedOutcome, Solution, Source, Step, Unless
+from d9m.model.records import (
+    Clause,
+    Default,
+    Range,
+    RecordedOutcome,
+    Solution,
+    Source,
+    Step,
+    Unless,
+)
 from d9m.model.versions import covers, key
 
 Labels: TypeAlias = tuple[str, ...]
@@ -35,7 +44,8 @@ class Verdict(msgspec.Struct, frozen=True):
     pending: str | None = None
     note: str | None = None
     last_verified: tuple[str, RecordedOutcome] | None = None
-    """Where the release is newer than anybody looked at: the last one looked at, and its outcome."""
+    """Where the release is newer than anybody looked at: the last one looked at, and its outcome.
+    """
 
 
 class Basis(msgspec.Struct, frozen=True):
@@ -60,7 +70,9 @@ class Rules:
         self.reached = conditions.parse(when)
         self.patterns = [(conditions.parse(each.when), each.directions) for each in met.patterns]
         self.tracks = {
-            package: [(step, [conditions.parse(each.when) for each in step.unless]) for step in steps]
+            package: [
+                (step, [conditions.parse(each.when) for each in step.unless]) for step in steps
+            ]
             for package, steps in met.source.timeline.items()
         }
         labels = {
@@ -92,17 +104,28 @@ class Rules:
         seen = step.verified_through
         if seen is None:
             return None
-        after = (each for each in self.kb.releases(package) if key(each) > key(seen) and not covers(seen, each))
+        after = (
+            each
+            for each in self.kb.releases(package)
+            if key(each) > key(seen) and not covers(seen, each)
+        )
         return next(after, None)
 
     def directions(self, wanted: Sequence[Direction]) -> list[Direction]:
         ways = {direction for _when, directions in self.patterns for direction in directions}
         return [each for each in BOTH if each in ways and each in wanted]
 
-    def verdict(self, world: World, image: str | None, wanted: Sequence[Direction]) -> tuple[Verdict, Basis | None]:
+    def verdict(
+        self, world: World, image: str | None, wanted: Sequence[Direction]
+    ) -> tuple[Verdict, Basis | None]:
         """What happens in one world, and what says so."""
-        met = any(set(directions) & set(wanted) and conditions.holds(when, world) for when, directions in self.patterns)
-        if not (met and conditions.holds(self.reached, world) and conditions.holds(self.applies, world)):
+        met = any(
+            set(directions) & set(wanted) and conditions.holds(when, world)
+            for when, directions in self.patterns
+        )
+        if not (
+            met and conditions.holds(self.reached, world) and conditions.holds(self.applies, world)
+        ):
             return NOT_MET, None
         track = image if image in self.tracks else self.home
         found = self._at(track, world)
@@ -112,13 +135,19 @@ class Rules:
         if found is None:
             return NOT_MET, None
         place, step, exceptions = found
-        exception = next((at for at, when in enumerate(exceptions) if conditions.holds(when, world)), None)
+        exception = next(
+            (at for at, when in enumerate(exceptions) if conditions.holds(when, world)), None
+        )
         rule = step if exception is None else step.unless[exception]
         value = world[track]
-        beyond = self._first_unverified(track, step) if place == len(self.tracks[track]) - 1 else None
+        beyond = (
+            self._first_unverified(track, step) if place == len(self.tracks[track]) - 1 else None
+        )
         late = beyond is not None and isinstance(value, tuple) and value >= key(beyond)
         told = self._ruled(rule, world)
-        return unverified(told, step.verified_through or "") if late else told, Basis(track, place, exception)
+        return unverified(told, step.verified_through or "") if late else told, Basis(
+            track, place, exception
+        )
 
     def _at(self, track: str, world: World) -> tuple[int, Step, list[Condition]] | None:
         """The step of a track that holds in a world."""
@@ -142,7 +171,15 @@ class Rules:
         if outcome == "raises":
             switch = " + ".join(usable[0]) if usable else None
             error = rule.error if switch else None
-            return Verdict(outcome if switch else "unsolved", default, (), switch, error, rule.pending, rule.note)
+            return Verdict(
+                outcome if switch else "unsolved",
+                default,
+                (),
+                switch,
+                error,
+                rule.pending,
+                rule.note,
+            )
         alternatives = usable if outcome == "solved" else ()
         return Verdict(outcome, default, alternatives, None, None, rule.pending, rule.note)
 
@@ -168,7 +205,9 @@ DEFAULTS: dict[RecordedOutcome, Default] = {
 
 
 def _usable(solution: Solution) -> tuple[Condition, list[Condition]]:
-    return conditions.parse(solution.when), [conditions.parse(each.when) for each in solution.cautions if each.blocks]
+    return conditions.parse(solution.when), [
+        conditions.parse(each.when) for each in solution.cautions if each.blocks
+    ]
 
 
 def rules(kb: KnowledgeBase, met: Met, when: Clause) -> Rules:
@@ -181,4 +220,6 @@ def unverified(verdict: Verdict, newest: str) -> Verdict:
     if verdict.outcome == "no-known-source" or verdict.last_verified:
         return verdict
     seen = (newest, verdict.outcome)
-    return msgspec.structs.replace(verdict, outcome="unknown", default="unknown", last_verified=seen)
+    return msgspec.structs.replace(
+        verdict, outcome="unknown", default="unknown", last_verified=seen
+    )

@@ -25,11 +25,15 @@ class Need(msgspec.Struct, frozen=True):
 
 
 MOST_LABELS = 12
-"""Free solutions that the search combines. Real questions have one to four; beyond, each need takes its first."""
+"""Free solutions that the search combines. Real questions have one to four; beyond, each need takes
+its first.
+"""
 
 
 def choose(
-    needs: Sequence[Need], consistent: Callable[[frozenset[str]], bool], made: frozenset[str] = frozenset()
+    needs: Sequence[Need],
+    consistent: Callable[[frozenset[str]], bool],
+    made: frozenset[str] = frozenset(),
 ) -> frozenset[str]:
     """Solutions that meet every need.
 
@@ -61,7 +65,9 @@ def _distinct(needs: Iterator[Need]) -> list[Need]:
 
 def _candidates(forced: frozenset[str], rest: list[Need]) -> Iterator[frozenset[str]]:
     """Sets that meet every need, best first."""
-    labels = sorted({label for need in rest for labels in need.alternatives for label in labels} - forced)
+    labels = sorted(
+        {label for need in rest for labels in need.alternatives for label in labels} - forced
+    )
     if len(labels) > MOST_LABELS:
         yield forced.union(*(need.alternatives[0] for need in rest))
         return
@@ -77,5 +83,6 @@ def _candidates(forced: frozenset[str], rest: list[Need]) -> Iterator[frozenset[
 def _preference(chosen: frozenset[str], needs: list[Need]) -> int:
     """How far down its list each need finds its answer, summed."""
     return sum(
-        next(place for place, labels in enumerate(need.alternatives) if chosen.issuperset(labels)) for need in needs
+        next(place for place, labels in enumerate(need.alternatives) if chosen.issuperset(labels))
+        for need in needs
     )

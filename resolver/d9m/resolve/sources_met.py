@@ -27,20 +27,32 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
     directions: list[Direction]
 
 
-def of_items(kb: KnowledgeBase, environment: Environment, items: Sequence[OpItem], scope: Scope) -> list[list[Judged]]:
+def of_items(
+    kb: KnowledgeBase, environment: Environment, items: Sequence[OpItem], scope: Scope
+) -> list[list[Judged]]:
     """For each query item the sources that its ops meet, worst first."""
     known: dict[Hashable, Judged] = {}
 
     def judged(op: OpCall, met: Met) -> Judged:
-        place = (rules(kb, met, op.when), *op.arguments.items(), op.directions, *op.defaults.items())
+        place = (
+            rules(kb, met, op.when),
+            *op.arguments.items(),
+            op.directions,
+            *op.defaults.items(),
+        )
         if place not in known:
             call = environment.given(op.arguments, op.defaults)
-            known[place] = Judged(met, op.package, call, *judge(kb, call, met, op.when, op.directions))
+            known[place] = Judged(
+                met, op.package, call, *judge(kb, call, met, op.when, op.directions)
+            )
         return known[place]
 
     return [
         _worst_first(
-            judged(op, met) for op in item.ops for met in kb.met_by(op.package, op.name) if met.source.scope == scope
+            judged(op, met)
+            for op in item.ops
+            for met in kb.met_by(op.package, op.name)
+            if met.source.scope == scope
         )
         for item in items
     ]
@@ -50,9 +62,13 @@ def _worst_first(every: Iterable[Judged]) -> list[Judged]:
     """Sources that are met, each as it is met at worst."""
     found: dict[str, Judged] = {}
     for each in every:
-        if each.finding.is_met and (each.met.id not in found or _worse(each.finding, found[each.met.id].finding)):
+        if each.finding.is_met and (
+            each.met.id not in found or _worse(each.finding, found[each.met.id].finding)
+        ):
             found[each.met.id] = each
-    return sorted(found.values(), key=lambda each: (-WORST_LAST.index(each.finding.outcome), each.met.id))
+    return sorted(
+        found.values(), key=lambda each: (-WORST_LAST.index(each.finding.outcome), each.met.id)
+    )
 
 
 def of_no_op(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[Judged]:
@@ -70,7 +86,9 @@ def of_no_op(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[
 
 
 def _is_asked_about(kb: KnowledgeBase, environment: Environment, package: str) -> bool:
-    """Every wheel and image ships CUDA, cuDNN and NCCL: who neither names nor uses one does not ask about it."""
+    """Every wheel and image ships CUDA, cuDNN and NCCL: who neither names nor uses one does not ask
+    about it.
+    """
     if package not in kb.meta.platforms or environment.packages[package].origin == "given":
         return True
     concerns = kb.package(package).concerns

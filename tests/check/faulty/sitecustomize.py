@@ -1,8 +1,8 @@
 """A PyTorch with faults of its own: Python reads this first wherever it is on the path.
 
-``FAULT`` lists what goes wrong, separated by blanks: ``cumsum:sometimes:50`` changes one unit in the last place in one
-of 50 calls, at random. See `FAULTS` for the other kinds; ``cumsum`` is an attribute of torch.
-"""
+``FAULT`` lists what goes wrong, separated by blanks: ``cumsum:sometimes:50`` changes one unit in
+the last place in one of 50 calls, at random. See `FAULTS` for the other kinds; ``cumsum`` is an
+attribute of torch."""
 
 import os
 import random
@@ -25,7 +25,9 @@ def sometimes(right, often, given, named):
 
 
 def unswitched(right, often, given, named, calls=[0]):  # noqa: B006  it counts
-    """Every so many calls, while deterministic algorithms are off: what chance looks like at its worst."""
+    """Every so many calls, while deterministic algorithms are off: what chance looks like at its
+    worst.
+    """
     value = right(*given, **named)
     calls[0] += not torch.are_deterministic_algorithms_enabled()
     return nudged(value) if calls[0] and calls[0] % often == 0 else value

@@ -1,9 +1,9 @@
 # ruff: noqa: N802  the names are the library's
-"""A machine with two NVIDIA GPUs, where there is none: Python reads this first wherever it is on the path.
+"""A machine with two NVIDIA GPUs, where there is none: Python reads this first wherever it is on
+the path.
 
-The driver's files are there, NVML's library answers, and PyTorch takes "cuda" for a device that computes as the CPU
-does. ``D9M_TEST_NVML``: what is wrong with NVML, if anything.
-"""
+The driver's files are there, NVML's library answers, and PyTorch takes "cuda" for a device that
+computes as the CPU does. ``D9M_TEST_NVML``: what is wrong with NVML, if anything."""
 
 import os
 import types
@@ -16,7 +16,9 @@ FAULT = os.environ.get("D9M_TEST_NVML", "")
 
 
 class Library:
-    """libnvidia-ml.so.1 as its header describes it: results go where the arguments point, errors are numbers."""
+    """libnvidia-ml.so.1 as its header describes it: results go where the arguments point, errors
+    are numbers.
+    """
 
     def nvmlInitWithFlags(self, _flags):
         return {"permission": NO_PERMISSION, "driver": DRIVER_NOT_LOADED}.get(FAULT, 0)

@@ -1,4 +1,5 @@
-"""Compare the records with what wheels say (``kb/evidence/``): both ways, each difference with a code.
+"""Compare the records with what wheels say (``kb/evidence/``): both ways, each difference with a
+code.
 
 Every difference is one of two: the records claim what no wheel carries, or a
 wheel carries what no record knows. One that is right as it stands has its reason
@@ -13,7 +14,16 @@ from pathlib import Path
 
 import msgspec
 
-from d9m.authoring.audit import alerts, listed, messages, names, parameters, releases, texts, variables
+from d9m.authoring.audit import (
+    alerts,
+    listed,
+    messages,
+    names,
+    parameters,
+    releases,
+    texts,
+    variables,
+)
 from d9m.authoring.audit.shipped import Difference, Known, Shipped, shipped
 from d9m.errors import ExitCode
 from d9m.kb import build, yaml_files
@@ -68,6 +78,9 @@ def audit(folder: Path) -> Audit:
     all_ = sorted({each for check in CHECKS for each in check(known, found)})
     stale = reasons.keys() - {each.id for each in all_}
     open_ = [each for each in all_ if each.id not in reasons]
-    open_ += [Difference("explanation-stale", id_, "", "nothing needs this reason any more") for id_ in sorted(stale)]
+    open_ += [
+        Difference("explanation-stale", id_, "", "nothing needs this reason any more")
+        for id_ in sorted(stale)
+    ]
     needed = {id_: reason for id_, reason in reasons.items() if id_ not in stale}
     return Audit(SCHEMA_VERSION, found.files, open_, needed)

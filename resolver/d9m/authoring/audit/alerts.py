@@ -1,4 +1,6 @@
-"""Names that libraries hand to the function that refuses: does somebody who pastes one get an answer?"""
+"""Names that libraries hand to the function that refuses: does somebody who pastes one get an
+answer?
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     errors: dict[str, ErrorRecord] = known.of("errors")
     texts = [text.text for error in errors.values() for text in error.texts]
     for package, releases in shipped.packages.items():
-        for name in sorted({name for release in releases.values() for name in release.all("alerts")}):
+        for name in sorted(
+            {name for release in releases.values() for name in release.all("alerts")}
+        ):
             missing: list[str] = []
             if not known.kb.get("names", f"{package}:{plain(name)}"):
                 missing.append("no name of the catalogue")

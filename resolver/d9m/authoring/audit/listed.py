@@ -1,4 +1,6 @@
-"""Lists in the docstring of the switch: is each op known, met by a source, and judged as the list says?"""
+"""Lists in the docstring of the switch: is each op known, met by a source, and judged as the list
+says?
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,13 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
         for version, release in ((version, releases[version]) for version in listed):
             for section, line in release.lists():
                 for asked in _asked(known.kb, line):
-                    code, detail = _judged(known.kb, package, version, section, asked, _device(line))
+                    code, detail = _judged(
+                        known.kb, package, version, section, asked, _device(line)
+                    )
                     if code:
-                        found.setdefault((package, code, f"{section}:{asked}", detail), set()).add(version)
+                        found.setdefault((package, code, f"{section}:{asked}", detail), set()).add(
+                            version
+                        )
     for (package, code, subject, detail), versions in found.items():
         yield Difference(code, subject, shipped.spans(package, versions), f"{package}: {detail}")
 
@@ -52,7 +58,11 @@ def _asked(kb: KnowledgeBase, line: Line) -> Iterator[str]:
     values: dict[str, list[str]] = {}
     for name, value in stated:
         values.setdefault(name, []).append(f":{name}={value}")
-    direction = ":backward" if "differentiate" in line.condition or "requires grad" in line.condition else ""
+    direction = (
+        ":backward"
+        if "differentiate" in line.condition or "requires grad" in line.condition
+        else ""
+    )
     for chosen in itertools.product(*values.values()):
         yield f"{line.op}{''.join(chosen)}{direction}"
 
@@ -63,7 +73,9 @@ def _device(line: Line) -> str:
     return named[0].lower() if named else "cuda"
 
 
-def _judged(kb: KnowledgeBase, package: str, version: str, section: str, asked: str, device: str) -> tuple[str, str]:
+def _judged(
+    kb: KnowledgeBase, package: str, version: str, section: str, asked: str, device: str
+) -> tuple[str, str]:
     """Code and detail of a difference; empty where records and list agree."""
     environment = describe(kb, Setup(((package, version),), device=device))
     try:

@@ -14,15 +14,21 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     errors: dict[str, ErrorRecord] = known.of("errors")
     texts = [" ".join(text.text.split()) for error in errors.values() for text in error.texts]
     for package, releases in shipped.packages.items():
-        for message in sorted({text for release in releases.values() for text in release.all("messages")}):
+        for message in sorted(
+            {text for release in releases.values() for text in release.all("messages")}
+        ):
             if not any(_same(message, text) for text in texts):
-                have = shipped.carrying(package, lambda release, m=message: m in release.all("messages"))
+                have = shipped.carrying(
+                    package, lambda release, m=message: m in release.all("messages")
+                )
                 spans = shipped.spans(package, have)
                 yield Difference("message-unknown", _short(message), spans, f"{package}: {message}")
 
 
 def _same(message: str, text: str) -> bool:
-    """Whether what does not vary in one stands in the other, or the message fits where the text says ``{…}``."""
+    """Whether what does not vary in one stands in the other, or the message fits where the text
+    says ``{…}``.
+    """
     pieces, ours = parts(message), parts(text)
     return (
         _holds(text, pieces)
@@ -32,7 +38,9 @@ def _same(message: str, text: str) -> bool:
 
 
 def _holds(text: str, pieces: list[tuple[int, str]]) -> bool:
-    return sum(len(piece) for _place, piece in pieces) >= SHORTEST and all(piece in text for _place, piece in pieces)
+    return sum(len(piece) for _place, piece in pieces) >= SHORTEST and all(
+        piece in text for _place, piece in pieces
+    )
 
 
 def _short(message: str) -> str:

@@ -1,4 +1,6 @@
-"""Catalogues of public names: does each op exist in the releases that the records say, and is none left out?"""
+"""Catalogues of public names: does each op exist in the releases that the records say, and is none
+left out?
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,18 @@ def _existences(known: Known, shipped: Shipped, catalogue: Catalogue) -> Iterato
         for release in catalogue.releases
         if release in shipped.packages.get(package, {})
     }
-    spaces = {release: {name.rpartition(".")[0] for name in names} for release, names in spelled.items()}
+    spaces = {
+        release: {name.rpartition(".")[0] for name in names} for release, names in spelled.items()
+    }
     for file in files.values():
         for name, exists in file.ops.items() if file.package == package else ():
             own = _spellings(name, prefixes)
             all_ = own.union(*(_spellings(each, prefixes) for each in reaching.get(name, ())))
-            readable = {release for release, names in spaces.items() if any(_space(each) in names for each in own)}
+            readable = {
+                release
+                for release, names in spaces.items()
+                if any(_space(each) in names for each in own)
+            }
             have = {release for release in readable if own & spelled[release]}
             led = {release for release in readable if all_ & spelled[release]}
             yield from _compared(shipped, package, name, exists, readable, have, led)
@@ -49,7 +57,13 @@ def _reaching(known: Known, package: str) -> dict[str, set[str]]:
 
 
 def _compared(
-    shipped: Shipped, package: str, name: str, exists: Existence, readable: set[str], have: set[str], led: set[str]
+    shipped: Shipped,
+    package: str,
+    name: str,
+    exists: Existence,
+    readable: set[str],
+    have: set[str],
+    led: set[str],
 ) -> Iterator[Difference]:
     """`have`: releases with the name itself; `led`: those with any name that leads to the op."""
     said = existing(exists, readable)
@@ -58,11 +72,18 @@ def _compared(
         yield Difference("op-not-shipped", name, spans, f"{package}: no such name in these")
     if have - said:
         spans = shipped.spans(package, have - said)
-        yield Difference("op-shipped-elsewhere", name, spans, f"{package}: the name is in these already, or still")
+        yield Difference(
+            "op-shipped-elsewhere",
+            name,
+            spans,
+            f"{package}: the name is in these already, or still",
+        )
 
 
 def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[Difference]:
-    """Public names of which nothing is known, and which are called like an op that meets a source."""
+    """Public names of which nothing is known, and which are called like an op that meets a
+    source.
+    """
     meeting: dict[str, list[str]] = {}
     for entry in _entries(known, package):
         if any(known.kb.met_by(package, reached.op) for reached in entry.reaches):
@@ -72,13 +93,17 @@ def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[Differe
         for name in known.kb.get("public", place) if place.startswith(start) else ():
             top = name.name.partition(".")[0]
             alike = [
-                each for each in meeting.get(_last(name.name), []) if each.partition(".")[0] == top or "." not in each
+                each
+                for each in meeting.get(_last(name.name), [])
+                if each.partition(".")[0] == top or "." not in each
             ]
             if alike and not name.name.rpartition(".")[2].startswith("_"):
                 releases = list(shipped.packages.get(package, {}))
                 have = {release for span in name.spans for release in existing(span, releases)}
                 detail = f"{package}: no record names it, but {', '.join(sorted(alike))}"
-                yield Difference("namesake-unknown", name.name, shipped.spans(package, have), detail)
+                yield Difference(
+                    "namesake-unknown", name.name, shipped.spans(package, have), detail
+                )
 
 
 def _last(name: str) -> str:
@@ -98,5 +123,7 @@ def _space(name: str) -> str:
 
 def _spellings(name: str, prefixes: dict[str, str]) -> set[str]:
     """A name as it is looked up: plain, and with its prefix written out."""
-    written_out = [full + name[len(short) :] for short, full in prefixes.items() if name.startswith(short)]
+    written_out = [
+        full + name[len(short) :] for short, full in prefixes.items() if name.startswith(short)
+    ]
     return {plain(each) for each in (name, *written_out)}

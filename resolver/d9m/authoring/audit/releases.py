@@ -1,4 +1,6 @@
-"""Releases: is each that was read or published in the map, and is a wheel of each newer minor release read?"""
+"""Releases: is each that was read or published in the map, and is a wheel of each newer minor
+release read?
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
         listed = known.kb.releases(package)
         for version in releases:
             if version not in listed:
-                yield Difference("release-not-in-map", f"{package} {version}", "", "a wheel of it was read")
+                yield Difference(
+                    "release-not-in-map", f"{package} {version}", "", "a wheel of it was read"
+                )
         minors = {minor(version) for version in releases}
         oldest = min(key(version) for version in releases)
         for version in listed:
@@ -31,7 +35,9 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
 
 
 def _missing(known: Known, published: Published) -> Iterator[Difference]:
-    """Final releases since the map's first that it does not list. A build (``1.4.1.post2``) counts as its release."""
+    """Final releases since the map's first that it does not list. A build (``1.4.1.post2``) counts
+    as its release.
+    """
     listed = [key(version) for version in known.kb.releases(published.package)]
     for version in published.releases:
         if _FINAL.fullmatch(version) and key(version) > listed[0] and key(version) not in listed:

@@ -21,12 +21,16 @@ class Difference(msgspec.Struct, frozen=True, order=True):
     code: str
     subject: str
     releases: str
-    """``first..until``: both read, the second exclusive, empty to the newest; several joined by ``,``."""
+    """``first..until``: both read, the second exclusive, empty to the newest; several joined by
+    ``,``.
+    """
     detail: str
 
     @property
     def id(self) -> str:
-        """What an explanation names. New releases change it only where they change the difference."""
+        """What an explanation names. New releases change it only where they change the
+        difference.
+        """
         return " ".join(filter(None, (self.code, self.subject, self.releases)))
 
 
@@ -82,16 +86,21 @@ def shipped(folder: Path) -> Shipped:
     facts = wheel_facts.facts(folder)
     packages: dict[str, dict[str, list[WheelFacts]]] = {}
     for each in facts.values():
-        packages.setdefault(each.package, {}).setdefault(each.version.partition("+")[0], []).append(each)
+        packages.setdefault(each.package, {}).setdefault(each.version.partition("+")[0], []).append(
+            each
+        )
     ordered = {
         package: {version: Release(found[version]) for version in in_order(found)}
         for package, found in packages.items()
     }
-    return Shipped(sorted(facts), ordered, wheel_facts.catalogues(folder), wheel_facts.published(folder))
+    return Shipped(
+        sorted(facts), ordered, wheel_facts.catalogues(folder), wheel_facts.published(folder)
+    )
 
 
 def meant(when: records.When, home: str, package: str, versions: Iterable[str]) -> set[str] | None:
-    """Releases of a package in which a record's condition can hold; None if it says nothing about the package.
+    """Releases of a package in which a record's condition can hold; None if it says nothing about
+    the package.
 
     A clause that names another build instead (``ngc-tensorflow-tf2``) is none of this package's.
     """

@@ -33,9 +33,16 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
                 subject = f"errors/{id_}#{number}"
                 shown = f"{package}: {text.text[:90]}"
                 if said - have:
-                    yield Difference("text-not-shipped", subject, shipped.spans(package, said - have), shown)
+                    yield Difference(
+                        "text-not-shipped", subject, shipped.spans(package, said - have), shown
+                    )
                 if have - said:
-                    yield Difference("text-shipped-elsewhere", subject, shipped.spans(package, have - said), shown)
+                    yield Difference(
+                        "text-shipped-elsewhere",
+                        subject,
+                        shipped.spans(package, have - said),
+                        shown,
+                    )
 
 
 def carries(release: Release, text: str) -> bool:
@@ -45,14 +52,21 @@ def carries(release: Release, text: str) -> bool:
     hand over, and a rest that is the same for all of them.
     """
     named = any(refuses(text, each) for each in release.all("alerts"))
-    rests = [each for each in release.all("messages") if _VARIES.sub("", each).strip().startswith(_REFUSED.strip())]
+    rests = [
+        each
+        for each in release.all("messages")
+        if _VARIES.sub("", each).strip().startswith(_REFUSED.strip())
+    ]
     return _covered(text, release.all("messages").difference(() if named else rests))
 
 
 def refuses(text: str, alert: str) -> bool:
     """Whether this is the refusal of an operation of that name."""
     name, refused, _rest = text.partition(_REFUSED)
-    return bool(refused) and re.fullmatch(".+".join(map(re.escape, _VARIES.split(name))), alert) is not None
+    return (
+        bool(refused)
+        and re.fullmatch(".+".join(map(re.escape, _VARIES.split(name))), alert) is not None
+    )
 
 
 def _covered(text: str, messages: Iterable[str]) -> bool:
@@ -72,17 +86,28 @@ def _held(text: str, message: str) -> list[tuple[int, int]]:
     if all(part in message for _place, part in pieces):
         return [(0, len(text))]
     places = [(text.find(part), len(part)) for _place, part in parts(message)]
-    whole = sum(length for _start, length in places) >= SHORTEST and all(start >= 0 for start, _length in places)
+    whole = sum(length for _start, length in places) >= SHORTEST and all(
+        start >= 0 for start, _length in places
+    )
     held = [(start, start + length) for start, length in places] if whole else []
     return [*held, *across(text, pieces, message)]
 
 
 def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[tuple[int, int]]:
-    """Where a message fits that says what stands in the text's ``{…}``: it ends, or begins, beside one."""
+    """Where a message fits that says what stands in the text's ``{…}``: it ends, or begins, beside
+    one.
+    """
     for place, part in pieces:
         lengths = range(len(part), SHORTEST - 1, -1)
         after = next((size for size in lengths if place > 0 and message.endswith(part[:size])), 0)
-        before = next((size for size in lengths if text[place + len(part) :] and message.startswith(part[-size:])), 0)
+        before = next(
+            (
+                size
+                for size in lengths
+                if text[place + len(part) :] and message.startswith(part[-size:])
+            ),
+            0,
+        )
         if after:
             yield place, place + after
         if before:

@@ -1,4 +1,6 @@
-"""Environment variables and compiler flags: is what a record sets in the binaries, and the other way round?"""
+"""Environment variables and compiler flags: is what a record sets in the binaries, and the other
+way round?
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ TOPIC = "determinis"
 
 
 def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
-    """`variable-not-shipped`, `variable-shipped-elsewhere`, `variable-unknown` and `flag-unknown`."""
+    """`variable-not-shipped`, `variable-shipped-elsewhere`, `variable-unknown` and
+    `flag-unknown`.
+    """
     settings: dict[str, Setting] = known.of("settings")
     for package, releases in shipped.packages.items():
         for id_, setting in settings.items():
@@ -21,14 +25,28 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
                 yield from _setting(known, shipped, package, id_, setting)
         names = {each.name for each in settings.values()}
         flags = " ".join(_values(known))
-        for field, code, told in (("variables", "variable-unknown", names), ("flags", "flag-unknown", flags)):
-            for name in sorted({name for release in releases.values() for name in release.all(field)}):
+        for field, code, told in (
+            ("variables", "variable-unknown", names),
+            ("flags", "flag-unknown", flags),
+        ):
+            for name in sorted(
+                {name for release in releases.values() for name in release.all(field)}
+            ):
                 if TOPIC in name.lower() and name not in told:
-                    have = shipped.carrying(package, lambda release, f=field, n=name: n in release.all(f))
-                    yield Difference(code, name, shipped.spans(package, have), f"{package}: no setting has this name")
+                    have = shipped.carrying(
+                        package, lambda release, f=field, n=name: n in release.all(f)
+                    )
+                    yield Difference(
+                        code,
+                        name,
+                        shipped.spans(package, have),
+                        f"{package}: no setting has this name",
+                    )
 
 
-def _setting(known: Known, shipped: Shipped, package: str, id_: str, setting: Setting) -> Iterator[Difference]:
+def _setting(
+    known: Known, shipped: Shipped, package: str, id_: str, setting: Setting
+) -> Iterator[Difference]:
     releases = shipped.packages[package]
     have = shipped.carrying(package, lambda release: setting.name in release.all("variables"))
     if setting.effect == "never":
@@ -40,14 +58,20 @@ def _setting(known: Known, shipped: Shipped, package: str, id_: str, setting: Se
     subject = f"settings/{id_}"
     if said - have:
         detail = f"{package}: {setting.name} is in no library of these"
-        yield Difference("variable-not-shipped", subject, shipped.spans(package, said - have), detail)
+        yield Difference(
+            "variable-not-shipped", subject, shipped.spans(package, said - have), detail
+        )
     if have - said:
         detail = f"{package}: {setting.name} is in these, the record names others"
-        yield Difference("variable-shipped-elsewhere", subject, shipped.spans(package, have - said), detail)
+        yield Difference(
+            "variable-shipped-elsewhere", subject, shipped.spans(package, have - said), detail
+        )
 
 
 def _values(known: Known) -> Iterator[str]:
-    """Every value that a solution gives a setting, and every name of a setting: flags are either."""
+    """Every value that a solution gives a setting, and every name of a setting: flags are
+    either.
+    """
     solutions: dict[str, Solution] = known.of("solutions")
     for solution in solutions.values():
         for turn in (*solution.settings, *solution.sets):

@@ -29,7 +29,9 @@ class Framework(msgspec.Struct, frozen=True):
     """Folders of its Python files."""
     names: Callable[[Wheel], set[str]]
     refuses: str = ""
-    """Function that refuses a nondeterministic operation (part of its symbol): its callers name the operation."""
+    """Function that refuses a nondeterministic operation (part of its symbol): its callers name the
+    operation.
+    """
 
 
 _TORCH = Framework("torch", ("torch/",), modules.torch_names, "21alertNotDeterministic")
@@ -57,17 +59,23 @@ class Collected(msgspec.Struct, frozen=True):
     names: list[str]
     """Public names, for the catalogue."""
     part: bool = False
-    """Whether these are only some of the names of a release, and the facts not those of the framework."""
+    """Whether these are only some of the names of a release, and the facts not those of the
+    framework.
+    """
 
 
 def collect(path: Path) -> Collected:
-    """Read a wheel. Raises DataError for a damaged file, and for a distribution that nothing is known about."""
+    """Read a wheel. Raises DataError for a damaged file, and for a distribution that nothing is
+    known about.
+    """
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     with Wheel(path) as wheel:
         framework = {**FRAMEWORKS, **BESIDE}.get(wheel.distribution)
         if framework is None:
-            raise DataError(f"{path.name}: not a wheel of a framework", allowed=[*FRAMEWORKS, *BESIDE])
+            raise DataError(
+                f"{path.name}: not a wheel of a framework", allowed=[*FRAMEWORKS, *BESIDE]
+            )
         words, alerts = _words(wheel, framework)
         facts = WheelFacts(
             package=framework.package,
@@ -87,16 +95,26 @@ def collect(path: Path) -> Collected:
 
 def published(distribution: str, day: str) -> Published:
     """Releases that the package index lists today."""
-    return Published(FRAMEWORKS[distribution].package, distribution, day, download.released(distribution))
+    return Published(
+        FRAMEWORKS[distribution].package, distribution, day, download.released(distribution)
+    )
 
 
 def catalogued(path: Path, found: Collected, beside: str | None = None) -> Catalogue:
-    """The catalogue in `path`, or a new one, with the names of one more release; or of more `beside` those of one."""
+    """The catalogue in `path`, or a new one, with the names of one more release; or of more
+    `beside` those of one.
+    """
     known = read(path, Catalogue) if path.exists() else Catalogue(found.facts.package)
     if known.package != found.facts.package:
-        raise DataError(f"{path.name}: a catalogue of {known.package}, not of {found.facts.package}")
+        raise DataError(
+            f"{path.name}: a catalogue of {known.package}, not of {found.facts.package}"
+        )
     if beside is None:
-        return known.with_release(found.facts.version.partition("+")[0], found.names) if found.names else known
+        return (
+            known.with_release(found.facts.version.partition("+")[0], found.names)
+            if found.names
+            else known
+        )
     if beside not in known.releases:
         raise DataError(f"{path.name}: has no release {beside}", allowed=known.releases)
     return known.with_release(beside, {*known.at(beside), *found.names})
@@ -112,7 +130,11 @@ def _words(wheel: Wheel, framework: Framework) -> tuple[Words, set[str]]:
                 image = _image(content, framework.refuses, f"{wheel.path.name}: {member}")
                 words.add(in_binary(content, _areas(content, image)))
                 alerts.update(calls.passed(content, image))
-        elif member.startswith(framework.roots) and member.endswith(".py") and not _OF_TESTS.search(member):
+        elif (
+            member.startswith(framework.roots)
+            and member.endswith(".py")
+            and not _OF_TESTS.search(member)
+        ):
             words.add(in_python(wheel.text(member)))
     return words, alerts
 

@@ -30,7 +30,9 @@ def passed(content: Content, image: Image) -> set[str]:
     found: set[str] = set()
     if not image.called_at or not image.machine:
         return found
-    calls, addresses = (_x86_calls, _x86_addresses) if image.machine == "x86-64" else (_arm_calls, _arm_addresses)
+    calls, addresses = (
+        (_x86_calls, _x86_addresses) if image.machine == "x86-64" else (_arm_calls, _arm_addresses)
+    )
     for section in image.code():
         for call in calls(content, section, image.called_at):
             loaded = addresses(content, section, max(section.offset, call - _BEFORE), call)
@@ -47,7 +49,9 @@ def _text(content: Content, image: Image, address: int) -> str:
 
 def _x86_calls(content: Content, section: Section, wanted: frozenset[int]) -> Iterator[int]:
     move = section.address - section.offset
-    for call in _X86_CALL.finditer(content, section.offset, section.offset + max(0, section.size - 4)):
+    for call in _X86_CALL.finditer(
+        content, section.offset, section.offset + max(0, section.size - 4)
+    ):
         (distance,) = struct.unpack_from("<i", content, call.end())
         if move + call.end() + 4 + distance in wanted:
             yield call.start()

@@ -1,4 +1,6 @@
-"""Find what a name of a Python module stands for, across the modules of a wheel; nothing is imported."""
+"""Find what a name of a Python module stands for, across the modules of a wheel; nothing is
+imported.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ class Definitions:
                 return found
         return []
 
-    def _value(self, module: str, name: str, value: ast.expr, above: frozenset[Imported]) -> Overloads:
+    def _value(
+        self, module: str, name: str, value: ast.expr, above: frozenset[Imported]
+    ) -> Overloads:
         """How something that was assigned is called."""
         if isinstance(value, (ast.Name, ast.Attribute)):
             place = self._place(module, value)
@@ -85,7 +89,9 @@ class Definitions:
             return self._value(module, name, branch, above) if branch else []
         if function in _DOCUMENTED and len(value.args) > 1:
             stated = self._value(module, name, value.args[0], above)
-            complete = stated and not any(each.default == UNSTATED for form in stated for each in form.parameters)
+            complete = stated and not any(
+                each.default == UNSTATED for form in stated for each in form.parameters
+            )
             return stated if complete else docstring_overloads(name, value.args[1]) or stated
         decorated = isinstance(value.func, ast.Call) or function in _SAME
         return self._value(module, name, value.args[0], above) if decorated and value.args else []
@@ -99,7 +105,9 @@ class Definitions:
                 return found
         return []
 
-    def _line(self, module: str, name: str, above: frozenset[Imported]) -> Iterator[tuple[str, ast.ClassDef]]:
+    def _line(
+        self, module: str, name: str, above: frozenset[Imported]
+    ) -> Iterator[tuple[str, ast.ClassDef]]:
         """A class and those it inherits from, as far as the wheel has them."""
         if (module, name) in above:
             return

@@ -10,7 +10,12 @@ from pathlib import Path
 from d9m.errors import UsageError, quote
 
 PLATFORMS: dict[str, tuple[str, ...]] = {
-    "linux": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
+    "linux": (
+        "manylinux_2_28_x86_64",
+        "manylinux_2_27_x86_64",
+        "manylinux_2_17_x86_64",
+        "manylinux2014_x86_64",
+    ),
     "macos": ("macosx_15_0_arm64", "macosx_14_0_arm64", "macosx_11_0_arm64", "macosx_10_15_x86_64"),
 }
 """Name -> tags, preferred first. pip adds older forms of the last ones."""
@@ -20,7 +25,9 @@ _PYTHONS = ("3.12", "3.10", "3.8", "3.6", "3.5")
 
 
 def released(distribution: str) -> list[str]:
-    """Releases that the package index lists for Linux, oldest first. Raises UsageError where it cannot be asked."""
+    """Releases that the package index lists for Linux, oldest first. Raises UsageError where it
+    cannot be asked.
+    """
     found: set[str] = set()
     said = ""
     for python in _PYTHONS:
@@ -30,11 +37,15 @@ def released(distribution: str) -> list[str]:
         said = _error(done) or said
     if not found:
         raise UsageError(f"pip finds no release of {distribution}: {said}")
-    return sorted(found, key=lambda each: ([int(number) for number in re.findall(r"\d+", each)], each))
+    return sorted(
+        found, key=lambda each: ([int(number) for number in re.findall(r"\d+", each)], each)
+    )
 
 
 def download(distribution: str, version: str, platform: str, folder: Path) -> Path:
-    """Put the wheel of a release into `folder`. Raises UsageError, with pip's words, where there is none."""
+    """Put the wheel of a release into `folder`. Raises UsageError, with pip's words, where there is
+    none.
+    """
     said = ""
     for python in _PYTHONS:
         options = ("--quiet", "--no-deps", "--no-cache-dir", "--dest", str(folder))
@@ -57,4 +68,6 @@ def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def _error(done: subprocess.CompletedProcess[str]) -> str:
-    return next((line for line in reversed(done.stderr.splitlines()) if line.startswith("ERROR")), "")
+    return next(
+        (line for line in reversed(done.stderr.splitlines()) if line.startswith("ERROR")), ""
+    )

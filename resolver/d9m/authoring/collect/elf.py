@@ -14,7 +14,9 @@ MAGIC = b"\x7fELF\x02\x01"
 
 _MACHINES: dict[int, Machine] = {62: "x86-64", 183: "arm64"}
 _PROGBITS, _IN_MEMORY, _EXECUTABLE = 1, 2, 4
-_NOT_TEXT = re.compile(r"\.nv|__nv|\.eh_|\.gcc_except|\.note|\.gnu|\.rel|\.got|\.dyn|\.init|\.fini|\.bss|\.tbss")
+_NOT_TEXT = re.compile(
+    r"\.nv|__nv|\.eh_|\.gcc_except|\.note|\.gnu|\.rel|\.got|\.dyn|\.init|\.fini|\.bss|\.tbss"
+)
 """Sections without anything to read: device code above all, which is most of a library."""
 
 _PLT_ENTRY = 16
@@ -36,13 +38,17 @@ class _Header(NamedTuple):
 
 
 def read(content: Content, function: str) -> Image:
-    """Sections, and the addresses at which `function` (part of a symbol's name; may be empty) is called.
+    """Sections, and the addresses at which `function` (part of a symbol's name; may be empty) is
+    called.
 
     Raises struct.error for a library that is cut off.
     """
     machine, table, count, names = _file_header(content)
     headers = [_Header(*each) for each in entries(content, "<IIQQQQIIQQ", table, 64 * count)]
-    pairs = [(text_at(content, headers[names].offset + each.name).decode("latin-1"), each) for each in headers]
+    pairs = [
+        (text_at(content, headers[names].offset + each.name).decode("latin-1"), each)
+        for each in headers
+    ]
     named = dict(pairs)
     sections = [
         Section(name, each.address, each.offset, each.size, bool(each.flags & _EXECUTABLE))
@@ -65,7 +71,9 @@ def _file_header(content: Content) -> tuple[int, int, int, int]:
 
 
 def _symbols(content: Content, named: dict[str, _Header], function: str) -> dict[int, int]:
-    """Number and value of each symbol with that name; the value is 0 where another library defines it."""
+    """Number and value of each symbol with that name; the value is 0 where another library defines
+    it.
+    """
     if not function or ".dynsym" not in named or ".dynstr" not in named:
         return {}
     texts, table = named[".dynstr"], named[".dynsym"]

@@ -1,4 +1,6 @@
-"""A shared library as far as a reader of texts and calls needs it: sections, and where one function is called at."""
+"""A shared library as far as a reader of texts and calls needs it: sections, and where one function
+is called at.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class Image(msgspec.Struct, frozen=True):
-    """One library. `called_at`: addresses that a call of the wanted function may name (itself, or its stubs)."""
+    """One library. `called_at`: addresses that a call of the wanted function may name (itself, or
+    its stubs).
+    """
 
     machine: Machine
     sections: list[Section]

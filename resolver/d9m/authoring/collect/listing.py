@@ -28,7 +28,11 @@ _ASKED = "are_deterministic_algorithms_enabled"
 def lists(source: str) -> dict[str, list[Line]]:
     """Section -> lines, from the text of ``torch/__init__.py``; empty before there was a switch."""
     tree = parsed(source)
-    functions = {each.name: each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)} if tree else {}
+    functions = (
+        {each.name: each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+        if tree
+        else {}
+    )
     for name in SWITCHES:
         if name in functions:
             return dict(_sections(ast.get_docstring(functions[name]) or ""))
@@ -49,7 +53,10 @@ def _sections(text: str) -> Iterator[tuple[str, list[Line]]]:
                 yield section, [_line(each) for each in items]
             items = []
             told = " ".join(block.split())
-            section = next((name for words, name in _SECTIONS.items() if words in told and told.endswith(":")), "")
+            section = next(
+                (name for words, name in _SECTIONS.items() if words in told and told.endswith(":")),
+                "",
+            )
     if section and items:
         yield section, [_line(each) for each in items]
 
@@ -70,7 +77,9 @@ def routes(source: str) -> list[Route]:
     return sorted(set(found))
 
 
-def _detours(function: str, body: list[ast.stmt], above: tuple[str, ...], asked: bool) -> Iterator[Route]:
+def _detours(
+    function: str, body: list[ast.stmt], above: tuple[str, ...], asked: bool
+) -> Iterator[Route]:
     """What is returned under the switch, with every condition around it."""
     for statement in body:
         if isinstance(statement, ast.Return) and asked:

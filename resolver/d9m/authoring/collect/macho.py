@@ -17,7 +17,8 @@ _TEXTS = ("__cstring", "__const", "__data")
 
 
 def read(content: Content, function: str) -> Image:
-    """Sections, and the addresses at which `function` (part of a symbol's name; may be empty) is called.
+    """Sections, and the addresses at which `function` (part of a symbol's name; may be empty) is
+    called.
 
     Raises struct.error for a library that is cut off.
     """
@@ -47,22 +48,32 @@ def read(content: Content, function: str) -> Image:
 
 
 def _sections(content: Content, segment: int) -> Iterator[tuple[Section, int, int, int]]:
-    """Section, flags, and for stubs: number of the first in the table of indirect symbols, size of one."""
+    """Section, flags, and for stubs: number of the first in the table of indirect symbols, size of
+    one.
+    """
     (count,) = struct.unpack_from("<I", content, segment + 64)
     for number in range(count):
         name, address, size, offset, flags, first, step = struct.unpack_from(
             "<16s16xQQI12xIII", content, segment + 72 + 80 * number
         )
-        section = Section(name.rstrip(b"\0").decode("latin-1"), address, offset, size, bool(flags & _CODE))
+        section = Section(
+            name.rstrip(b"\0").decode("latin-1"), address, offset, size, bool(flags & _CODE)
+        )
         yield section, flags, first, step
 
 
-def _symbols(content: Content, table: int, count: int, texts: int, _size: int, function: str) -> dict[int, int]:
-    """Number and value of each symbol with that name; the value is 0 where another library defines it."""
+def _symbols(
+    content: Content, table: int, count: int, texts: int, _size: int, function: str
+) -> dict[int, int]:
+    """Number and value of each symbol with that name; the value is 0 where another library defines
+    it.
+    """
     wanted = function.encode()
     return {
         number: value
-        for number, (name, _type, _section, _flags, value) in enumerate(entries(content, "<IBBHQ", table, 16 * count))
+        for number, (name, _type, _section, _flags, value) in enumerate(
+            entries(content, "<IBBHQ", table, 16 * count)
+        )
         if wanted in text_at(content, texts + name)
     }
 

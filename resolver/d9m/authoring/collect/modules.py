@@ -17,12 +17,16 @@ def defined(source: str) -> set[str]:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found.add(node.name)
         elif isinstance(node, ast.Assign):
-            found.update(each.id for each in node.targets if isinstance(each, ast.Name) and each.id.islower())
+            found.update(
+                each.id for each in node.targets if isinstance(each, ast.Name) and each.id.islower()
+            )
     return {name for name in found if not name.startswith("_")}
 
 
 def imported(source: str, of: str = "") -> set[str]:
-    """Names that a module takes from others to offer them; `of`: start of the modules taken from."""
+    """Names that a module takes from others to offer them; `of`: start of the modules taken
+    from.
+    """
     return {
         alias.asname or alias.name
         for node in _statements(parsed(source))
@@ -40,7 +44,11 @@ def listed(source: str) -> set[str]:
     for node in _statements(parsed(source)):
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         value = getattr(node, "value", None)
-        if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(value, (ast.List, ast.Tuple)):
+        if (
+            isinstance(target, ast.Name)
+            and target.id == "__all__"
+            and isinstance(value, (ast.List, ast.Tuple))
+        ):
             found.update(str(each.value) for each in value.elts if isinstance(each, ast.Constant))
     return found
 
@@ -52,7 +60,8 @@ def methods(source: str, of: str) -> set[str]:
         for node in _statements(parsed(source))
         if isinstance(node, ast.ClassDef) and re.fullmatch(of, node.name)
         for each in node.body
-        if isinstance(each, ast.FunctionDef) and (not each.name.startswith("_") or each.name.endswith("__"))
+        if isinstance(each, ast.FunctionDef)
+        and (not each.name.startswith("_") or each.name.endswith("__"))
     }
 
 
@@ -78,7 +87,9 @@ TORCH_SPACES = {
 
 
 def torch_names(wheel: Wheel) -> set[str]:
-    """Functions, layers and tensor methods of torch; empty for wheels without a stub, which alone names them all."""
+    """Functions, layers and tensor methods of torch; empty for wheels without a stub, which alone
+    names them all.
+    """
     tensor = wheel.text("torch/_tensor.py") or wheel.text("torch/tensor.py")
     stub = wheel.text("torch/_C/__init__.pyi") or wheel.text("torch/__init__.pyi")
     if not stub:
@@ -100,7 +111,9 @@ def torch_names(wheel: Wheel) -> set[str]:
         },
     }
     for space in ("nn.utils", "optim"):
-        spaces[f"torch.{space}"] = imported(wheel.text(f"torch/{space.replace('.', '/')}/__init__.py"))
+        spaces[f"torch.{space}"] = imported(
+            wheel.text(f"torch/{space.replace('.', '/')}/__init__.py")
+        )
     for space, module in TORCH_SPACES.items():
         spaces[f"torch.{space}"] = defined(wheel.text(f"torch/{module}.py"))
     return {f"{space}.{name}" for space, names in spaces.items() for name in names}
@@ -118,7 +131,9 @@ _TENSORFLOW_TWICE = re.compile(r"compat/(v2/|v1/(compat|raw_ops)/)")
 
 
 def tensorflow_names(wheel: Wheel) -> set[str]:
-    """Names of the generated modules; empty for releases that put their interface together while they start."""
+    """Names of the generated modules; empty for releases that put their interface together while
+    they start.
+    """
     interface = tensorflow_modules(wheel)
     found = {
         f"{space}{name}"
@@ -141,7 +156,9 @@ def tensorflow_modules(wheel: Wheel) -> dict[str, list[str]]:
             found.setdefault(space.replace("/", "."), []).append(member)
     if found:
         roots = ("tensorflow_core/__init__.py", "tensorflow/__init__.py")
-        found.setdefault("", []).append(next((each for each in roots if wheel.text(each)), roots[-1]))
+        found.setdefault("", []).append(
+            next((each for each in roots if wheel.text(each)), roots[-1])
+        )
     return found
 
 
@@ -154,7 +171,11 @@ def keras_names(wheel: Wheel) -> set[str]:
     found: set[str] = set()
     for space, members in keras_modules(wheel).items():
         for source in map(wheel.text, members):
-            names = imported(source) - imported(source, "keras.api") - imported(source, "keras._tf_keras")
+            names = (
+                imported(source)
+                - imported(source, "keras.api")
+                - imported(source, "keras._tf_keras")
+            )
             found.update(f"tf.{space}{name}" for name in names)
     return found
 

@@ -15,10 +15,23 @@ Overloads: TypeAlias = list[ParameterList]
 
 
 def function_overloads(functions: list[ast.FunctionDef]) -> Overloads:
-    """How a function is called; what is only there for type checkers counts where the rest says nothing."""
-    overloads = [parameter_list(each.args) for each in functions if _is_decorated(each, ("overload", "_overload"))]
-    plain = [parameter_list(each.args) for each in functions if not _is_decorated(each, ("overload", "_overload"))]
-    says_nothing = plain and {parameter.kind for parameter in plain[-1].parameters} >= {"variadic", "keywords"}
+    """How a function is called; what is only there for type checkers counts where the rest says
+    nothing.
+    """
+    overloads = [
+        parameter_list(each.args)
+        for each in functions
+        if _is_decorated(each, ("overload", "_overload"))
+    ]
+    plain = [
+        parameter_list(each.args)
+        for each in functions
+        if not _is_decorated(each, ("overload", "_overload"))
+    ]
+    says_nothing = plain and {parameter.kind for parameter in plain[-1].parameters} >= {
+        "variadic",
+        "keywords",
+    }
     return overloads if overloads and (says_nothing or not plain) else plain[-1:]
 
 
@@ -40,7 +53,9 @@ def method_overloads(functions: list[ast.FunctionDef]) -> Overloads:
 
 
 def constructor_overloads(line: list[list[ast.FunctionDef]]) -> Overloads:
-    """How a constructor is called; one that hands over all it gets is called like the one that it calls."""
+    """How a constructor is called; one that hands over all it gets is called like the one that it
+    calls.
+    """
     if not line:
         return []
     own = method_overloads(line[0])
@@ -53,8 +68,16 @@ def constructor_overloads(line: list[list[ast.FunctionDef]]) -> Overloads:
 def _given_by_itself(function: ast.FunctionDef) -> int:
     """How many arguments a constructor gives to ``super().__init__`` before those that it got."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == function.name:
-            starred = (place for place, argument in enumerate(node.args) if isinstance(argument, ast.Starred))
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == function.name
+        ):
+            starred = (
+                place
+                for place, argument in enumerate(node.args)
+                if isinstance(argument, ast.Starred)
+            )
             return next(starred, 0)
     return 0
 
@@ -74,7 +97,9 @@ def docstring_overloads(name: str, text: ast.expr) -> Overloads:
             return []
     if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
         return []
-    first = re.match(rf"\s*(?:\w+\.)*{re.escape(name)}\(([^()]*(?:\([^()]*\)[^()]*)*)\)", text.value)
+    first = re.match(
+        rf"\s*(?:\w+\.)*{re.escape(name)}\(([^()]*(?:\([^()]*\)[^()]*)*)\)", text.value
+    )
     definition = parsed(f"def f({first[1]}): ...") if first else None
     function = definition.body[0] if definition and definition.body else None
     return [parameter_list(function.args)] if isinstance(function, ast.FunctionDef) else []

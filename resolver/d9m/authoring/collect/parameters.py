@@ -1,4 +1,6 @@
-"""Parameter lists as the files of a wheel state them, and the overloads of a callable in few texts."""
+"""Parameter lists as the files of a wheel state them, and the overloads of a callable in few
+texts.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,11 @@ class ParameterList(msgspec.Struct, frozen=True):
 
     def places(self) -> list[Parameter]:
         """What arguments without a name go to."""
-        return [parameter for parameter in self.parameters if parameter.kind in ("positional", "variadic")]
+        return [
+            parameter
+            for parameter in self.parameters
+            if parameter.kind in ("positional", "variadic")
+        ]
 
     def after(self, count: int) -> ParameterList:
         """What is left when the first arguments are given."""
@@ -90,7 +96,10 @@ def reduce_overloads(overloads: Iterable[ParameterList]) -> list[ParameterList]:
     for overload in list(kept):
         if any(_covers(other, overload) for other in kept if other is not overload):
             kept.remove(overload)
-    ordered = sorted((_in_order(overload) for overload in kept), key=lambda each: (len(each.places()), each.text()))
+    ordered = sorted(
+        (_in_order(overload) for overload in kept),
+        key=lambda each: (len(each.places()), each.text()),
+    )
     return _with_few_words(ordered)
 
 
@@ -107,7 +116,9 @@ def _join(one: ParameterList, other: ParameterList) -> ParameterList | None:
     Of two defaults the first is the one that a call gets. What must be named in the one
     and does not occur in the other is optional in both together.
     """
-    if [(each.name, each.kind) for each in one.places()] != [(each.name, each.kind) for each in other.places()]:
+    if [(each.name, each.kind) for each in one.places()] != [
+        (each.name, each.kind) for each in other.places()
+    ]:
         return None
     own = {parameter.name for parameter in one.parameters}
     others = {parameter.name: parameter for parameter in other.parameters}
@@ -120,7 +131,9 @@ def _both(one: Parameter, other: Parameter | None) -> Parameter:
     if other is None:
         default = one.default or ("None" if one.kind == "keyword" else None)
         return Parameter(one.name, one.kind, default, one.word)
-    return Parameter(one.name, one.kind, one.default or other.default, one.word if one.word == other.word else "")
+    return Parameter(
+        one.name, one.kind, one.default or other.default, one.word if one.word == other.word else ""
+    )
 
 
 def _covers(one: ParameterList, other: ParameterList) -> bool:
@@ -138,18 +151,24 @@ def _covers(one: ParameterList, other: ParameterList) -> bool:
             or parameter.default not in (None, mine.default)
         ):
             return False
-    return all(parameter.default is not None or "variadic" in parameter.kind for parameter in own.values())
+    return all(
+        parameter.default is not None or "variadic" in parameter.kind for parameter in own.values()
+    )
 
 
 def _with_few_words(overloads: list[ParameterList]) -> list[ParameterList]:
     """Without the words of parameters that have the same name at their place in every overload."""
     columns = zip_longest(*(overload.places() for overload in overloads))
-    differing = [len({parameter.name if parameter else "" for parameter in column}) > 1 for column in columns]
+    differing = [
+        len({parameter.name if parameter else "" for parameter in column}) > 1 for column in columns
+    ]
     found: list[ParameterList] = []
     for overload in overloads:
         count = len(overload.places())
         parameters = [
-            parameter if place < count and differing[place] else msgspec.structs.replace(parameter, word="")
+            parameter
+            if place < count and differing[place]
+            else msgspec.structs.replace(parameter, word="")
             for place, parameter in enumerate(overload.parameters)
         ]
         found.append(ParameterList(tuple(parameters)))
@@ -183,13 +202,21 @@ _WORDS = {
     **dict.fromkeys(("float", "_float", "Number", "_complex", "PySymType"), "number"),
     **dict.fromkeys(("bool", "_bool"), "bool"),
 }
-"""Name in an annotation of a stub -> word. A dimension is also given by name: ``str | EllipsisType``."""
+"""Name in an annotation of a stub -> word. A dimension is also given by name: ``str |
+EllipsisType``.
+"""
 _AROUND = {"Optional", "Union", "Sequence", "List", "list", "Tuple", "tuple", "None"}
 
 
 def _word(node: ast.expr | None) -> str:
-    """The only word for what an annotation allows; empty where it allows several kinds, or others."""
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - _AROUND if node else set[str]()
+    """The only word for what an annotation allows; empty where it allows several kinds, or
+    others.
+    """
+    names = (
+        {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - _AROUND
+        if node
+        else set[str]()
+    )
     if names & {"ellipsis", "EllipsisType"}:
         names -= {"str"}
     words = {_WORDS.get(name, "") for name in names}

@@ -19,7 +19,10 @@ from d9m.model.wheel_facts import AS_FUNCTION, OR, SignatureCatalogue, read
 
 _TORCH_MODULES = {
     "torch.nn": "torch.nn.modules",
-    **{f"torch.{space}": f"torch.{path}".replace("/", ".") for space, path in modules.TORCH_SPACES.items()},
+    **{
+        f"torch.{space}": f"torch.{path}".replace("/", ".")
+        for space, path in modules.TORCH_SPACES.items()
+    },
 }
 """Namespace -> the module that has its names, where it is called otherwise."""
 
@@ -40,7 +43,17 @@ _TENSORFLOW_CLASSES = {"tf.data.Dataset", "tf.Variable"}
 """Classes whose methods are collected, too."""
 
 _JAX_SPACES = (
-    *("numpy", "numpy.linalg", "numpy.fft", "lax", "nn", "nn.initializers", "random", "ops", "image"),
+    *(
+        "numpy",
+        "numpy.linalg",
+        "numpy.fft",
+        "lax",
+        "nn",
+        "nn.initializers",
+        "random",
+        "ops",
+        "image",
+    ),
     *("scipy.linalg", "scipy.ndimage", "scipy.signal", "scipy.special"),
 )
 
@@ -74,11 +87,19 @@ def add_signatures(catalogue: Path, path: Path, beside: str | None = None) -> Si
             raise DataError(f"{path.name}: not a wheel with signatures", allowed=list(READERS))
         if reader.part != (beside is not None):
             raise UsageError("a wheel of keras needs --beside RELEASE; no other takes it")
-        known = read(catalogue, SignatureCatalogue) if catalogue.exists() else SignatureCatalogue(reader.package)
+        known = (
+            read(catalogue, SignatureCatalogue)
+            if catalogue.exists()
+            else SignatureCatalogue(reader.package)
+        )
         if known.package != reader.package:
-            raise DataError(f"{catalogue.name}: signatures of {known.package}, not of {reader.package}")
+            raise DataError(
+                f"{catalogue.name}: signatures of {known.package}, not of {reader.package}"
+            )
         if beside is not None and beside not in known.releases:
-            raise DataError(f"{catalogue.name}: does not have release {beside}", allowed=known.releases)
+            raise DataError(
+                f"{catalogue.name}: does not have release {beside}", allowed=known.releases
+            )
         needed = wheel.oldest_python()
         if needed > sys.version_info[:3]:
             version = ".".join(map(str, needed))
@@ -121,7 +142,9 @@ def keras_signatures(wheel: Wheel) -> dict[str, str]:
     return _interface(wheel, modules.keras_modules(wheel), {})
 
 
-def _interface(wheel: Wheel, spaces: Mapping[str, Iterable[str]], also: Mapping[str, str]) -> dict[str, str]:
+def _interface(
+    wheel: Wheel, spaces: Mapping[str, Iterable[str]], also: Mapping[str, str]
+) -> dict[str, str]:
     """`spaces`: namespace below ``tf.`` -> the files that say what is in it.
 
     There are thousands of names; what has no default is left out.
@@ -151,7 +174,9 @@ def jax_signatures(wheel: Wheel) -> dict[str, str]:
         source = wheel.text(f"{path}/__init__.py") or wheel.text(f"{path}.py")
         for name in modules.imported(source) | modules.defined(source):
             found[f"jax.{space}.{name}"] = definitions.overloads(f"jax.{space}", name)
-    for method, overloads in definitions.methods("jax._src.numpy.array_methods", "_IndexUpdateRef").items():
+    for method, overloads in definitions.methods(
+        "jax._src.numpy.array_methods", "_IndexUpdateRef"
+    ).items():
         found[f"jax.numpy.ndarray.at.{method}"] = overloads
     return _texts(found)
 
@@ -165,7 +190,9 @@ def _texts(
     """
     texts: dict[str, str] = {}
     for name, overloads in found.items():
-        kept = reduce_overloads(_without(changed(each) if changed else each, _PLACED) for each in overloads)
+        kept = reduce_overloads(
+            _without(changed(each) if changed else each, _PLACED) for each in overloads
+        )
         *_spaces, owner, last = name.split(".")
         enough = 1 if owner[:1].isupper() or owner == "at" or last[:1].isupper() else 2
         if kept and max(len(each.parameters) for each in kept) >= enough:
@@ -181,13 +208,17 @@ def _repeats(name: str, text: str, texts: Mapping[str, str]) -> bool:
 def _is_like_its_function(name: str, texts: Mapping[str, str]) -> bool:
     space, _dot, last = name.rpartition(".")
     function = texts.get(f"torch.{last}", "")
-    return space == "torch.Tensor" and texts[name] == OR.join(drop_first(each) for each in function.split(OR))
+    return space == "torch.Tensor" and texts[name] == OR.join(
+        drop_first(each) for each in function.split(OR)
+    )
 
 
 def _without(overload: ParameterList, names: Iterable[str]) -> ParameterList:
     """Without those parameters that an argument must name."""
     return ParameterList(
-        tuple(each for each in overload.parameters if each.kind != "keyword" or each.name not in names)
+        tuple(
+            each for each in overload.parameters if each.kind != "keyword" or each.name not in names
+        )
     )
 
 
@@ -195,13 +226,16 @@ def _as_called(overload: ParameterList) -> ParameterList:
     """PyTorch's stubs say ``self`` where its functions say ``input``."""
     return ParameterList(
         tuple(
-            msgspec.structs.replace(each, name="input") if each.name == "self" else each for each in overload.parameters
+            msgspec.structs.replace(each, name="input") if each.name == "self" else each
+            for each in overload.parameters
         )
     )
 
 
 def _without_name(overload: ParameterList) -> ParameterList:
-    """Without the name of an operation, which has no part in what it computes, where nothing comes after it."""
+    """Without the name of an operation, which has no part in what it computes, where nothing comes
+    after it.
+    """
     named = _without(overload, ("name",))
     places = named.places()
     if places and places[-1].name == "name":

@@ -16,7 +16,9 @@ from types import TracebackType
 
 from d9m.errors import DataError
 
-_NAME = re.compile(r"(?P<distribution>[\w.]+)-(?P<version>[\w.+!]+)(-\d\w*)?-[\w.]+-[\w.]+-(?P<platform>[\w.]+)\.whl")
+_NAME = re.compile(
+    r"(?P<distribution>[\w.]+)-(?P<version>[\w.+!]+)(-\d\w*)?-[\w.]+-[\w.]+-(?P<platform>[\w.]+)\.whl"
+)
 _MOVED = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
 """Where some wheels keep what the installer puts beside the rest."""
 
@@ -34,7 +36,9 @@ class Wheel:
     def __init__(self, path: Path) -> None:
         named = _NAME.fullmatch(path.name)
         if named is None:
-            raise DataError(f"{path.name}: not the name of a wheel", tip="NAME-VERSION-PYTHON-ABI-PLATFORM.whl")
+            raise DataError(
+                f"{path.name}: not the name of a wheel", tip="NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
+            )
         self.path = path
         self.distribution = named["distribution"].replace("_", "-").lower()
         self.version = named["version"]
@@ -48,7 +52,12 @@ class Wheel:
     def __enter__(self) -> Wheel:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self._zip.close()
 
     def members(self) -> list[str]:
@@ -95,9 +104,13 @@ class Wheel:
     def oldest_python(self) -> tuple[int, ...]:
         """The first Python that it is made for; empty where it does not say."""
         metadata = next((member for member in self.members() if _METADATA.fullmatch(member)), "")
-        stated = re.search(r"^Requires-Python:.*>=\s*(\d+(?:\.\d+)*)", self.text(metadata), re.MULTILINE)
+        stated = re.search(
+            r"^Requires-Python:.*>=\s*(\d+(?:\.\d+)*)", self.text(metadata), re.MULTILINE
+        )
         return tuple(int(number) for number in stated[1].split(".")) if stated else ()
 
     def _damaged(self, error: BaseException, member: str = "") -> DataError:
         place = f"{self.path.name}: {member}" if member else self.path.name
-        return DataError(f"{place}: cannot be read as a wheel: {error}", tip="fetch it again, whole")
+        return DataError(
+            f"{place}: cannot be read as a wheel: {error}", tip="fetch it again, whole"
+        )

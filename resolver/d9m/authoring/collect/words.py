@@ -28,16 +28,22 @@ _TOPICS = (
     "TF32",
     "XLA_FLAGS",
 )
-"""Parts of the names of environment variables that decide which kernel runs, in what order, or with what precision."""
+"""Parts of the names of environment variables that decide which kernel runs, in what order, or with
+what precision.
+"""
 
 _NEEDLES = [*(each.encode() for each in _TOPICS), b"eterminis", b"autotun"]
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-_ENUMERATOR = re.compile(r"(?:UNKNOWN|INVALID)_|(?:CUBLAS|CUBLASLT|CUDNN)_(?!WORKSPACE|LOG|ERRATA|FRONTEND)")
+_ENUMERATOR = re.compile(
+    r"(?:UNKNOWN|INVALID)_|(?:CUBLAS|CUBLASLT|CUDNN)_(?!WORKSPACE|LOG|ERRATA|FRONTEND)"
+)
 """Values of the libraries' own enumerations, spelt like variables."""
 _FLAG = re.compile(r"(?:tf_)?xla_\w*(?:determinis|autotun)\w*")
 _MESSAGE = re.compile(r"\b(?:in|non-?)?determinis(?:m|sim|tic|tically)\b", re.IGNORECASE)
-_CODE = re.compile(r"bool \w*determinis|%\w*determinis|determinis\w*\s?[=:]|\w+\(.*\w\(|Kernel<|::|FromEnvVar")
+_CODE = re.compile(
+    r"bool \w*determinis|%\w*determinis|determinis\w*\s?[=:]|\w+\(.*\w\(|Kernel<|::|FromEnvVar"
+)
 """Signatures, graph texts and stringified source lines, which are no messages."""
 _INLINE_CODE = re.compile(r"`[^`]*`")
 _LONGEST_MESSAGE = 600
@@ -133,7 +139,9 @@ def _tells(function: ast.expr) -> bool:
 def _texts(node: ast.AST) -> Iterator[str]:
     """Texts below a node; a part that is computed is shown as ``{…}``."""
     if isinstance(node, ast.JoinedStr):
-        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{…}" for part in node.values)
+        yield "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "{…}" for part in node.values
+        )
     elif isinstance(node, ast.Constant):
         if isinstance(node.value, str):
             yield node.value

@@ -54,7 +54,9 @@ _BY_CODE = {each.code: each for each in RULES}
 
 
 def lint(root: Path) -> list[Fault]:
-    """All faults of all files under `root`, by file and line. A file that cannot be read takes only itself out."""
+    """All faults of all files under `root`, by file and line. A file that cannot be read takes only
+    itself out.
+    """
     loaded = yaml_files.load(root)
     index = Index(loaded)
     found = {*loaded.faults, *(fault for rule in RULES for fault in rule.faults(index))}
@@ -65,5 +67,9 @@ def find(code: str) -> Rule:
     """The rule with this code. Raises UsageError, with the nearest codes."""
     found = _BY_CODE.get(code)
     if found is None:
-        raise UsageError(f"no lint rule is called {quote(code)}", nearest=nearest(code, _BY_CODE), allowed=_BY_CODE)
+        raise UsageError(
+            f"no lint rule is called {quote(code)}",
+            nearest=nearest(code, _BY_CODE),
+            allowed=_BY_CODE,
+        )
     return found

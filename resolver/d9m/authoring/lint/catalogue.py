@@ -22,15 +22,19 @@ def _items(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
     for at, path, file in index.parts(records.OpFile):
         for name, targets in file.reach.items():
             for place, target in enumerate(targets):
-                yield at, (*path, "reach", name, place), target if isinstance(target, str) else target.op
+                yield (
+                    at,
+                    (*path, "reach", name, place),
+                    target if isinstance(target, str) else target.op,
+                )
 
 
 @rule(
     "op-item",
     "Op that cannot be read",
-    """Ops in records are written like those on the command line: name, [argument=value], :backward. The arguments are
-    facts of the vocabulary that belong to a call, and have values that these facts have. A name reaches at least one
-    op, under at most one clause.""",
+    """Ops in records are written like those on the command line: name, [argument=value], :backward.
+    The arguments are facts of the vocabulary that belong to a call, and have values that these
+    facts have. A name reaches at least one op, under at most one clause.""",
 )
 def op_item(index: Index) -> Iterator[Finding]:
     arguments = [name for name, fact in index.facts.items() if fact.argument]
@@ -38,10 +42,14 @@ def op_item(index: Index) -> Iterator[Finding]:
         try:
             asked = op_syntax.parse(item)
         except UsageError as error:
-            yield Finding(at, path, error.what.splitlines()[0], item, tip="in YAML, quote items with brackets")
+            yield Finding(
+                at, path, error.what.splitlines()[0], item, tip="in YAML, quote items with brackets"
+            )
             continue
         if asked.pasted or "(" in item:
-            yield Finding(at, path, "a record takes no call", item, tip="write arguments as [name=value]")
+            yield Finding(
+                at, path, "a record takes no call", item, tip="write arguments as [name=value]"
+            )
         for name, value in asked.arguments.items():
             if name in arguments:
                 yield from bad_value(index, at, path, name, value)
@@ -51,7 +59,13 @@ def op_item(index: Index) -> Iterator[Finding]:
     for at, path, file in index.parts(records.OpFile):
         for name, targets in file.reach.items():
             if not targets:
-                yield Finding(at, (*path, "reach", name), "reaches nothing", name, tip="name an op, or drop it")
+                yield Finding(
+                    at,
+                    (*path, "reach", name),
+                    "reaches nothing",
+                    name,
+                    tip="name an op, or drop it",
+                )
     for at, path, target in index.parts(records.Target):
         if isinstance(target.when, list):
             tip = "write the target twice, with a clause each"
@@ -61,9 +75,9 @@ def op_item(index: Index) -> Iterator[Finding]:
 @rule(
     "cycle",
     "Chain that comes back to itself",
-    """Aliases, layers and wrappers reach ops in the end, and solutions require other solutions: following either must
-    stop somewhere. A name that reaches itself has no op behind it, and solutions that require each other could never
-    be ordered.""",
+    """Aliases, layers and wrappers reach ops in the end, and solutions require other solutions:
+    following either must stop somewhere. A name that reaches itself has no op behind it, and
+    solutions that require each other could never be ordered.""",
 )
 def cycle(index: Index) -> Iterator[Finding]:
     for file in index.kinds["ops"].values():
@@ -73,14 +87,22 @@ def cycle(index: Index) -> Iterator[Finding]:
             chain = _back_to(name, reach)
             if chain:
                 yield Finding(
-                    file, ("reach", name), f"reaches itself: {' -> '.join(chain)}", name, tip="end it in an op"
+                    file,
+                    ("reach", name),
+                    f"reaches itself: {' -> '.join(chain)}",
+                    name,
+                    tip="end it in an op",
                 )
     requires = {label: at.record.requires for label, at in index.labels.items()}
     for label, at in index.labels.items():
         chain = _back_to(label, requires)
         if chain:
             yield Finding(
-                at, ("requires",), f"requires itself: {' -> '.join(chain)}", label, tip="drop one of the links"
+                at,
+                ("requires",),
+                f"requires itself: {' -> '.join(chain)}",
+                label,
+                tip="drop one of the links",
             )
 
 

@@ -15,9 +15,16 @@ from d9m.model import records
 from d9m.model.versions import covers
 
 _FORM = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?", re.ASCII)
-_DATED = ((records.Evidence, "date"), (records.Document, "date"), (records.Release, "date"),
-          (records.PullRequest, "opened"), (records.PullRequest, "merged"), (records.PullRequest, "updated"),
-          (records.Issue, "opened"), (records.Issue, "updated"))  # fmt: skip
+_DATED = (
+    (records.Evidence, "date"),
+    (records.Document, "date"),
+    (records.Release, "date"),
+    (records.PullRequest, "opened"),
+    (records.PullRequest, "merged"),
+    (records.PullRequest, "updated"),
+    (records.Issue, "opened"),
+    (records.Issue, "updated"),
+)
 
 
 def is_date(text: str) -> bool:
@@ -42,8 +49,9 @@ def _dates(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
 @rule(
     "date-format",
     "Date that is not ISO 8601",
-    """Dates are written YYYY, YYYY-MM or YYYY-MM-DD, as precisely as they are known: that form sorts as text and
-    cannot be read as another day. The edition's date is a full day, because every answer repeats it.""",
+    """Dates are written YYYY, YYYY-MM or YYYY-MM-DD, as precisely as they are known: that form
+    sorts as text and cannot be read as another day. The edition's date is a full day, because every
+    answer repeats it.""",
 )
 def date_format(index: Index) -> Iterator[Finding]:
     for at, path, date in _dates(index):
@@ -57,21 +65,28 @@ def date_format(index: Index) -> Iterator[Finding]:
 @rule(
     "future-date",
     "Date after the edition",
-    """Nothing in an edition can have happened after it. Either the date is mistyped, or kb/edition.yaml has not been
-    set to the day of this change.""",
+    """Nothing in an edition can have happened after it. Either the date is mistyped, or
+    kb/edition.yaml has not been set to the day of this change.""",
 )
 def future_date(index: Index) -> Iterator[Finding]:
     for at, path, date in _dates(index):
         if is_date(index.date) and is_date(date) and date > index.date[: len(date)]:
-            yield Finding(at, path, "after the date of the edition", date, f"up to {index.date}", "see edition.yaml")
+            yield Finding(
+                at,
+                path,
+                "after the date of the edition",
+                date,
+                f"up to {index.date}",
+                "see edition.yaml",
+            )
 
 
 @rule(
     "merge-order",
     "Fix older than its merge",
-    """A pull request is opened, then merged, then released. A release that is older than the merge cannot contain it,
-    so one of the two dates, or the version, is wrong; seed tables had several of these. Only a merged pull request
-    has a merge date.""",
+    """A pull request is opened, then merged, then released. A release that is older than the merge
+    cannot contain it, so one of the two dates, or the version, is wrong; seed tables had several of
+    these. Only a merged pull request has a merge date.""",
 )
 def merge_order(index: Index) -> Iterator[Finding]:
     for at, path, request in index.parts(records.PullRequest):
@@ -79,17 +94,29 @@ def merge_order(index: Index) -> Iterator[Finding]:
         if merged is None:
             continue
         if request.status != "merged":
-            yield Finding(at, (*path, "merged"), f"has a merge date, but is {request.status}", merged)
+            yield Finding(
+                at, (*path, "merged"), f"has a merge date, but is {request.status}", merged
+            )
         if request.opened is not None and _before(merged, request.opened):
-            yield Finding(at, (*path, "merged"), "merged before it was opened", merged, f"from {request.opened}")
+            yield Finding(
+                at,
+                (*path, "merged"),
+                "merged before it was opened",
+                merged,
+                f"from {request.opened}",
+            )
         out = _released(index, request)
         if out is not None and _before(out, merged):
             message = f"released on {out}, before the merge"
-            yield Finding(at, (*path, "version"), message, request.version or "", f"a release after {merged}")
+            yield Finding(
+                at, (*path, "version"), message, request.version or "", f"a release after {merged}"
+            )
 
 
 def _before(first: str, second: str) -> bool:
-    """Whether a date is surely before another; dates of different precision are compared as far as both go."""
+    """Whether a date is surely before another; dates of different precision are compared as far as
+    both go.
+    """
     length = min(len(first), len(second))
     return is_date(first) and is_date(second) and first[:length] < second[:length]
 

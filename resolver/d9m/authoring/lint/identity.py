@@ -19,15 +19,18 @@ _NUMBERED = ("pull_requests", "issues")
 @rule(
     "id-path",
     "Path that is no id",
-    """A record's id is its path. Ids appear in addresses, in JSON and in other records, so they are lower-case words
-    joined by hyphens, the same on every file system. Pull requests and issues live at repository/number, which is
-    how everybody cites them, and their address must lead to that number.""",
+    """A record's id is its path. Ids appear in addresses, in JSON and in other records, so they are
+    lower-case words joined by hyphens, the same on every file system. Pull requests and issues live
+    at repository/number, which is how everybody cites them, and their address must lead to that
+    number.""",
 )
 def id_path(index: Index) -> Iterator[Finding]:
     for kind, loaded in index.kinds.items():
         for each in loaded.values():
             if not all(_WORDS.fullmatch(part) for part in each.id.split("/")):
-                yield Finding(each, (), "id is not lower-case words with hyphens", each.id, tip=_slug(each.id))
+                yield Finding(
+                    each, (), "id is not lower-case words with hyphens", each.id, tip=_slug(each.id)
+                )
             if kind in _NUMBERED:
                 yield from _numbered(each)
 
@@ -40,20 +43,32 @@ def _slug(id_: str) -> str:
 def _numbered(each: Loaded) -> Iterator[Finding]:
     record: records.PullRequest | records.Issue = each.record
     owner, _slash, name = record.repository.lower().partition("/")
-    allowed = [f"{folder}/{record.number}" for folder in dict.fromkeys((name or owner, owner, f"{owner}-{name}"))]
+    allowed = [
+        f"{folder}/{record.number}"
+        for folder in dict.fromkeys((name or owner, owner, f"{owner}-{name}"))
+    ]
     if each.id not in allowed:
         message = "id is not repository/number"
-        yield Finding(each, ("number",), message, each.id, ", ".join(allowed), f"move it to {allowed[0]}.yaml")
+        yield Finding(
+            each, ("number",), message, each.id, ", ".join(allowed), f"move it to {allowed[0]}.yaml"
+        )
     if record.repository.lower() not in record.url.lower() or record.number not in record.url:
         tip = "the address is that of the pull request, commit or issue itself"
-        yield Finding(each, ("url",), f"does not lead to {record.repository} {record.number}", record.url, tip=tip)
+        yield Finding(
+            each,
+            ("url",),
+            f"does not lead to {record.repository} {record.number}",
+            record.url,
+            tip=tip,
+        )
 
 
 @rule(
     "moved-id",
     "Former id that is still, or twice, in use",
-    """moved_from keeps old addresses working by redirecting them. An id that a record has today cannot redirect, and
-    an id that two records claim to have had would lead to one of them by chance.""",
+    """moved_from keeps old addresses working by redirecting them. An id that a record has today
+    cannot redirect, and an id that two records claim to have had would lead to one of them by
+    chance.""",
 )
 def moved_id(index: Index) -> Iterator[Finding]:
     for kind, loaded in index.kinds.items():
@@ -63,18 +78,29 @@ def moved_id(index: Index) -> Iterator[Finding]:
                 path = ("moved_from", place)
                 if index.has(kind, old):
                     yield Finding(
-                        each, path, "a record still has this id", old, tip="remove it here, or move that record"
+                        each,
+                        path,
+                        "a record still has this id",
+                        old,
+                        tip="remove it here, or move that record",
                     )
                 elif old in owners:
-                    yield Finding(each, path, f"{owners[old]} was moved from there too", old, tip="keep one of the two")
+                    yield Finding(
+                        each,
+                        path,
+                        f"{owners[old]} was moved from there too",
+                        old,
+                        tip="keep one of the two",
+                    )
                 owners.setdefault(old, each.id)
 
 
 @rule(
     "unknown-home",
     "Folder of no package",
-    """The first folder of a source names its home package: its ops are that package's ops, and its timeline follows
-    that package's releases. The folder must be the `folder` of a record under versions/.""",
+    """The first folder of a source names its home package: its ops are that package's ops, and its
+    timeline follows that package's releases. The folder must be the `folder` of a record under
+    versions/.""",
 )
 def unknown_home(index: Index) -> Iterator[Finding]:
     if not index.complete("versions"):
@@ -83,7 +109,9 @@ def unknown_home(index: Index) -> Iterator[Finding]:
         folder = each.id.partition("/")[0]
         if folder not in index.homes:
             tip = "add `folder` to the package's record under versions/"
-            yield Finding(each, (), "folder of no package", folder, ", ".join(sorted(index.homes)), tip)
+            yield Finding(
+                each, (), "folder of no package", folder, ", ".join(sorted(index.homes)), tip
+            )
 
 
 Owned: TypeAlias = tuple[str, Hashable, Loaded, Path, str]
@@ -93,16 +121,22 @@ Owned: TypeAlias = tuple[str, Hashable, Loaded, Path, str]
 @rule(
     "owned-twice",
     "Name with two owners",
-    """A name that a person types has to mean one thing. If two packages claimed an alias, two solutions a label, or
-    two records one pull request, which of them is meant would depend on the order of files. Upper and lower case
-    count as equal where users may type either.""",
+    """A name that a person types has to mean one thing. If two packages claimed an alias, two
+    solutions a label, or two records one pull request, which of them is meant would depend on the
+    order of files. Upper and lower case count as equal where users may type either.""",
 )
 def owned_twice(index: Index) -> Iterator[Finding]:
     owners: dict[tuple[str, Hashable], Loaded] = {}
     for what, name, owner, path, written in _names(index):
         first = owners.setdefault((what, name), owner)
         if first is not owner:
-            yield Finding(owner, path, f"{what} already belongs to {first.file}", written, tip="only one can have it")
+            yield Finding(
+                owner,
+                path,
+                f"{what} already belongs to {first.file}",
+                written,
+                tip="only one can have it",
+            )
 
 
 def _names(index: Index) -> Iterator[Owned]:
@@ -138,8 +172,9 @@ def _package_names(each: Loaded) -> Iterator[Owned]:
 @rule(
     "case-twin",
     "Names that differ in case only",
-    """Op names ignore case where they do not collide. A name that reaches ops and a catalogued op that differ in
-    nothing but case would make that rule unpredictable: which one answers would depend on how a person types.""",
+    """Op names ignore case where they do not collide. A name that reaches ops and a catalogued op
+    that differ in nothing but case would make that rule unpredictable: which one answers would
+    depend on how a person types.""",
 )
 def case_twin(index: Index) -> Iterator[Finding]:
     for each in index.kinds["ops"].values():
@@ -149,7 +184,11 @@ def case_twin(index: Index) -> Iterator[Finding]:
             twin = ops.get(name.lower(), name)
             if twin != name:
                 yield Finding(
-                    each, ("reach", name), f"the op {twin} differs in case only", name, tip="drop one of the two"
+                    each,
+                    ("reach", name),
+                    f"the op {twin} differs in case only",
+                    name,
+                    tip="drop one of the two",
                 )
 
 

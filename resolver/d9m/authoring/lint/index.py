@@ -36,7 +36,8 @@ class Catalogue(msgspec.Struct, frozen=True):
 
 
 class Index:
-    """Records by id, label, name and type. Of two that claim a name, the first has it: `owned-twice` tells.
+    """Records by id, label, name and type. Of two that claim a name, the first has it:
+    `owned-twice` tells.
 
     A file that could not be read is missing here. So that it takes only itself
     out, `complete` tells whether a name that is not found can be called unknown.
@@ -105,8 +106,12 @@ class Index:
         return self.homes.get(at.id.partition("/")[0])
 
     def lists(self, package: str, version: str) -> bool:
-        """Whether a version names a release of the package's map, or several (`2.1` for 2.1.0 and 2.1.1)."""
-        return any(covers(version, each) or key(each) == key(version) for each in self.releases[package])
+        """Whether a version names a release of the package's map, or several (`2.1` for 2.1.0 and
+        2.1.1).
+        """
+        return any(
+            covers(version, each) or key(each) == key(version) for each in self.releases[package]
+        )
 
     def place(self, package: str, version: str) -> int:
         """How many releases of the package come before `version`."""
@@ -136,7 +141,9 @@ def _inside(at: Loaded, path: Path, value: Any) -> Iterator[Part]:
         yield Part(at, path, value)
     if isinstance(value, records.Record):
         names = zip(value.__struct_encode_fields__, value.__struct_fields__)
-        items: list[tuple[str | int, Any]] = [(name, getattr(value, field)) for name, field in names]
+        items: list[tuple[str | int, Any]] = [
+            (name, getattr(value, field)) for name, field in names
+        ]
     elif isinstance(value, dict):
         items = list(cast(dict[str | int, Any], value).items())
     elif isinstance(value, list):

@@ -26,8 +26,8 @@ def _turns(index: Index) -> Iterator[tuple[Loaded, Path, records.Turn, records.S
 @rule(
     "turn-form",
     "Knob both set and unset, or neither",
-    """A turn does one thing to one knob: `set` it to one of the values under `to`, or `unset` it. What is unset has no
-    value.""",
+    """A turn does one thing to one knob: `set` it to one of the values under `to`, or `unset` it.
+    What is unset has no value.""",
 )
 def turn_form(index: Index) -> Iterator[Finding]:
     for at, path, turn, _setting in _turns(index):
@@ -35,37 +35,54 @@ def turn_form(index: Index) -> Iterator[Finding]:
             message = "neither sets nor unsets a knob" if turn.set is None else "sets and unsets"
             yield Finding(at, path, message, allowed="exactly one of set, unset")
         elif turn.unset is not None and turn.to:
-            yield Finding(at, (*path, "to"), "an unset knob has no value", ", ".join(turn.to), tip="drop to")
+            yield Finding(
+                at, (*path, "to"), "an unset knob has no value", ", ".join(turn.to), tip="drop to"
+            )
 
 
 @rule(
     "turn-value",
     "Value missing, or with no place to go",
-    """A variable, a configuration key or an installed package needs a value; so does a Python statement that has
-    {value} in it, and one that has none would drop the value silently. Only flags and code edits do without.""",
+    """A variable, a configuration key or an installed package needs a value; so does a Python
+    statement that has {value} in it, and one that has none would drop the value silently. Only
+    flags and code edits do without.""",
 )
 def turn_value(index: Index) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
         if setting is None or turn.set is None:
             continue
         has_place = "{value}" in (setting.statement or "")
-        needed = setting.kind in ("env", "config", "install") or setting.list_ is not None or has_place or turn.free
+        needed = (
+            setting.kind in ("env", "config", "install")
+            or setting.list_ is not None
+            or has_place
+            or turn.free
+        )
         if needed and not turn.to:
             yield Finding(
-                at, path, f"{turn.set} needs a value", turn.set, tip="add to: the accepted values, best first"
+                at,
+                path,
+                f"{turn.set} needs a value",
+                turn.set,
+                tip="add to: the accepted values, best first",
             )
         if setting.kind == "python" and turn.to and not has_place:
             tip = "put {value} into the statement, or drop to"
             yield Finding(
-                at, (*path, "to"), f"the statement of {turn.set} has no {{value}}", ", ".join(turn.to), tip=tip
+                at,
+                (*path, "to"),
+                f"the statement of {turn.set} has no {{value}}",
+                ", ".join(turn.to),
+                tip=tip,
             )
 
 
 @rule(
     "value-not-accepted",
     "Value that the knob does not take",
-    """Where a setting lists all the values that it takes, or those that undo it, or has a type, whoever turns it stays
-    within: a value outside is ignored by most programs, and the run is nondeterministic without a word.""",
+    """Where a setting lists all the values that it takes, or those that undo it, or has a type,
+    whoever turns it stays within: a value outside is ignored by most programs, and the run is
+    nondeterministic without a word.""",
 )
 def value_not_accepted(index: Index) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
@@ -73,7 +90,14 @@ def value_not_accepted(index: Index) -> Iterator[Finding]:
             if setting is not None and not _is_accepted(setting, value):
                 allowed = ", ".join(setting.accepts) or setting.value_type
                 tip = did_you_mean(value, setting.accepts)
-                yield Finding(at, (*path, "to", place), f"{setting.name} does not take this value", value, allowed, tip)
+                yield Finding(
+                    at,
+                    (*path, "to", place),
+                    f"{setting.name} does not take this value",
+                    value,
+                    allowed,
+                    tip,
+                )
 
 
 def _is_accepted(setting: records.Setting, value: str) -> bool:
@@ -87,21 +111,33 @@ def _is_accepted(setting: records.Setting, value: str) -> bool:
 @rule(
     "setting-form",
     "Setting that cannot be turned as written",
-    """A Python knob needs the statement that turns it, and it must be Python; a code edit says where to make it. What
-    only another kind of knob has (`where` of an edit, a separator on an installed package) is a sign of the wrong
-    kind.""",
+    """A Python knob needs the statement that turns it, and it must be Python; a code edit says
+    where to make it. What only another kind of knob has (`where` of an edit, a separator on an
+    installed package) is a sign of the wrong kind.""",
 )
 def setting_form(index: Index) -> Iterator[Finding]:
     for at, path, setting in index.parts(records.Setting):
         if setting.kind == "python" and setting.statement is None and setting.effect == "always":
-            yield Finding(at, path, "a Python knob without a statement", setting.name, tip="add statement")
+            yield Finding(
+                at, path, "a Python knob without a statement", setting.name, tip="add statement"
+            )
         if setting.kind == "code" and setting.where is None:
-            yield Finding(at, path, "an edit without a place", setting.name, tip="add where: the call to edit")
+            yield Finding(
+                at, path, "an edit without a place", setting.name, tip="add where: the call to edit"
+            )
         if setting.kind != "code" and setting.where is not None:
-            yield Finding(at, (*path, "where"), f"only a code edit has a place, not {setting.kind}", setting.where)
+            yield Finding(
+                at,
+                (*path, "where"),
+                f"only a code edit has a place, not {setting.kind}",
+                setting.where,
+            )
         if setting.list_ is not None and setting.kind not in ("env", "flag"):
             yield Finding(at, (*path, "list"), f"{setting.kind} is no list variable", setting.name)
-        for field, text in (("statement", setting.statement), *(("imports", each) for each in setting.imports)):
+        for field, text in (
+            ("statement", setting.statement),
+            *(("imports", each) for each in setting.imports),
+        ):
             fault = _syntax_fault(text) if text is not None and setting.kind == "python" else None
             if fault is not None:
                 yield Finding(at, (*path, field), f"not Python: {fault}", text or "")
@@ -118,9 +154,9 @@ def _syntax_fault(text: str) -> str | None:
 @rule(
     "no-effect",
     "Knob that does nothing there",
-    """What is advised must act. A knob whose record says `effect: never` is a name in circulation that nothing reads;
-    one whose `when` excludes the releases of the turn is read elsewhere only. People set such knobs for years and
-    believe themselves safe.""",
+    """What is advised must act. A knob whose record says `effect: never` is a name in circulation
+    that nothing reads; one whose `when` excludes the releases of the turn is read elsewhere only.
+    People set such knobs for years and believe themselves safe.""",
 )
 def no_effect(index: Index) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
@@ -131,7 +167,13 @@ def no_effect(index: Index) -> Iterator[Finding]:
             tip = f"turn {setting.instead}" if setting.instead else "drop it"
             yield Finding(at, here, "nothing reads this knob", setting.name, tip=tip)
         elif not possible(index, [*_around(at), turn.when, setting.when]):
-            yield Finding(at, here, "is not read where this turns it", setting.name, tip="see the setting's own `when`")
+            yield Finding(
+                at,
+                here,
+                "is not read where this turns it",
+                setting.name,
+                tip="see the setting's own `when`",
+            )
 
 
 def _around(at: Loaded) -> list[When]:
@@ -143,14 +185,22 @@ def _around(at: Loaded) -> list[When]:
 @rule(
     "unpinned-install",
     "Package to install without an exact version",
-    """Advice that installs "the newest" is another advice tomorrow: tensorflow-determinism 0.4.0 has no code in it at
-    all. Each install names one exact version.""",
+    """Advice that installs "the newest" is another advice tomorrow: tensorflow-determinism 0.4.0
+    has no code in it at all. Each install names one exact version.""",
 )
 def unpinned_install(index: Index) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
-        for place, value in enumerate(turn.to if setting is not None and setting.kind == "install" else []):
+        for place, value in enumerate(
+            turn.to if setting is not None and setting.kind == "install" else []
+        ):
             if readable(value) is None:
-                yield Finding(at, (*path, "to", place), "not one exact version", value, tip='a number such as "0.3.0"')
+                yield Finding(
+                    at,
+                    (*path, "to", place),
+                    "not one exact version",
+                    value,
+                    tip='a number such as "0.3.0"',
+                )
     for at, path, example in index.parts(records.Example):
         for requirement in _installed(example.code):
             tip = f"write {requirement.split('=')[0]}==VERSION"
@@ -165,15 +215,21 @@ def _installed(code: str) -> Iterator[str]:
     for line in _INSTALL.findall(code):
         for word in line.split():
             bare = word.strip("'\"")
-            if bare and not bare.startswith(("-", ".", "/")) and "==" not in bare and "@" not in bare:
+            if (
+                bare
+                and not bare.startswith(("-", ".", "/"))
+                and "==" not in bare
+                and "@" not in bare
+            ):
                 yield bare
 
 
 @rule(
     "overwrites-unset",
     "Helper overwrites what it does not set",
-    """`overwrites` lists those settings of a helper that replace what the user has set; a setting that the helper never
-    turns cannot be among them. Such a name is a slip of the pen, and the answer would warn of the wrong setting.""",
+    """`overwrites` lists those settings of a helper that replace what the user has set; a setting
+    that the helper never turns cannot be among them. Such a name is a slip of the pen, and the
+    answer would warn of the wrong setting.""",
 )
 def overwrites_unset(index: Index) -> Iterator[Finding]:
     for at, path, helper in index.parts(records.Helper):
@@ -181,7 +237,22 @@ def overwrites_unset(index: Index) -> Iterator[Finding]:
         for place, name in enumerate(helper.overwrites):
             if name not in turned:
                 tip = did_you_mean(name, turned)
-                yield Finding(at, (*path, "overwrites", place), "not among `sets`", name, ", ".join(turned), tip)
+                yield Finding(
+                    at,
+                    (*path, "overwrites", place),
+                    "not among `sets`",
+                    name,
+                    ", ".join(turned),
+                    tip,
+                )
 
 
-RULES = (turn_form, turn_value, value_not_accepted, setting_form, no_effect, unpinned_install, overwrites_unset)
+RULES = (
+    turn_form,
+    turn_value,
+    value_not_accepted,
+    setting_form,
+    no_effect,
+    unpinned_install,
+    overwrites_unset,
+)

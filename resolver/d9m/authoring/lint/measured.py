@@ -13,8 +13,9 @@ from d9m.model.runs import Run
 @rule(
     "run-not-measured",
     "Run cited for what it did not measure",
-    """A measured run is the strongest evidence, so it is cited only for what it shows: the kind is `measured`, and the
-    run holds an observation of the very source that cites it, on which two or more repeats were compared.""",
+    """A measured run is the strongest evidence, so it is cited only for what it shows: the kind is
+    `measured`, and the run holds an observation of the very source that cites it, on which two or
+    more repeats were compared.""",
 )
 def run_not_measured(index: Index) -> Iterator[Finding]:
     for at, path, evidence in index.parts(records.Evidence):
@@ -22,18 +23,23 @@ def run_not_measured(index: Index) -> Iterator[Finding]:
         if cited is None:
             continue
         if evidence.kind != "measured":
-            yield Finding(at, (*path, "kind"), "a run is measured, nothing less", evidence.kind, "measured")
+            yield Finding(
+                at, (*path, "kind"), "a run is measured, nothing less", evidence.kind, "measured"
+            )
         if at.kind == "sources" and at.id not in _observed(cited.record):
             tip = f"it observed {', '.join(sorted(_observed(cited.record)))}"
-            yield Finding(at, (*path, "run"), "the run did not observe this source", cited.id, tip=tip)
+            yield Finding(
+                at, (*path, "run"), "the run did not observe this source", cited.id, tip=tip
+            )
 
 
 @rule(
     "run-in-doubt",
     "Run cited that was cut short, or that made none of the settings",
-    """A check that was interrupted knows some arms only in part, and its verdicts are not those of a whole run. And a
-    run that made none of the settings which the record names says nothing about them, whatever its advised arm did:
-    an op that raises under a switch does not raise where the switch was never turned on.""",
+    """A check that was interrupted knows some arms only in part, and its verdicts are not those of
+    a whole run. And a run that made none of the settings which the record names says nothing about
+    them, whatever its advised arm did: an op that raises under a switch does not raise where the
+    switch was never turned on.""",
 )
 def run_in_doubt(index: Index) -> Iterator[Finding]:
     for at, path, evidence in index.parts(records.Evidence):
@@ -43,13 +49,23 @@ def run_in_doubt(index: Index) -> Iterator[Finding]:
         run: Run = cited.record
         if run.interrupted:
             yield Finding(
-                at, (*path, "run"), "the run was interrupted", cited.id, tip="cite a run that came to its end"
+                at,
+                (*path, "run"),
+                "the run was interrupted",
+                cited.id,
+                tip="cite a run that came to its end",
             )
         named = _named_settings(index, at.record)
         made = " ".join(run.settings)
         if named and _advised(run, at.id) and not any(name in made for name in named):
             tip = f"it would have to set {', '.join(sorted(named))}"
-            yield Finding(at, (*path, "run"), "the run made none of the settings of this record", cited.id, tip=tip)
+            yield Finding(
+                at,
+                (*path, "run"),
+                "the run made none of the settings of this record",
+                cited.id,
+                tip=tip,
+            )
 
 
 def _named_settings(index: Index, source: records.Source) -> set[str]:
@@ -71,7 +87,11 @@ def _steps(source: records.Source) -> Iterator[records.Step | records.Unless]:
 
 def _advised(run: Run, source: str) -> bool:
     """Whether the advised arm says something of a source."""
-    arms = [each.arms["advised"] for each in run.observations if each.source == source and "advised" in each.arms]
+    arms = [
+        each.arms["advised"]
+        for each in run.observations
+        if each.source == source and "advised" in each.arms
+    ]
     return any(arm.repeats > 1 or arm.raised for arm in arms)
 
 
@@ -79,7 +99,8 @@ def _observed(run: Run) -> set[str]:
     return {
         each.source
         for each in run.observations
-        if each.source is not None and any(arm.repeats > 1 or arm.raised for arm in each.arms.values())
+        if each.source is not None
+        and any(arm.repeats > 1 or arm.raised for arm in each.arms.values())
     }
 
 

@@ -31,20 +31,27 @@ class Link(msgspec.Struct, frozen=True):
 @rule(
     "dangling-reference",
     "Name that leads nowhere",
-    """Records name each other by label (solutions), by name (settings, ops, packages) or by id (the rest). A name that
-    no record has is a typing mistake, a record that was never written, or one that was renamed. The names are case
-    sensitive.""",
+    """Records name each other by label (solutions), by name (settings, ops, packages) or by id (the
+    rest). A name that no record has is a typing mistake, a record that was never written, or one
+    that was renamed. The names are case sensitive.""",
 )
 def dangling_reference(index: Index) -> Iterator[Finding]:
     for link in _links(index):
         if link.name not in link.known and all(map(index.complete, _folders(link.kind))):
-            near = "" if link.kind in CITED else did_you_mean(link.name, list(link.known))  # numbers are not alike
-            tip = near or f"add the record under {' or '.join(f'{each}/' for each in _folders(link.kind))}"
+            near = (
+                "" if link.kind in CITED else did_you_mean(link.name, list(link.known))
+            )  # numbers are not alike
+            tip = (
+                near
+                or f"add the record under {' or '.join(f'{each}/' for each in _folders(link.kind))}"
+            )
             yield Finding(link.at, link.path, f"no such {link.what}", link.name, tip=tip)
 
 
 def _folders(kind: str) -> tuple[str, ...]:
-    """Folders in which a record of this kind may be: pull requests and issues share their numbers."""
+    """Folders in which a record of this kind may be: pull requests and issues share their
+    numbers.
+    """
     return CITED if kind in CITED else (kind,)
 
 
@@ -61,9 +68,13 @@ def _solution_links(index: Index) -> Iterator[Link]:
         for at, path, part in index.parts(type_):
             for place, combined in enumerate(part.by):
                 for label in combined.split(" + "):
-                    yield Link(at, (*path, "by", place), "solution", "solutions", label, index.labels)
+                    yield Link(
+                        at, (*path, "by", place), "solution", "solutions", label, index.labels
+                    )
             if part.pending is not None:
-                yield Link(at, (*path, "pending"), "solution", "solutions", part.pending, index.labels)
+                yield Link(
+                    at, (*path, "pending"), "solution", "solutions", part.pending, index.labels
+                )
     for at, path, solution in index.parts(records.Solution):
         for place, label in enumerate(solution.requires):
             yield Link(at, (*path, "requires", place), "solution", "solutions", label, index.labels)
@@ -76,7 +87,9 @@ def _setting_links(index: Index) -> Iterator[Link]:
                 yield Link(at, (*path, word), "setting", "settings", name, index.settings)
     for at, path, setting in index.parts(records.Setting):
         if setting.instead is not None:
-            yield Link(at, (*path, "instead"), "setting", "settings", setting.instead, index.settings)
+            yield Link(
+                at, (*path, "instead"), "setting", "settings", setting.instead, index.settings
+            )
 
 
 def _package_links(index: Index) -> Iterator[Link]:
@@ -103,14 +116,23 @@ def _op_links(index: Index) -> Iterator[Link]:
         home = index.home(at)
         ops = index.catalogues[home].ops if home in index.catalogues else {}
         for place, name in _op_names(source.ops if home else []):
-            yield Link(at, (*path, "ops", place), "catalogued op of the home package", "ops", name, ops)
+            yield Link(
+                at, (*path, "ops", place), "catalogued op of the home package", "ops", name, ops
+            )
     for at, path, file in index.parts(records.OpFile):
         catalogue = index.catalogues[file.package]
         known = {**catalogue.ops, **catalogue.reach}
         for name, targets in file.reach.items():
             items = [each if isinstance(each, str) else each.op for each in targets]
             for place, target in _op_names(items):
-                yield Link(at, (*path, "reach", name, place), "op or name of this package", "ops", target, known)
+                yield Link(
+                    at,
+                    (*path, "reach", name, place),
+                    "op or name of this package",
+                    "ops",
+                    target,
+                    known,
+                )
     everywhere = {name for each in index.catalogues.values() for name in (*each.ops, *each.reach)}
     for at, path, error in index.parts(records.ErrorRecord):
         for place, name in _op_names(error.ops):
@@ -175,7 +197,9 @@ def _citations(index: Index) -> Iterator[Link]:
         for at in index.kinds[kind].values():
             for place, name in enumerate(at.record.records):
                 folder = name.partition("/")[0]
-                yield Link(at, ("records", place), "source, solution or ingredient", folder, name, names)
+                yield Link(
+                    at, ("records", place), "source, solution or ingredient", folder, name, names
+                )
 
 
 def cited_as(at: Loaded) -> str:
@@ -186,9 +210,10 @@ def cited_as(at: Loaded) -> str:
 @rule(
     "one-sided-reference",
     "Reference that is not returned",
-    """A source, solution or ingredient names its pull requests and issues under `references` (tensorflow#31465), and
-    each of these names it back under `records` (sources/tensorflow/bias-add). Both sides are written, because each is
-    read on its own page, and because a name on one side only is mostly a mistake on the other.""",
+    """A source, solution or ingredient names its pull requests and issues under `references`
+    (tensorflow#31465), and each of these names it back under `records`
+    (sources/tensorflow/bias-add). Both sides are written, because each is read on its own page, and
+    because a name on one side only is mostly a mistake on the other.""",
 )
 def one_sided_reference(index: Index) -> Iterator[Finding]:
     numbered: dict[str, Loaded] = {}
@@ -202,13 +227,25 @@ def one_sided_reference(index: Index) -> Iterator[Finding]:
                 cited = numbered.get(reference)
                 if cited is not None and name not in cited.record.records:
                     message = f"{cited.file} does not name this record"
-                    yield Finding(at, (*path, "references", place), message, reference, tip=f"add {name} there")
+                    yield Finding(
+                        at,
+                        (*path, "references", place),
+                        message,
+                        reference,
+                        tip=f"add {name} there",
+                    )
     citing = {f"{kind}/{id_}": at for kind in CITING for id_, at in index.kinds[kind].items()}
     for reference, at in numbered.items():
         for place, name in enumerate(at.record.records):
             if name in citing and reference not in citing[name].record.references:
                 message = f"{name} does not cite this"
-                yield Finding(at, ("records", place), message, name, tip=f"add {reference} there, or drop it here")
+                yield Finding(
+                    at,
+                    ("records", place),
+                    message,
+                    name,
+                    tip=f"add {reference} there, or drop it here",
+                )
 
 
 RULES = (dangling_reference, one_sided_reference)

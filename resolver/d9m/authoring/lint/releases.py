@@ -16,9 +16,9 @@ from d9m.model.versions import covers
 @rule(
     "release-name",
     "Release that is no final release",
-    """A map lists final releases, named by their numbers: release order is the order of these numbers, and
-    pre-releases and builds are placed between them. The same numbers cannot be two releases (2.0 and 2.0.0), and what
-    was never released cannot be listed as a release.""",
+    """A map lists final releases, named by their numbers: release order is the order of these
+    numbers, and pre-releases and builds are placed between them. The same numbers cannot be two
+    releases (2.0 and 2.0.0), and what was never released cannot be listed as a release.""",
 )
 def release_name(index: Index) -> Iterator[Finding]:
     for at, _path, package in index.parts(records.Package):
@@ -30,13 +30,19 @@ def release_name(index: Index) -> Iterator[Finding]:
                 tip = 'numbers joined by dots, such as "2.4.1"'
                 yield Finding(at, path, "not a final release", name, tip=tip)
             elif place in seen:
-                yield Finding(at, path, f"the same release as {seen[place]}", name, tip="keep one of the two")
+                yield Finding(
+                    at, path, f"the same release as {seen[place]}", name, tip="keep one of the two"
+                )
             else:
                 seen[place] = name
         for place, name in enumerate(package.never_released):
             if name in package.releases:
                 yield Finding(
-                    at, ("never_released", place), "is listed under releases", name, tip="drop one of the two"
+                    at,
+                    ("never_released", place),
+                    "is listed under releases",
+                    name,
+                    tip="drop one of the two",
                 )
 
 
@@ -72,51 +78,63 @@ def package_of(index: Index, request: records.PullRequest) -> str | None:
     """The package whose releases contain a pull request of this repository."""
     name = request.repository.rpartition("/")[2].lower()
     by_name = {
-        alias: id_ for id_, each in index.packages.items() for alias in (*each.distributions, *each.aliases, id_)
+        alias: id_
+        for id_, each in index.packages.items()
+        for alias in (*each.distributions, *each.aliases, id_)
     }
     return index.homes.get(name) or by_name.get(name)
 
 
 def _unlisted(index: Index) -> Iterator[tuple[Loaded, Path, str, str]]:
     for at, path, package, version in versions(index):
-        if index.releases.get(package) and not (readable(version) is not None and index.lists(package, version)):
+        if index.releases.get(package) and not (
+            readable(version) is not None and index.lists(package, version)
+        ):
             yield at, path, package, version
 
 
 @rule(
     "unknown-version",
     "Version that no map lists",
-    """A boundary must be a release that exists (2.1.0, or 2.1 for the first 2.1.x): a boundary at an invented number
-    works by accident until a release appears beside it. Write `until` only when the release that ends it is out, and
-    add a new release to the package's record under versions/ first.""",
+    """A boundary must be a release that exists (2.1.0, or 2.1 for the first 2.1.x): a boundary at
+    an invented number works by accident until a release appears beside it. Write `until` only when
+    the release that ends it is out, and add a new release to the package's record under versions/
+    first.""",
 )
 def unknown_version(index: Index) -> Iterator[Finding]:
     for at, path, package, version in _unlisted(index):
         if _with_lost_zero(index, package, version) is not None:
             continue
         if readable(version) is None:
-            yield Finding(at, path, "not a version", version, tip="numbers joined by dots, in quotes")
+            yield Finding(
+                at, path, "not a version", version, tip="numbers joined by dots, in quotes"
+            )
             continue
         released = index.releases[package]
         place = index.place(package, version)
         around = ", ".join(released[max(0, place - 1) : place + 1])
         tip = ""
         if place == len(released):
-            tip = f"newer than all of the map: leave until out while it is not released, or add it to {package}"
+            tip = (
+                "newer than all of the map: leave until out while it is not released, or add "
+                f"it to {package}"
+            )
         yield Finding(at, path, f"no release of {package}", version, around, tip)
 
 
 @rule(
     "lost-zero",
     "Release that lost its zero",
-    """YAML and spreadsheets read 2.10 as the number 2.1 and 20.10 as 20.1. The map lists no such release, but does
-    list the one with the zero. Quote versions, always.""",
+    """YAML and spreadsheets read 2.10 as the number 2.1 and 20.10 as 20.1. The map lists no such
+    release, but does list the one with the zero. Quote versions, always.""",
 )
 def lost_zero(index: Index) -> Iterator[Finding]:
     for at, path, package, version in _unlisted(index):
         meant = _with_lost_zero(index, package, version)
         if meant is not None:
-            yield Finding(at, path, f"no release of {package}", version, meant, f'write "{meant}", in quotes')
+            yield Finding(
+                at, path, f"no release of {package}", version, meant, f'write "{meant}", in quotes'
+            )
 
 
 def _with_lost_zero(index: Index, package: str, version: str) -> str | None:

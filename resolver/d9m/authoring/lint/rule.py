@@ -38,7 +38,16 @@ class Rule(msgspec.Struct, frozen=True):
         for each in self.check(index):
             field = ".".join(map(str, each.path))
             line = each.at.line(*each.path)
-            yield Fault(each.at.file, line, self.code, each.message, field, each.value, each.allowed, each.tip)
+            yield Fault(
+                each.at.file,
+                line,
+                self.code,
+                each.message,
+                field,
+                each.value,
+                each.allowed,
+                each.tip,
+            )
 
 
 def rule(code: str, title: str, why: str) -> Callable[[Check], Rule]:

@@ -22,9 +22,10 @@ def _rulings(index: Index) -> Iterator[tuple[Loaded, Path, records.Step | record
 @rule(
     "outcome-by",
     "Outcome and solutions that do not fit",
-    """`by` names what solves an op, or what makes it raise; so solved and raises need it and no other outcome takes it.
-    A raising step also names the error that users see. A step without `outcome`, `by` or `as` says nothing:
-    what nobody knows is written as outcome: unknown, with a note on what is missing.""",
+    """`by` names what solves an op, or what makes it raise; so solved and raises need it and no
+    other outcome takes it. A raising step also names the error that users see. A step without
+    `outcome`, `by` or `as` says nothing: what nobody knows is written as outcome: unknown, with a
+    note on what is missing.""",
 )
 def outcome_by(index: Index) -> Iterator[Finding]:
     for at, path, part in _rulings(index):
@@ -32,17 +33,30 @@ def outcome_by(index: Index) -> Iterator[Finding]:
             continue
         outcome = part.outcome or ("solved" if part.by else None)
         if outcome is None:
-            yield Finding(at, path, "says nothing", tip="give an outcome, or by; unknown is an outcome too")
+            yield Finding(
+                at, path, "says nothing", tip="give an outcome, or by; unknown is an outcome too"
+            )
             continue
         if outcome in ("solved", "raises") and not part.by:
-            yield Finding(at, (*path, "outcome"), f"{outcome} without `by`", outcome, tip=_BY[outcome])
+            yield Finding(
+                at, (*path, "outcome"), f"{outcome} without `by`", outcome, tip=_BY[outcome]
+            )
         if outcome not in ("solved", "raises") and part.by:
             tip = "drop by, or the outcome"
-            yield Finding(at, (*path, "by"), f"{outcome} takes no `by`", ", ".join(part.by), tip=tip)
+            yield Finding(
+                at, (*path, "by"), f"{outcome} takes no `by`", ", ".join(part.by), tip=tip
+            )
         if outcome == "raises" and part.error is None:
-            yield Finding(at, path, "raises without `error`", tip="add error: the id of a record under errors/")
+            yield Finding(
+                at,
+                path,
+                "raises without `error`",
+                tip="add error: the id of a record under errors/",
+            )
         if outcome != "raises" and part.default != "raises" and part.error is not None:
-            yield Finding(at, (*path, "error"), f"{outcome} shows no error", part.error, tip="drop error")
+            yield Finding(
+                at, (*path, "error"), f"{outcome} shows no error", part.error, tip="drop error"
+            )
         if len(set(part.by)) < len(part.by):
             yield Finding(at, (*path, "by"), "names a solution twice", ", ".join(part.by))
 
@@ -53,15 +67,21 @@ _BY = {"solved": "name the solutions that do it", "raises": "name the switch tha
 @rule(
     "placeholder",
     "Placeholder used as a solution",
-    """A placeholder (NS1) says that there is no solution yet and that one is in the works. It can only be `pending`, on
-    an unsolved step; it solves nothing, so it is never in `by` and turns no settings. A solution that does exist is
-    not pending.""",
+    """A placeholder (NS1) says that there is no solution yet and that one is in the works. It can
+    only be `pending`, on an unsolved step; it solves nothing, so it is never in `by` and turns no
+    settings. A solution that does exist is not pending.""",
 )
 def placeholder(index: Index) -> Iterator[Finding]:
     for at, path, solution in index.parts(records.Solution):
         if solution.placeholder and (solution.settings or solution.sets):
             field = "settings" if solution.settings else "sets"
-            yield Finding(at, (*path, field), "a placeholder turns nothing", solution.label, tip="drop the settings")
+            yield Finding(
+                at,
+                (*path, field),
+                "a placeholder turns nothing",
+                solution.label,
+                tip="drop the settings",
+            )
     for at, path, part in _rulings(index):
         for place, combined in enumerate(part.by):
             for label in combined.split(" + "):
@@ -71,10 +91,14 @@ def placeholder(index: Index) -> Iterator[Finding]:
         if part.pending is None:
             continue
         if part.outcome != "unsolved":
-            yield Finding(at, (*path, "pending"), "only an unsolved step has something pending", part.pending)
+            yield Finding(
+                at, (*path, "pending"), "only an unsolved step has something pending", part.pending
+            )
         if part.pending in index.labels and not _is_placeholder(index, part.pending):
             tip = "name it in by, from the release that has it"
-            yield Finding(at, (*path, "pending"), "exists, so it is not pending", part.pending, tip=tip)
+            yield Finding(
+                at, (*path, "pending"), "exists, so it is not pending", part.pending, tip=tip
+            )
 
 
 def _is_placeholder(index: Index, label: str) -> bool:
@@ -84,15 +108,18 @@ def _is_placeholder(index: Index, label: str) -> bool:
 @rule(
     "solution-span",
     "Solution that does not exist over its whole step",
-    """A step promises its solutions for every release until the next step. If a solution begins later or ends earlier
-    (its own `when`, and that of what it requires), the resolver would drop it there and hide that the boundary of the
-    step is wrong. Each release is tried, with what a vendor's image is known to contain.""",
+    """A step promises its solutions for every release until the next step. If a solution begins
+    later or ends earlier (its own `when`, and that of what it requires), the resolver would drop it
+    there and hide that the boundary of the step is wrong. Each release is tried, with what a
+    vendor's image is known to contain.""",
 )
 def solution_span(index: Index) -> Iterator[Finding]:
     for track in known_tracks(index):
         worlds = list(worlds_of(index, track.package))
         places = [index.place(track.package, step.from_) for step in track.steps]
-        for place, (step, first, end) in enumerate(zip(track.steps, places, [*places[1:], len(worlds)])):
+        for place, (step, first, end) in enumerate(
+            zip(track.steps, places, [*places[1:], len(worlds)])
+        ):
             for path, when, by in _promises(track, place, step):
                 for number, combined in enumerate(by):
                     needed = [track.source.when, *when, *_existence(index, combined.split(" + "))]
@@ -106,7 +133,9 @@ def solution_span(index: Index) -> Iterator[Finding]:
                         yield _missing(track, (*path, "by", number), combined, gone)
 
 
-def _promises(track: Track, place: int, step: records.Step) -> Iterator[tuple[Path, list[When], list[str]]]:
+def _promises(
+    track: Track, place: int, step: records.Step
+) -> Iterator[tuple[Path, list[When], list[str]]]:
     """A step's solutions and those of its exceptions, each with the condition it stands under."""
     yield track.path(place), [], step.by
     for number, each in enumerate(step.unless):
@@ -114,7 +143,9 @@ def _promises(track: Track, place: int, step: records.Step) -> Iterator[tuple[Pa
 
 
 def _existence(index: Index, labels: Sequence[str]) -> list[When]:
-    """Conditions under which solutions, and all that they require, exist. Unknown labels ask for nothing."""
+    """Conditions under which solutions, and all that they require, exist. Unknown labels ask for
+    nothing.
+    """
     found: dict[str, When] = {}
     todo = list(labels)
     while todo:
@@ -129,38 +160,59 @@ def _existence(index: Index, labels: Sequence[str]) -> list[When]:
 def _missing(track: Track, path: Path, combined: str, gone: list[str]) -> Finding:
     span = gone[0] if len(gone) == 1 else f"{gone[0]} to {gone[-1]} ({len(gone)} releases)"
     message = f"does not exist in {track.package} {span} of this step"
-    return Finding(track.at, path, message, combined, tip="move the boundary of the step, or the solution's `when`")
+    return Finding(
+        track.at,
+        path,
+        message,
+        combined,
+        tip="move the boundary of the step, or the solution's `when`",
+    )
 
 
 @rule(
     "track-package",
     "Track of the wrong package",
-    """A timeline has a track for the home package of its folder, which answers for every build without one of its own.
-    Besides, only vendors' builds of that package (`stock` in their record) have tracks; what another package changes
-    is a condition.""",
+    """A timeline has a track for the home package of its folder, which answers for every build
+    without one of its own. Besides, only vendors' builds of that package (`stock` in their record)
+    have tracks; what another package changes is a condition.""",
 )
 def track_package(index: Index) -> Iterator[Finding]:
     for at, _path, source in index.parts(records.Source):
         home = index.home(at)
         if home is not None and home not in source.timeline:
-            yield Finding(at, ("timeline",), f"no track for the home package {home}", ", ".join(source.timeline))
+            yield Finding(
+                at,
+                ("timeline",),
+                f"no track for the home package {home}",
+                ", ".join(source.timeline),
+            )
     for track in tracks(index):
         package = index.packages.get(track.package)
-        if track.home not in (None, track.package) and package is not None and package.stock != track.home:
+        if (
+            track.home not in (None, track.package)
+            and package is not None
+            and package.stock != track.home
+        ):
             builds = [name for name, each in index.packages.items() if each.stock == track.home]
             allowed = ", ".join([track.home or "", *builds])
             path = ("timeline", track.package)
             yield Finding(
-                track.at, path, f"no build of {track.home}", track.package, allowed, "write it as a condition"
+                track.at,
+                path,
+                f"no build of {track.home}",
+                track.package,
+                allowed,
+                "write it as a condition",
             )
 
 
 @rule(
     "vendor-fallback",
     "Return to stock that says too much or too little",
-    """`as: stock` says that a vendor's build behaves like the stock release it is made from. It stands on a vendor's
-    track only, says nothing else, and names its evidence: of kind `assumed`, with the page that says which release
-    the image is built from, as long as nobody has tried it.""",
+    """`as: stock` says that a vendor's build behaves like the stock release it is made from. It
+    stands on a vendor's track only, says nothing else, and names its evidence: of kind `assumed`,
+    with the page that says which release the image is built from, as long as nobody has tried
+    it.""",
 )
 def vendor_fallback(index: Index) -> Iterator[Finding]:
     for track in tracks(index):
@@ -169,12 +221,28 @@ def vendor_fallback(index: Index) -> Iterator[Finding]:
                 continue
             path = track.path(place, "as")
             if track.package == track.home:
-                yield Finding(track.at, path, "the home package is the stock itself", "stock", tip="give an outcome")
+                yield Finding(
+                    track.at,
+                    path,
+                    "the home package is the stock itself",
+                    "stock",
+                    tip="give an outcome",
+                )
             if any((step.outcome, step.by, step.default, step.error, step.pending, step.unless)):
-                yield Finding(track.at, path, "says more than `as: stock`", "stock", tip="give one or the other")
+                yield Finding(
+                    track.at,
+                    path,
+                    "says more than `as: stock`",
+                    "stock",
+                    tip="give one or the other",
+                )
             if not step.evidence:
                 yield Finding(
-                    track.at, path, "no evidence that it behaves like stock", "stock", tip="kind: assumed will do"
+                    track.at,
+                    path,
+                    "no evidence that it behaves like stock",
+                    "stock",
+                    tip="kind: assumed will do",
                 )
 
 

@@ -51,43 +51,66 @@ def known_tracks(index: Index) -> Iterator[Track]:
 @rule(
     "step-order",
     "Steps out of order",
-    """Each step of a timeline lasts until the next one's `from`, so there are no gaps and no overlaps to get wrong, as
-    long as the steps are written in release order. Versions are ordered as versions: 2.10 comes after 2.9.""",
+    """Each step of a timeline lasts until the next one's `from`, so there are no gaps and no
+    overlaps to get wrong, as long as the steps are written in release order. Versions are ordered
+    as versions: 2.10 comes after 2.9.""",
 )
 def step_order(index: Index) -> Iterator[Finding]:
     for track in tracks(index):
         if not track.steps:
-            yield Finding(track.at, ("timeline", track.package), "a track without steps", tip="drop it, or add a step")
+            yield Finding(
+                track.at,
+                ("timeline", track.package),
+                "a track without steps",
+                tip="drop it, or add a step",
+            )
         for place in range(1, len(track.steps)):
             before, here = track.steps[place - 1].from_, track.steps[place].from_
             if track.is_sound and key(here) <= key(before):
-                yield Finding(track.at, track.path(place, "from"), f"does not come after {before}", here)
+                yield Finding(
+                    track.at, track.path(place, "from"), f"does not come after {before}", here
+                )
 
 
 @rule(
     "first-step",
     "Timeline that starts too late or too early",
-    """The first step starts at the first release that has the op (`from` of the op in kb/ops/), or at the first release
-    of the map; on a vendor's track at the first image with such a release. A track that starts later says of the
-    releases before that no source is known, which is a statement, not a gap.""",
+    """The first step starts at the first release that has the op (`from` of the op in kb/ops/), or
+    at the first release of the map; on a vendor's track at the first image with such a release. A
+    track that starts later says of the releases before that no source is known, which is a
+    statement, not a gap.""",
 )
 def first_step(index: Index) -> Iterator[Finding]:
     for track in known_tracks(index):
         home_start = _start(index, track)
         if home_start is None:
             continue
-        start = home_start if track.package == track.home else _vendor_start(index, track, home_start)
+        start = (
+            home_start if track.package == track.home else _vendor_start(index, track, home_start)
+        )
         at_ = index.place(track.package, track.steps[0].from_)
         if at_ != start:
             released = index.releases[track.package]
             expected = released[start] if start < len(released) else "no release at all"
-            message = "starts after the op's first release" if at_ > start else "starts before the op exists"
-            tip = 'add a step, be it "outcome: unknown"' if at_ > start else "start at the op's first release"
-            yield Finding(track.at, track.path(0, "from"), message, track.steps[0].from_, expected, tip)
+            message = (
+                "starts after the op's first release"
+                if at_ > start
+                else "starts before the op exists"
+            )
+            tip = (
+                'add a step, be it "outcome: unknown"'
+                if at_ > start
+                else "start at the op's first release"
+            )
+            yield Finding(
+                track.at, track.path(0, "from"), message, track.steps[0].from_, expected, tip
+            )
 
 
 def _start(index: Index, track: Track) -> int | None:
-    """How many releases of the home package come before the source can be met; None if that cannot be told."""
+    """How many releases of the home package come before the source can be met; None if that cannot
+    be told.
+    """
     if track.home is None or not index.complete("ops"):
         return None
     known = index.catalogues[track.home].ops if track.home in index.catalogues else {}
@@ -107,7 +130,8 @@ def _applies_from(index: Index, track: Track) -> int:
     """The same for the source's own condition."""
     bounds = [clause.get(track.home or "") for clause in clauses(track.source.when)]
     places = [
-        _place(index, track.home or "", bound.from_ if isinstance(bound, records.Range) else None) for bound in bounds
+        _place(index, track.home or "", bound.from_ if isinstance(bound, records.Range) else None)
+        for bound in bounds
     ]
     return min(places, default=0)
 
@@ -117,7 +141,9 @@ def _place(index: Index, package: str, bound: str | None) -> int:
 
 
 def _vendor_start(index: Index, track: Track, home_start: int) -> int:
-    """First release of a vendor's build that is not known to be built from a release before `home_start`."""
+    """First release of a vendor's build that is not known to be built from a release before
+    `home_start`.
+    """
     package = index.packages[track.package]
     for place, release in enumerate(index.releases[track.package]):
         inside = package.releases[release].with_.get(track.home or "", "")
@@ -129,8 +155,9 @@ def _vendor_start(index: Index, track: Track, home_start: int) -> int:
 @rule(
     "dead-step",
     "Step that changes nothing",
-    """A step is a claim that something changed in that release. One with the same answer as the step before hides where
-    the change really was. Put new evidence for the same answer on the step that gives it.""",
+    """A step is a claim that something changed in that release. One with the same answer as the
+    step before hides where the change really was. Put new evidence for the same answer on the step
+    that gives it.""",
 )
 def dead_step(index: Index) -> Iterator[Finding]:
     for track in tracks(index):
@@ -138,7 +165,9 @@ def dead_step(index: Index) -> Iterator[Finding]:
             before, here = track.steps[place - 1], track.steps[place]
             if _answer(here) == _answer(before):
                 message = f"the same answer as from {before.from_} on"
-                yield Finding(track.at, track.path(place), message, here.from_, tip="drop this step")
+                yield Finding(
+                    track.at, track.path(place), message, here.from_, tip="drop this step"
+                )
 
 
 def _answer(part: records.Step | records.Unless) -> Any:
@@ -153,9 +182,10 @@ def _answer(part: records.Step | records.Unless) -> Any:
 @rule(
     "dead-exception",
     "Exception that changes nothing",
-    """An exception with the answer of its own step says nothing, unless it guards a part of a later one; one whose
-    condition the source's own condition, or an earlier exception, leaves no room for is never reached: the first one
-    that holds is taken. What deserves to be known without changing the answer is a caution.""",
+    """An exception with the answer of its own step says nothing, unless it guards a part of a later
+    one; one whose condition the source's own condition, or an earlier exception, leaves no room for
+    is never reached: the first one that holds is taken. What deserves to be known without changing
+    the answer is a caution.""",
 )
 def dead_exception(index: Index) -> Iterator[Finding]:
     for track in tracks(index):
@@ -164,23 +194,33 @@ def dead_exception(index: Index) -> Iterator[Finding]:
                 path = track.path(place, "unless", number)
                 here = [track.source.when, each.when]
                 earlier = [before.when for before in step.unless[:number]]
-                guards = any(possible(index, [*here, later.when]) for later in step.unless[number + 1 :])
+                guards = any(
+                    possible(index, [*here, later.when]) for later in step.unless[number + 1 :]
+                )
                 if _answer(each) == _answer(step)[:5] and not guards:
                     tip = "drop it, or make it a caution"
                     yield Finding(track.at, path, "the same answer as its step", tip=tip)
                 elif not possible(index, here):
                     tip = "see the source's own `when`"
-                    yield Finding(track.at, (*path, "when"), "never holds where the source applies", tip=tip)
+                    yield Finding(
+                        track.at, (*path, "when"), "never holds where the source applies", tip=tip
+                    )
                 elif earlier and not reachable(index, here, earlier):
                     tip = "the first exception that holds is taken: put the narrower one first"
-                    yield Finding(track.at, (*path, "when"), "an earlier exception always holds first", tip=tip)
+                    yield Finding(
+                        track.at,
+                        (*path, "when"),
+                        "an earlier exception always holds first",
+                        tip=tip,
+                    )
 
 
 @rule(
     "own-package",
     "Exception that tests its own track's package",
-    """Releases of a track's package are what its steps are for. An exception that tests the same package is a boundary
-    in the wrong place: it escapes the order of steps, and `fixed_in` and the mutation test would not see it.""",
+    """Releases of a track's package are what its steps are for. An exception that tests the same
+    package is a boundary in the wrong place: it escapes the order of steps, and `fixed_in` and the
+    mutation test would not see it.""",
 )
 def own_package(index: Index) -> Iterator[Finding]:
     for track in tracks(index):
@@ -188,15 +228,22 @@ def own_package(index: Index) -> Iterator[Finding]:
             for number, each in enumerate(step.unless):
                 if any(track.package in clause for clause in clauses(each.when)):
                     path = track.path(place, "unless", number, "when")
-                    yield Finding(track.at, path, "tests the package of its own track", track.package, tip="add a step")
+                    yield Finding(
+                        track.at,
+                        path,
+                        "tests the package of its own track",
+                        track.package,
+                        tip="add a step",
+                    )
 
 
 @rule(
     "verified-through",
     "Last step with an open end",
-    """Nobody has looked at the releases of the future. Each track's last step says up to which release somebody has;
-    from the next release on the answer is `unknown`, with this one as the last verified. Earlier steps end where the
-    next begins, and one that joins stock ends where stock does.""",
+    """Nobody has looked at the releases of the future. Each track's last step says up to which
+    release somebody has; from the next release on the answer is `unknown`, with this one as the
+    last verified. Earlier steps end where the next begins, and one that joins stock ends where
+    stock does.""",
 )
 def verified_through(index: Index) -> Iterator[Finding]:
     for track in tracks(index):
@@ -207,15 +254,30 @@ def verified_through(index: Index) -> Iterator[Finding]:
             if seen is None:
                 if last and step.as_ is None:
                     tip = "add verified_through: the newest release that somebody looked at"
-                    yield Finding(track.at, track.path(place), "the last step has no verified_through", tip=tip)
+                    yield Finding(
+                        track.at,
+                        track.path(place),
+                        "the last step has no verified_through",
+                        tip=tip,
+                    )
             elif not last or step.as_ is not None:
-                yield Finding(track.at, path, "only a track's last own step has an end", seen, tip="drop it here")
+                yield Finding(
+                    track.at,
+                    path,
+                    "only a track's last own step has an end",
+                    seen,
+                    tip="drop it here",
+                )
             elif track.is_sound and _is_before(seen, step.from_):
-                yield Finding(track.at, path, "ends before it begins", seen, f"{step.from_} or later")
+                yield Finding(
+                    track.at, path, "ends before it begins", seen, f"{step.from_} or later"
+                )
 
 
 def _is_before(version: str, other: str) -> bool:
-    return readable(version) is not None and key(version) < key(other) and not covers(version, other)
+    return (
+        readable(version) is not None and key(version) < key(other) and not covers(version, other)
+    )
 
 
 RULES = (step_order, first_step, dead_step, dead_exception, own_package, verified_through)

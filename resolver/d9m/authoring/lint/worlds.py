@@ -47,7 +47,11 @@ def reachable(index: Index, wanted: Sequence[When], earlier: Sequence[When]) -> 
 
 def is_sound(index: Index, when: When) -> bool:
     """Whether every variable is known, and has the values and releases that it is compared with."""
-    return all(_is_sound(index, name, allowed) for clause in clauses(when) for name, allowed in clause.items())
+    return all(
+        _is_sound(index, name, allowed)
+        for clause in clauses(when)
+        for name, allowed in clause.items()
+    )
 
 
 def _is_sound(index: Index, name: str, allowed: str | list[str] | Range) -> bool:
@@ -56,12 +60,15 @@ def _is_sound(index: Index, name: str, allowed: str | list[str] | Range) -> bool
         values = [allowed] if isinstance(allowed, str) else allowed
         if name in index.packages:
             return values == [ABSENT]
-        return (name == "device" or fact is not None) and all(takes(fact, value) for value in values)
+        return (name == "device" or fact is not None) and all(
+            takes(fact, value) for value in values
+        )
     bounds = [bound for bound in (allowed.from_, allowed.until) if bound is not None]
     if fact is not None:
         return fact.type == "int" and all(is_number(bound) for bound in bounds)
     return name in index.packages and all(
-        readable(bound) is not None and (not index.releases[name] or index.lists(name, bound)) for bound in bounds
+        readable(bound) is not None and (not index.releases[name] or index.lists(name, bound))
+        for bound in bounds
     )
 
 
@@ -78,14 +85,21 @@ def is_number(text: str) -> bool:
 
 
 def _fit(chosen: Sequence[Mapping[str, Restriction]], domains: Mapping[str, Cells]) -> bool:
-    """Whether clauses hold together: each variable is restricted on its own, so each has to have a cell left."""
+    """Whether clauses hold together: each variable is restricted on its own, so each has to have a
+    cell left.
+    """
     return all(
-        any(all(clause[name].allows(cell.value) for clause in chosen if name in clause) for cell in cells)
+        any(
+            all(clause[name].allows(cell.value) for clause in chosen if name in clause)
+            for cell in cells
+        )
         for name, cells in domains.items()
     )
 
 
-def _domains(index: Index, parsed: Sequence[Condition], fixed: Mapping[str, Value]) -> dict[str, Cells]:
+def _domains(
+    index: Index, parsed: Sequence[Condition], fixed: Mapping[str, Value]
+) -> dict[str, Cells]:
     return {
         name: (Cell(fixed[name]),) if name in fixed else _cells(index, name, cuts)
         for name, cuts in conditions.cuts(parsed).items()
@@ -97,9 +111,15 @@ def _cells(index: Index, name: str, cuts: tuple[str, ...]) -> Cells:
         return tuple(Cell(device) for device in DEVICES)
     fact = index.facts.get(name)
     if fact is not None:
-        return conditions.intervals(cuts, int, -1) if fact.type == "int" else tuple(Cell(each) for each in fact.values)
+        return (
+            conditions.intervals(cuts, int, -1)
+            if fact.type == "int"
+            else tuple(Cell(each) for each in fact.values)
+        )
     released = index.releases[name]
-    known = conditions.releases(cuts, released) if released else conditions.intervals(cuts, key, FIRST)
+    known = (
+        conditions.releases(cuts, released) if released else conditions.intervals(cuts, key, FIRST)
+    )
     return (Cell(None), *known)
 
 
@@ -109,7 +129,8 @@ def stock_world(index: Index) -> dict[str, Value]:
 
 
 def worlds_of(index: Index, package: str) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Every release of a package with what is certain beside it: an image's contents, no other image.
+    """Every release of a package with what is certain beside it: an image's contents, no other
+    image.
 
     A pre-release in an image stays undecided: it lies between two releases.
     """

@@ -1,4 +1,6 @@
-"""Whether a changed record still says the same: a mutant that changes no answer can be noticed by nobody."""
+"""Whether a changed record still says the same: a mutant that changes no answer can be noticed by
+nobody.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,29 @@ def same(before: KnowledgeBase, after: KnowledgeBase, mutant: Mutant) -> bool:
     if mutant.kind == "ingredients":
         return False
     pairs = zip(_every_met(before), _every_met(after))
-    touched = [(rules(before, old, {}), rules(after, new, {})) for old, new in pairs if _concerns(mutant, before, old)]
+    touched = [
+        (rules(before, old, {}), rules(after, new, {}))
+        for old, new in pairs
+        if _concerns(mutant, before, old)
+    ]
     if mutant.path[0] == "sets" and not _contested(before, mutant):
         return True
     if mutant.path[0] in ("settings", "sets"):
         only = {mutant.package: (mutant.release,)}
         return not any(_offers(before, mutant.record.label, old, only) for old, _new in touched)
-    return all(first == second for old, new in touched for first, second in _verdicts(before, old, new, {}))
+    return all(
+        first == second for old, new in touched for first, second in _verdicts(before, old, new, {})
+    )
 
 
 def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
-    """Whether somebody else wants a knob otherwise than the solution turns it by itself: else it does not show."""
+    """Whether somebody else wants a knob otherwise than the solution turns it by itself: else it
+    does not show.
+    """
     own: Turn = kb.get(mutant.kind, mutant.id).sets[mutant.path[1]]
-    records = [kb.get(table, id_) for table in ("solutions", "ingredients") for id_ in kb.keys(table)]
+    records = [
+        kb.get(table, id_) for table in ("solutions", "ingredients") for id_ in kb.keys(table)
+    ]
     turns: list[Turn] = [turn for record in records for turn in (*record.settings, *record.sets)]
     rivals = [each for each in turns if (each.set or each.unset) == own.set and each != own]
     return any(each.unset or set(each.to) - set(own.to) for each in rivals)
@@ -43,11 +55,20 @@ def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
 
 def _every_met(kb: KnowledgeBase) -> Iterator[Met]:
     """Every source as met by each op, and the sources of no op."""
-    yield from (met for table in ("met", "opless") for place in kb.keys(table) for met in kb.get(table, place))
+    yield from (
+        met
+        for table in ("met", "opless")
+        for place in kb.keys(table)
+        for met in kb.get(table, place)
+    )
 
 
 def _concerns(mutant: Mutant, kb: KnowledgeBase, met: Met) -> bool:
-    return met.id == mutant.id if mutant.kind == "sources" else mutant.record.label in _labels(kb, met.source)
+    return (
+        met.id == mutant.id
+        if mutant.kind == "sources"
+        else mutant.record.label in _labels(kb, met.source)
+    )
 
 
 def _labels(kb: KnowledgeBase, source: Source) -> set[str]:
@@ -71,7 +92,9 @@ def _offers(kb: KnowledgeBase, label: str, own: Rules, only: dict[str, tuple[str
 def _verdicts(
     kb: KnowledgeBase, old: Rules, new: Rules, only: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[Verdict, Verdict]]:
-    """What two sets of rules say in every world, but for notes; `only` holds a package to some releases."""
+    """What two sets of rules say in every world, but for notes; `only` holds a package to some
+    releases.
+    """
     for image, world in _worlds(kb, old, new, only):
         first, second = (each.verdict(world, image, BOTH)[0] for each in (old, new))
         yield msgspec.structs.replace(first, note=None), msgspec.structs.replace(second, note=None)
@@ -81,9 +104,15 @@ def _worlds(
     kb: KnowledgeBase, old: Rules, new: Rules, only: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[str | None, World]]:
     """Every world that one of the two tells apart, and the image that it is in."""
-    cuts = {name: (*old.cuts.get(name, ()), *new.cuts.get(name, ())) for name in {**old.cuts, **new.cuts}}
+    cuts = {
+        name: (*old.cuts.get(name, ()), *new.cuts.get(name, ()))
+        for name in {**old.cuts, **new.cuts}
+    }
     places = (
-        (each.image.package if each.image else None, tuple(each.domains(cuts, assume=False).items()))
+        (
+            each.image.package if each.image else None,
+            tuple(each.domains(cuts, assume=False).items()),
+        )
         for each in _everywhere(kb, old.home, only)
     )
     for image, domains in dict.fromkeys(places):
@@ -91,18 +120,28 @@ def _worlds(
             yield image, {name: cell.value for (name, _cells), cell in zip(domains, cells)}
 
 
-def _everywhere(kb: KnowledgeBase, home: str, only: dict[str, tuple[str, ...]]) -> Iterator[Environment]:
-    """Environments that together leave everything open: with nothing else, with everything, in each image."""
+def _everywhere(
+    kb: KnowledgeBase, home: str, only: dict[str, tuple[str, ...]]
+) -> Iterator[Environment]:
+    """Environments that together leave everything open: with nothing else, with everything, in each
+    image.
+    """
     undecided = frozenset(kb.meta.platforms) - only.keys()
     images = [name for name in kb.keys("packages") if kb.package(name).kind == "image"]
-    every = {name: only.get(name) or kb.releases(name) for name in kb.keys("packages") if name not in undecided}
+    every = {
+        name: only.get(name) or kb.releases(name)
+        for name in kb.keys("packages")
+        if name not in undecided
+    }
     present = {name: of_any(releases) for name, releases in every.items()}
     alone = {name: each for name, each in present.items() if name == home or name in only}
     crowd = {name: each for name, each in present.items() if name not in images}
     for device in DEVICES:
         for packages in (alone, crowd):
             yield Environment(packages, None, device, {}, kb.meta.facts, undecided)
-        for image in (Image(name, name, name, release) for name in images for release in every[name]):
+        for image in (
+            Image(name, name, name, release) for name in images for release in every[name]
+        ):
             held = _held(kb, image)
             if home in held and only.keys() <= held.keys():
                 yield Environment(held, image, device, {}, kb.meta.facts, undecided - held.keys())

@@ -1,4 +1,6 @@
-"""Small lies that a record could tell: a boundary off by one release, a solution gone, an outcome turned round."""
+"""Small lies that a record could tell: a boundary off by one release, a solution gone, an outcome
+turned round.
+"""
 
 from __future__ import annotations
 
@@ -86,9 +88,13 @@ _Known: TypeAlias = dict[str, tuple[str, ...]]
 
 
 def _known_releases(loaded: Records) -> _Known:
-    """Package -> releases, oldest first; without a list of its own, the minor versions that others contain."""
+    """Package -> releases, oldest first; without a list of its own, the minor versions that others
+    contain.
+    """
     packages: dict[str, records.Package] = loaded.of("versions")
-    found: dict[str, dict[str, None]] = {name: dict.fromkeys(each.releases) for name, each in packages.items()}
+    found: dict[str, dict[str, None]] = {
+        name: dict.fromkeys(each.releases) for name, each in packages.items()
+    }
     for release in (release for each in packages.values() for release in each.releases.values()):
         for name, version in release.with_.items():
             minor = re.match(r"\d+\.\d+", version)
@@ -153,7 +159,9 @@ def _outcomes(rule: Plain, at: Path) -> Iterator[_Change]:
     outcome: Outcome = rule.get("outcome") or ("solved" if by else "unknown")
     told = "as stock" if "as" in rule else outcome
     turned = "unsolved" if "as" in rule else _TURNED_ROUND[outcome]
-    rest = {name: value for name, value in rule.items() if name not in ("as", "by", "outcome", "error")}
+    rest = {
+        name: value for name, value in rule.items() if name not in ("as", "by", "outcome", "error")
+    }
     yield _Change(at, {**rest, "outcome": turned}, told, turned)
     for label in by if len(by) > 1 else ():
         fewer = [each for each in by if each != label]
@@ -163,10 +171,16 @@ def _outcomes(rule: Plain, at: Path) -> Iterator[_Change]:
 def _bounds(record: Plain, at: Path, known: _Known) -> Iterator[_Change]:
     """Every bound of the record's condition, which is at the path `at`."""
     when: Plain | list[Plain] = record.get("when", {})
-    clauses = [((*at, place), each) for place, each in enumerate(when)] if isinstance(when, list) else [(at, when)]
+    clauses = (
+        [((*at, place), each) for place, each in enumerate(when)]
+        if isinstance(when, list)
+        else [(at, when)]
+    )
     for inside, clause in clauses:
         for name, allowed in clause.items():
-            for end, bound in cast(dict[str, str], allowed).items() if isinstance(allowed, dict) else ():
+            for end, bound in (
+                cast(dict[str, str], allowed).items() if isinstance(allowed, dict) else ()
+            ):
                 yield from _shifts((*inside, name, end), name, bound, known)
 
 

@@ -26,7 +26,9 @@ class Report(msgspec.Struct, frozen=True):
     killed: int
     survivors: list[Edit]
     equivalent: int
-    """Mutants that change no answer to any question: nothing could notice them, and they do not count."""
+    """Mutants that change no answer to any question: nothing could notice them, and they do not
+    count.
+    """
     failing: list[str]
     """Cases that fail already: they can notice nothing."""
 
@@ -41,13 +43,19 @@ class Report(msgspec.Struct, frozen=True):
         lines = [f"{self.killed} of {counted} mutants are noticed by a case: {self.score:.1%}"]
         lines += [f"{self.equivalent} more change no answer"] if self.equivalent else []
         lines += (
-            [f"{len(self.failing)} cases fail without any mutant: {', '.join(self.failing)}"] if self.failing else []
+            [f"{len(self.failing)} cases fail without any mutant: {', '.join(self.failing)}"]
+            if self.failing
+            else []
         )
-        lines += ["not noticed:", *(f"  {each}" for each in self.survivors)] if self.survivors else []
+        lines += (
+            ["not noticed:", *(f"  {each}" for each in self.survivors)] if self.survivors else []
+        )
         return "\n".join(lines) + "\n"
 
 
-def run(root: Path, folder: Path, sample: int | None = None, seed: int = 0, only: Sequence[str] = ()) -> Report:
+def run(
+    root: Path, folder: Path, sample: int | None = None, seed: int = 0, only: Sequence[str] = ()
+) -> Report:
     """Try every mutant of the records under `root`, or a sample, on the cases in `folder`.
 
     `only`: of records whose path starts so: ``sources/nccl``.
@@ -66,7 +74,11 @@ def try_all(
     kb = build.build(loaded)
     herd = Herd(kb, build.tables(loaded))
     watched = [herd.watch(case) for case in asked]
-    every = [each for each in mutants(loaded) if not only or f"{each.kind}/{each.id}".startswith(tuple(only))]
+    every = [
+        each
+        for each in mutants(loaded)
+        if not only or f"{each.kind}/{each.id}".startswith(tuple(only))
+    ]
     if only and not every:
         raise UsageError(f"nothing to break in records that start with {quote(' or '.join(only))}")
     if sample is not None and sample < len(every):
@@ -80,7 +92,9 @@ def try_all(
             equivalent += 1
         else:
             survivors.append(mutant.edit)
-    return Report(killed, survivors, equivalent, [each.case.name for each in watched if not each.passes])
+    return Report(
+        killed, survivors, equivalent, [each.case.name for each in watched if not each.passes]
+    )
 
 
 class Watched(msgspec.Struct, frozen=True):
@@ -118,11 +132,17 @@ class Herd:
 
     def mutated(self, mutant: Mutant) -> KnowledgeBase:
         """The knowledge base with one record replaced."""
-        tables = {**self._tables, mutant.kind: {**self._tables[mutant.kind], mutant.id: mutant.record}}
+        tables = {
+            **self._tables,
+            mutant.kind: {**self._tables[mutant.kind], mutant.id: mutant.record},
+        }
         for table, place in self._met.get(mutant.id, []) if mutant.kind == "sources" else ():
             group = tables[table][place]
             new = [
-                msgspec.structs.replace(each, source=mutant.record) if each.id == mutant.id else each for each in group
+                msgspec.structs.replace(each, source=mutant.record)
+                if each.id == mutant.id
+                else each
+                for each in group
             ]
             tables[table] = {**tables[table], place: tuple(new)}
         return KnowledgeBase(self._meta, Memory(tables))
@@ -136,10 +156,17 @@ class Herd:
 
     def guards(self, mutant: Mutant, watched: Sequence[Watched]) -> list[Watched]:
         """Cases that could notice a mutant, the likeliest first."""
-        touched = {(mutant.kind, mutant.id), *(self._met.get(mutant.id, []) if mutant.kind == "sources" else ())}
+        touched = {
+            (mutant.kind, mutant.id),
+            *(self._met.get(mutant.id, []) if mutant.kind == "sources" else ()),
+        }
 
         def unlikely(each: Watched) -> tuple[bool, bool]:
             named = any(mutant.id in row.at for row in each.case.expect)
-            return mutant.release not in each.releases.get(mutant.package, [mutant.release]), not named
+            return mutant.release not in each.releases.get(
+                mutant.package, [mutant.release]
+            ), not named
 
-        return sorted((each for each in watched if each.passes and touched & each.reads), key=unlikely)
+        return sorted(
+            (each for each in watched if each.passes and touched & each.reads), key=unlikely
+        )

@@ -1,4 +1,6 @@
-"""Whether the silence of the advised arm can be chance: a rare difference that no setting touches is silent, too."""
+"""Whether the silence of the advised arm can be chance: a rare difference that no setting touches
+is silent, too.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ CHANCE = 0.001
 def silence(usual: Sequence[Reading], advised: Sequence[Reading]) -> float:
     """How likely the advised arm would be as silent as it is, if the settings changed nothing.
 
-    Fisher's exact test on calls, and on process starts where every process repeats itself. A reading that chose its
-    own rung counts for nothing, for it was chosen because it differed; and calls that differ in one process of
-    several say that this process was another, not how often calls differ.
-    """
+    Fisher's exact test on calls, and on process starts where every process repeats itself. A
+    reading that chose its own rung counts for nothing, for it was chosen because it differed; and
+    calls that differ in one process of several say that this process was another, not how often
+    calls differ."""
     before = [reading for reading in usual if reading.ran and not reading.chosen]
     after = [reading for reading in advised if reading.ran]
     restless = [reading for reading in before if len(reading.digests) > 1]

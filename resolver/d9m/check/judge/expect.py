@@ -18,7 +18,9 @@ from d9m.model.advice import OpAnswer
 from d9m.model.records import Default, Outcome
 
 Agreement = Literal["agrees", "contradicts", "fills", "silent"]
-"""``fills``: something was seen where no record says anything. ``silent``: nothing was seen that says anything."""
+"""``fills``: something was seen where no record says anything. ``silent``: nothing was seen that
+says anything.
+"""
 
 
 class Expected(msgspec.Struct, frozen=True):
@@ -27,7 +29,9 @@ class Expected(msgspec.Struct, frozen=True):
 
 
 def expectations(kb: KnowledgeBase, asked: Setup, probes: Sequence[Probe]) -> dict[str, Expected]:
-    """Probe id -> the record's claim in this environment. An op that this release has not is left out."""
+    """Probe id -> the record's claim in this environment. An op that this release has not is left
+    out.
+    """
     items = list(dict.fromkeys(each.item for each in probes))
     try:
         answers = dict(zip(items, advise(kb, asked, items).ops))
@@ -51,7 +55,9 @@ def _claim(probe: Probe, answer: OpAnswer) -> Expected:
     return Expected(answer.outcome, answer.default)
 
 
-def agreement(expected: Expected | None, arms: Mapping[str, ArmResult], verdict: ProbeVerdict) -> Agreement:
+def agreement(
+    expected: Expected | None, arms: Mapping[str, ArmResult], verdict: ProbeVerdict
+) -> Agreement:
     """Only a difference, an error or a wrong value speaks; silence never overturns a record.
 
     Running through is as positive as an error where the record says that it raises.
@@ -60,7 +66,9 @@ def agreement(expected: Expected | None, arms: Mapping[str, ArmResult], verdict:
         return "silent"
     default, advised = arms["default"], arms.get("advised")
     varies = default.varies or ("default-again" in arms and arms["default-again"].varies)
-    raised = advised is not None and advised.raised is not None and not out_of_memory(advised.raised)
+    raised = (
+        advised is not None and advised.raised is not None and not out_of_memory(advised.raised)
+    )
     unfixed = verdict.name == "value-mismatch" or (advised is not None and advised.varies)
     if expected.outcome in ("no-known-source", "depends", "unknown"):
         return "fills" if varies or raised or unfixed else "silent"

@@ -50,7 +50,9 @@ class ArmResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def bounds(repeats: int, processes: int) -> Bounds:
-    """N quiet observations leave a chance p with (1 - p)^(N - 1) = 5 %: the others are held to the first."""
+    """N quiet observations leave a chance p with (1 - p)^(N - 1) = 5 %: the others are held to the
+    first.
+    """
     return Bounds(_bound(repeats), _bound(processes))
 
 
@@ -74,7 +76,9 @@ def united(readings: Sequence[Reading]) -> ArmResult:
         distinct=len(counts),
         differing=counts.total() - max(counts.values(), default=0),
         changed=max((reading.changed for reading in ran), default=0.0),
-        max_ulp=max((reading.max_ulp for reading in ran if reading.max_ulp is not None), default=None),
+        max_ulp=max(
+            (reading.max_ulp for reading in ran if reading.max_ulp is not None), default=None
+        ),
         raised=raised,
         seconds=_median([reading.seconds for reading in ran if reading.seconds is not None]),
         quartiles=_middle([reading.quartiles for reading in ran if reading.quartiles is not None]),

@@ -12,12 +12,21 @@ from d9m.check.judge.observe import ArmResult
 from d9m.check.messages import Deviation
 
 Name = Literal[
-    "no-difference-seen", "nondeterministic", "fixed-by-advice", "not-fixed", "raises", "value-mismatch",
-    "uninitialised-read", "config-dependent", "inconclusive",
-]  # fmt: skip
+    "no-difference-seen",
+    "nondeterministic",
+    "fixed-by-advice",
+    "not-fixed",
+    "raises",
+    "value-mismatch",
+    "uninitialised-read",
+    "config-dependent",
+    "inconclusive",
+]
 
 TOLERANCE = {"float64": 1e-6, "float32": 2e-3, "float16": 3e-2, "bfloat16": 1e-1}
-"""Largest error over the largest true value. A wrong kernel is wrong by far more; TF32 and long sums stay below."""
+"""Largest error over the largest true value. A wrong kernel is wrong by far more; TF32 and long
+sums stay below.
+"""
 NARROW = ("float16", "bfloat16")
 WORSE = 4.0
 """How much larger an error in half precision may be with the advice than without."""
@@ -27,7 +36,14 @@ GUARDS = ("as-is", "default-again", "advised-no-fill", "one-thread")
 """Arms that can turn a good verdict into another one: without them there is none."""
 FEWEST = 8
 """Repeats below which silence says nothing at all."""
-MEMORY = ("out of memory", "can't allocate memory", "memoryerror", "bad_alloc", "resource_exhausted", "outofmemory")
+MEMORY = (
+    "out of memory",
+    "can't allocate memory",
+    "memoryerror",
+    "bad_alloc",
+    "resource_exhausted",
+    "outofmemory",
+)
 
 
 class ProbeVerdict(msgspec.Struct, frozen=True):
@@ -55,15 +71,21 @@ class Proofs(msgspec.Struct, frozen=True):
 
     @property
     def sighted(self) -> bool | None:
-        """Whether another order of the same terms changed the bits; None: order is not what the probe is about."""
+        """Whether another order of the same terms changed the bits; None: order is not what the
+        probe is about.
+        """
         return any(self.moved) if self.moved else None
 
     def error(self, arm: str) -> float | None:
         return self.references[arm].error if arm in self.references else None
 
 
-def judge(arms: Mapping[str, ArmResult], proofs: Proofs, dtype: str, tolerance: float | None) -> ProbeVerdict:
-    """Every verdict of the contract. A difference needs no statistics; silence never says deterministic."""
+def judge(
+    arms: Mapping[str, ArmResult], proofs: Proofs, dtype: str, tolerance: float | None
+) -> ProbeVerdict:
+    """Every verdict of the contract. A difference needs no statistics; silence never says
+    deterministic.
+    """
     default, advised = arms.get("default"), arms.get("advised")
     if default is None:
         return _blind("not run")
@@ -94,17 +116,25 @@ def _blind(reason: str) -> ProbeVerdict:
     return ProbeVerdict("inconclusive", reason, observed=False)
 
 
-def _quiet_when_advised(arms: Mapping[str, ArmResult], proofs: Proofs, varies: bool) -> ProbeVerdict:
+def _quiet_when_advised(
+    arms: Mapping[str, ArmResult], proofs: Proofs, varies: bool
+) -> ProbeVerdict:
     unfilled, asis, single = arms.get("advised-no-fill"), arms.get("as-is"), arms.get("one-thread")
     if unfilled is not None and unfilled.varies:
         return ProbeVerdict(
-            "uninitialised-read", "filling new memory hides it, the program still reads what nobody wrote"
+            "uninitialised-read",
+            "filling new memory hides it, the program still reads what nobody wrote",
         )
-    failed = next((f"{name}: {arms[name].failed}" for name in GUARDS if name in arms and arms[name].failed), None)
+    failed = next(
+        (f"{name}: {arms[name].failed}" for name in GUARDS if name in arms and arms[name].failed),
+        None,
+    )
     if failed is not None:
         return ProbeVerdict("inconclusive", failed)
     if varies and proofs.silence > CHANCE:
-        return ProbeVerdict("inconclusive", "it differs so rarely that its silence with the advice may be chance")
+        return ProbeVerdict(
+            "inconclusive", "it differs so rarely that its silence with the advice may be chance"
+        )
     if varies:
         return ProbeVerdict("fixed-by-advice")
     if asis is not None and asis.varies:
@@ -119,7 +149,9 @@ def _quiet_when_advised(arms: Mapping[str, ArmResult], proofs: Proofs, varies: b
 
 
 def _allowed(proofs: Proofs, dtype: str, tolerance: float | None) -> float:
-    """Largest error that is no fault: half precision is as wrong by default, where thousands of terms are added."""
+    """Largest error that is no fault: half precision is as wrong by default, where thousands of
+    terms are added.
+    """
     usual = max(tolerance or 0.0, TOLERANCE.get(dtype, TOLERANCE["float32"]))
     return max(usual, WORSE * (proofs.error("default") or 0.0)) if dtype in NARROW else usual
 
@@ -133,7 +165,9 @@ def _wrong(proofs: Proofs, tolerance: float) -> str:
         also = " (as by default)" if default is not None and default.error is None else ""
         return f"NaN or infinity where double precision gives a number, or the reverse{also}"
     if advised.error > tolerance:
-        also = " (as by default)" if default is not None and (default.error or 0.0) > tolerance else ""
+        also = (
+            " (as by default)" if default is not None and (default.error or 0.0) > tolerance else ""
+        )
         return f"off by {advised.error:.1g} of the largest value{also}"
     if default is None or default.error is None:
         return ""

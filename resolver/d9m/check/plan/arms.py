@@ -1,4 +1,6 @@
-"""The arms of a probe: which settings stand in its process before it starts, and which statements run first."""
+"""The arms of a probe: which settings stand in its process before it starts, and which statements
+run first.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class Arm(msgspec.Struct, frozen=True):
     same_as: str | None = None
     """Another arm with the same settings: it is run once."""
     left_out: list[str] = []
-    """Advised settings that no bare process can make: packages, flags of a program, edits at a call."""
+    """Advised settings that no bare process can make: packages, flags of a program, edits at a
+    call.
+    """
 
 
 def arms(
@@ -50,14 +54,18 @@ def arms(
     unfilled = _unfilled(kb, environment, framework)
     if unfilled is not None:
         statements = [*advised.statements, unfilled]
-        found.append(msgspec.structs.replace(advised, name="advised-no-fill", statements=statements))
+        found.append(
+            msgspec.structs.replace(advised, name="advised-no-fill", statements=statements)
+        )
     if full and environment.device == "cpu":
         found.append(msgspec.structs.replace(default, name="one-thread", threads="one"))
     return found
 
 
 def with_switches(kb: KnowledgeBase, environment: Environment, advice: Advice) -> Advice:
-    """The advice, with the switches that make an op raise: alone, such an op gets no advice to turn them on."""
+    """The advice, with the switches that make an op raise: alone, such an op gets no advice to turn
+    them on.
+    """
     wanted = [
         demand
         for label, _id, solution in kb.with_required(_switches(advice))
@@ -83,7 +91,9 @@ def _env_settings(kb: KnowledgeBase) -> list[Setting]:
 
 
 def _cleared(kb: KnowledgeBase, variables: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """What to set and to unset so that no determinism setting is left; a list keeps its other items."""
+    """What to set and to unset so that no determinism setting is left; a list keeps its other
+    items.
+    """
     keep: dict[str, str] = {}
     remove: list[str] = []
     for setting in _env_settings(kb):
@@ -105,7 +115,9 @@ def _wanted(kb: KnowledgeBase, name: str) -> set[str]:
 
 
 def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
-    """Whether somebody set a variable that a solution turns; seeds alone make no arm of their own."""
+    """Whether somebody set a variable that a solution turns; seeds alone make no arm of their
+    own.
+    """
     turns = (turn for id_ in kb.keys("solutions") for turn in kb.get("solutions", id_).settings)
     knobs = {turn.set or turn.unset for turn in turns}
     return any(each.name in variables and each.name in knobs for each in _env_settings(kb))
@@ -119,7 +131,9 @@ def _advised(kb: KnowledgeBase, advice: Advice, framework: str, base: Arm) -> Ar
         if step.kind == "env" and step.value is not None:
             env[step.name] = step.value
         elif step.kind == "append":
-            env[step.name] = (step.separator or " ").join([*filter(None, [env.get(step.name)]), *step.accepts])
+            env[step.name] = (step.separator or " ").join(
+                [*filter(None, [env.get(step.name)]), *step.accepts]
+            )
         elif step.kind == "unset":
             env.pop(step.name, None)
             unset.add(step.name)
@@ -133,7 +147,12 @@ def _advised(kb: KnowledgeBase, advice: Advice, framework: str, base: Arm) -> Ar
 
 def _of_another(kb: KnowledgeBase, step: Step, framework: str) -> bool:
     """Whether a statement belongs to a framework that this process does not run."""
-    others = {name for each in catalogue.FRAMEWORKS if each != framework for name in kb.package(each).imports}
+    others = {
+        name
+        for each in catalogue.FRAMEWORKS
+        if each != framework
+        for name in kb.package(each).imports
+    }
     return bool(_modules(step.imports) & others)
 
 

@@ -50,7 +50,9 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     setup: str = ""
     call: str
     permute: dict[str, int] = {}
-    """Input (``g``: upstream gradient, ``out``: result) -> axis shuffled: the same terms in another order."""
+    """Input (``g``: upstream gradient, ``out``: result) -> axis shuffled: the same terms in another
+    order.
+    """
     reverse: dict[str, list[int]] = {}
     """As `permute`, turned round instead of shuffled."""
     control: dict[str, str] = {}
@@ -109,15 +111,29 @@ class Selected(msgspec.Struct, frozen=True):
         """What the worker gets. `turn`: another one makes other inputs."""
         probe = self.probe
         return Exercise(
-            key=self.key, id=probe.id, dtype=self.dtype, turn=turn, rungs=rungs, direction=probe.direction,
-            gradient=probe.gradient, requires=probe.requires, inputs=probe.inputs, setup=probe.setup, call=probe.call,
-            permute=probe.permute, reverse=probe.reverse, control=probe.control, reference=probe.reference,
+            key=self.key,
+            id=probe.id,
+            dtype=self.dtype,
+            turn=turn,
+            rungs=rungs,
+            direction=probe.direction,
+            gradient=probe.gradient,
+            requires=probe.requires,
+            inputs=probe.inputs,
+            setup=probe.setup,
+            call=probe.call,
+            permute=probe.permute,
+            reverse=probe.reverse,
+            control=probe.control,
+            reference=probe.reference,
             reseed=probe.reseed,
-        )  # fmt: skip
+        )
 
 
 def framework_named(kb: KnowledgeBase, text: str) -> str:
-    """The framework that a name or an alias stands for. Raises UsageError for one without probes."""
+    """The framework that a name or an alias stands for. Raises UsageError for one without
+    probes.
+    """
     found = kb.meta.aliases.get(text.lower())
     if found not in FRAMEWORKS:
         raise UsageError(f"--framework {quote(text)}: d9m has no probes of it", allowed=FRAMEWORKS)
@@ -128,8 +144,14 @@ def framework_named(kb: KnowledgeBase, text: str) -> str:
 def probes(framework: str) -> tuple[Probe, ...]:
     """All probes of a framework, a family after the other."""
     files = sorted(_folder(framework).iterdir(), key=lambda each: each.name)
-    families = {each.name[:-5]: each for each in files if each.name.endswith(".yaml") and each.name != ABOUT}
-    return tuple(probe for name, file in families.items() for probe in family(framework, name, file.read_text("utf-8")))
+    families = {
+        each.name[:-5]: each for each in files if each.name.endswith(".yaml") and each.name != ABOUT
+    }
+    return tuple(
+        probe
+        for name, file in families.items()
+        for probe in family(framework, name, file.read_text("utf-8"))
+    )
 
 
 def exercised() -> set[str]:
@@ -150,19 +172,27 @@ def about(framework: str) -> About:
 def family(framework: str, name: str, text: str) -> list[Probe]:
     """The probes of one file. Raises msgspec.ValidationError for one that is no probe."""
     return [
-        msgspec.convert({**fields, "id": f"{framework}/{probe}", "family": name}, Probe, strict=False)
+        msgspec.convert(
+            {**fields, "id": f"{framework}/{probe}", "family": name}, Probe, strict=False
+        )
         for probe, fields in _loaded(text).items()
     ]
 
 
 @functools.cache
 def collectives(framework: str) -> tuple[Collective, ...]:
-    """The probes of several ranks; none for a framework whose processes d9m cannot bring together."""
+    """The probes of several ranks; none for a framework whose processes d9m cannot bring
+    together.
+    """
     file = _folder(framework) / "together" / "collective.yaml"
     if not file.is_file():
         return ()
     return tuple(
-        msgspec.convert({**fields, "id": f"{framework}/{probe}", "family": "collective"}, Collective, strict=False)
+        msgspec.convert(
+            {**fields, "id": f"{framework}/{probe}", "family": "collective"},
+            Collective,
+            strict=False,
+        )
         for probe, fields in _loaded(file.read_text("utf-8")).items()
     )
 
@@ -187,14 +217,22 @@ def adapter(framework: str) -> str:
     return (_folder(framework) / "adapter.py").read_text("utf-8")
 
 
-def select(every: Iterable[Probe], device: str, ops: list[str] | None, quick: bool, full: bool) -> list[Selected]:
-    """The probes to run. Items of `ops` are names of probes, of sources or of ops. Raises UsageError."""
+def select(
+    every: Iterable[Probe], device: str, ops: list[str] | None, quick: bool, full: bool
+) -> list[Selected]:
+    """The probes to run. Items of `ops` are names of probes, of sources or of ops. Raises
+    UsageError.
+    """
     here = [each for each in every if device in each.devices]
     if ops is not None:
         here = named(here, ops)
     elif quick:
         here = [each for each in here if each.quick]
-    return [Selected(each, dtype) for each in here for dtype in (each.dtypes if full else each.dtypes[:1])]
+    return [
+        Selected(each, dtype)
+        for each in here
+        for dtype in (each.dtypes if full else each.dtypes[:1])
+    ]
 
 
 def named(every: Sequence[Probe], items: Iterable[str]) -> list[Probe]:
@@ -211,13 +249,16 @@ def _named(every: Sequence[Probe], item: str) -> list[Probe]:
         if wanted in _names(each)
         and each.direction in asked.directions
         and all(
-            op_syntax.parse(each.item).arguments.get(name, value) == value for name, value in asked.arguments.items()
+            op_syntax.parse(each.item).arguments.get(name, value) == value
+            for name, value in asked.arguments.items()
         )
     ]
     if not found:
         known = sorted({name for each in every for name in _names(each)})
         raise UsageError(
-            f"no probe here for {quote(item)}", nearest=nearest(wanted, known), tip="see: d9m check --list"
+            f"no probe here for {quote(item)}",
+            nearest=nearest(wanted, known),
+            tip="see: d9m check --list",
         )
     return found
 

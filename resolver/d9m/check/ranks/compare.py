@@ -47,7 +47,10 @@ def read(file: str) -> Report:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{quote(file)} is no report of d9m check: {error}") from None
     if found.schema_version != SCHEMA_VERSION:
-        raise DataError(f"{quote(file)} has schema_version {found.schema_version}; this d9m reads {SCHEMA_VERSION}")
+        raise DataError(
+            f"{quote(file)} has schema_version {found.schema_version}; this d9m reads "
+            f"{SCHEMA_VERSION}"
+        )
     return found
 
 
@@ -67,9 +70,19 @@ def compare(first: Report, second: Report, files: tuple[str, str]) -> Comparison
 
 
 def _machine(report: Report) -> dict[str, Any]:
-    facts = {f"{name} {key}": value for name, each in report.frameworks.items() for key, value in each.items()}
+    facts = {
+        f"{name} {key}": value
+        for name, each in report.frameworks.items()
+        for key, value in each.items()
+    }
     gpus = ", ".join(f"{each.name} driver {each.driver}" for each in report.host.gpus)
-    return {"cpu": report.host.cpu, "gpus": gpus, "device": report.device, **report.host.packages, **facts}
+    return {
+        "cpu": report.host.cpu,
+        "gpus": gpus,
+        "device": report.device,
+        **report.host.packages,
+        **facts,
+    }
 
 
 def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
@@ -83,7 +96,9 @@ def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
 
 
 def odd(reports: Sequence[Report]) -> list[OddResult]:
-    """Results that a rank does not share with ranks on like devices. The reports are those of ranks 0, 1, ..."""
+    """Results that a rank does not share with ranks on like devices. The reports are those of ranks
+    0, 1, ...
+    """
     groups: dict[str, list[int]] = {}
     for number, report in enumerate(reports):
         groups.setdefault(repr(sorted(_device(report).items())), []).append(number)
@@ -92,8 +107,16 @@ def odd(reports: Sequence[Report]) -> list[OddResult]:
 
 def _device(report: Report) -> dict[str, Any]:
     """What has to be the same for two devices to be twins; GPUs may sit in different machines."""
-    facts = {f"{name} {key}": repr(value) for name, each in report.frameworks.items() for key, value in each.items()}
-    return {"device": report.device, **facts, **({"cpu": report.host.cpu} if report.device == "cpu" else {})}
+    facts = {
+        f"{name} {key}": repr(value)
+        for name, each in report.frameworks.items()
+        for key, value in each.items()
+    }
+    return {
+        "device": report.device,
+        **facts,
+        **({"cpu": report.host.cpu} if report.device == "cpu" else {}),
+    }
 
 
 def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[OddResult]:
@@ -102,14 +125,18 @@ def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[OddResult]
         for probe in reports[rank].probes:
             for arm in ARMS:
                 if arm in probe.arms and not probe.arms[arm].raised and not probe.arms[arm].failed:
-                    results.setdefault((probe.id, probe.dtype, arm), {})[rank] = probe.arms[arm].digest
+                    results.setdefault((probe.id, probe.dtype, arm), {})[rank] = probe.arms[
+                        arm
+                    ].digest
     for place, digests in results.items():
         groups: dict[str | None, list[int]] = {}
         for rank, digest in digests.items():
             groups.setdefault(digest, []).append(rank)
         if len(groups) > 1:
             usual = max(groups.values(), key=len)
-            alone = [rank for rank in digests if rank not in usual or 2 * len(usual) <= len(digests)]
+            alone = [
+                rank for rank in digests if rank not in usual or 2 * len(usual) <= len(digests)
+            ]
             yield OddResult(*place, alone, len(digests))
 
 

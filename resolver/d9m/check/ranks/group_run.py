@@ -1,4 +1,6 @@
-"""Several ranks at once: the same probes on every device, collectives between them, one report of it all."""
+"""Several ranks at once: the same probes on every device, collectives between them, one report of
+it all.
+"""
 
 from __future__ import annotations
 
@@ -59,19 +61,24 @@ def unite(
 ) -> Report | None:
     """The report on all ranks; None on every rank but the first.
 
-    A rank that does not answer is a note in the report: nobody waits longer than `PATIENCE`, and nobody meets again.
-    """
+    A rank that does not answer is a note in the report: nobody waits longer than `PATIENCE`, and
+    nobody meets again."""
     began = time.monotonic()
     asked = msgspec.structs.replace(machine.asked, device=own.device)
     environment = describe(kb, asked)
     if own.interrupted:
         return own if rank.number == 0 else None
     if FRAMEWORK not in environment.packages:
-        note = f"ranks are brought together by {FRAMEWORK}, which is not installed here: each was left alone"
+        note = (
+            f"ranks are brought together by {FRAMEWORK}, which is not installed here: each was "
+            "left alone"
+        )
         return msgspec.structs.replace(own, notes=[*own.notes, note]) if rank.number == 0 else None
     every = [each for each in catalogue.collectives(FRAMEWORK) if own.device in each.devices]
     chosen = [Selected(each, each.dtypes[0]) for each in every if each.ranks <= rank.size]
-    several = arms.arms(kb, environment, advice_for(kb, asked, chosen, question.ops), FRAMEWORK, machine.variables)
+    several = arms.arms(
+        kb, environment, advice_for(kb, asked, chosen, question.ops), FRAMEWORK, machine.variables
+    )
     several = [*(each for each in several if each.name in TWICE), *_varied(several[0], own.device)]
     text = msgspec.json.encode(_signed(own, rank)).decode()
     held: list[MeetingResult] = []
@@ -94,7 +101,9 @@ def unite(
     return msgspec.structs.replace(found, seconds=round(own.seconds + time.monotonic() - began, 1))
 
 
-def _with(own: Report, results: Sequence[ProbeResult], every: Sequence[Report], notes: Sequence[str]) -> Report:
+def _with(
+    own: Report, results: Sequence[ProbeResult], every: Sequence[Report], notes: Sequence[str]
+) -> Report:
     probes = [*own.probes, *results]
     return msgspec.structs.replace(
         own,
@@ -109,20 +118,25 @@ def _with(own: Report, results: Sequence[ProbeResult], every: Sequence[Report], 
 def _signed(own: Report, rank: Rank) -> Report:
     """A rank's own report, saying whose it is."""
     name = own.frameworks.get(FRAMEWORK, {}).get("device") or own.host.cpu
-    return msgspec.structs.replace(own, ranks=[RankDevice(rank.number, platform.node(), rank.local, str(name))])
+    return msgspec.structs.replace(
+        own, ranks=[RankDevice(rank.number, platform.node(), rank.local, str(name))]
+    )
 
 
 def _by_arm(held: Iterable[MeetingResult]) -> dict[str, dict[str, list[Reading]]]:
     found: dict[str, dict[str, list[Reading]]] = {}
     for result in held:
         for key, several in result.readings.items():
-            found.setdefault(result.meeting.arm.name, {}).setdefault(key, []).append(joined(several))
+            found.setdefault(result.meeting.arm.name, {}).setdefault(key, []).append(
+                joined(several)
+            )
     return found
 
 
 def _failures(held: Iterable[MeetingResult]) -> list[str]:
     return [
-        f"{result.meeting.arm.name}: the ranks lost each other, and nothing more was tried: {result.failed}"
+        f"{result.meeting.arm.name}: the ranks lost each other, and nothing more was tried: "
+        f"{result.failed}"
         for result in held
         if result.failed
     ]
@@ -141,7 +155,11 @@ def _varied(default: Arm, device: str) -> list[Arm]:
     if device == "cpu":
         return []
     return [
-        Arm(f"{name}={value}", {**default.env, name: value}, [each for each in default.unset if each != name])
+        Arm(
+            f"{name}={value}",
+            {**default.env, name: value},
+            [each for each in default.unset if each != name],
+        )
         for name, values in catalogue.together(FRAMEWORK).vary.items()
         for value in values
     ]
@@ -149,18 +167,29 @@ def _varied(default: Arm, device: str) -> list[Arm]:
 
 def _meetings(several: Sequence[Arm], effort: Effort) -> list[Meeting]:
     """Every process that a rank starts, in the same order on each."""
-    order = [arm for replica in range(effort.processes) for arm in several if replica == 0 or arm.name in TWICE]
+    order = [
+        arm
+        for replica in range(effort.processes)
+        for arm in several
+        if replica == 0 or arm.name in TWICE
+    ]
     return [Meeting(arm, number) for number, arm in enumerate(order)]
 
 
 def _meet(
-    question: Question, rank: Rank, meeting: Meeting, chosen: Sequence[Selected], device: str, text: str
+    question: Question,
+    rank: Rank,
+    meeting: Meeting,
+    chosen: Sequence[Selected],
+    device: str,
+    text: str,
 ) -> MeetingResult:
     job = GroupJob(
         env=meeting.arm.env, unset=meeting.arm.unset, limit=question.limit,
         adapter=catalogue.adapter(FRAMEWORK), device=device, threads=None, memory=None,
         statements=meeting.arm.statements,
-        # Not as many as fit: the slower ranks would make fewer calls, and the others wait for those that never come.
+        # Not as many as fit: the slower ranks would make fewer calls, and the others wait for those
+        # that never come.
         repeats=question.effort.calls, budget=PATIENCE, proofs=False,
         probes=[each.exercise(each.probe.ladder[:1], 1000 * rank.number) for each in chosen],
         group=catalogue.group(FRAMEWORK), rank=rank.number, size=rank.size, meeting=meeting.number,

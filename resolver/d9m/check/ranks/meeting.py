@@ -21,16 +21,26 @@ NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
 def find(variables: Mapping[str, str]) -> Rank | None:
-    """The rank of this process; None: nobody launched several. Raises UsageError for variables that make no sense."""
+    """The rank of this process; None: nobody launched several. Raises UsageError for variables that
+    make no sense.
+    """
     if int_of(variables, "WORLD_SIZE", 1) < 2:
         return None
     missing = [name for name in NEEDED if name not in variables]
     if missing:
         raise UsageError(
-            f"WORLD_SIZE says that several processes check together, but {', '.join(missing)} is not set",
+            (
+                f"WORLD_SIZE says that several processes check together, but {', '.join(missing)} "
+                "is "
+                "not set"
+            ),
             tip="start them with torchrun, or unset WORLD_SIZE",
         )
-    rank = Rank(int_of(variables, "RANK"), int_of(variables, "WORLD_SIZE"), int_of(variables, "LOCAL_RANK", 0))
+    rank = Rank(
+        int_of(variables, "RANK"),
+        int_of(variables, "WORLD_SIZE"),
+        int_of(variables, "LOCAL_RANK", 0),
+    )
     if not 0 <= rank.number < rank.size:
         raise UsageError(f"RANK={rank.number} is not below WORLD_SIZE={rank.size}")
     return rank

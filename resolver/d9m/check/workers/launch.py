@@ -55,13 +55,18 @@ def interpreter(path: str, variables: dict[str, str] | None = None) -> Launcher:
 
 
 def runner(text: str) -> Launcher:
-    """`docker run --rm -i IMAGE python`: any command that ends in a Python which reads its program from stdin."""
+    """`docker run --rm -i IMAGE python`: any command that ends in a Python which reads its program
+    from stdin.
+    """
     try:
         command = tuple(shlex.split(text))
     except ValueError as error:
         raise UsageError(f"--runner {quote(text)}: {error}") from None
     if not command:
-        raise UsageError("--runner is empty", tip="for example: --runner 'docker run --rm --gpus all -i IMAGE python'")
+        raise UsageError(
+            "--runner is empty",
+            tip="for example: --runner 'docker run --rm --gpus all -i IMAGE python'",
+        )
     return Launcher(command, local=False)
 
 
@@ -71,7 +76,8 @@ def program(job: Job) -> str:
     sent = msgspec.json.encode(job).decode()
     return (
         "import sys\nsys.path[:] = [each for each in sys.path if each]\nimport json\n"
-        f"WORKER = {json.dumps(worker)}\nJOB = {json.dumps(sent)}\nscope = {{'__name__': 'worker'}}\n"
+        f"WORKER = {json.dumps(worker)}\nJOB = {json.dumps(sent)}\nscope = "
+        f"{{'__name__': 'worker'}}\n"
         "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
     )
 
@@ -84,7 +90,9 @@ class Worker:
         own = os.environ if launcher.variables is None else launcher.variables
         if launcher.local:
             job = msgspec.structs.replace(job, parent=os.getpid())
-            variables = {name: value for name, value in own.items() if name not in job.unset} | job.env
+            variables = {
+                name: value for name, value in own.items() if name not in job.unset
+            } | job.env
         self._token = job.token
         self._tail = b""
         try:
@@ -128,7 +136,9 @@ class Worker:
                 self._tail = (self._tail + line)[-TAIL:]
 
     def event(self, limit: float, stopped: threading.Event) -> Event | None:
-        """The next answer. None: its output ended. Raises TimeoutError, and KeyboardInterrupt once stopped."""
+        """The next answer. None: its output ended. Raises TimeoutError, and KeyboardInterrupt once
+        stopped.
+        """
         until = time.monotonic() + limit
         while True:
             if stopped.is_set():
@@ -146,7 +156,9 @@ class Worker:
                 return found
 
     def end(self) -> None:
-        """End it and everything it started, politely first: a `docker run` takes its container along."""
+        """End it and everything it started, politely first: a `docker run` takes its container
+        along.
+        """
         for wait, force in ((3.0, False), (3.0, True)):
             if self._signal(force):
                 break
@@ -183,8 +195,11 @@ class Worker:
         return f"its process ended with code {code}" + (f": {last[0][:200]}" if last else "")
 
 
-def events(launcher: Launcher, job: Job, stopped: threading.Event, start: float = START) -> Iterator[Event]:
-    """Everything that workers answer to a job. A probe that takes its process down is one `ProbeDeath`; the rest go on.
+def events(
+    launcher: Launcher, job: Job, stopped: threading.Event, start: float = START
+) -> Iterator[Event]:
+    """Everything that workers answer to a job. A probe that takes its process down is one
+    `ProbeDeath`; the rest go on.
 
     `start`: seconds until a worker has to be ready.
     """

@@ -14,7 +14,10 @@ from d9m.environment.environment import Setup, describe
 from d9m.errors import AbsentError, D9mError
 from d9m.kb.store import KnowledgeBase
 
-DRIVERS = {"cuda": ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"), "rocm": ("/dev/kfd",)}
+DRIVERS = {
+    "cuda": ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"),
+    "rocm": ("/dev/kfd",),
+}
 """Device -> files that its driver makes."""
 
 
@@ -35,8 +38,13 @@ def look(kb: KnowledgeBase, launcher: Launcher) -> Machine:
     packages = {name: kb.package(name) for name in kb.keys("packages")}
     settings = [name for name in kb.keys("settings") if kb.setting(name).kind == "env"]
     job = SurveyJob(
-        distributions=sorted({name for package in packages.values() for name in package.distributions}),
-        variables=[*settings, *(package.variable for package in packages.values() if package.variable)],
+        distributions=sorted(
+            {name for package in packages.values() for name in package.distributions}
+        ),
+        variables=[
+            *settings,
+            *(package.variable for package in packages.values() if package.variable),
+        ],
         drivers=[path for paths in DRIVERS.values() for path in paths],
     )
     why = "it ended without an answer"
@@ -59,12 +67,16 @@ def _device(drivers: list[str]) -> str:
     return next((device for device, paths in DRIVERS.items() if set(paths) & set(drivers)), "cpu")
 
 
-def _asked(kb: KnowledgeBase, versions: Mapping[str, str], variables: Mapping[str, str], python: str) -> Setup:
+def _asked(
+    kb: KnowledgeBase, versions: Mapping[str, str], variables: Mapping[str, str], python: str
+) -> Setup:
     container = find_container(kb, variables)
     inside = describe(kb, Setup(container=container)).packages if container else {}
     found: list[tuple[str, str | None]] = []
     for name in kb.keys("packages"):
-        version = next((versions[each] for each in kb.package(name).distributions if each in versions), None)
+        version = next(
+            (versions[each] for each in kb.package(name).distributions if each in versions), None
+        )
         if version is not None and name not in inside:
             found.append((name, version))
     if found or container:
@@ -72,8 +84,12 @@ def _asked(kb: KnowledgeBase, versions: Mapping[str, str], variables: Mapping[st
     return Setup(_placeable(kb, found), container)
 
 
-def _placeable(kb: KnowledgeBase, found: list[tuple[str, str | None]]) -> tuple[tuple[str, str | None], ...]:
-    """Without platform parts in versions that no map knows: they would only be a reason to refuse."""
+def _placeable(
+    kb: KnowledgeBase, found: list[tuple[str, str | None]]
+) -> tuple[tuple[str, str | None], ...]:
+    """Without platform parts in versions that no map knows: they would only be a reason to
+    refuse.
+    """
     kept: list[tuple[str, str | None]] = []
     for name, version in found:
         try:

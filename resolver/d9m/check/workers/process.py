@@ -20,7 +20,9 @@ class RunningProcess(msgspec.Struct, frozen=True):
 
 
 def find(pid: int, root: Path = Path("/proc")) -> RunningProcess:
-    """Raises AbsentError for a process that is not there, is another user's, or is on a system that does not tell."""
+    """Raises AbsentError for a process that is not there, is another user's, or is on a system that
+    does not tell.
+    """
     folder = root / str(pid)
     if not root.is_dir():
         raise AbsentError("--pid needs /proc, which this system has not")
@@ -30,14 +32,22 @@ def find(pid: int, root: Path = Path("/proc")) -> RunningProcess:
     except FileNotFoundError:
         raise AbsentError(f"there is no process {pid}") from None
     except PermissionError:
-        raise AbsentError(f"process {pid} does not let its environment be read: it is another user's") from None
-    pairs = (item.decode("utf-8", "replace").partition("=") for item in environment.split(b"\0") if item)
+        raise AbsentError(
+            f"process {pid} does not let its environment be read: it is another user's"
+        ) from None
+    pairs = (
+        item.decode("utf-8", "replace").partition("=") for item in environment.split(b"\0") if item
+    )
     variables = {name: value for name, _equals, value in pairs}
-    return RunningProcess(variables, _python(command.split(b"\0")[0].decode("utf-8", "replace"), variables, folder))
+    return RunningProcess(
+        variables, _python(command.split(b"\0")[0].decode("utf-8", "replace"), variables, folder)
+    )
 
 
 def _python(first: str, variables: Mapping[str, str], folder: Path) -> str | None:
-    """The interpreter by the name it was called, which leads to its packages; where the link ends does not."""
+    """The interpreter by the name it was called, which leads to its packages; where the link ends
+    does not.
+    """
     if not os.path.basename(first).startswith("python"):
         return None
     if "/" not in first:

@@ -39,7 +39,9 @@ THREADS = 8
 """At least, on a CPU: with two, an op that always varies with eight can look stable for minutes."""
 
 SIDE_BY_SIDE = 2
-"""Processes at once on a CPU. On a GPU they would take each other's memory, and disturb each other's clocks."""
+"""Processes at once on a CPU. On a GPU they would take each other's memory, and disturb each
+other's clocks.
+"""
 
 LEAST_MEMORY = 1 << 30
 """Bytes with which a probe can do something."""
@@ -108,7 +110,8 @@ class Readings(msgspec.Struct, frozen=True):
     """Arm -> why no process of it came up."""
     interrupted: bool = False
     seconds: dict[str, float] = {}
-    """Spent by all processes together in ``imports`` and in ``probes``, and of that inside ``ops``."""
+    """Spent by all processes together in ``imports`` and in ``probes``, and of that inside ``ops``.
+    """
 
     def of(self, arm: str, key: str) -> list[Reading]:
         return self.by_arm.get(arm, {}).get(key, [])
@@ -131,7 +134,9 @@ class _Run:
         self.facts: dict[str, Any] = {}
         self.broken: dict[str, str] = {}
         self.lost: set[tuple[str, str]] = set()
-        """Arm and probe that took a process down: not tried again in that arm, nor anywhere if in the default one."""
+        """Arm and probe that took a process down: not tried again in that arm, nor anywhere if in
+        the default one.
+        """
         self.began = time.monotonic()
         self.done = self.expected = 0
         self.seconds = {"imports": 0.0, "probes": 0.0, "ops": 0.0}
@@ -201,7 +206,9 @@ class _Run:
         return 1 if arm.threads == "one" else max(THREADS, 2 * self.plan.cores)
 
     def perform_all(self, tasks: Iterable[_Task]) -> None:
-        """Every task, side by side where that disturbs nothing. Raises KeyboardInterrupt when asked to stop."""
+        """Every task, side by side where that disturbs nothing. Raises KeyboardInterrupt when asked
+        to stop.
+        """
         pool = ThreadPoolExecutor(max_workers=self.plan.workers)
         running: set[Future[None]] = {pool.submit(self.perform, task) for task in tasks}
         try:
@@ -219,10 +226,15 @@ class _Run:
         probes, effort = len(self.plan.selected), self.plan.effort
         self.expected = len(tasks) * probes
         most = len(tasks) * (IMPORT + probes * (effort.budget + 1.0)) / self.plan.workers
-        self.watch(f"{self.plan.framework}: {probes} probes in {len(tasks)} processes, at most {duration(most)}")
+        self.watch(
+            f"{self.plan.framework}: {probes} probes in {len(tasks)} processes, at most "
+            f"{duration(most)}"
+        )
 
     def chosen(self, first: _Task) -> Rungs:
-        """The rungs at which the first process saw a difference, or the last ones; its readings say so."""
+        """The rungs at which the first process saw a difference, or the last ones; its readings say
+        so.
+        """
         found = self.found.get((first.arm.name, first.replica), {})
         for key, reading in found.items():
             if len(first.rungs[key]) > 1:
@@ -233,9 +245,13 @@ class _Run:
         }
 
     def undecided(self) -> set[str]:
-        """Probes that differ by default and not with the advice, but too rarely to say that the advice did it."""
+        """Probes that differ by default and not with the advice, but too rarely to say that the
+        advice did it.
+        """
         seen = self.readings()
-        return {selected.key for selected in self.plan.selected if _is_undecided(seen, selected.key)}
+        return {
+            selected.key for selected in self.plan.selected if _is_undecided(seen, selected.key)
+        }
 
     def readings(self, interrupted: bool = False) -> Readings:
         by_arm: dict[str, dict[str, list[Reading]]] = {}
@@ -275,7 +291,12 @@ def _perform(one: _Run) -> None:
     plan, effort = one.plan, one.plan.effort
     own = [arm for arm in plan.arms if arm.same_as is None]
     rungs: Rungs = {selected.key: selected.probe.ladder[:1] for selected in plan.selected}
-    places = [(arm, replica) for replica in range(effort.processes) for arm in own if replica < _often(effort, arm)]
+    places = [
+        (arm, replica)
+        for replica in range(effort.processes)
+        for arm in own
+        if replica < _often(effort, arm)
+    ]
     one.announce([_Task(arm, replica, effort, rungs) for arm, replica in places])
     if effort.climb:
         whole = {selected.key: selected.probe.ladder for selected in plan.selected}
@@ -286,7 +307,9 @@ def _perform(one: _Run) -> None:
         return
     one.perform_all(_Task(arm, replica, effort, rungs) for arm, replica in places)
     undecided = one.undecided()
-    more = msgspec.structs.replace(effort, repeats=MORE * effort.repeats, budget=MORE * effort.budget)
+    more = msgspec.structs.replace(
+        effort, repeats=MORE * effort.repeats, budget=MORE * effort.budget
+    )
     again = {key: rung for key, rung in rungs.items() if key in undecided}
     own = [arm for arm in own if arm.name in ("default", "advised")]
     replicas = range(effort.processes, 2 * effort.processes)

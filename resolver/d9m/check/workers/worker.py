@@ -1,10 +1,11 @@
 # pyright: basic, reportArgumentType=false, reportAssignmentType=false
 # ruff: noqa: RUF005, S102, S307, S606, SIM115
-"""The worker: runs probes in a process of its own and tells what it saw, one line each (see `messages`).
+"""The worker: runs probes in a process of its own and tells what it saw, one line each (see
+`messages`).
 
-One file, standard library only, Python 3.6: it is sent as text, together with the job, to whatever interpreter has
-the framework (see `launch.program`). The framework is met only through the adapter that the job brings along.
-"""
+One file, standard library only, Python 3.6: it is sent as text, together with the job, to whatever
+interpreter has the framework (see `launch.program`). The framework is met only through the adapter
+that the job brings along."""
 
 import array
 import faulthandler
@@ -21,25 +22,39 @@ import time
 import warnings
 
 PR_SET_PDEATHSIG = 1
-CODES = {"float16": "h", "bfloat16": "h", "float32": "i", "complex64": "i", "float64": "q", "complex128": "q"}
+CODES = {
+    "float16": "h",
+    "bfloat16": "h",
+    "float32": "i",
+    "complex64": "i",
+    "float64": "q",
+    "complex128": "q",
+}
 """Float type -> an integer type of the same width, in which neighbours differ by one."""
 INFINITE = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF << 52}
 INFINITE.update({"complex64": INFINITE["float32"], "complex128": INFINITE["float64"]})
 COMPARED = 3
-"""Different results that are compared value by value in one process; further ones are only counted."""
+"""Different results that are compared value by value in one process; further ones are only counted.
+"""
 STIRRED = 32
-"""Calls before each of which memory is stirred; of later ones every eighth, for it takes longer than most ops."""
+"""Calls before each of which memory is stirred; of later ones every eighth, for it takes longer
+than most ops.
+"""
 CONTROLS = 8
 ORDERS = 6
 """Shuffles that are tried until one changes the bits: a single number often rounds to the same."""
 LEAST = 4
 """Repeats even where the time for a probe is used up."""
 STARTED = "D9M_WORKER_STARTED"
-"""Variable of a worker that has started itself again: it does so once, whatever others do to its environment."""
+"""Variable of a worker that has started itself again: it does so once, whatever others do to its
+environment.
+"""
 
 
 class Inputs:
-    """Values that are the same bits everywhere: a counter, mixed by splitmix64 in integer arithmetic."""
+    """Values that are the same bits everywhere: a counter, mixed by splitmix64 in integer
+    arithmetic.
+    """
 
     def __init__(self, framework, spread):
         self.framework = framework
@@ -62,7 +77,11 @@ class Inputs:
         powers = self.framework.table([2.0**each for each in range(-spread, spread + 1)])
         size = powers[((bits >> 40) & 0xFFFF) % (2 * spread + 1)]
         real = self.framework.real
-        value = (1.0 + real((bits >> 8) & ((1 << 52) - 1)) / 2.0**52) * size * (1.0 - 2.0 * real((bits >> 3) & 1))
+        value = (
+            (1.0 + real((bits >> 8) & ((1 << 52) - 1)) / 2.0**52)
+            * size
+            * (1.0 - 2.0 * real((bits >> 3) & 1))
+        )
         return value.reshape(shape)
 
     def wide(self, *shape):
@@ -140,7 +159,9 @@ class Case:
         return eval(self.code, dict(self.scope, **values))
 
     def run(self, values=None):
-        """The result: of the call, or of its gradients for an upstream gradient that is no plain sum."""
+        """The result: of the call, or of its gradients for an upstream gradient that is no plain
+        sum.
+        """
         values = self.values if values is None else values
         if not self.backward:
             return self.framework.untracked(self.call, values)
@@ -156,7 +177,9 @@ class Case:
         return found, took
 
     def moved(self, permute, reverse, turn):
-        """The result with the same terms in another order, brought back to the old order of elements."""
+        """The result with the same terms in another order, brought back to the old order of
+        elements.
+        """
         values = dict(self.values)
         spots = [(name, dim, self._shuffle(turn)) for name, dim in permute.items()]
         spots += [(name, dim, self._turned) for name, dims in reverse.items() for dim in dims]
@@ -168,7 +191,9 @@ class Case:
         found = self.framework.parts(self.finished(values)[0])
         for name, dim, order in spots:
             if name == "out":
-                found = self._taken(found, dim, lambda count, order=order: self.framework.order(order(count)))
+                found = self._taken(
+                    found, dim, lambda count, order=order: self.framework.order(order(count))
+                )
         return self.framework.raw(found)
 
     def _taken(self, several, dim, order):
@@ -229,7 +254,9 @@ def repeated(case, wanted, budget, before):
         leaves = None  # or the next result finds its own bytes again in freed memory
         before(len(digests))
         found, took = case.finished()
-        stop = stop or time.perf_counter() + budget  # a framework may spend seconds on its very first call
+        stop = (
+            stop or time.perf_counter() + budget
+        )  # a framework may spend seconds on its very first call
         times.append(took)
         leaves = case.framework.raw(found)
         del found
@@ -252,7 +279,9 @@ def repeated(case, wanted, budget, before):
 
 
 def planted(first):
-    """Whether a change of one unit in the last place is seen, and as one: the comparison proves itself."""
+    """Whether a change of one unit in the last place is seen, and as one: the comparison proves
+    itself.
+    """
     for place, (kind, data) in enumerate(first):
         if kind in CODES and data:
             changed = bytes([data[0] ^ 1]) + data[1:]
@@ -358,7 +387,9 @@ class Prober:
 
 
 def limit_memory(spare):
-    """Ask for no more than `spare` bytes beyond what is mapped now; a probe that wants more gets an error."""
+    """Ask for no more than `spare` bytes beyond what is mapped now; a probe that wants more gets an
+    error.
+    """
     if spare and os.path.exists("/proc/self/statm"):
         import resource
 
@@ -395,11 +426,17 @@ def survey(job, tell):
 
 def usable_cores():
     """Those that this process may run on, and no more than its cgroups pay for."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     for folder in cgroups("cpu"):
         quota, period = (
             _numbers(folder, "cpu.max")
-            or (_numbers(folder, "cpu.cfs_quota_us") + _numbers(folder, "cpu.cfs_period_us") + [0, 0])[:2]
+            or (
+                _numbers(folder, "cpu.cfs_quota_us")
+                + _numbers(folder, "cpu.cfs_period_us")
+                + [0, 0]
+            )[:2]
         )
         if quota > 0 and period > 0:
             cores = min(cores, -(-quota // period))
@@ -423,7 +460,9 @@ def free_memory():
 
 
 def cgroups(controller):
-    """Folders of the cgroups that hold this process, from its own up to the root; version 2 and version 1."""
+    """Folders of the cgroups that hold this process, from its own up to the root; version 2 and
+    version 1.
+    """
     found = []
     try:
         with open("/proc/self/cgroup") as file:
@@ -458,7 +497,9 @@ def _reclaimable(folder):
 
 
 def fault(tell, error):
-    tell({"event": "fault", "why": type(error).__name__ + ": " + " ".join(str(error).split())[:600]})
+    tell(
+        {"event": "fault", "why": type(error).__name__ + ": " + " ".join(str(error).split())[:600]}
+    )
 
 
 def work(job, tell):
@@ -473,13 +514,21 @@ def work(job, tell):
     limit_memory(job["memory"])
     for probe in job["probes"]:
         tell({"event": "start", "key": probe["key"]})
-        tell({"event": "reading", "key": probe["key"], "reading": within(job["limit"], prober, probe)})
+        tell(
+            {
+                "event": "reading",
+                "key": probe["key"],
+                "reading": within(job["limit"], prober, probe),
+            }
+        )
     tell({"event": "end"})
 
 
 def within(limit, prober, probe):
     """A probe's reading; the process ends itself where that takes too long."""
-    faulthandler.dump_traceback_later(limit, exit=True)  # also where C code holds the interpreter's lock
+    faulthandler.dump_traceback_later(
+        limit, exit=True
+    )  # also where C code holds the interpreter's lock
     began, before = time.perf_counter(), Case.spent
     reading = prober.probe(probe)
     reading["took"], reading["in_ops"] = time.perf_counter() - began, Case.spent - before
@@ -501,20 +550,31 @@ def meet(job, tell):
     exec(compile(job["group"], "group", "exec"), prober.scope)
     group = prober.scope["Group"](prober.framework, job)
     prober.framework.names.update(group.names)
-    tell({"event": "ready", "facts": prober.framework.facts(), "seconds": time.perf_counter() - began})
+    tell(
+        {
+            "event": "ready",
+            "facts": prober.framework.facts(),
+            "seconds": time.perf_counter() - began,
+        }
+    )
     group.say("report", job["text"])
     for probe in job["probes"]:
         tell({"event": "start", "key": probe["key"]})
         group.say(probe["key"], json.dumps(within(job["limit"], prober, probe)))
     if group.rank == 0:
-        readings = {each["key"]: [json.loads(text) for text in group.heard(each["key"])] for each in job["probes"]}
+        readings = {
+            each["key"]: [json.loads(text) for text in group.heard(each["key"])]
+            for each in job["probes"]
+        }
         tell({"event": "group", "reports": group.heard("report"), "readings": readings})
     group.leave()
     tell({"event": "end"})
 
 
 def end_with(parent):
-    """Die with the process that started this one, also where C code holds the interpreter's lock."""
+    """Die with the process that started this one, also where C code holds the interpreter's
+    lock.
+    """
     if parent is None or not sys.platform.startswith("linux"):
         return
     try:
@@ -528,7 +588,9 @@ def end_with(parent):
 
 
 def start_again(worker, job, variables):
-    """This program from its beginning, with other variables: some are read before the first line runs."""
+    """This program from its beginning, with other variables: some are read before the first line
+    runs.
+    """
     text = "import json\nWORKER = {}\nJOB = {}\nscope = {{'__name__': 'worker'}}\n"
     text += "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
     made = hasattr(os, "memfd_create")  # there may be no folder for temporary files

@@ -17,7 +17,9 @@ from d9m.render.interface import Answer
 def remaining(answer: Answer) -> Answer:
     """The answer without the steps that the user's own calls make."""
     steps = [step for step in answer.advice.steps if step.covered_by is None]
-    return msgspec.structs.replace(answer, advice=msgspec.structs.replace(answer.advice, steps=steps))
+    return msgspec.structs.replace(
+        answer, advice=msgspec.structs.replace(answer.advice, steps=steps)
+    )
 
 
 def stamp(answer: Answer) -> str:

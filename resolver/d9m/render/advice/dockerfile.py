@@ -36,5 +36,8 @@ def _instruction(step: Step) -> str | None:
     if step.kind == "append":
         return f'ENV {step.name}="${{{step.name}:+${step.name}{step.separator}}}{step.value}"'
     if step.kind == "unset":
-        return f"# a Dockerfile cannot unset {step.name}: no ENV line here or in the base image may set it"
+        return (
+            f"# a Dockerfile cannot unset {step.name}: no ENV line here or in the base image "
+            "may set it"
+        )
     return None

@@ -48,5 +48,7 @@ def _source(source: SourceAnswer) -> str:
 def escape(text: str) -> str:
     """Text that Markdown and HTML show as it is."""
     for letter in "\\`*_{}[]<>|#":
-        text = text.replace(letter, f"\\{letter}" if letter not in "<>" else f"&{'lt' if letter == '<' else 'gt'};")
+        text = text.replace(
+            letter, f"\\{letter}" if letter not in "<>" else f"&{'lt' if letter == '<' else 'gt'};"
+        )
     return text.replace("\n", " ")

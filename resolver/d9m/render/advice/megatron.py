@@ -9,7 +9,9 @@ from d9m.render.interface import Answer, Rendered
 def render(answer: Answer) -> Rendered:
     left = blocks.remaining(answer)
     flags = [
-        step.text or step.name for step in left.advice.steps if step.kind == "flags" and blocks.live(left.advice, step)
+        step.text or step.name
+        for step in left.advice.steps
+        if step.kind == "flags" and blocks.live(left.advice, step)
     ]
     lines = [
         blocks.stamp(answer),

@@ -77,7 +77,9 @@ def _subject(answer: Answer, id_: str) -> str:
 def _costs(advice: Advice) -> Iterator[str]:
     for source in _sources(advice):
         for cost in source.costs:
-            factor = f" (time × {cost.factor})" if cost.factor and cost.factor not in cost.text else ""
+            factor = (
+                f" (time × {cost.factor})" if cost.factor and cost.factor not in cost.text else ""
+            )
             yield f"{cost.text.rstrip('.')}{factor}."
 
 

@@ -130,7 +130,9 @@ def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
 
 
 def _raises(answer: Answer, source: SourceAnswer) -> str:
-    """With the switch among the advised settings the call raises; else it goes on, and can differ."""
+    """With the switch among the advised settings the call raises; else it goes on, and can
+    differ.
+    """
     advised = {solution.label for solution in answer.advice.solutions}
     if source.raised_by is None or set(source.raised_by.split(" + ")) <= advised:
         return "raises an error"
@@ -154,7 +156,10 @@ def _until(answer: Answer, source: SourceAnswer) -> str:
 def _unknown(source: SourceAnswer) -> str:
     if source.last_verified is not None:
         seen = source.last_verified
-        return f"not checked in this release; in {seen.release}, the last one checked, it {words.DOES[seen.outcome]}"
+        return (
+            f"not checked in this release; in {seen.release}, the last one checked, it "
+            f"{words.DOES[seen.outcome]}"
+        )
     return source.note or "nobody has checked what happens here"
 
 

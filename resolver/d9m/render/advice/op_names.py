@@ -1,4 +1,6 @@
-"""How an op is called in a sentence: ``F.interpolate:mode=bilinear`` -> ``interpolate (bilinear)``."""
+"""How an op is called in a sentence: ``F.interpolate:mode=bilinear`` -> ``interpolate
+(bilinear)``.
+"""
 
 from __future__ import annotations
 

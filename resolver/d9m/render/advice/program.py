@@ -9,9 +9,13 @@ from d9m.model.settings import Step
 
 def imports(steps: Sequence[Step]) -> list[str]:
     """Import lines that the statements need, each once."""
-    return list(dict.fromkeys(line for step in steps for line in step.imports if not step.before_import))
+    return list(
+        dict.fromkeys(line for step in steps for line in step.imports if not step.before_import)
+    )
 
 
 def program_steps(steps: Sequence[Step]) -> list[Step]:
     """Python steps in the order in which they run."""
-    return sorted((step for step in steps if step.kind == "python"), key=lambda step: not step.before_import)
+    return sorted(
+        (step for step in steps if step.kind == "python"), key=lambda step: not step.before_import
+    )

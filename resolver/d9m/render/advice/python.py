@@ -54,7 +54,10 @@ def _required(left: Answer, steps: list[Step]) -> Iterator[str]:
             wrong = f"os.environ.get({step.name!r}) in {('', *step.refuses, None)!r}"
         message = f"set {step.name}={value} before Python starts: inside the process it is too late"
         if step.kind == "unset":
-            wrong, message = f"{step.name!r} in os.environ", f"unset {step.name} before Python starts"
+            wrong, message = (
+                f"{step.name!r} in os.environ",
+                f"unset {step.name} before Python starts",
+            )
         yield from _commented(left, step, [f"if {wrong}:", f"    raise RuntimeError({message!r})"])
 
 
@@ -64,7 +67,10 @@ def _guard(frameworks: tuple[str, ...]) -> list[str]:
     return [
         f"for _name in {frameworks!r}:",
         "    if _name in sys.modules:",
-        '        raise RuntimeError(f"{_name} is already imported: move this block above its import")',
+        (
+            '        raise RuntimeError(f"{_name} is already imported: move this block above its '
+            'import")'
+        ),
     ]
 
 

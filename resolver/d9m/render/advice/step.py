@@ -35,4 +35,6 @@ def shell(step: Step) -> str | None:
 
 
 def _appended(step: Step, items: str) -> str:
-    return f'export {step.name}="${{{step.name}:+${step.name}{step.separator}}}"{shlex.quote(items)}'
+    return (
+        f'export {step.name}="${{{step.name}:+${step.name}{step.separator}}}"{shlex.quote(items)}'
+    )

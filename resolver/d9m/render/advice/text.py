@@ -94,7 +94,11 @@ def _footer(page: Page, answer: Answer) -> None:
 
 
 def _quoted(name: str) -> str:
-    return name if name.replace(".", "").replace("/", "").replace("-", "").isidentifier() else f"'{name}'"
+    return (
+        name
+        if name.replace(".", "").replace("/", "").replace("-", "").isidentifier()
+        else f"'{name}'"
+    )
 
 
 def _left_to_do(advice: Advice) -> Iterator[str]:

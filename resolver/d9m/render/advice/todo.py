@@ -72,7 +72,9 @@ def conflicts(page: Page, answer: Answer) -> None:
         page.marked(Span("✗", "bad"), "", f"{conflict.name}: choose one")
         _choices(page, conflict)
     for conflict in answer.advice.scope_conflicts:
-        page.marked(Span("!", "doubt"), "", f"{conflict.name}: --scope {conflict.scope} needs another value")
+        page.marked(
+            Span("!", "doubt"), "", f"{conflict.name}: --scope {conflict.scope} needs another value"
+        )
         _choices(page, conflict)
     page.gap()
 

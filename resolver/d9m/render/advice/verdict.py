@@ -18,7 +18,9 @@ _PROMISES = {
 
 
 def sentences(answer: Answer) -> str:
-    """How many ops repeat, and what happens with the others; a fault of the settings comes first."""
+    """How many ops repeat, and what happens with the others; a fault of the settings comes
+    first.
+    """
     advice = answer.advice
     parts = _faults(answer)
     ops = [op for op in advice.ops if op.query != "*"]
@@ -36,10 +38,14 @@ def _faults(answer: Answer) -> list[str]:
     """Settings that are wrong, and settings that contradict each other."""
     advice = answer.advice
     found: list[str] = []
-    wrong = [made for made in advice.existing if made.status in ("invalid", "forbidden", "contradictory")]
+    wrong = [
+        made for made in advice.existing if made.status in ("invalid", "forbidden", "contradictory")
+    ]
     for made in wrong[:2]:
         says = {"invalid": "is not a valid value", "forbidden": "must not be set"}
-        found.append(f"{made.name}={made.value} {says.get(made.status, 'contradicts this advice')}.")
+        found.append(
+            f"{made.name}={made.value} {says.get(made.status, 'contradicts this advice')}."
+        )
     for conflict in advice.conflicts:
         between = phrases.join([_party(answer, party) for party in conflict.between])
         found.append(f"{conflict.name} cannot suit {between} at once.")
@@ -109,7 +115,9 @@ def _counted(some: int, all_: int, name: str) -> str:
 
 def _with_settings(advice: Advice) -> str:
     """Whether the settings that follow have a part in it, or only seeds and the like."""
-    return " with these settings" if advice.solutions else " as it is" if len(advice.ops) == 1 else ""
+    return (
+        " with these settings" if advice.solutions else " as it is" if len(advice.ops) == 1 else ""
+    )
 
 
 MOST_NAMES = 4
@@ -146,7 +154,10 @@ def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], named: str) -> str:
 
 
 def _say_depends(answer: Answer, ops: Sequence[OpAnswer], named: str) -> str:
-    return f"Whether {named} {'repeats' if len(ops) == 1 else 'repeat'} depends on what you have not said yet."
+    return (
+        f"Whether {named} {'repeats' if len(ops) == 1 else 'repeat'} depends on what you have "
+        "not said yet."
+    )
 
 
 _SAY = {

@@ -57,4 +57,7 @@ def _lines(settings: Settings) -> list[str]:
 def _part(kind: str, part: dict[str, Any] | list[Any]) -> list[str]:
     if isinstance(part, dict):
         return [f"{kind} {name}={value}" for name, value in part.items()]
-    return [f"{kind} {each if isinstance(each, str) else ' '.join(map(str, each.values()))}" for each in part]
+    return [
+        f"{kind} {each if isinstance(each, str) else ' '.join(map(str, each.values()))}"
+        for each in part
+    ]

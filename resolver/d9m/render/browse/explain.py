@@ -24,6 +24,8 @@ def render(kb: KnowledgeBase, explained: Explained, width: int = WIDTH) -> Page:
             history_table(page, kb, history, titled=True)
         if each.ops:
             page.paragraph(f"ops: {', '.join(each.ops)}", "", "  ")
-        page.paragraph(f"Source: errors/{each.id} · knowledge base of {explained.d9m.kb_date}", "", "  ")
+        page.paragraph(
+            f"Source: errors/{each.id} · knowledge base of {explained.d9m.kb_date}", "", "  "
+        )
         page.gap()
     return page

@@ -29,7 +29,9 @@ def render(kb: KnowledgeBase, showing: Showing, width: int = WIDTH) -> Page:
 
 def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     label = shown.record.get("label") or shown.record.get("name") or shown.id
-    page.line(Span(str(label), "head"), f"  {shown.kind}" + (f" {shown.id}" if label != shown.id else ""))
+    page.line(
+        Span(str(label), "head"), f"  {shown.kind}" + (f" {shown.id}" if label != shown.id else "")
+    )
     for field in ("title", "summary"):
         if field in shown.record:
             page.paragraph(str(shown.record[field]))
@@ -79,7 +81,9 @@ def history_table(page: Page, kb: KnowledgeBase, history: SourceHistory, titled:
     page.gap()
 
 
-def _ranges(page: Page, kb: KnowledgeBase, head: str, package: str, ranges: Sequence[Possible]) -> None:
+def _ranges(
+    page: Page, kb: KnowledgeBase, head: str, package: str, ranges: Sequence[Possible]
+) -> None:
     rows = [
         (
             _where(kb, package, answer.when),

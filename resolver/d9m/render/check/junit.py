@@ -9,7 +9,9 @@ from d9m.check.settings import FINDINGS, SettingCheck
 
 
 def render(report: Report) -> str:
-    """A case for each setting, probe and odd result of ranks: failed if a finding, skipped if nothing is known."""
+    """A case for each setting, probe and odd result of ranks: failed if a finding, skipped if
+    nothing is known.
+    """
     suite = ElementTree.Element("testsuite", name="d9m check", time=f"{report.seconds:g}")
     for setting in report.settings:
         _setting(suite, setting)
@@ -18,7 +20,9 @@ def render(report: Report) -> str:
     for odd in report.odd:
         label = f"{odd.probe} {odd.dtype} {odd.arm}"
         case = ElementTree.SubElement(suite, "testcase", classname="ranks", name=label)
-        ElementTree.SubElement(case, "failure", message=f"other bits than like devices: rank {_listed(odd.ranks)}")
+        ElementTree.SubElement(
+            case, "failure", message=f"other bits than like devices: rank {_listed(odd.ranks)}"
+        )
     cases = list(suite)
     suite.set("tests", str(len(cases)))
     suite.set("failures", str(sum(case.find("failure") is not None for case in cases)))
@@ -28,7 +32,11 @@ def render(report: Report) -> str:
         said = [*report.notes, *(["interrupted"] if report.interrupted else [])]
         ElementTree.SubElement(suite, "system-out").text = _safe("\n".join(said))
     ElementTree.indent(suite)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        + ElementTree.tostring(suite, encoding="unicode")
+        + "\n"
+    )
 
 
 def _setting(suite: ElementTree.Element, setting: SettingCheck) -> None:
@@ -42,9 +50,15 @@ def _setting(suite: ElementTree.Element, setting: SettingCheck) -> None:
 
 def _probe(suite: ElementTree.Element, probe: ProbeResult) -> None:
     label = f"{probe.id} {probe.direction} {probe.dtype} {probe.device}"
-    seconds = sum((arm.seconds or 0.0) * arm.repeats for arm in probe.arms.values() if arm.same_as is None)
+    seconds = sum(
+        (arm.seconds or 0.0) * arm.repeats for arm in probe.arms.values() if arm.same_as is None
+    )
     case = ElementTree.SubElement(
-        suite, "testcase", classname=f"probes.{probe.id.partition('/')[0]}", name=label, time=f"{seconds:.3f}"
+        suite,
+        "testcase",
+        classname=f"probes.{probe.id.partition('/')[0]}",
+        name=label,
+        time=f"{seconds:.3f}",
     )
     said = f"{probe.verdict}; record {probe.kb} (expected: {probe.expected or '-'})"
     if finding(probe):

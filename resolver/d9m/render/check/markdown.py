@@ -13,7 +13,10 @@ def render(report: Report) -> str:
     hardware = ", ".join(devices(report)) if report.device != "cpu" else report.host.cpu
     same = sum(each.verdict == "no-difference-seen" for each in report.probes)
     head, text = headline(report)
-    ran = f"{same} of {len(report.probes)} probes showed no difference. A difference is proof; silence is not."
+    ran = (
+        f"{same} of {len(report.probes)} probes showed no difference. A difference is proof; "
+        "silence is not."
+    )
     parts = [
         "## d9m check",
         f"**{head.text}** {text}",
@@ -32,17 +35,27 @@ def _notes(report: Report) -> Iterable[str]:
         yield "Interrupted: this is what was known by then"
     for each in report.odd:
         ranks = ", ".join(map(str, each.ranks))
-        yield f"{each.probe} {each.dtype}, {each.arm}: rank {ranks} of {each.of} like devices has other bits"
+        yield (
+            f"{each.probe} {each.dtype}, {each.arm}: rank {ranks} of {each.of} like devices has "
+            "other bits"
+        )
 
 
 def _settings(report: Report) -> Iterable[str]:
     if report.settings:
-        rows = [(each.status, f"`{each.name}`", each.expected, each.found, each.next) for each in report.settings]
+        rows = [
+            (each.status, f"`{each.name}`", each.expected, each.found, each.next)
+            for each in report.settings
+        ]
         yield _table(("status", "setting", "needed", "found", "next step"), rows)
 
 
 def _probes(report: Report) -> Iterable[str]:
-    told = [each for each in report.probes if each.verdict != "no-difference-seen" or each.kb == "contradicts"]
+    told = [
+        each
+        for each in report.probes
+        if each.verdict != "no-difference-seen" or each.kb == "contradicts"
+    ]
     if told:
         told.sort(key=lambda each: (each.kb != "contradicts", each.verdict == "inconclusive"))
         head = ("verdict", "op and direction", "default", "advised", "cost", "our record", "")

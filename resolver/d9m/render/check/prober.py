@@ -1,4 +1,4 @@
-"""What the prober has and whether it sees, for a person at a terminal: probes, self-test, two reports side by side."""
+"""Probes, self-test and two reports side by side, for a person at a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from d9m.render.page import Page, Span
 def catalogue(probes: Sequence[Probe]) -> Page:
     """`--list`."""
     page = Page()
-    rows = [(each.id, SHORT[each.direction], each.op.replace("torch.nn.functional.", "F.")) for each in probes]
+    rows = [
+        (each.id, SHORT[each.direction], each.op.replace("torch.nn.functional.", "F."))
+        for each in probes
+    ]
     page.table(("probe", "", "op"), rows, shrink=(2,))
     pairs = {(each.source or each.id, each.direction) for each in probes}
     page.gap()
@@ -30,15 +33,20 @@ def selftest(facts: Sequence[SelftestFact]) -> Page:
             f" {each.text}: {each.seen}",
         )
     holds = all(each.holds for each in facts)
-    page.line("The prober sees what is there." if holds else "Do not trust this installation's verdicts.")
+    page.line(
+        "The prober sees what is there." if holds else "Do not trust this installation's verdicts."
+    )
     return page
 
 
 def comparison(found: Comparison) -> Page:
     page = Page()
     head = Span("DIFFERENT", "bad") if found.count("differs") else Span("ALIKE", "good")
-    page.line(head, f"  {found.count('same')} results the same, {found.count('differs')} different, "
-              f"{found.count('not comparable')} not comparable")  # fmt: skip
+    page.line(
+        head,
+        f"  {found.count('same')} results the same, {found.count('differs')} different, "
+        f"{found.count('not comparable')} not comparable",
+    )
     rows = [(key, left, right) for key, (left, right) in found.differences.items()]
     if rows:
         page.gap()

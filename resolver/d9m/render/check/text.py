@@ -27,13 +27,19 @@ SHORT = {"forward": "fwd", "backward": "bwd"}
 def name(probe: ProbeResult) -> str:
     """index-add fwd; with its type where that is not the usual one."""
     short = probe.id.partition("/")[2].removesuffix("-backward")
-    return f"{short} {SHORT[probe.direction]}" + ("" if probe.dtype == "float32" else f" {probe.dtype}")
+    return f"{short} {SHORT[probe.direction]}" + (
+        "" if probe.dtype == "float32" else f" {probe.dtype}"
+    )
 
 
 def devices(report: Report) -> list[str]:
     """The GPUs by name: as NVML tells, else as the frameworks do."""
     told = [each.name for each in report.host.gpus]
-    return told or list(dict.fromkeys(str(each["device"]) for each in report.frameworks.values() if each.get("device")))
+    return told or list(
+        dict.fromkeys(
+            str(each["device"]) for each in report.frameworks.values() if each.get("device")
+        )
+    )
 
 
 def counted(arm: ArmResult | None) -> str:
@@ -45,7 +51,12 @@ def counted(arm: ArmResult | None) -> str:
 
 
 def record_says(probe: ProbeResult) -> str:
-    told = {"agrees": "agrees", "contradicts": f"says: {probe.expected}", "fills": "none yet", "silent": "-"}
+    told = {
+        "agrees": "agrees",
+        "contradicts": f"says: {probe.expected}",
+        "fills": "none yet",
+        "silent": "-",
+    }
     return told[probe.kb]
 
 
@@ -67,31 +78,53 @@ def headline(report: Report) -> tuple[Span, str]:
     settings = sum(each.status in FINDINGS for each in report.settings)
     counts = [
         (settings, "setting to change", "settings to change"),
-        (sum(each.verdict == "value-mismatch" for each in report.probes), "wrong value", "wrong values"),
+        (
+            sum(each.verdict == "value-mismatch" for each in report.probes),
+            "wrong value",
+            "wrong values",
+        ),
         (report.summary.not_fixed, "op without a cure", "ops without a cure"),
-        (len({tuple(each.ranks) for each in report.odd}), "device unlike its twins", "devices unlike their twins"),
+        (
+            len({tuple(each.ranks) for each in report.odd}),
+            "device unlike its twins",
+            "devices unlike their twins",
+        ),
         (report.summary.contradictions, "contradicts our records", "contradict our records"),
     ]
-    text = ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in counts if count)
+    text = ", ".join(
+        f"{count} {one if count == 1 else many}" for count, one, many in counts if count
+    )
     code = exit_code(report)
     if code == 1:
         return Span("FINDINGS", "bad"), text or "something varies in your environment"
     if code == 4:
         ran = any(each.arms["default"].repeats for each in report.probes if "default" in each.arms)
-        none = ("NO VERDICT", "what ran does not say enough") if ran else ("NOTHING RUN", "no probe could run here")
+        none = (
+            ("NO VERDICT", "what ran does not say enough")
+            if ran
+            else ("NOTHING RUN", "no probe could run here")
+        )
         return Span(none[0], "bad"), none[1]
     if report.settings_only:
         return Span("SETTINGS HOLD", "good"), "nothing was run"
     head = Span("SETTINGS HOLD", "good") if code == 0 else Span("MOSTLY", "doubt")
     varied = report.summary.nondeterministic
-    return head, f"{report.summary.fixed} of {varied} that vary are fixed by the advice" if varied else "nothing varied"
+    return (
+        head,
+        f"{report.summary.fixed} of {varied} that vary are fixed by the advice"
+        if varied
+        else "nothing varied",
+    )
 
 
 def _host(page: Page, report: Report) -> None:
     host = report.host
     for gpu in host.gpus:
         mig = "on" if gpu.mig else "off"
-        page.line(f"{gpu.name} (sm_{gpu.compute_capability.replace('.', '')}, driver {gpu.driver}) · MIG {mig}")
+        page.line(
+            f"{gpu.name} (sm_{gpu.compute_capability.replace('.', '')}, driver {gpu.driver}) · "
+            f"MIG {mig}"
+        )
     if not host.gpus and report.device != "cpu":
         page.paragraph(" · ".join(devices(report)))
     if host.gpu_note:
@@ -103,7 +136,11 @@ def _host(page: Page, report: Report) -> None:
             else "CPU probes only: no GPU was used"
         )
     threads = {each["threads"] for each in report.frameworks.values() if each.get("threads")}
-    used = f", {max(threads)} threads for {host.threads} cores" if threads and report.device == "cpu" else ""
+    used = (
+        f", {max(threads)} threads for {host.threads} cores"
+        if threads and report.device == "cpu"
+        else ""
+    )
     packages = " · ".join(f"{name} {version}" for name, version in host.packages.items())
     page.paragraph(f"{host.cpu}{used}" + (f" · {packages}" if packages else ""))
     arms = [each.arms["default"] for each in report.probes if "default" in each.arms]
@@ -119,26 +156,40 @@ def _host(page: Page, report: Report) -> None:
 
 
 def _time(seconds: float) -> str:
-    return f"{int(seconds // 60)} min {int(seconds % 60)} s" if seconds >= 60 else f"{seconds:.0f} s"
+    return (
+        f"{int(seconds // 60)} min {int(seconds % 60)} s" if seconds >= 60 else f"{seconds:.0f} s"
+    )
 
 
 def _settings(page: Page, report: Report) -> None:
     seen = [each for each in report.settings if each.status != "unseen"]
-    rows = [(_status(each), each.name, each.expected or "-", each.found or "-", each.next or "-") for each in seen]
+    rows = [
+        (_status(each), each.name, each.expected or "-", each.found or "-", each.next or "-")
+        for each in seen
+    ]
     if rows:
         page.table(("Settings", "", "needed", "found", "next step"), rows, shrink=(4,))
     unseen = [each.name for each in report.settings if each.status == "unseen"]
     if unseen:
-        page.paragraph(f"{'; '.join(unseen)}: live in your program, where no check can look", "[unseen]   ", " " * 11)
+        page.paragraph(
+            f"{'; '.join(unseen)}: live in your program, where no check can look",
+            "[unseen]   ",
+            " " * 11,
+        )
     page.gap()
 
 
 def _status(setting: SettingCheck) -> Span:
-    return Span(f"[{setting.status.replace('-', ' ')}]", "bad" if setting.status in FINDINGS else "")
+    return Span(
+        f"[{setting.status.replace('-', ' ')}]", "bad" if setting.status in FINDINGS else ""
+    )
 
 
 def _probes(page: Page, report: Report, verbose: bool) -> None:
-    told = sorted((each for each in report.probes if each.verdict in MARKS or each.kb == "contradicts"), key=_place)
+    told = sorted(
+        (each for each in report.probes if each.verdict in MARKS or each.kb == "contradicts"),
+        key=_place,
+    )
     rows: list[tuple[Span, str, str, str, str, str]] = []
     more: dict[str, int] = {}
     for verdict in dict.fromkeys(_mark(each) for each in told):
@@ -147,14 +198,22 @@ def _probes(page: Page, report: Report, verbose: bool) -> None:
         rows += [(Span(*verdict), *_row(each)) for each in kept]
         more[verdict[0]] = len(own) - len(kept)
     if rows:
-        page.table(("Probes", "op and direction", "default", "advised", "cost", "our record"), rows, shrink=(1,))
+        page.table(
+            ("Probes", "op and direction", "default", "advised", "cost", "our record"),
+            rows,
+            shrink=(1,),
+        )
         for mark, count in more.items():
             if count:
                 page.line(f"            {count} more {mark.strip('[]')}: --verbose")
     for each in report.probes:
         if each.kb == "contradicts":
             page.paragraph(
-                f"please send it: d9m check --ops {each.id} --evidence {each.id.partition('/')[2]}.json", "  "
+                (
+                    f"please send it: d9m check --ops {each.id} --evidence "
+                    f"{each.id.partition('/')[2]}.json"
+                ),
+                "  ",
             )
     _others(page, report)
     _silent(page, report, verbose)
@@ -174,11 +233,15 @@ def _mark(probe: ProbeResult) -> tuple[str, Style]:
 
 
 def _place(probe: ProbeResult) -> tuple[bool, int]:
-    return probe.kb != "contradicts", list(MARKS).index(probe.verdict) if probe.verdict in MARKS else -1
+    return probe.kb != "contradicts", list(MARKS).index(
+        probe.verdict
+    ) if probe.verdict in MARKS else -1
 
 
 def _row(probe: ProbeResult) -> tuple[str, str, str, str, str]:
-    cost = f"{probe.cost:.1f}x" if probe.cost is not None and not probe.arms["advised"].raised else "-"
+    cost = (
+        f"{probe.cost:.1f}x" if probe.cost is not None and not probe.arms["advised"].raised else "-"
+    )
     arms = (counted(probe.arms.get("default")), counted(probe.arms.get("advised")))
     return name(probe), *arms, cost, record_says(probe)
 
@@ -191,9 +254,12 @@ def _silent(page: Page, report: Report, verbose: bool) -> None:
             f"{len(same)} probe{'s' * (len(same) > 1)}: no difference "
             f"(under {worst.bounds.repeat:.1%} of calls at 95 %; "
             f"{worst.arms['default'].processes} process starts bound start-up effects only at "
-            f"{worst.bounds.start:.0%}" + ("" if worst.arms["default"].processes > 3 else ": --full") + ")",
-            "[same]      ", " " * 12,
-        )  # fmt: skip
+            f"{worst.bounds.start:.0%}"
+            + ("" if worst.arms["default"].processes > 3 else ": --full")
+            + ")",
+            "[same]      ",
+            " " * 12,
+        )
         if verbose:
             page.paragraph(", ".join(name(each) for each in same), " " * 12)
     _failed(page, report, verbose)
@@ -214,7 +280,9 @@ def _ranks(page: Page, report: Report) -> None:
     if not report.ranks:
         return
     if not report.odd:
-        page.line(Span("Ranks       ", ""), f"{len(report.ranks)} ranks: like devices gave the same bits")
+        page.line(
+            Span("Ranks       ", ""), f"{len(report.ranks)} ranks: like devices gave the same bits"
+        )
     for ranks in dict.fromkeys(tuple(each.ranks) for each in report.odd):
         own = [each for each in report.odd if tuple(each.ranks) == ranks]
         who = ", ".join(
@@ -224,7 +292,11 @@ def _ranks(page: Page, report: Report) -> None:
         )
         what = ", ".join(dict.fromkeys(each.probe for each in own))
         others = own[0].of - len(ranks)
-        apart = f"other bits than {others} like {'it' if len(ranks) == 1 else 'them'}" if others else "differ"
+        apart = (
+            f"other bits than {others} like {'it' if len(ranks) == 1 else 'them'}"
+            if others
+            else "differ"
+        )
         page.paragraph(f"{who}: {apart} in {what}", "[ODD]       ", " " * 12, "bad")
     page.gap()
 
@@ -235,16 +307,25 @@ def _trust(page: Page, report: Report) -> None:
     controls = [each.proofs.control for each in report.probes if each.proofs.control is not None]
     orders = [each.proofs.order for each in report.probes if each.proofs.order is not None]
     if values:
-        page.line(f"Values      advised results agree with float64: {len(values) - len(wrong)} of {len(values)}")
+        page.line(
+            f"Values      advised results agree with float64: {len(values) - len(wrong)} of "
+            f"{len(values)}"
+        )
         for each in wrong:
             page.paragraph(f"{name(each)}: {each.reason}", " " * 12, style="bad")
     if controls:
         page.line(
-            f"Controls    {sum(controls)} of {len(controls)} stable: the differences are the ops', not the prober's"
+            f"Controls    {sum(controls)} of {len(controls)} stable: the differences are the "
+            "ops', not the prober's"
         )
     if orders:
-        page.line(f"Power       {sum(orders)} of {len(orders)} would have seen another order of the same terms")
+        page.line(
+            f"Power       {sum(orders)} of {len(orders)} would have seen another order of the "
+            "same terms"
+        )
     if report.left_out:
-        page.paragraph(f"not made by the probes: {', '.join(report.left_out)}", "Left out    ", " " * 12)
+        page.paragraph(
+            f"not made by the probes: {', '.join(report.left_out)}", "Left out    ", " " * 12
+        )
     if report.probes:
         page.line('A difference is proof. "same" is not: it is what these repeats can show.')

@@ -26,7 +26,11 @@ class Framework:
 
     def facts(self):
         """What this build is and where it runs, as far as it says."""
-        found = {"framework": "jax", "version": str(jax.__version__), "platform": self.spot.platform}
+        found = {
+            "framework": "jax",
+            "version": str(jax.__version__),
+            "platform": self.spot.platform,
+        }
         if self.device != "cpu":
             found["device"] = getattr(self.spot, "device_kind", None)
             found["compute_capability"] = str(getattr(self.spot, "compute_capability", ""))
@@ -56,7 +60,9 @@ class Framework:
     @staticmethod
     def _typed(value, dtype):
         value = np.asarray(value)
-        return value.astype(jnp.dtype(dtype)) if jnp.issubdtype(value.dtype, jnp.floating) else value
+        return (
+            value.astype(jnp.dtype(dtype)) if jnp.issubdtype(value.dtype, jnp.floating) else value
+        )
 
     def take(self, value, order, dim):
         return jnp.take(value, np.asarray(order), axis=dim)
@@ -71,7 +77,9 @@ class Framework:
         return [each for each in self.parts(value) if jnp.issubdtype(each.dtype, jnp.floating)]
 
     def _compiled(self, call, key, make):
-        """XLA is what users run, so it is what is probed. One program for each call and kind of use."""
+        """XLA is what users run, so it is what is probed. One program for each call and kind of
+        use.
+        """
         key = (call, key)
         if key not in self.made:
             self.made = {each: made for each, made in self.made.items() if each[0] == call}
@@ -101,7 +109,9 @@ class Framework:
         return [(str(each.dtype), np.asarray(each).tobytes()) for each in self.parts(value)]
 
     def stir(self, turn):
-        """Leave other leftovers in freed memory: who reads what was never written reads something else."""
+        """Leave other leftovers in freed memory: who reads what was never written reads something
+        else.
+        """
         held = [jnp.full((1 << size,), turn + 1.5) for size in (8, 12, 14)]
         del held
 

@@ -1,6 +1,8 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 # ruff: noqa: UP032
-"""How the worker meets TensorFlow. Sent as text: standard library, numpy and tensorflow only, Python 3.6."""
+"""How the worker meets TensorFlow. Sent as text: standard library, numpy and tensorflow only,
+Python 3.6.
+"""
 
 import os
 
@@ -13,7 +15,9 @@ import tensorflow as tf
 class Framework:
     def __init__(self, device, threads):
         if not hasattr(tf, "GradientTape"):
-            raise RuntimeError("tensorflow {} is too old to be probed: no eager mode".format(tf.__version__))
+            raise RuntimeError(
+                "tensorflow {} is too old to be probed: no eager mode".format(tf.__version__)
+            )
         if not tf.executing_eagerly():
             tf.compat.v1.enable_eager_execution()
         self.device = device
@@ -33,13 +37,24 @@ class Framework:
         """What this build is and where it runs, as far as it says."""
         found = {"framework": "tensorflow", "version": str(tf.__version__), "threads": self.threads}
         build = getattr(getattr(tf, "sysconfig", None), "get_build_info", dict)()
-        found.update({name: str(build[key]) for name, key in (("cuda", "cuda_version"), ("cudnn", "cudnn_version"))
-                      if key in build})  # fmt: skip
+        found.update(
+            {
+                name: str(build[key])
+                for name, key in (("cuda", "cuda_version"), ("cudnn", "cudnn_version"))
+                if key in build
+            }
+        )
         if self.device != "cpu":
-            told = getattr(tf.config.experimental, "get_device_details", lambda device: {"device_name": device.name})
+            told = getattr(
+                tf.config.experimental,
+                "get_device_details",
+                lambda device: {"device_name": device.name},
+            )
             details = told(tf.config.experimental.list_physical_devices("GPU")[0])
             found["device"] = details.get("device_name")
-            found["compute_capability"] = ".".join(map(str, details.get("compute_capability") or ()))
+            found["compute_capability"] = ".".join(
+                map(str, details.get("compute_capability") or ())
+            )
         return found
 
     def counters(self, count):
@@ -66,7 +81,11 @@ class Framework:
         with tf.device(spot):
             if isinstance(value, np.ndarray) and value.dtype == np.float64:
                 return tf.cast(tf.constant(value), getattr(tf, dtype))
-            return tf.constant(value) if isinstance(value, np.ndarray) else tf.cast(value, getattr(tf, dtype))
+            return (
+                tf.constant(value)
+                if isinstance(value, np.ndarray)
+                else tf.cast(value, getattr(tf, dtype))
+            )
 
     def take(self, value, order, dim):
         return tf.gather(value, tf.constant(np.ascontiguousarray(order)), axis=dim)
@@ -106,7 +125,9 @@ class Framework:
         return [(each.dtype.name, each.numpy().tobytes()) for each in self.parts(value)]
 
     def stir(self, turn):
-        """Leave other leftovers in freed memory: who reads what was never written reads something else."""
+        """Leave other leftovers in freed memory: who reads what was never written reads something
+        else.
+        """
         with tf.device(self.spot):
             held = [tf.fill([1 << size], turn + 1.5) for size in (8, 10, 12, 14) for _ in range(4)]
         del held

@@ -14,20 +14,37 @@ class Framework:
             raise RuntimeError("torch {} sees no {} device".format(torch.__version__, device))
         if threads:
             torch.set_num_threads(threads)
-        self.names = {"torch": torch, "F": torch.nn.functional, "nn": torch.nn, "filled": self.filled}
+        self.names = {
+            "torch": torch,
+            "F": torch.nn.functional,
+            "nn": torch.nn,
+            "filled": self.filled,
+        }
 
     @staticmethod
     def _there(device):
         places = getattr(torch, device, None), getattr(torch.backends, device, None)
-        return any(each.is_available() for each in places if each is not None and hasattr(each, "is_available"))
+        return any(
+            each.is_available()
+            for each in places
+            if each is not None and hasattr(each, "is_available")
+        )
 
     def facts(self):
         """What this build is and where it runs, as far as it says."""
-        found = {"framework": "torch", "version": str(torch.__version__), "threads": torch.get_num_threads()}
-        found["cpu_capability"] = getattr(getattr(torch.backends, "cpu", None), "get_cpu_capability", lambda: None)()
+        found = {
+            "framework": "torch",
+            "version": str(torch.__version__),
+            "threads": torch.get_num_threads(),
+        }
+        found["cpu_capability"] = getattr(
+            getattr(torch.backends, "cpu", None), "get_cpu_capability", lambda: None
+        )()
         if self.device == "cuda":
             seen = torch.cuda.get_device_properties(0)
-            found.update(device=seen.name, sm_count=seen.multi_processor_count, memory=seen.total_memory)
+            found.update(
+                device=seen.name, sm_count=seen.multi_processor_count, memory=seen.total_memory
+            )
             found["compute_capability"] = "{}.{}".format(seen.major, seen.minor)
             found["cuda"], found["hip"] = torch.version.cuda, getattr(torch.version, "hip", None)
             found["cudnn"] = torch.backends.cudnn.version()
@@ -74,7 +91,11 @@ class Framework:
     def parts(self, value):
         if torch.is_tensor(value):
             return [value]
-        return [part for each in value for part in self.parts(each)] if isinstance(value, (tuple, list)) else []
+        return (
+            [part for each in value for part in self.parts(each)]
+            if isinstance(value, (tuple, list))
+            else []
+        )
 
     def shapes(self, value):
         return [tuple(each.shape) for each in self._differentiable(value)]
@@ -106,14 +127,23 @@ class Framework:
                 each = each.int_repr()
             each = each.cpu().contiguous()
             kind = str(each.dtype).replace("torch.", "")
-            found.append((kind, ctypes.string_at(each.data_ptr(), each.numel() * each.element_size())))
+            found.append(
+                (kind, ctypes.string_at(each.data_ptr(), each.numel() * each.element_size()))
+            )
         return found
 
     def stir(self, turn):
-        """Leave other leftovers in freed memory: who reads what was never written reads something else."""
-        held, value = [], turn % 2 * (turn + 0.5)  # who reads it may only ask whether it is zero, as LAPACK's pivots do
+        """Leave other leftovers in freed memory: who reads what was never written reads something
+        else.
+        """
+        held, value = (
+            [],
+            turn % 2 * (turn + 0.5),
+        )  # who reads it may only ask whether it is zero, as LAPACK's pivots do
         for size in (5, 6, 8, 10, 12, 14):
-            held += [torch.full((1 << size,), value, device=self.device) for _ in range(2 + turn % 5)]
+            held += [
+                torch.full((1 << size,), value, device=self.device) for _ in range(2 + turn % 5)
+            ]
 
     def distance(self, value, exact):
         """Largest error over the largest true value, and a fingerprint of the truth."""
@@ -121,7 +151,9 @@ class Framework:
         for one, true in zip(self.parts(value), self.parts(exact)):
             one, true = one.detach().cpu().double().reshape(-1), true.detach().double().reshape(-1)
             both = torch.isfinite(one) & torch.isfinite(true)
-            if one.numel() != true.numel() or not torch.equal(torch.isfinite(one), torch.isfinite(true)):
+            if one.numel() != true.numel() or not torch.equal(
+                torch.isfinite(one), torch.isfinite(true)
+            ):
                 return {"error": None, "norm": 0.0}
             if both.any():
                 largest = max(largest, float(true[both].abs().max()))

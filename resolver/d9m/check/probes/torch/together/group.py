@@ -1,5 +1,7 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
-"""How the workers of several ranks meet in PyTorch. Sent as text: standard library and torch only, Python 3.6."""
+"""How the workers of several ranks meet in PyTorch. Sent as text: standard library and torch only,
+Python 3.6.
+"""
 
 import datetime
 import os
@@ -14,23 +16,33 @@ class Group:
     def __init__(self, framework, job):
         self.rank, self.size = job["rank"], job["size"]
         patience = datetime.timedelta(seconds=job["patience"])
-        agent = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"  # torchrun already serves one
-        # Each meeting is on a port of its own where rank 0 serves: the last one may still be closing.
+        agent = (
+            os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+        )  # torchrun already serves one
+        # Each meeting is on a port of its own where rank 0 serves: the last one may still be
+        # closing.
         port = int(os.environ["MASTER_PORT"]) + (0 if agent else job["meeting"])
         store = dist.TCPStore(
-            os.environ["MASTER_ADDR"], port, None if agent else self.size, not agent and self.rank == 0, patience
+            os.environ["MASTER_ADDR"],
+            port,
+            None if agent else self.size,
+            not agent and self.rank == 0,
+            patience,
         )
         self.store = dist.PrefixStore("d9m/{}".format(job["meeting"]), store)
         self.say("here", "")
         self.heard("here")
-        # From here on all ranks go at one pace: who is silent for longer than a probe may take is gone.
+        # From here on all ranks go at one pace: who is silent for longer than a probe may take is
+        # gone.
         pace = datetime.timedelta(seconds=job["limit"] + 10)
         self.store.set_timeout(pace)
         self.names = {"all_reduce": self.all_reduce, "reduce_scatter": self.reduce_scatter}
         self.names.update(all_gather=self.all_gather, size=self.size)
         if job["probes"]:
             backend = "nccl" if framework.device == "cuda" else "gloo"
-            dist.init_process_group(backend, store=self.store, rank=self.rank, world_size=self.size, timeout=pace)
+            dist.init_process_group(
+                backend, store=self.store, rank=self.rank, world_size=self.size, timeout=pace
+            )
 
     def say(self, name, text):
         self.store.set(f"{name} {self.rank}", text)
