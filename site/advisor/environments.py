@@ -53,6 +53,8 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
             for package in packages
             for each in kb.releases(package)
         ]
+        if not tags:  # images that say by their tag what they hold are asked about by that
+            continue
         newest_first = sorted(tags, key=lambda each: (key(each[0]), each[1]), reverse=True)
         title = f"{family} container"
         found.append(

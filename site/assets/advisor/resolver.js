@@ -31,7 +31,7 @@ export function resolve(here, items, scope = "run") {
   return {
     schema_version: 2,
     d9m: here.tables.d9m,
-    environment: surroundings(here, [...every, ...packages]),
+    environment: surroundings(here, every),
     scope,
     outcome: worst(outcomes),
     settings: total(whole.steps),
@@ -164,6 +164,8 @@ function surroundings(here, judged) {
     assumed: [...assumed, ...here.held.filter((each) => each[4] === "wheel").map(([name]) => name)],
     beyond: named("newer"),
     between: named("between"),
+    gpu: null,
+    ignored: 0,
   };
 }
 
