@@ -16,14 +16,15 @@ def test_layers_that_disagree_are_a_conflict_with_choices_and_costs() -> None:
         "run",
     )
     assert conflict.choices == [
-        "SRV: tree",
-        "TRN: ring",
-        "separate environments for serve and train",
+        "for Ordered requests: tree",
+        "for Ordered training: ring",
+        "separate environments for Serve and Train",
     ]
     assert conflict.costs == [
-        "gives up TRN, which is for train/sums",
-        "gives up SRV, which is for serve/order; A tenth slower",
-        "no setting is given up; each program is started with its own",
+        'gives up Ordered training, which fixes "Sums between devices"',
+        'gives up Ordered requests, which fixes "Requests are taken in any order". '
+        "The price: A tenth slower",
+        "gives up nothing; start each program with its own settings",
     ]
     assert "FRAME_ALGO" not in advice.settings.env
     assert exit_code(advice) == 1
@@ -35,9 +36,9 @@ def test_what_another_scope_would_force_is_told_apart_and_is_no_finding() -> Non
     (conflict,) = advice.scope_conflicts
     assert (conflict.name, conflict.scope) == ("FRAME_ALGO", "batch")
     assert conflict.choices == [
-        "TRN: ring",
-        "INV: tree",
-        "separate environments for train and serve",
+        "for Ordered training: ring",
+        "for Any batch alike: tree",
+        "separate environments for Train and Serve",
     ]
     assert advice.settings.env["FRAME_ALGO"] == "ring"
     assert exit_code(advice) == 0

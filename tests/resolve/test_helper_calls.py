@@ -117,7 +117,10 @@ def test_a_value_that_a_call_forces_against_the_advice_is_a_conflict() -> None:
     advice = ask("frame=1.1 train=2.0", "add", calls=("Runner(ordered=False)",))
     (conflict,) = advice.conflicts
     assert conflict.name == "frame.ordered"
-    assert conflict.choices == ["train.Runner(ordered=False): False", "ORD: True"]
+    assert conflict.choices == [
+        "for train.Runner(ordered=False): False",
+        "for Ordered kernels: True",
+    ]
     assert "frame.ordered" not in [step.name for step in advice.steps]
     assert exit_code(advice) == 1
 

@@ -204,6 +204,7 @@ class SolutionAnswer(msgspec.Struct, frozen=True):
     """Labels of solutions that it turns on by itself."""
     settings: Settings
     evidence: list[Told] = []
+    costs: list[Price] = []
 
 
 class Example(msgspec.Struct, frozen=True):

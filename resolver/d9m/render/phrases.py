@@ -30,8 +30,30 @@ def condition(kb: KnowledgeBase, clause: Clause) -> str:
 
 
 def conditions(kb: KnowledgeBase, clauses: Iterable[Clause]) -> str:
-    """Several clauses of which one must hold."""
-    return ", or ".join(dict.fromkeys(condition(kb, clause) for clause in clauses))
+    """Several clauses of which one must hold; values of one variable share a phrase."""
+    joined: list[Clause] = []
+    for clause in clauses:
+        whole = _joined(joined[-1], clause) if joined else None
+        if whole is None:
+            joined.append(clause)
+        else:
+            joined[-1] = whole
+    return ", or ".join(dict.fromkeys(condition(kb, clause) for clause in joined))
+
+
+def _joined(first: Clause, second: Clause) -> Clause | None:
+    """Two clauses about one variable as one: listed values, or spans that touch."""
+    if len(first) != 1 or first.keys() != second.keys():
+        return None
+    ((name, one),) = first.items()
+    other = second[name]
+    if not isinstance(one, Range) and not isinstance(other, Range):
+        return {name: list(dict.fromkeys([*_values(one), *_values(other)]))}
+    if isinstance(one, Range) and isinstance(other, Range):
+        low, high = (one, other) if one.until == other.from_ else (other, one)
+        if low.until is not None and low.until == high.from_:
+            return {name: Range(from_=low.from_, until=high.until)}
+    return None
 
 
 def _variable(kb: KnowledgeBase, name: str, value: Allowed) -> str:
@@ -63,13 +85,17 @@ def _fact(name: str, known: Fact, value: Allowed) -> str:
 
 
 def _span(name: str, known: Fact, bounds: Range) -> str:
-    """A range of integers, by the template that its bounds call for."""
+    """A range of integers, by the template that its bounds call for; a bound may have words of
+    its own.
+    """
     first, end = bounds.from_, bounds.until
     last = str(int(end) - 1) if end else ""
     kind = "range" if first and end else "from" if first else "until"
     if first and first == last:
         kind = "is"
-    template = known.says.get(kind, f"with {name} from {{from}} to {{last}}")
+    template = known.says.get(f"{kind} {first or end}") or known.says.get(
+        kind, f"with {name} from {{from}} to {{last}}"
+    )
     return template.format(**{"from": first, "until": end, "last": last})
 
 

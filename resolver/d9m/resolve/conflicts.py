@@ -32,42 +32,39 @@ def across(
 ) -> Iterator[Conflict]:
     """Where what other scopes ask of the named packages contradicts the answer.
 
-    Scopes are never mixed in one answer, but a process has one environment: whoever
-    wants both must be told that one environment cannot give both.
+    Scopes are never mixed in one answer, but a process has one environment, and it
+    cannot give both: whoever wants both must know.
     """
     for other in get_args(Scope):
         wanted = needs(sources_met.of_no_op(kb, environment, other)) if other != scope else []
         if wanted:
-            yield from _beside(kb, environment, other, wanted, own)
+            yield from _with_scope(kb, environment, other, wanted, own)
 
 
-def _beside(
+def _with_scope(
     kb: KnowledgeBase, environment: Environment, scope: Scope, wanted: Sequence[Need], own: Chosen
 ) -> Iterator[Conflict]:
-    """Conflicts of `own` with the best way to meet further needs."""
+    """Conflicts of `own` with the best set of solutions for what another scope needs."""
 
     def together(labels: frozenset[str]) -> tuple[Contest, ...]:
         further = turned(kb, environment, labels, wanted)
-        knobs = {each.setting.name for each in further}
-        return settle(
-            [*(each for each in own.demands if each.setting.name in knobs), *further]
-        ).contests
+        knobs = {demand.setting.name for demand in further}
+        shared = [demand for demand in own.demands if demand.setting.name in knobs]
+        return settle([*shared, *further]).contests
 
     labels = choose(wanted, lambda labels: not together(labels))
     contests = together(labels)
     if not contests:
         return
-    apart = {
-        each.name
-        for each in (
-            *settle(own.demands).contests,
-            *settle(turned(kb, environment, labels, wanted)).contests,
-        )
-    }
+    within = (
+        *settle(own.demands).contests,
+        *settle(turned(kb, environment, labels, wanted)).contests,
+    )
+    known = {contest.name for contest in within}
     both = Chosen(own.labels | labels, [*own.wanted, *wanted], ())
-    for each in contests:
-        if each.name not in apart:
-            yield priced(kb, environment, each, both, scope)
+    for contest in contests:
+        if contest.name not in known:
+            yield priced(kb, environment, contest, both, scope)
 
 
 def priced(
@@ -77,24 +74,42 @@ def priced(
     programs apart.
     """
     sides = _sides(contest)
-    choices = [f"{' and '.join(side)}: {' or '.join(values)}" for side, values in sides.items()]
-    costs = [_cost(kb, environment, side, contest, chosen) for side in sides]
-    homes = list(
-        dict.fromkeys(home for by in contest.parties if (home := _home(kb, by)) is not None)
-    )
-    if len(homes) > 1 and any(kb.package(each).kind == "application" for each in homes):
-        choices.append(f"separate environments for {' and '.join(homes)}")
-        costs.append("no setting is given up; each program is started with its own")
+    choices: list[str] = []
+    costs: list[str] = []
+    for side, values in sides.items():
+        choices.append(f"for {_listed(kb, side)}: {' or '.join(values)}")
+        costs.append(_cost(kb, environment, side, contest, chosen))
+    homes = dict.fromkeys(home for by in contest.parties if (home := _home(kb, by)) is not None)
+    packages = [kb.package(home) for home in homes]
+    if len(packages) > 1 and any(package.kind == "application" for package in packages):
+        titles = " and ".join(package.title for package in packages)
+        choices.append(f"separate environments for {titles}")
+        costs.append("gives up nothing; start each program with its own settings")
     return Conflict(contest.name, list(contest.parties), choices, costs, scope)
+
+
+def party(kb: KnowledgeBase, by: str) -> str:
+    """What a person knows a side of a conflict by: the title of a solution or an ingredient, a
+    call as it is written.
+    """
+    found = _solution(kb, by)
+    if found is not None:
+        return found[1].title
+    ingredient = kb.get("ingredients", by)
+    return ingredient.title if ingredient is not None else by
+
+
+def _listed(kb: KnowledgeBase, side: Sequence[str]) -> str:
+    return " and ".join(party(kb, by) for by in side)
 
 
 def _sides(contest: Contest) -> dict[tuple[str, ...], list[str]]:
     """Parties that one value suits, as many as possible together, with all such values."""
-    by_value = {
-        value: tuple(by for by, accepted in contest.parties.items() if value in accepted)
-        for values in contest.parties.values()
-        for value in values
-    }
+    by_value: dict[str, tuple[str, ...]] = {}
+    for values in contest.parties.values():
+        for value in values:
+            suited = (by for by, accepted in contest.parties.items() if value in accepted)
+            by_value[value] = tuple(suited)
     sides: dict[tuple[str, ...], list[str]] = {}
     for value, side in by_value.items():
         if not any(set(side) < set(other) for other in by_value.values()):
@@ -112,21 +127,21 @@ def _cost(
     """What it costs to do as some parties want: the sources that the others cover, and the price of
     theirs.
     """
-    others = [each for each in contest.parties if each not in side]
-    lost = dict.fromkeys(
-        source for each in others for source in covered(each, chosen.labels, chosen.wanted)
-    )
-    given_up = f"gives up {' and '.join(others)}" + (
-        f", which is for {', '.join(lost)}" if lost else ""
-    )
-    solutions = [found[1] for by in side if (found := _solution(kb, by)) is not None]
-    prices = [
-        each.text
-        for solution in solutions
-        for each in solution.costs
-        if environment.holding(each.when)
-    ]
-    return "; ".join([given_up, *(price.rstrip(".") for price in prices)])
+    others = [by for by in contest.parties if by not in side]
+    lost: dict[str, None] = {}
+    for by in others:
+        lost.update(dict.fromkeys(covered(by, chosen.labels, chosen.wanted)))
+    given_up = f"gives up {_listed(kb, others)}"
+    if lost:
+        titles = " and ".join(f'"{kb.get("sources", id_).title}"' for id_ in lost)
+        given_up += f", which fixes {titles}"
+    prices: list[str] = []
+    for by in side:
+        found = _solution(kb, by)
+        for cost in found[1].costs if found is not None else ():
+            if environment.holding(cost.when):
+                prices.append(cost.text.rstrip("."))
+    return f"{given_up}. The price: {'; '.join(prices)}" if prices else given_up
 
 
 def _solution(kb: KnowledgeBase, by: str) -> tuple[str, Solution] | None:

@@ -20,6 +20,7 @@ from d9m.model.advice import (
     Example,
     IngredientAnswer,
     OpAnswer,
+    Price,
     SolutionAnswer,
     SourceAnswer,
     Surroundings,
@@ -143,6 +144,11 @@ def _solutions(
                 includes=_included(kb, environment, solution, wanted),
                 settings=alone(kb, demands(kb, environment, label, solution.settings)),
                 evidence=[told_of(kb, each) for each in solution.evidence],
+                costs=[
+                    Price(cost.text, cost.factor)
+                    for cost in solution.costs
+                    if environment.holding(cost.when)
+                ],
             )
         )
     return found

@@ -3,6 +3,7 @@
 import { choose } from "./select.js";
 import { judgeOpless } from "./evaluate.js";
 import { settle, unique } from "./merge.js";
+import { title } from "./phrases.js";
 import { covered, needs } from "./solutions.js";
 
 const SCOPES = ["run", "batch", "hardware"];
@@ -28,14 +29,24 @@ function beside(here, solutions, scope, wanted, own) {
 export function priced(here, solutions, contest, chosen, scope) {
   const between = Object.keys(contest.parties);
   const found = sides(contest);
-  const choices = found.map(([side, values]) => `${side.join(" and ")}: ${values.join(" or ")}`);
+  const choices = found.map(([side, values]) => `for ${listed(here.tables, side)}: ${values.join(" or ")}`);
   const costs = found.map(([side]) => cost(here, solutions, side, between, chosen));
   const homes = unique(between.map((by) => solutions.byLabel[by]?.home).filter(Boolean));
   if (homes.length > 1 && homes.some((home) => here.tables.about[home]?.application)) {
-    choices.push(`separate environments for ${homes.join(" and ")}`);
-    costs.push("no setting is given up; each program is started with its own");
+    choices.push(`separate environments for ${homes.map((home) => title(here.tables, home)).join(" and ")}`);
+    costs.push("gives up nothing; start each program with its own settings");
   }
   return { name: contest.name, between, choices, costs, scope };
+}
+
+// What a person knows a side of a conflict by: the title of a solution or an ingredient, a call as it is written.
+export function party(tables, by) {
+  const found = tables.solutions.find((each) => each.label === by) ?? tables.ingredients.find((each) => each.id === by);
+  return found?.title ?? by;
+}
+
+function listed(tables, side) {
+  return side.map((by) => party(tables, by)).join(" and ");
 }
 
 // Parties that one value suits, as many as possible together, with all such values.
@@ -57,9 +68,11 @@ function sides(contest) {
 function cost(here, solutions, side, between, chosen) {
   const others = between.filter((by) => !side.includes(by));
   const lost = unique(others.flatMap((by) => covered(by, chosen.labels, chosen.wanted)));
+  const titles = lost.map((id) => `"${here.tables.sources.find((source) => source.id === id).title}"`);
   const prices = side
     .flatMap((by) => solutions.byLabel[by]?.costs ?? [])
     .filter(([, , when]) => here.holding(when).length)
     .map(([text]) => text.replace(/\.+$/, ""));
-  return [`gives up ${others.join(" and ")}` + (lost.length ? `, which is for ${lost.join(", ")}` : ""), ...prices].join("; ");
+  const givenUp = `gives up ${listed(here.tables, others)}` + (titles.length ? `, which fixes ${titles.join(" and ")}` : "");
+  return prices.length ? `${givenUp}. The price: ${prices.join("; ")}` : givenUp;
 }

@@ -19,9 +19,27 @@ export function condition(tables, when) {
   return Object.entries(when).map(([name, value]) => variable(tables, name, value)).join(" ");
 }
 
-// Several clauses of which one must hold.
+// Several clauses of which one must hold; values of one variable share a phrase.
 export function conditions(tables, whens) {
-  return unique(whens.map((when) => condition(tables, when))).join(", or ");
+  const found = [];
+  for (const when of whens) {
+    const whole = found.length ? joined(found.at(-1), when) : null;
+    if (whole) found[found.length - 1] = whole;
+    else found.push(when);
+  }
+  return unique(found.map((when) => condition(tables, when))).join(", or ");
+}
+
+// Two clauses about one variable as one: listed values, or spans that touch; null where they are not.
+function joined(first, second) {
+  const [name, ...more] = Object.keys(first);
+  if (!name || more.length || Object.keys(second).join() !== name) return null;
+  const [one, other] = [first[name], second[name]];
+  if (!isRange(one) && !isRange(other)) return { [name]: unique([...listed(one), ...listed(other)]) };
+  if (!isRange(one) || !isRange(other)) return null;
+  const [low, high] = one.until === other.from ? [one, other] : [other, one];
+  if (low.until === undefined || low.until !== high.from) return null;
+  return { [name]: Object.fromEntries([["from", low.from], ["until", high.until]].filter(([, edge]) => edge !== undefined)) };
 }
 
 function variable(tables, name, value) {
@@ -43,12 +61,12 @@ function chosen(name, says, values) {
   return (says.value ?? `with ${name}={value}`).replace("{value}", join(values, "or"));
 }
 
-// A range of integers, by the template that its bounds call for.
+// A range of integers, by the template that its bounds call for; a bound may have words of its own.
 function span(name, says, { from, until }) {
   const last = until ? String(Number(until) - 1) : "";
   let kind = from && until ? "range" : from ? "from" : "until";
   if (from && from === last) kind = "is";
-  const template = says[kind] ?? `with ${name} from {from} to {last}`;
+  const template = says[`${kind} ${from ?? until}`] ?? says[kind] ?? `with ${name} from {from} to {last}`;
   return template.replace("{from}", from ?? "None").replace("{until}", until ?? "None").replace("{last}", last);
 }
 

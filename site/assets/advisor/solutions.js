@@ -49,6 +49,7 @@ export class Solutions {
       covers: covered(solution.label, chosen, wanted),
       includes: this.#included(here, solution, wanted),
       settings: total(settle(here, demands(here, solution.label, solution.settings)).steps),
+      costs: solution.costs.filter(([, , when]) => here.holding(when).length).map(([text, factor]) => ({ text, factor })),
     }));
   }
 

@@ -1,11 +1,13 @@
 // The verdict: the sentences that the command line prints first. The same as resolver/d9m/render/advice/verdict.py.
 
+import { party } from "./conflicts.js";
 import { unique } from "./merge.js";
 import { shortNames } from "./op_names.js";
 import * as phrases from "./phrases.js";
 
 export const REPEATS = ["no-known-source", "deterministic", "solved"];
 const MOST_NAMES = 4; // ops that a sentence names before it counts them
+const MOST_BRANCHES = 2; // conditions that a sentence names
 const PROMISES = {
   run: ["repeats", "repeat"],
   batch: ["gives the same bits in any batch", "give the same bits in any batch"],
@@ -17,33 +19,68 @@ const DIFFERS = { run: "between runs", batch: "with the batch", hardware: "betwe
 export function sentences(tables, advice) {
   const ops = advice.ops.filter((op) => op.query !== "*");
   const own = advice.ops.find((op) => op.query === "*");
-  const parts = faults(advice);
-  if (own && (!ops.length || !REPEATS.includes(own.outcome))) parts.push(ofPackages(tables, advice, own));
-  if (ops.length) parts.push(...ofOps(advice, ops));
+  const parts = faults(tables, advice);
+  if (own && (!ops.length || !REPEATS.includes(own.outcome))) parts.push(...ofPackages(tables, advice, own));
+  if (ops.length) parts.push(...ofOps(tables, advice, ops));
   if (!advice.ops.length) parts.push("d9m knows no op and no package of this environment that can differ.");
   return parts.join(" ");
 }
 
 // Settings that contradict each other.
-function faults(advice) {
-  const titles = Object.fromEntries(advice.solutions.map((solution) => [solution.label, solution.title]));
-  const party = (label) => titles[label] ?? label;
-  return advice.conflicts.map((conflict) => `${conflict.name} cannot suit ${phrases.join(conflict.between.map(party))} at once.`);
+function faults(tables, advice) {
+  return advice.conflicts.map(({ name, between }) => {
+    const sides = phrases.join(between.map((by) => party(tables, by)));
+    return `No value of ${name} suits ${between.length === 2 ? "both " : ""}${sides}.`;
+  });
 }
 
-// What belongs to packages rather than to ops.
+// What belongs to packages rather than to ops, worst first.
 function ofPackages(tables, advice, own) {
-  const homes = unique(own.sources.map((source) => phrases.title(tables, source.home)));
-  const packages = phrases.join(homes);
-  const several = new Set(own.sources.map((source) => source.id.split("/")[0])).size > 1;
-  const [one, many] = PROMISES[advice.scope];
-  if (REPEATS.includes(own.outcome)) return `${packages} ${several ? many : one}${withSettings(advice)}.`;
-  if (own.outcome === "depends") return `What ${packages} ${several ? "do" : "does"} depends on how you use it.`;
-  if (own.outcome === "unknown") return `Nobody has checked all of ${packages} in this version.`;
-  return `${packages} can differ between runs.`;
+  if (REPEATS.includes(own.outcome)) {
+    const homes = homesOf(tables, own.sources);
+    return [`${phrases.join(homes)} ${PROMISES[advice.scope][Number(homes.length > 1)]}${withSettings(advice)}.`];
+  }
+  return Object.entries(SAY_OF_PACKAGES).flatMap(([outcome, say]) => {
+    const some = own.sources.filter((source) => source.outcome === outcome);
+    return some.length ? [say(tables, advice, some)] : [];
+  });
 }
 
-function ofOps(advice, ops) {
+function packagesDiffer(tables, advice, sources) {
+  return `${phrases.join(homesOf(tables, sources))} can differ ${DIFFERS[advice.scope]}.`;
+}
+
+// Outcome -> the sentence for the sources that have it, worst first.
+const SAY_OF_PACKAGES = {
+  unsolved: packagesDiffer,
+  raises: packagesDiffer,
+  depends(tables, advice, sources) {
+    const homes = homesOf(tables, sources);
+    const where = only(tables, sources);
+    if (where) return `${phrases.join(homes)} ${PROMISES[advice.scope][Number(homes.length > 1)]} only ${where}.`;
+    return `What ${phrases.join(homes)} ${homes.length === 1 ? "does" : "do"} depends on how you use ${it(homes)}.`;
+  },
+  unknown(tables, advice, sources) {
+    if (sources.length === 1) return `Nobody has checked "${sources[0].title}" in this version.`;
+    return `Nobody has checked ${sources.length} known differences of ${phrases.join(homesOf(tables, sources))} in this version.`;
+  },
+};
+
+// Titles of the packages that sources belong to.
+function homesOf(tables, sources) {
+  return unique(sources.map((source) => phrases.title(tables, source.home)));
+}
+
+// The conditions under which sources that depend on something repeat; empty if a sentence cannot say them.
+function only(tables, sources) {
+  const said = sources.filter((source) => source.outcome === "depends").map((source) => {
+    const good = source.possible.filter((branch) => REPEATS.includes(branch.outcome)).map((branch) => branch.when);
+    return good.length <= MOST_BRANCHES ? phrases.conditions(tables, good) : "";
+  });
+  return unique(said).length === 1 ? said[0] : "";
+}
+
+function ofOps(tables, advice, ops) {
   const names = shortNames(ops);
   const good = ops.filter((op) => REPEATS.includes(op.outcome));
   const silent = good.filter((op) => op.outcome === "no-known-source");
@@ -57,13 +94,14 @@ function ofOps(advice, ops) {
   }
   for (const [outcome, say] of Object.entries(SAY)) {
     const some = ops.filter((op) => op.outcome === outcome);
-    if (some.length) found.push(say(advice, some, named(some, names)));
+    if (some.length) found.push(say(tables, advice, some, names));
   }
   return found;
 }
 
 // Whether the settings that follow have a part in it, or only seeds and the like.
 function withSettings(advice) {
+  if (advice.conflicts.length) return " once you have chosen";
   if (advice.solutions.length) return " with these settings";
   return advice.ops.length === 1 ? " as it is" : "";
 }
@@ -72,15 +110,26 @@ function named(ops, names) {
   return ops.length > MOST_NAMES ? `${ops.length} ops` : phrases.join(ops.map((op) => names[op.query]));
 }
 
+function it(things) {
+  return things.length === 1 ? "it" : "them";
+}
+
 // Outcome -> the sentence for the ops that have it, worst first.
 const SAY = {
-  raises(advice, ops, name) {
+  raises(tables, advice, ops, names) {
     const advised = advice.solutions.map((solution) => solution.label);
     const switches = ops.flatMap((op) => op.sources.map((source) => source.raised_by));
-    if (switches.some((label) => advised.includes(label))) return ops.length === 1 ? `${name} raises an error under them.` : `${name} raise errors under them.`;
-    return `${name} can differ between runs: no deterministic version of ${ops.length === 1 ? "it" : "them"} exists here.`;
+    const name = named(ops, names);
+    if (switches.some((label) => advised.includes(label))) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"} under them.`;
+    return `${name} can differ between runs: no deterministic version of ${it(ops)} exists here.`;
   },
-  unsolved: (advice, ops, name) => `${name} can differ ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
-  depends: (advice, ops, name) => `Whether ${name} ${ops.length === 1 ? "repeats" : "repeat"} depends on what you have not said yet.`,
-  unknown: (advice, ops, name) => `Nobody has checked ${name} here.`,
+  unsolved: (tables, advice, ops, names) => `${named(ops, names)} can differ ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
+  depends(tables, advice, ops, names) {
+    const where = ops.map((op) => only(tables, op.sources));
+    if (ops.length > MOST_BRANCHES || !where.every(Boolean)) {
+      return `Whether ${named(ops, names)} ${ops.length === 1 ? "repeats" : "repeat"} depends on what you have not said yet.`;
+    }
+    return ops.map((op, at) => `${names[op.query]} ${PROMISES[advice.scope][0]} only ${where[at]}.`).join(" ");
+  },
+  unknown: (tables, advice, ops, names) => `Nobody has checked ${named(ops, names)} here.`,
 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from d9m.model.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer
@@ -28,36 +29,53 @@ SAYS: dict[EvidenceKind, str] = {
 
 def write(page: Page, answer: Answer) -> None:
     """At most five notes, unless `--all`."""
-    found = list(dict.fromkeys(_notes(answer)))
-    most = len(found) if answer.everything else MOST_NOTES
-    if not found:
-        return
-    page.line(Span("Notes", "head"))
-    for note in found[:most]:
+    asked = list(dict.fromkeys(_about_the_question(answer)))
+    further = [note for note in dict.fromkeys(_about_the_program(answer)) if note not in asked]
+    shown = [*asked, *further] if answer.everything else asked[:MOST_NOTES]
+    left = len(asked) + len(further) - len(shown)
+    if shown:
+        page.line(Span("Notes", "head"))
+    for note in shown:
         page.paragraph(note, "  • ", "    ")
-    if len(found) > most:
-        page.paragraph(f"{len(found) - most} more: --all", "    ", style="dim")
+    if left:
+        page.paragraph(f"{left} more notes: --all", "    " if shown else "", style="dim")
     page.gap()
 
 
-def _notes(answer: Answer) -> Iterator[str]:
-    """Of the ops that were asked for, what their settings cost, of the settings, of the rest."""
+def _about_the_question(answer: Answer) -> Iterator[str]:
+    """What to know of the ops and settings of the answer.
+
+    A note of each kind, then a second one of each, and so on: nobody has to read
+    ten cautions to find the first cost.
+    """
     advice = answer.advice
-    own = {source.id for op in advice.ops for source in op.sources}
-    labels = {solution.id: solution for solution in advice.solutions}
-    cautions = [caution for caution in advice.cautions if caution.kind == "caution"]
-    yield from (_caution(answer, each) for each in cautions if each.id in own)
-    yield from _costs(advice)
-    yield from _disagreements(answer)
-    yield from (_caution(answer, each) for each in cautions if each.id in labels)
-    others = [each for each in cautions if each.id not in own and each.id not in labels]
-    yield from (_caution(answer, each) for each in others)
-    yield from (_caution(answer, each) for each in advice.cautions if each.kind == "note")
+    own = {source.id for source in _sources(advice)}
+    labels = {solution.id for solution in advice.solutions}
+    sure_first = sorted(advice.cautions, key=lambda caution: bool(caution.when))
+    cautions = [caution for caution in sure_first if caution.kind == "caution"]
+    kinds = (
+        [_caution(answer, caution) for caution in cautions if caution.id in own],
+        list(_costs(answer)),
+        list(_disagreements(answer)),
+        [_caution(answer, caution) for caution in cautions if caution.id in labels],
+        [_caution(answer, note) for note in sure_first if note.kind == "note"],
+    )
+    for row in itertools.zip_longest(*kinds):
+        yield from filter(None, row)
+
+
+def _about_the_program(answer: Answer) -> Iterator[str]:
+    """What to know of the ingredients that every program needs."""
+    own = {source.id for source in _sources(answer.advice)}
+    own.update(solution.id for solution in answer.advice.solutions)
+    for caution in answer.advice.cautions:
+        if caution.id not in own:
+            yield _caution(answer, caution)
 
 
 def _caution(answer: Answer, caution: CautionAnswer) -> str:
     where = phrases.condition(answer.kb, caution.when)
-    text = caution.text if not where else f"{where[0].upper()}{where[1:]}: {caution.text}"
+    text = f"{where[0].upper()}{where[1:]}: {caution.text}" if where else caution.text
     subject = _subject(answer, caution.id)
     return f"{subject}: {text}" if subject else text
 
@@ -74,13 +92,15 @@ def _subject(answer: Answer, id_: str) -> str:
     return ""
 
 
-def _costs(advice: Advice) -> Iterator[str]:
-    for source in _sources(advice):
-        for cost in source.costs:
-            factor = (
-                f" (time × {cost.factor})" if cost.factor and cost.factor not in cost.text else ""
-            )
-            yield f"{cost.text.rstrip('.')}{factor}."
+def _costs(answer: Answer) -> Iterator[str]:
+    """What the ops and the settings cost."""
+    for priced in (*_sources(answer.advice), *answer.advice.solutions):
+        subject = _subject(answer, priced.id)
+        for cost in priced.costs:
+            known = cost.factor is None or cost.factor in cost.text
+            factor = "" if known else f" (time × {cost.factor})"
+            text = f"{cost.text.rstrip('.')}{factor}."
+            yield f"{subject}: {text}" if subject else text
 
 
 def _disagreements(answer: Answer) -> Iterator[str]:
@@ -98,7 +118,7 @@ def _named(op: OpAnswer, source: SourceAnswer, names: dict[str, str]) -> str:
 
 def disagreement(source: SourceAnswer) -> str | None:
     """What a source of ours says that the record does not follow, with who says it."""
-    others = [each for each in source.evidence if not each.follows and each.note]
+    others = [told for told in source.evidence if not told.follows and told.note]
     if not others:
         return None
     return f"{SAYS[others[0].kind]}: {(others[0].note or '').rstrip('.')}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
-from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Possible, SourceAnswer
+from d9m.model.advice import WORST_LAST, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import Outcome
 from d9m.render import phrases, words
 from d9m.render.advice.op_names import short_names
@@ -16,6 +17,12 @@ MOST_OPS = 12
 
 MOST_BRANCHES = 3
 """Branches of one op that a line names; `--all` shows the rest."""
+
+MOST_OTHERWISE = 2
+"""Assumptions of one op that a hint names; `--all` shows the rest."""
+
+MOST_CLAUSES = 2
+"""Conditions of one branch that a line names; `--all` shows the rest."""
 
 WIDEST_NAME = 30
 """Columns of names; a longer name has a line of its own."""
@@ -91,8 +98,19 @@ def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, wid
 def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
     """What belongs to a package rather than to an op."""
     sign = Span(SIGNS[source.outcome], words.STYLES[source.outcome])
-    says = " ".join(_source_says(answer, source))
+    contested = {by for conflict in answer.advice.conflicts for by in conflict.between}
+    says = _IS_FIXED.get(source.outcome) or " ".join(_source_says(answer, source))
+    if source.outcome == "solved" and contested.intersection(source.solutions):
+        says = "fixed if you choose it below"
     page.marked(sign, "", f"{source.title}: {says}")
+
+
+_IS_FIXED: dict[Outcome, str] = {
+    "solved": "fixed by these settings",
+    "deterministic": "does not happen here",
+    "no-known-source": "does not happen here",
+}
+"""Outcome -> what is said of a difference that a package would make."""
 
 
 def _write_hints(page: Page, hints: Iterator[str]) -> None:
@@ -185,33 +203,46 @@ def _by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possib
 
 
 def _clauses(answer: Answer, branches: Sequence[Possible]) -> str:
-    return phrases.conditions(answer.kb, [branch.when for branch in branches[:2]])
+    most = len(branches) if answer.everything else MOST_CLAUSES
+    said = phrases.conditions(answer.kb, [branch.when for branch in branches[:most]])
+    if len(branches) <= most:
+        return said
+    more = len(branches) - most
+    return f"{said}, or in {more} more {'case' if more == 1 else 'cases'}"
 
 
 def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     for source in op.sources:
         if source.outcome == op.outcome:
             yield from _source_hints(answer, source)
-    worse = [other for other in op.otherwise if other.outcome not in REPEATS]
-    for other in worse[:2]:
+    most = len(op.otherwise) if answer.everything else MOST_OTHERWISE
+    for other in op.otherwise[:most]:
         where = phrases.condition(answer.kb, other.when)
-        decide = f" ({' '.join(other.decide)})" if other.decide else ""
+        decide = f" ({_to_type(other.decide)})" if other.decide else ""
         yield f"{where} {_it_does(other.outcome)}{decide}"
+
+
+def _to_type(decide: Sequence[str]) -> str:
+    """Options and an op item as a person types them."""
+    words = (word if word.startswith("--") else f"--ops {shlex.quote(word)}" for word in decide)
+    return " ".join(words)
 
 
 def _it_does(outcome: Outcome) -> str:
     """What follows a condition: ``with XLA it can differ between runs``."""
     if outcome == "unknown":
         return "nobody has checked it"
-    return "it depends on more" if outcome == "depends" else f"it {words.DOES[outcome]}"
+    if outcome == "depends":
+        return "it depends on more"
+    return "it needs more settings" if outcome == "solved" else f"it {words.DOES[outcome]}"
 
 
 def _source_hints(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     """The way out: what decides it, the upgrade, the work-arounds."""
     if source.outcome == "depends":
-        decide = [option for branch in source.possible[:2] for option in branch.decide]
-        if decide:
-            yield f"decide with {phrases.join(list(dict.fromkeys(decide)), 'or')}"
+        ways = [_to_type(branches[0].decide) for _does, branches in _by_outcome(source.possible)]
+        if any(ways):
+            yield f"decide with {', or '.join(filter(None, ways))}"
     if source.outcome in ("raises", "unsolved"):
         for package, release in (source.fixed_in or {}).items():
             yield f"upgrade to {phrases.title(answer.kb, package)} {release}"

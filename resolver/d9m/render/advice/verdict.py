@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.model.advice import REPEATS, Advice, OpAnswer
+from d9m.model.advice import REPEATS, Advice, OpAnswer, SourceAnswer
 from d9m.render import phrases
 from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
+from d9m.resolve.conflicts import party
 
 _PROMISES = {
     "run": ("repeats", "repeat"),
@@ -15,6 +16,9 @@ _PROMISES = {
     "hardware": ("gives the same bits on any machine", "give the same bits on any machine"),
 }
 """Scope -> what one op does, and what several do."""
+
+_DIFFERS = {"run": "between runs", "batch": "with the batch", "hardware": "between machines"}
+"""Scope -> how something differs that does not keep the promise."""
 
 
 def sentences(answer: Answer) -> str:
@@ -47,31 +51,75 @@ def _faults(answer: Answer) -> list[str]:
             f"{made.name}={made.value} {says.get(made.status, 'contradicts this advice')}."
         )
     for conflict in advice.conflicts:
-        between = phrases.join([_party(answer, party) for party in conflict.between])
-        found.append(f"{conflict.name} cannot suit {between} at once.")
+        sides = phrases.join([party(answer.kb, by) for by in conflict.between])
+        both = "both " if len(conflict.between) == 2 else ""
+        found.append(f"No value of {conflict.name} suits {both}{sides}.")
     return found
 
 
-def _party(answer: Answer, label: str) -> str:
-    """A side of a conflict: the title of a solution, or the name as it is."""
-    for solution in answer.advice.solutions:
-        if solution.label == label:
-            return solution.title
-    return label
-
-
 def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
-    """What belongs to packages rather than to ops."""
-    packages = phrases.join(list(dict.fromkeys(_home(answer, source.id) for source in own.sources)))
-    one, many = _PROMISES[answer.advice.scope]
-    several = len({source.id.partition("/")[0] for source in own.sources}) > 1
+    """What belongs to packages rather than to ops, worst first."""
     if own.outcome in REPEATS:
-        return [f"{packages} {many if several else one}{_with_settings(answer.advice)}."]
-    if own.outcome == "depends":
-        return [f"What {packages} {'do' if several else 'does'} depends on how you use it."]
-    if own.outcome == "unknown":
-        return [f"Nobody has checked all of {packages} in this version."]
-    return [f"{packages} can differ between runs."]
+        homes = _homes(answer, own.sources)
+        does = _PROMISES[answer.advice.scope][len(homes) > 1]
+        return [f"{phrases.join(homes)} {does}{_with_settings(answer.advice)}."]
+    found: list[str] = []
+    for outcome, say in _SAY_OF_PACKAGES.items():
+        some = [source for source in own.sources if source.outcome == outcome]
+        if some:
+            found.append(say(answer, some))
+    return found
+
+
+def _packages_differ(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
+    return f"{phrases.join(_homes(answer, sources))} can differ {_DIFFERS[answer.advice.scope]}."
+
+
+def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
+    homes = _homes(answer, sources)
+    where = _only(answer, sources)
+    if where:
+        does = _PROMISES[answer.advice.scope][len(homes) > 1]
+        return f"{phrases.join(homes)} {does} only {where}."
+    do = "does" if len(homes) == 1 else "do"
+    return f"What {phrases.join(homes)} {do} depends on how you use {_it(homes)}."
+
+
+def _packages_unknown(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
+    if len(sources) == 1:
+        return f'Nobody has checked "{sources[0].title}" in this version.'
+    homes = phrases.join(_homes(answer, sources))
+    return f"Nobody has checked {len(sources)} known differences of {homes} in this version."
+
+
+_SAY_OF_PACKAGES = {
+    "unsolved": _packages_differ,
+    "raises": _packages_differ,
+    "depends": _packages_depend,
+    "unknown": _packages_unknown,
+}
+"""Outcome -> the sentence for the sources that have it, worst first."""
+
+
+def _homes(answer: Answer, sources: Sequence[SourceAnswer]) -> list[str]:
+    """Titles of the packages that sources belong to."""
+    return list(dict.fromkeys(_home(answer, source.id) for source in sources))
+
+
+MOST_BRANCHES = 2
+"""Conditions that a sentence names."""
+
+
+def _only(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
+    """The conditions under which sources that depend on something repeat; empty if a sentence
+    cannot say them.
+    """
+    said: set[str] = set()
+    for source in sources:
+        if source.outcome == "depends":
+            good = [branch.when for branch in source.possible if branch.outcome in REPEATS]
+            said.add(phrases.conditions(answer.kb, good) if len(good) <= MOST_BRANCHES else "")
+    return said.pop() if len(said) == 1 else ""
 
 
 def _home(answer: Answer, source: str) -> str:
@@ -94,7 +142,7 @@ def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     for outcome, say in _SAY.items():
         some = [op for op in ops if op.outcome == outcome]
         if some:
-            found.append(say(answer, some, _named(some, names)))
+            found.append(say(answer, some, names))
     return found
 
 
@@ -115,9 +163,11 @@ def _counted(some: int, all_: int, name: str) -> str:
 
 def _with_settings(advice: Advice) -> str:
     """Whether the settings that follow have a part in it, or only seeds and the like."""
-    return (
-        " with these settings" if advice.solutions else " as it is" if len(advice.ops) == 1 else ""
-    )
+    if advice.conflicts:
+        return " once you have chosen"
+    if advice.solutions:
+        return " with these settings"
+    return " as it is" if len(advice.ops) == 1 else ""
 
 
 MOST_NAMES = 4
@@ -130,34 +180,36 @@ def _named(ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
     return phrases.join([names[op.query] for op in ops])
 
 
-def _say_raises(answer: Answer, ops: Sequence[OpAnswer], named: str) -> str:
+def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
     switches = {source.raised_by for op in ops for source in op.sources if source.raised_by}
     advised = {solution.label for solution in answer.advice.solutions}
-    s = "s" if len(ops) == 1 else ""
+    named = _named(ops, names)
     if switches & advised:
-        error = "an error" if len(ops) == 1 else "errors"
-        return f"{named} raise{s} {error} under them."
-    it = "it" if len(ops) == 1 else "them"
-    return f"{named} can differ between runs: no deterministic version of {it} exists here."
+        errors = "raises an error" if len(ops) == 1 else "raise errors"
+        return f"{named} {errors} under them."
+    return f"{named} can differ between runs: no deterministic version of {_it(ops)} exists here."
 
 
-def _say_unsolved(answer: Answer, ops: Sequence[OpAnswer], named: str) -> str:
-    if answer.advice.scope == "hardware":
-        return f"{named} can differ between machines, and no setting here prevents it."
-    if answer.advice.scope == "batch":
-        return f"{named} can differ with the batch, and no setting here prevents it."
-    return f"{named} can differ between runs, and no setting here prevents it."
+def _say_unsolved(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
+    differs = _DIFFERS[answer.advice.scope]
+    return f"{_named(ops, names)} can differ {differs}, and no setting here prevents it."
 
 
-def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], named: str) -> str:
-    return f"Nobody has checked {named} here."
+def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
+    return f"Nobody has checked {_named(ops, names)} here."
 
 
-def _say_depends(answer: Answer, ops: Sequence[OpAnswer], named: str) -> str:
-    return (
-        f"Whether {named} {'repeats' if len(ops) == 1 else 'repeat'} depends on what you have "
-        "not said yet."
-    )
+def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
+    where = [_only(answer, op.sources) for op in ops]
+    if len(ops) > MOST_BRANCHES or not all(where):
+        repeat = "repeats" if len(ops) == 1 else "repeat"
+        return f"Whether {_named(ops, names)} {repeat} depends on what you have not said yet."
+    does = _PROMISES[answer.advice.scope][0]
+    return " ".join(f"{names[op.query]} {does} only {each}." for op, each in zip(ops, where))
+
+
+def _it(things: Sequence[object]) -> str:
+    return "it" if len(things) == 1 else "them"
 
 
 _SAY = {
