@@ -48,6 +48,9 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
         for *_rank, name in sorted(known)
     ]
     for family, packages in sorted(kb.meta.images.items()):
+        packages = [package for package in packages if kb.releases(package)]
+        if not packages:
+            continue  # tags of a form, not a list: the page has no box for them
         tags = [
             (each, tag(kb.package(package), each))
             for package in packages

@@ -55,8 +55,8 @@ def path(kb: KnowledgeBase, package: str, release: str) -> str:
 
 
 def images(kb: KnowledgeBase) -> list[str]:
-    """Packages that are images."""
-    return [name for name in kb.keys("packages") if kb.package(name).image]
+    """Packages that are images of which releases are listed."""
+    return [name for name in kb.keys("packages") if kb.package(name).image and kb.releases(name)]
 
 
 def answer(kb: KnowledgeBase, package: str, release: str) -> Advice:

@@ -63,11 +63,17 @@ def lines(kb: KnowledgeBase, package: str) -> tuple[Line, ...]:
 
 
 def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice:
-    """Everything known of one release."""
-    return kb.once(
-        ("answer", package, release, device),
-        lambda: advise(kb, Setup(((package, release),), device=device)),
-    )
+    """Everything known of one release, and of its own ops: a library brings its framework along,
+    which has pages of its own.
+    """
+
+    def found() -> Advice:
+        advice = advise(kb, Setup(((package, release),), device=device))
+        own = set(kb.keys("ops"))
+        ops = [op for op in advice.ops if op.query == "*" or f"{package}:{op.query}" in own]
+        return msgspec.structs.replace(advice, ops=ops)
+
+    return kb.once(("answer", package, release, device), found)
 
 
 def grids(kb: KnowledgeBase, package: str) -> list[Grid]:

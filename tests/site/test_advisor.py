@@ -251,21 +251,21 @@ def test_typing_completes_names_and_arguments() -> None:
 def test_the_whole_question_can_be_asked_by_keyboard() -> None:
     page = _advised()
     page.focus("#d9m-choice")
-    page.keyboard.type("PyTorch")
+    page.keyboard.type("TensorFlow")
     page.keyboard.press("Tab")
-    page.keyboard.type("2.4.1")
+    page.keyboard.type("2.9.1")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
-    page.keyboard.type("cumsum")
+    page.keyboard.type("bias_add")
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
     page.wait_for_selector(".d9m-answer")
-    assert "torch 2.4.1" in page.locator(".d9m-answer").inner_text()
+    assert "TensorFlow 2.9.1" in page.locator(".d9m-answer").inner_text()
     assert page.locator("[role=status]").inner_text()
     page.focus("[role=tab][aria-selected=true]")
     page.keyboard.press("ArrowRight")
     assert page.locator("[role=tab][aria-selected=true]").inner_text() == "Python"
-    assert "import torch" in page.locator("#d9m-block code").inner_text()
+    assert "import tensorflow" in page.locator("#d9m-block code").inner_text()
 
 
 def test_the_link_to_share_asks_the_same_again() -> None:

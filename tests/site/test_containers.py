@@ -14,8 +14,12 @@ from d9m.api import advise
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 
-IMAGES = [name for name in real().keys("packages") if real().package(name).image]
-"""Packages that are images."""
+IMAGES = [
+    name
+    for name in real().keys("packages")
+    if real().package(name).image and real().releases(name)
+]
+"""Packages that are images of which releases are listed."""
 
 
 @functools.cache

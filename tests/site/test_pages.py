@@ -143,7 +143,7 @@ def test_every_row_of_a_table_has_the_columns_of_its_head() -> None:
 
 def test_records_are_edited_where_the_project_says() -> None:
     generator()
-    from d9m import REPOSITORY
+    from d9m.about import REPOSITORY
 
     assert f'Source = "{REPOSITORY}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
