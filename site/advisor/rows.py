@@ -115,33 +115,3 @@ def _joined(all_cuts: Iterable[Cuts]) -> dict[str, tuple[str, ...]]:
         for name, bounds in each.items():
             found.setdefault(name, set()).update(bounds)
     return {name: tuple(sorted(bounds)) for name, bounds in found.items()}
-
-
-LOOK_BACK = 8
-"""Lines in which a like one is looked for: five devices follow each other, and versions after them.
-"""
-DIFFERS = -2
-"""Opens a line that is told by what differs from an earlier one."""
-
-
-def packed(lines: Sequence[tuple[int, ...]]) -> list[list[int]]:
-    """Lines, each that is much like an earlier one as [DIFFERS, number of that, place, value,
-    place, value, …].
-    """
-    found: list[list[int]] = []
-    for number, line in enumerate(lines):
-        near = [
-            at for at in range(max(0, number - LOOK_BACK), number) if len(lines[at]) == len(line)
-        ]
-        differing = {at: sum(one != other for one, other in zip(lines[at], line)) for at in near}
-        best = min(differing, key=lambda at: (differing[at], -at), default=None)
-        if best is not None and 2 * differing[best] + 2 < len(line):
-            changes = (
-                each for each in enumerate(zip(lines[best], line)) if each[1][0] != each[1][1]
-            )
-            found.append(
-                [DIFFERS, best, *(part for place, (_old, new) in changes for part in (place, new))]
-            )
-        else:
-            found.append(list(line))
-    return found

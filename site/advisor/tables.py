@@ -10,7 +10,7 @@ import msgspec
 from advisor.catalogue import Catalogues
 from advisor.columns import Column, Columns, Sheet
 from advisor.environments import Choice, Offered, Offers, choices
-from advisor.rows import Rows, packed
+from advisor.rows import Rows
 from advisor.statements import Conditions, Statements
 from advisor.tensors import Pool, Tensors
 from d9m.about import __version__
@@ -79,7 +79,7 @@ class _Tables:
             "packages": self.packages.values,
             "absences": self.catalogues.absences.values,
             "cells": rows.cells.values,
-            "lines": packed(self.lines.values),
+            "lines": self.lines.values,
             "rows": self.rows.values,
         }
 

@@ -177,7 +177,8 @@ def test_the_specification_orders_outcomes_as_answers_do() -> None:
     text = pages()["evaluation.md"]
     answered = advise(real(), Setup((("torch", "2.4"),)))
     worst = {op.outcome for op in answered.ops}
-    order = re.findall("`([a-z-]+)`", text.partition("Outcomes, from best to worst: ")[2].partition(".")[0])
+    listed = text.partition("Outcomes, from best to worst: ")[2].partition(".")[0]
+    order = re.findall("`([a-z-]+)`", listed)
     assert worst <= set(order)
     assert answered.outcome == max(worst, key=order.index)
 

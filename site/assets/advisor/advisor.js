@@ -7,7 +7,6 @@ import { resolve } from "./resolver.js";
 
 export class Advisor {
   constructor(tables) {
-    tables.lines = unpacked(tables.lines);
     this.tables = tables;
     this.names = Object.fromEntries(Object.entries(tables.catalogues).map(([name, each]) => [name, new Names(each)]));
   }
@@ -24,19 +23,6 @@ export class Advisor {
     const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
     return resolve(here, asked, question.scope);
   }
-}
-
-const DIFFERS = -2; // opens a line that is told by what differs from an earlier one
-
-function unpacked(lines) {
-  const found = [];
-  for (const line of lines) {
-    const [mark, base, ...changes] = line;
-    const own = mark === DIFFERS ? [...found[base]] : line;
-    if (mark === DIFFERS) for (let at = 0; at < changes.length; at += 2) own[changes[at]] = changes[at + 1];
-    found.push(own);
-  }
-  return found;
 }
 
 // The items of a text: commas and line ends part them.
