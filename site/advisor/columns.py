@@ -161,14 +161,12 @@ def positions(environment: Environment, name: str, cuts: tuple[str, ...]) -> Has
     each.
     """
     edges = [key(cut) for cut in cuts]
-    return tuple(
-        (
-            None if cell.value is None else sum(edge <= cell.value for edge in edges),
-            cell.low,
-            cell.high,
-        )
-        for cell in environment.cells(name, cuts)
-    )
+    found: list[Hashable] = []
+    for cell in environment.cells(name, cuts):
+        value = cell.value
+        below = sum(edge <= value for edge in edges) if isinstance(value, tuple) else value
+        found.append((below, cell.low, cell.high))
+    return tuple(found)
 
 
 def _newest(environment: Environment, home: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -129,8 +129,10 @@ class _Tables:
                     edge for pair in cells for edge in pair if edge is not None
                 )
         for _variables, leaves in self.tensors.tensors.values:
-            for name, release in (leaf for leaf in leaves if isinstance(leaf, tuple)):
-                bounds.setdefault(name, set()).add(release)
+            for leaf in leaves:
+                if isinstance(leaf, tuple):
+                    name, release = cast(tuple[str, str], leaf)
+                    bounds.setdefault(name, set()).add(release)
         for name, edges in bounds.items():
             edges.update(self.kb.releases(name))
         return {name: _ranked(edges) for name, edges in sorted(bounds.items())}

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from d9m.browse.history import Track
-from d9m.model.advice import WORST_LAST
+from d9m.model.advice import worst
 from d9m.model.records import Outcome
 from pages import phrases
 from pages.markdown import Markdown
@@ -38,11 +38,12 @@ def bar(track: Track, released: Sequence[str]) -> Markdown:
 
 
 def _parts(track: Track, released: Sequence[str]) -> Iterator[tuple[str, Outcome | None, int]]:
-    worst: dict[str, Outcome] = {}
+    answers: dict[str, Outcome] = {}
     for row in track.rows:
         for release in row.releases:
-            known = worst.get(release, row.verdict.outcome)
-            worst[release] = max(known, row.verdict.outcome, key=WORST_LAST.index)
-    for outcome, group in itertools.groupby(released, key=worst.get):
+            known = answers.get(release, row.verdict.outcome)
+            answers[release] = worst([known, row.verdict.outcome])
+    for _outcome, group in itertools.groupby(released, key=answers.get):
         releases = list(group)
+        outcome = answers.get(releases[0])
         yield phrases.run(releases[0], releases[-1], released), outcome, len(releases)

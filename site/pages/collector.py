@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 
 
 @contextlib.contextmanager
-def paused() -> Iterator[None]:
+def paused() -> Generator[None]:
     """No search for cycles: answers are millions of small values without any, and going through
     them takes its time.
     """

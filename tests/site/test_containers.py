@@ -15,9 +15,7 @@ from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 
 IMAGES = [
-    name
-    for name in real().keys("packages")
-    if real().package(name).image and real().releases(name)
+    name for name in real().keys("packages") if real().package(name).image and real().releases(name)
 ]
 """Packages that are images of which releases are listed."""
 
