@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from d9m import api
 from d9m.browse.explain import Explained
 from d9m.browse.show import Showing
-from d9m.environment.environment import Setup, describe
+from d9m.environment.environment import Setup
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
@@ -84,8 +84,8 @@ def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | Non
     from d9m.browse import explain as recognition
 
     kb = kb or open_knowledge_base()
-    environment = describe(kb, Setup(_named(packages))) if packages else None
-    return recognition.explain(kb, text, environment)
+    setup = Setup(_named(packages)) if packages else None
+    return recognition.explain(kb, text, setup)
 
 
 def show(*names: str, kb: KnowledgeBase | None = None) -> Showing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from d9m.browse.explain import explain
-from d9m.environment.environment import Setup, describe
+from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from d9m.model.records import Range
 from golden import knowledge_base
@@ -75,7 +75,7 @@ def test_a_text_that_an_argument_chooses_is_recognised_whatever_the_default() ->
         "upsample_bilinear2d_aa_backward_out_cuda does not have a deterministic "
         "implementation, but you set"
     )
-    here = describe(kb, Setup((("torch", "2.4.0"),)))
+    here = Setup((("torch", "2.4.0"),))
     assert [each.id for each in explain(kb, text, here).found] == ["pytorch/interpolate-bilinear"]
 
 
@@ -84,3 +84,21 @@ def test_releases_that_follow_each_other_are_told_as_one_span() -> None:
         knowledge_base(), "index_add_cuda_ does not have a deterministic implementation"
     ).found
     assert found.releases == [{"torch": Range(from_="1.7", until="1.9")}]
+
+
+@pytest.mark.parametrize(
+    ("release", "printed"),
+    [("2.4", "here"), ("2.7", "older"), ("1.12", "newer"), (None, "here")],
+)
+def test_a_message_that_the_release_does_not_print_is_said_to_be_of_another(
+    release: str | None, printed: str
+) -> None:
+    text = "cumsum_cuda_kernel does not have a deterministic implementation, but you set"
+    setup = Setup((("torch", release),)) if release else None
+    (found,) = explain(knowledge_base(), text, setup).found
+    assert found.printed == printed
+
+
+def test_a_version_that_the_log_prints_decides_who_printed_a_message() -> None:
+    log = "PyTorch version: 2.7.0\ncumsum_cuda_kernel does not have a deterministic implementation"
+    assert explain(knowledge_base(), log).found[0].printed == "older"

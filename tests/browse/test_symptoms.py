@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from d9m.browse.explain import explain
-from d9m.browse.similarity import Vocabulary
+from d9m.browse.similarity import Likeness, Vocabulary
 from d9m.errors import UsageError
 from golden import knowledge_base
 
@@ -21,6 +19,8 @@ COMPLAINTS = {
         "Why are my results not reproducible although I fixed the random seed?",
         "seeded everything but the accuracy varies between runs",
         "torch.manual_seed(0) is set, results still vary",
+    ],
+    "runs-differ": [
         "jax results differ between runs on gpu",
         "how do I make my training deterministic in PyTorch",
     ],
@@ -82,9 +82,12 @@ COMPLAINTS = {
     ],
     "other-number-of-gpus": [
         "results are different with 8 GPUs than with 4 GPUs",
-        "changing num_workers changes my results",
         "single GPU and multi-GPU training do not give the same loss",
     ],
+    "number-of-workers": ["changing num_workers changes my results"],
+    "number-of-threads": ["the loss changes with the number of CPU threads"],
+    "several-gpus": ["DDP training is not reproducible from run to run"],
+    "cpu-and-gpu": ["my GPU output does not match the CPU output"],
     "order-of-sets": [
         "iterating over a set gives another order in each run",
         "python string hash changes each run",
@@ -136,7 +139,12 @@ def test_every_symptom_is_found_by_each_of_its_own_texts() -> None:
 
 def test_a_log_tells_no_symptom() -> None:
     with pytest.raises(UsageError):
-        explain(knowledge_base(), "results differ between two GPUs\n" * 100)
+        explain(knowledge_base(), "results differ between two GPUs\n" * 10_000)
+
+
+def test_a_complaint_of_any_length_is_answered() -> None:
+    text = "I train a detector. " * 200 + "Every run gives another loss, although seeds are set."
+    assert explain(knowledge_base(), text).found[0].id == "symptoms/all-seeds-set"
 
 
 def test_an_error_text_in_a_complaint_is_more_than_its_words() -> None:
@@ -151,18 +159,24 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(knowledge_base().get("words", ""))
 
 
-def test_every_word_can_be_met_and_has_one_meaning() -> None:
-    words = knowledge_base().get("words", "")
-    every = [*words.empty, *(word for group in words.groups for word in group)]
-    assert len(set(every)) == len(every)
-    assert [word for word in every if not re.fullmatch(r"[a-z0-9_]*[a-z_][a-z0-9_]*", word)] == []
+def test_every_word_stands_in_one_group_and_every_group_has_a_use() -> None:
+    kb = knowledge_base()
+    words = kb.get("words", "")
+    every = [*words.empty]
+    for group in words.groups:
+        every += group
+    assert [word for word in set(every) if every.count(word) > 1] == []
+    names = {group[0] for group in words.groups}
+    asked = {name for topic in words.topics for name in topic}
+    for id_ in kb.keys("errors"):
+        record = kb.get("errors", id_)
+        asked.update(record.not_about, *record.about)
+    assert asked <= names | set(words.several.values())
+    assert set(words.implies) | set(words.implies.values()) | set(words.several) <= names
 
 
 def test_likeness_ignores_endings_order_and_synonyms() -> None:
-    sentences = ["workers repeat numbers", "slow training"]
-    (best, place), *rest = vocabulary().alike("my worker repeats its values", sentences)
-    assert (best, place, rest) == (1.0, 0, [])
-
-
-def test_one_word_is_no_likeness() -> None:
-    assert vocabulary().alike("training", ["slow training", "training differs"]) == []
+    known = [vocabulary().telling(text) for text in ("workers repeat numbers", "slow training")]
+    said = vocabulary().telling("my worker repeats its values")
+    likeness = Likeness(known)
+    assert (likeness.to(0, said), likeness.to(1, said)) == (1.0, 0.0)

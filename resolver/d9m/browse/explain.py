@@ -1,29 +1,35 @@
-"""Recognise an error or warning text, in a single line or a whole log, and a symptom in somebody's
-own words.
+"""Recognise an error or warning text, in a single line or a whole log, and a complaint in
+somebody's own words; answer what the text is about.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from d9m.about import __version__
-from d9m.browse.known_texts import Match, pattern, search
+from d9m.browse import mentions, symptoms
+from d9m.browse.known_texts import LONG, Match, pattern, search, wordings
 from d9m.browse.show import SourceHistory, source_history
-from d9m.browse.similarity import LEAST_LIKE, Vocabulary
-from d9m.environment.environment import Environment
+from d9m.browse.subject import Subject, about_complaint, about_error, context
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.advice import SCHEMA_VERSION, Told, Tool
-from d9m.model.records import Clause, ErrorRecord, ErrorText
+from d9m.model.records import Clause, ErrorRecord, ErrorText, Range, Scope
+from d9m.model.versions import key, within
 from d9m.resolve.answers import told_of
+
+Printed: TypeAlias = Literal["here", "older", "newer", "others"]
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """One known text that was found."""
+    """One known text or symptom that was found."""
 
     id: str
     kind: str
@@ -39,22 +45,38 @@ class Explanation(msgspec.Struct, frozen=True):
     ops: list[str]
     history: list[SourceHistory]
     evidence: list[Told]
+    printed: Printed = "here"
+    """Whether what was named can print it: `here`; if not, by `older` releases, `newer` ones, or
+    `others`.
+    """
+    certainty: Literal["certain", "likely", "open"] = "certain"
+    """`certain` for a known text; `likely` for a symptom in other words, `open` for one that names
+    no cause.
+    """
+    scope: Scope = "run"
+    """What should be the same and is not."""
 
 
 class Explained(msgspec.Struct, frozen=True):
     schema_version: int
     d9m: Tool
     found: list[Explanation]
+    """Known texts in the order of the text; else symptoms, most likely first."""
+    subject: Subject | None = None
+    """What the records say of the ops, packages and settings that the text names."""
 
 
 def explain(
-    kb: KnowledgeBase, text: str | Iterable[str], environment: Environment | None = None
+    kb: KnowledgeBase,
+    text: str | Iterable[str],
+    setup: Setup | None = None,
+    here: Setup | None = None,
 ) -> Explained:
-    """Every known text in `text`, first come first; else the known symptoms that it tells of.
+    """Every known text in `text`, first come first; else what the text names, and its symptoms.
 
-    A long text comes in blocks, as `log.blocks` makes them. With an environment,
-    only what it can word so. Raises UsageError, with the nearest known texts,
-    where there is none.
+    A long text comes in blocks, as `log.blocks` makes them. `setup` is what was named; what is
+    installed, `here`, says only which release of a package is meant. Raises UsageError, with the
+    nearest known texts, for a text that is not about determinism.
     """
     blocks = iter([text] if isinstance(text, str) else text)
     first = next(blocks, "")
@@ -62,65 +84,101 @@ def explain(
         raise UsageError(
             "no text was given", tip='d9m explain "the error text", or a log on standard input'
         )
+    environment = describe(kb, setup) if setup else None
     matches = search(kb, itertools.chain([first], blocks), environment)
-    found = [_explained(kb, match) for match in matches] or _symptoms(kb, first, environment)
-    if not found:
+    if matches:
+        known = context(kb, setup, mentions.versions(kb, first[:LONG]), here)
+        whole = describe(kb, known)
+        found = [_explained(kb, match, whole) for match in matches]
+        subject = about_error(kb, known, found[0].ops) if len(found) == 1 else None
+    elif len(first) < LONG:
+        found, subject = _of_complaint(kb, first, setup, here)
+    else:
+        found, subject = [], None
+    if not found and subject is None:
         tip = "what to set, by release and op: d9m advise"
         raise UsageError(
-            f"no known text in {quote(first.strip())}", nearest=_nearest(kb, first.strip()), tip=tip
+            f"no known text in {quote(first.strip())}", nearest=_nearest(kb, first), tip=tip
         )
-    return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found)
+    return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found, subject)
 
 
-LONGEST_COMPLAINT = 600
-"""Characters in which people tell a symptom; a log tells none."""
+def _of_complaint(
+    kb: KnowledgeBase, text: str, setup: Setup | None, here: Setup | None
+) -> tuple[list[Explanation], Subject | None]:
+    described = symptoms.described(kb, text)
+    if _is_message(kb, text):
+        described = [symptom for symptom in described if not symptom.is_general]
+    subject = about_complaint(kb, text, described, setup, here)
+    if subject is not None and (subject.ops or subject.packages):
+        described = [symptom for symptom in described if not symptom.is_general]
+    return [_of_symptom(kb, symptom) for symptom in described], subject
 
-MOST_SYMPTOMS = 3
+
+_MESSAGE = re.compile(r"^\s*(?:\w+\.)*\w*(?:Error|Warning|Exception): .*", re.MULTILINE)
 
 
-def _symptoms(kb: KnowledgeBase, text: str, environment: Environment | None) -> list[Explanation]:
-    """The symptoms that a sentence tells of, most alike first: the best one, and those nearly as
-    good.
+def _is_message(kb: KnowledgeBase, text: str) -> bool:
+    """Whether a text is a message rather than somebody's own words: one that nobody recorded, or
+    the beginning of several.
     """
-    if len(text.strip()) > LONGEST_COMPLAINT:
-        return []
-    known = [each for each in _wordings(kb, environment) if each[1].kind == "symptom"]
-    ranked = _vocabulary(kb).alike(text, [wording.text for _id, _error, wording in known])
-    least = max(LEAST_LIKE, 0.8 * ranked[0][0]) if ranked else LEAST_LIKE
-    told: dict[str, Explanation] = {}
-    for likeness, place in ranked:
-        id_, error, wording = known[place]
-        if likeness >= least and id_ not in told:
-            told[id_] = _explanation(kb, id_, error, wording, [wording], {}, 1)
-    return list(told.values())[:MOST_SYMPTOMS]
+    printed = sum(len(match[0]) for match in _MESSAGE.finditer(text))
+    if printed > len(text) / 2:
+        return True
+    start = " ".join(text.lower().split())
+    return any(wording.text.text.lower().startswith(start) for wording in wordings(kb))
 
 
-def _wordings(
-    kb: KnowledgeBase, environment: Environment | None
-) -> Iterator[tuple[str, ErrorRecord, ErrorText]]:
-    for id_ in kb.keys("errors"):
-        error: ErrorRecord = kb.get("errors", id_)
-        for wording in error.texts:
-            if environment is None or environment.holding(wording.when, assume=False):
-                yield id_, error, wording
+def _of_symptom(kb: KnowledgeBase, symptom: symptoms.Symptom) -> Explanation:
+    found = _explanation(kb, symptom.id, symptom.record, symptom.wording, [], {}, 1)
+    certainty = "open" if symptom.is_general else "likely"
+    return msgspec.structs.replace(found, certainty=certainty)
 
 
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:
-    """Known texts spelled nearly so, else those that share most words."""
-    known = list(dict.fromkeys(wording.text for _id, _error, wording in _wordings(kb, None)))
-    return nearest(text, known) or [
-        known[place] for _likeness, place in _vocabulary(kb).alike(text, known)[:3]
-    ]
+    """Known texts spelled nearly so."""
+    known: list[str] = []
+    for id_ in kb.keys("errors"):
+        error: ErrorRecord = kb.get("errors", id_)
+        known += [wording.text for wording in error.texts if error.kind != "symptom"]
+    return nearest(text.strip(), known)
 
 
-def _vocabulary(kb: KnowledgeBase) -> Vocabulary:
-    return kb.once("vocabulary", lambda: Vocabulary(kb.get("words", "")))
-
-
-def _explained(kb: KnowledgeBase, found: Match) -> Explanation:
+def _explained(kb: KnowledgeBase, found: Match, environment: Environment) -> Explanation:
     error, text = found.wording.error, found.text.lower()
-    wordings = [wording for wording in error.texts if pattern(wording.text).search(text)]
-    return _explanation(kb, found.id, error, found.wording.text, wordings, found.parts, found.line)
+    fitting = [wording for wording in error.texts if pattern(wording.text).search(text)]
+    explanation = _explanation(
+        kb, found.id, error, found.wording.text, fitting, found.parts, found.line
+    )
+    return msgspec.structs.replace(explanation, printed=_printed(environment, fitting))
+
+
+def _printed(environment: Environment, fitting: list[ErrorText]) -> Printed:
+    """Which releases print one of the wordings, held against those of the environment."""
+    if any(environment.holding(wording.when, assume=False) for wording in fitting):
+        return "here"
+    sides: set[Printed] = set()
+    for clause in _clauses(fitting):
+        for package, allowed in clause.items():
+            installed = environment.packages.get(package)
+            if installed is not None and isinstance(allowed, Range):
+                sides.add(_side(allowed, installed.candidates.releases))
+    if not sides:
+        return "here"
+    return next(iter(sides)) if len(sides) == 1 else "others"
+
+
+def _side(printing: Range, here: Sequence[str]) -> Printed:
+    """Where releases that print a text lie, seen from those that are here."""
+    if not here or any(within(release, printing) for release in here):
+        return "others"
+    until = printing.until
+    return "older" if until is not None and key(until) <= key(here[0]) else "newer"
+
+
+def _clauses(texts: Iterable[ErrorText]) -> Iterator[Clause]:
+    for wording in texts:
+        yield from wording.when if isinstance(wording.when, list) else [wording.when]
 
 
 def _explanation(
@@ -128,11 +186,10 @@ def _explanation(
     id_: str,
     error: ErrorRecord,
     wording: ErrorText,
-    wordings: list[ErrorText],
+    fitting: list[ErrorText],
     parts: dict[str, str],
     line: int,
 ) -> Explanation:
-    whens = [each.when if isinstance(each.when, list) else [each.when] for each in wordings]
     return Explanation(
         id=id_,
         kind=error.kind,
@@ -140,13 +197,10 @@ def _explanation(
         text=wording.text,
         parts=parts,
         line=line,
-        releases=[
-            each
-            for each in conditions.united(clause for group in whens for clause in group)
-            if each
-        ],
+        releases=[clause for clause in conditions.united(_clauses(fitting)) if clause],
         advice=error.advice,
         ops=list(error.ops),
-        history=[source_history(kb, each) for each in error.sources],
-        evidence=[told_of(kb, each) for each in error.evidence],
+        history=[source_history(kb, source) for source in error.sources],
+        evidence=[told_of(kb, evidence) for evidence in error.evidence],
+        scope=error.scope,
     )

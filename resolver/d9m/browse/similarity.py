@@ -1,41 +1,24 @@
-"""How alike two sentences are in their words, whatever their order, endings and everyday
-synonyms.
+"""How much of what one sentence says another one says too, whatever their order, endings and
+everyday synonyms.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from d9m.model.records import Words
 
-LEAST_LIKE = 0.5
-"""Likeness from which two sentences count as saying the same."""
-
-LEAST_SHARED = 2
-"""Telling words that both sentences must have."""
-
 _WORD = re.compile(r"[a-z0-9_]*[a-z_][a-z0-9_]*|(?<![\d.])(?:[2-9]|\d\d+)(?![\d.])")
 _ENDINGS = (
-    "ations",
-    "ation",
-    "ating",
-    "ated",
-    "ates",
-    "ate",
-    "ings",
-    "ing",
-    "ies",
-    "ers",
-    "ed",
-    "es",
-    "er",
-    "ly",
-    "s",
-    "e",
+    *("ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing"),
+    *("ies", "ers", "ed", "es", "er", "ly", "s", "e"),
 )
+
+_COUNT = "number"
 
 
 def _stem(word: str) -> str:
@@ -50,47 +33,100 @@ def _stem(word: str) -> str:
     return word
 
 
-_COUNT = "number"
-
-
 class Vocabulary:
     """What words say: nothing, the same as others of their group, or what their stem says."""
 
     def __init__(self, words: Words) -> None:
+        self.words = words
         self.empty = frozenset(words.empty)
-        self.stems = {_COUNT: _COUNT} | {
-            stem: group[0]
-            for group in words.groups
-            for word in group
-            for stem in (word, _stem(word))
-        }
+        self.stems = {_COUNT: _COUNT}
+        self.phrases: dict[str, str] = {}
+        for group in words.groups:
+            for word in group:
+                self._learn(word, group[0])
+        self.phrase = _any_of(sorted(self.phrases, key=len, reverse=True))
+
+    def _learn(self, word: str, group: str) -> None:
+        if not _WORD.fullmatch(word):
+            self.phrases[word] = group
+            return
+        stem = _stem(word)
+        self.stems[word] = group
+        self.stems.setdefault(word if stem == _COUNT else stem, group)
 
     def telling(self, text: str) -> frozenset[str]:
         """The words of a sentence that say something, each as its group's name or its stem."""
-        words = (
-            each for each in _WORD.findall(text.lower().replace("-", "")) if each not in self.empty
-        )
-        return frozenset(
-            self.stems.get(word) or self.stems.get(_stem(word)) or _stem(word) for word in words
-        )
+        plain = " ".join(text.lower().replace("-", " ").replace("’", "'").split())
+        found = {match[0]: self.phrases[match[0]] for match in self.phrase.finditer(plain)}
+        for word in _WORD.findall(self.phrase.sub(" ", plain)):
+            if word not in self.empty:
+                found[word] = self.stems.get(word) or self.stems.get(_stem(word)) or _stem(word)
+        names = Counter(found.values())
+        said = set(names)
+        for name, other in self.words.several.items():
+            if names[name] > 1:
+                said.add(other)
+        for name, other in self.words.implies.items():
+            if name in names:
+                said.add(other)
+        return frozenset(said)
 
-    def alike(self, text: str, sentences: Sequence[str]) -> list[tuple[float, int]]:
-        """Likeness and place of the sentences that share telling words with `text`, most alike
-        first.
-
-        A word counts the more the fewer sentences have it; words that no sentence has do not count.
+    def thoughts(self, text: str) -> list[frozenset[str]]:
+        """What each sentence of a text tells, each two that follow each other, and each part of a
+        long one.
         """
-        known = [self.telling(each) for each in sentences]
-        having = Counter(word for words in known for word in words)
-        said = self.telling(text) & having.keys()
+        told = [words for part in _parts(text) if (words := self.telling(part))]
+        pairs = [first | second for first, second in itertools.pairwise(told)]
+        return list(dict.fromkeys([*told, *pairs]))
 
-        def weight(words: frozenset[str]) -> float:
-            return sum(math.log(1 + len(known) / having[word]) for word in words)
 
-        shared = [(said & words, place) for place, words in enumerate(known)]
-        found = [
-            (2 * weight(common) / (weight(said) + weight(known[place])), place)
-            for common, place in shared
-            if len(common) >= LEAST_SHARED
-        ]
-        return sorted(found, key=lambda each: (-each[0], each[1]))
+def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:
+    """Any of some phrases, as whole words where a script has words. Without any, it never fits."""
+    bounded = [
+        rf"(?<!\w){re.escape(phrase)}(?!\w)" if phrase.isascii() else re.escape(phrase)
+        for phrase in phrases
+    ]
+    return re.compile("|".join(bounded) or r"(?!)")
+
+
+LONGEST_SENTENCE = 40
+"""Words of a sentence that is one thought; of a longer one, parts of this length are looked at."""
+
+_END = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？；，])|\n+")
+
+
+def _parts(text: str) -> Iterator[str]:
+    for sentence in _END.split(text):
+        words = [word for word in sentence.split() if any(letter.isalpha() for letter in word)]
+        if len(words) <= LONGEST_SENTENCE:
+            yield sentence
+            continue
+        for start in range(0, len(words), LONGEST_SENTENCE // 2):
+            yield " ".join(words[start : start + LONGEST_SENTENCE])
+
+
+class Likeness:
+    """How alike a text is to sentences, by the words that tell the sentences apart."""
+
+    def __init__(self, known: Sequence[frozenset[str]]) -> None:
+        self.known = known
+        having: Counter[str] = Counter()
+        for words in known:
+            having.update(words)
+        self.weights = {word: math.log(1 + len(known) / number) for word, number in having.items()}
+
+    def to(self, place: int, said: frozenset[str]) -> float:
+        """1 where both say the same. What the sentence says and the text does not weighs more than
+        the other way.
+        """
+        known = self.known[place]
+        common = self._weight(said & known)
+        missing, more = self._weight(known) - common, self._weight(said) - common
+        return common / (common + MISSING * missing + MORE * more) if common else 0.0
+
+    def _weight(self, words: frozenset[str]) -> float:
+        return sum(self.weights.get(word, 0.0) for word in words)
+
+
+MISSING, MORE = 0.7, 0.3
+"""Shares of the words that only the sentence has, and of those that only the text has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Generator, Iterable
@@ -37,7 +38,7 @@ def command(
 ) -> None:
     """Recognise an error or warning text (or one in a whole log), and say what to do."""
     from d9m.browse.explain import explain
-    from d9m.environment.environment import describe
+    from d9m.environment.detect import detect
     from d9m.render import as_json
     from d9m.render.browse import explain as rendered
 
@@ -45,9 +46,8 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     kb = open_knowledge_base()
     setup = place.setup(kb)
-    environment = describe(kb, setup) if setup else None
     with _opened(text) as given:
-        explained = explain(kb, given, environment)
+        explained = explain(kb, given, setup, detect(kb, dict(os.environ)))
     if format_ == "json":
         output.write(as_json.render(explained), out)
     else:

@@ -445,7 +445,21 @@ class Words(Record, frozen=True, kw_only=True):
     empty: list[str] = []
     """Words that tell nothing. All words are lower case."""
     groups: list[list[str]] = []
-    """Words that say the same; the first one stands for all."""
+    """Words and phrases that say the same; the first one stands for all."""
+    implies: dict[str, str] = {}
+    """Group -> another one that its words say as well."""
+    several: dict[str, str] = {}
+    """Group -> what it says where two different words of it stand together: an A100 and a V100 are
+    two models.
+    """
+    topics: list[list[str]] = []
+    """Groups that make a text one about determinism, where all of a list stand in one thought."""
+    general: str | None = None
+    """The symptom that such a text shows at least."""
+    everyday: list[str] = []
+    """Names of ops and packages that mean something else in most sentences, unless they are written
+    as code.
+    """
 
 
 class ErrorText(Record, frozen=True, kw_only=True):
@@ -455,15 +469,30 @@ class ErrorText(Record, frozen=True, kw_only=True):
 
 
 class ErrorRecord(Record, frozen=True, kw_only=True):
-    """An error, warning or alert about determinism, in every wording that shipped."""
+    """An error, warning or alert about determinism, in every wording that shipped; or a symptom, in
+    people's words.
+    """
 
     title: str
     kind: Literal["error", "warning", "symptom"] = "error"
     exception: str | None = None
     texts: list[ErrorText]
+    about: list[list[str]] = []
+    """Of a symptom: groups of words (``words.yaml``); a complaint that is meant has one of each
+    list.
+    """
+    not_about: list[str] = []
+    """Of a symptom: groups of which a complaint that is meant has none."""
+    scope: Scope = "run"
+    """Of a symptom: what should be the same and is not."""
+    packages: list[str] = []
+    """Of a symptom: packages that have a part in it, whoever names them."""
+    settings: bool = False
+    """Of a symptom: whether the settings that `d9m advise` names are the answer."""
     ops: list[str] = []
     sources: list[str] = []
     advice: str
+    """What to do. Of a symptom: a paragraph with the answer, then one for each point."""
     evidence: list[Evidence]
     moved_from: list[str] = []
 

@@ -2,30 +2,185 @@
 
 from __future__ import annotations
 
-from d9m.browse.explain import Explained
+import textwrap
+
+import msgspec
+
+from d9m.browse.explain import Explained, Explanation
+from d9m.browse.subject import Subject
 from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
 from d9m.render import phrases
+from d9m.render.advice import op_lines, todo, verdict
+from d9m.render.advice.step import line
+from d9m.render.advice.text import environment
 from d9m.render.browse.show import history_table
+from d9m.render.interface import Answer
 from d9m.render.page import WIDTH, Page, Span
+
+LONGEST_TEXT = 200
+"""Characters of a known message that are shown again; the reader has the rest."""
 
 
 def render(kb: KnowledgeBase, explained: Explained, width: int = WIDTH) -> Page:
     page = Page(width)
-    for each in explained.found:
-        page.line(Span(each.title, "head"), f"  {each.kind}, line {each.line}")
-        page.paragraph(f'"{each.text}"', "  ", "  ", "dim")
-        for name, value in each.parts.items():
-            page.paragraph(f"{name}: {value}", "  ", "    ")
-        if each.releases:
-            page.paragraph(f"printed {phrases.conditions(kb, each.releases)}", "  ", "    ")
-        page.gap()
-        page.paragraph(each.advice)
-        for history in each.history:
-            history_table(page, kb, history, titled=True)
-        if each.ops:
-            page.paragraph(f"ops: {', '.join(each.ops)}", "", "  ")
-        page.paragraph(
-            f"Source: errors/{each.id} · knowledge base of {explained.d9m.kb_date}", "", "  "
-        )
-        page.gap()
+    if any(found.certainty == "certain" for found in explained.found):
+        for found in explained.found:
+            _message(page, kb, explained, found)
+    else:
+        _complaint(page, kb, explained)
     return page
+
+
+def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explanation) -> None:
+    """A message that something prints: what it means here, what to do, every release."""
+    page.line(Span(found.title, "head"), f"  {found.kind}, line {found.line}")
+    shown = textwrap.shorten(found.text, LONGEST_TEXT, placeholder=" …")
+    page.paragraph(f'"{shown}"', "  ", "  ", "dim")
+    for name, value in found.parts.items():
+        page.paragraph(f"{name}: {value}", "  ", "    ")
+    if found.releases:
+        page.paragraph(f"printed {phrases.conditions(kb, found.releases)}", "  ", "    ")
+    page.gap()
+    subject = explained.subject
+    if found.printed != "here":
+        page.paragraph(_not_printed(kb, found, subject), style="doubt")
+    elif subject is not None:
+        _verdict(page, kb, subject)
+    _points(page, found.advice)
+    page.gap()
+    for history in found.history:
+        history_table(page, kb, history, titled=True)
+    if found.ops:
+        page.paragraph(f"Ops: {', '.join(found.ops)}", "", "  ")
+    _sources(page, explained, found.id)
+
+
+def _not_printed(kb: KnowledgeBase, found: Explanation, subject: Subject | None) -> str:
+    """The message is not one of the release that was named."""
+    named = _releases(kb, subject.advice) if subject else "The release that you named"
+    running = {"older": "An older one", "newer": "A newer one"}.get(found.printed, "Another one")
+    return (
+        f"{named} does not print this. {running} is running, or the text comes from another "
+        "machine."
+    )
+
+
+def _releases(kb: KnowledgeBase, advice: Advice) -> str:
+    here = advice.environment
+    named = [
+        f"{phrases.title(kb, name)} {version}"
+        for name, version in here.packages.items()
+        if name not in here.assumed and version != "any"
+    ]
+    return phrases.join(named)
+
+
+def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """What is named comes first, then what the words describe, then the next step."""
+    subject = explained.subject
+    about_names = subject is not None and bool(subject.ops or subject.packages)
+    found = explained.found
+    scoped = bool(found) and subject is not None and subject.advice.scope != "run"
+    if found and (not about_names or scoped):
+        _symptoms(page, found)
+    if subject is not None:
+        _subject(page, kb, subject)
+    if about_names and not scoped:
+        _symptoms(page, found, other=True)
+    if not any(explanation.scope != "run" for explanation in found):
+        _next_step(page, subject)
+    _sources(page, explained, *(explanation.id for explanation in found))
+
+
+def _symptoms(page: Page, found: list[Explanation], other: bool = False) -> None:
+    """One symptom as the answer; two as two, with what each would mean."""
+    if len(found) == 1 and not other:
+        _points(page, found[0].advice, head=True)
+    elif found:
+        page.line(Span("What you describe" if other else "This can be one of two things:", "head"))
+        for number, explanation in enumerate(found, 1):
+            label = f"{number}. {explanation.title}" if len(found) > 1 else explanation.title
+            page.paragraph(label, "", "   ", "head")
+            _points(page, explanation.advice)
+    page.gap()
+
+
+def _points(page: Page, advice: str, head: bool = False) -> None:
+    """A paragraph with the answer, then one for each point."""
+    first, *rest = [" ".join(part.split()) for part in advice.split("\n") if part.strip()]
+    page.paragraph(first, style="head" if head else "")
+    for point in rest:
+        page.paragraph(point, "  • ", "    ")
+
+
+def _answer(kb: KnowledgeBase, subject: Subject, width: int) -> Answer:
+    return Answer(subject.advice, kb, named_ops=bool(subject.ops), width=width)
+
+
+def _verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
+    answer = _answer(kb, subject, page.width)
+    page.paragraph(verdict.sentences(answer), style="head")
+    page.paragraph(environment(answer), style="dim")
+    page.gap()
+
+
+def _subject(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
+    """The advice for what the text names, without what it names as made."""
+    answer = _answer(kb, subject, page.width)
+    if subject.ops or subject.packages:
+        page.paragraph(_way_out(kb, subject) or verdict.sentences(answer), style="head")
+    page.paragraph(environment(answer), style="dim")
+    _assumed(page, kb, subject)
+    page.gap()
+    if subject.ops or subject.packages:
+        op_lines.write(page, answer)
+        todo.conflicts(page, answer)
+    if subject.made:
+        page.paragraph(f"You already name {phrases.join(subject.made)}.")
+        page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
+    left = msgspec.structs.replace(subject.advice, steps=subject.missing)
+    todo.settings(page, msgspec.structs.replace(answer, advice=left))
+
+
+def _way_out(kb: KnowledgeBase, subject: Subject) -> str | None:
+    """The setting of a package that removes a dependence on the batch or on the machine."""
+    advice = subject.advice
+    steps = [step for step in advice.steps if step.solutions]
+    if advice.scope == "run" or not steps or len(subject.packages) != 1:
+        return None
+    (package,) = subject.packages
+    version = advice.environment.packages[package]
+    name = phrases.title(kb, package) + (f" {version}" if version != "any" else "")
+    where = phrases.conditions(kb, steps[0].when or [])
+    return f"{name} can switch that off: {line(steps[0])}{f' ({where})' if where else ''}."
+
+
+def _assumed(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
+    titles = [phrases.title(kb, name) for name in subject.newest]
+    if titles:
+        page.paragraph(
+            f"You did not name a release of {phrases.join(titles)}: this is for the newest. Name "
+            "yours with --torch, --tf, --jax or --with.",
+            style="dim",
+        )
+    if subject.installed:
+        here = [phrases.title(kb, name) for name in subject.installed]
+        page.paragraph(f"This is for the {phrases.join(here)} that is installed here.", style="dim")
+
+
+def _next_step(page: Page, subject: Subject | None) -> None:
+    """What nobody can tell from a sentence."""
+    ops = subject is not None and bool(subject.ops)
+    name = "" if ops else " Then name the ops of your model: d9m advise --ops …"
+    page.paragraph(
+        f"To find out whether runs still differ, run the program twice and compare: d9m show "
+        f"confirm-it.{name}"
+    )
+
+
+def _sources(page: Page, explained: Explained, *ids: str) -> None:
+    records = ", ".join(f"errors/{id_}" for id_ in ids)
+    source = f"Source: {records} · " if records else ""
+    page.paragraph(f"{source}knowledge base of {explained.d9m.kb_date}", "", "  ", "dim")
+    page.gap()

@@ -1,0 +1,212 @@
+"""Names of ops, packages, settings, GPUs and versions in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from d9m.environment.version_options import VERSION_OPTIONS
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.model.op_syntax import plain
+from d9m.model.records import GpuFile, Setting, Words
+from d9m.model.versions import candidates
+
+
+class OpMention(msgspec.Struct, frozen=True):
+    """A name that ops of these packages have."""
+
+    name: str
+    packages: tuple[str, ...]
+
+
+class Mentions(msgspec.Struct, frozen=True):
+    """What a text names."""
+
+    packages: dict[str, str | None]
+    """Package -> its version, where the text gives one."""
+    ops: tuple[OpMention, ...]
+    settings: dict[str, str | None]
+    """Setting -> the value that stands behind it."""
+    gpu: str | None
+    """The GPU model; None where the text names none, or several."""
+
+
+_NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
+"""A name as code has it, outside of paths and of the names of autograd nodes."""
+
+_PACKAGE = re.compile(r"(?<![\w./\\])[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
+_VERSION = re.compile(
+    r"['\"]?(?:\s+(?:framework|version|release))?\s*(?:==|[:=]|\s|-|v)\s*v?(\d+\.\d+[\w.+]*)",
+    re.IGNORECASE,
+)
+"""What joins a package to its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``vllm v0.11``."""
+
+_VALUE = re.compile(r"['\"]?\]?\s*(?:=\s*|\()\s*(?:str\()?['\"]?([^\s'\"`(),]*[^\s'\"`(),.?!;])")
+
+
+def find(kb: KnowledgeBase, text: str) -> Mentions:
+    """Everything that a text names. A name in everyday use counts where it is written as code."""
+    words: Words = kb.get("words", "") or Words()
+    everyday = frozenset(words.everyday)
+    packages = _packages(kb, text, everyday)
+    settings = dict(_settings(kb, text))
+    ops: dict[str, OpMention] = {}
+    for op in _ops(kb, text, everyday):
+        ops.setdefault(plain(op.name).rpartition(".")[2], op)
+    return Mentions(packages, tuple(ops.values()), settings, _gpu(kb, text))
+
+
+def versions(kb: KnowledgeBase, text: str) -> dict[str, str | None]:
+    """The packages of which a log prints the version."""
+    named = _packages(kb, text, frozenset())
+    return {name: version for name, version in named.items() if version is not None}
+
+
+def _packages(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, str | None]:
+    """Packages with the version of each; none where the text gives several."""
+    found: dict[str, set[str]] = {}
+    for match in _PACKAGE.finditer(text):
+        for name in _spellings(match[0]):
+            package = kb.find_package(name)
+            if package is None or (package in kb.meta.platforms and name != match[0]):
+                continue
+            version = _VERSION.match(text, match.start() + len(name))
+            stated = version[1].rstrip(".") if version else None
+            if stated is None and name.lower() in everyday:
+                break
+            known = found.setdefault(package, set())
+            if stated is not None and _is_release(kb, package, stated):
+                known.add(stated)
+            break
+    return {
+        package: next(iter(known)) if len(known) == 1 else None for package, known in found.items()
+    }
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """A name as written, and without what hangs on it: ``torch-2``, ``flash_attn.layers``."""
+    yield name
+    for cut in range(len(name) - 1, 1, -1):
+        if name[cut] in ".-":
+            yield name[:cut]
+
+
+def _is_release(kb: KnowledgeBase, package: str, version: str) -> bool:
+    try:
+        candidates(package, version, kb.releases(package))
+    except UsageError:
+        return False
+    return True
+
+
+def _gpu(kb: KnowledgeBase, text: str) -> str | None:
+    file: GpuFile = kb.get("gpus", "") or GpuFile()
+    joined = re.sub(r"[\s-]+", "", text.lower())
+    spaced = " ".join(re.findall(r"[a-z0-9]+", text.lower()))
+    named: set[str] = set()
+    for name in file.gpus:
+        words = re.findall(r"[a-z0-9]+", name.lower())
+        if "".join(words) in joined and re.search(rf"\b{' ?'.join(words)}\b", spaced):
+            named.add(name)
+    longest = {name for name in named if not any(name != one and name in one for one in named)}
+    return next(iter(longest)) if len(longest) == 1 else None
+
+
+def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
+    """Settings by their name, or by its last parts (``cudnn.benchmark``)."""
+    by_ending = kb.once("setting endings", lambda: _setting_endings(kb))
+    for match in _NAME.finditer(text):
+        name = re.sub(r"^np\.", "numpy.", match[0])
+        setting = by_ending.get(name)
+        if setting is not None and not _is_too_late(kb.setting(setting), text[: match.start()]):
+            value = _VALUE.match(text, match.end())
+            yield setting, value[1] if value and value[1] else None
+
+
+def _is_too_late(setting: Setting, before: str) -> bool:
+    """Whether a program makes for itself what was read before it began."""
+    return setting.read == "process-start" and before.rstrip("'\"[( ").endswith("environ")
+
+
+def _setting_endings(kb: KnowledgeBase) -> dict[str, str]:
+    """Name, and ending that no other setting has -> setting."""
+    found: dict[str, str | None] = {}
+    for name in kb.keys("settings"):
+        setting: Setting = kb.setting(name)
+        if setting.kind not in ("env", "python"):
+            continue
+        parts = name.split(".")
+        for start in range(len(parts)):
+            ending = ".".join(parts[start:])
+            if start == 0 or "." in ending or "_" in ending:
+                found[ending] = None if ending in found and start else name
+    return {ending: name for ending, name in found.items() if name is not None}
+
+
+def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpMention]:
+    endings = kb.once("setting endings", lambda: _setting_endings(kb))
+    for match in _NAME.finditer(text):
+        name = match[0]
+        if re.sub(r"^np\.", "numpy.", name) in endings or text.startswith(
+            (".py", "/"), match.end()
+        ):
+            continue
+        is_code = _is_code(text, match)
+        if name.lower() in everyday and not _is_quoted(text, match):
+            continue
+        if name.startswith("__") or not (is_code or name.islower() or name.istitle()):
+            continue
+        packages = tuple(_homes(kb, name))
+        if not packages and is_code and "." in name:
+            name = name.rpartition(".")[2]
+            known = name.lower() not in everyday and "_" in name
+            packages = tuple(_homes(kb, name)) if known else ()
+        if packages:
+            yield OpMention(name, packages)
+
+
+def _is_code(text: str, match: re.Match[str]) -> bool:
+    name = match[0]
+    called = text.startswith("(", match.end())
+    mixed = any(letter.isupper() for letter in name[1:]) and not name.isupper()
+    return called or mixed or any(sign in name for sign in "._:") or _is_quoted(text, match)
+
+
+def _is_quoted(text: str, match: re.Match[str]) -> bool:
+    return text[: match.start()].endswith("`") and text.startswith("`", match.end())
+
+
+def _homes(kb: KnowledgeBase, name: str) -> Iterator[str]:
+    """Packages of which a name means an op that is known to differ somewhere."""
+    for package, prefixes in kb.meta.prefixes.items():
+        if package == "jax" and not name.startswith(("jax.", "jnp.", "lax.")):
+            short = {}
+        else:
+            short = prefixes
+        for spelling in _written_out(name, short):
+            reached: Sequence[str] = kb.get("names", f"{package}:{plain(spelling)}") or ()
+            if any(_has_sources(kb, package, one) for one in reached):
+                yield package
+                break
+            if reached:
+                break
+
+
+def _written_out(name: str, prefixes: dict[str, str]) -> Iterator[str]:
+    yield name
+    for short, full in prefixes.items():
+        if name.lower().startswith(short.lower()):
+            yield full + name[len(short) :]
+
+
+def _has_sources(kb: KnowledgeBase, package: str, name: str) -> bool:
+    entry: OpEntry = kb.get("ops", f"{package}:{name}")
+    return any(kb.met_by(package, reached.op) for reached in entry.reaches)
+
+
+def frameworks(packages: Sequence[str]) -> list[str]:
+    """Those of some packages that have a version option of their own."""
+    return [package for package in packages if package in VERSION_OPTIONS]

@@ -1,0 +1,92 @@
+"""Which symptom on record somebody describes in words of their own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from d9m.browse.similarity import Likeness, Vocabulary
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import ErrorRecord, ErrorText, Words
+
+LEAST_LIKE = 0.45
+"""Likeness from which a text clearly describes a symptom."""
+
+NEARLY = 0.85
+"""Share of the best likeness from which another symptom is a second candidate."""
+
+MOST_SYMPTOMS = 2
+
+
+class Symptom(msgspec.Struct, frozen=True, eq=False):
+    """A symptom that a text describes."""
+
+    id: str
+    record: ErrorRecord
+    wording: ErrorText
+    likeness: float
+    is_general: bool = False
+    """Whether the text says no more than that something differs."""
+
+
+class _Known(msgspec.Struct, frozen=True, eq=False):
+    """All wordings of all symptoms."""
+
+    wordings: list[tuple[str, ErrorRecord, ErrorText]]
+    likeness: Likeness
+
+
+def described(kb: KnowledgeBase, text: str) -> list[Symptom]:
+    """The symptoms that a text describes, most alike first: the best one, and those nearly as good.
+
+    A text that is about determinism and describes none shows the general one.
+    """
+    vocabulary: Vocabulary = kb.once("vocabulary", lambda: Vocabulary(_words(kb)))
+    thoughts = vocabulary.thoughts(text)
+    everything = frozenset(word for thought in thoughts for word in thought)
+    best: dict[str, Symptom] = {}
+    known = kb.once("symptoms", lambda: _known(kb, vocabulary))
+    for place, (id_, record, wording) in enumerate(known.wordings):
+        if everything & set(record.not_about):
+            continue
+        for thought in thoughts:
+            likeness = known.likeness.to(place, thought)
+            better = id_ not in best or likeness > best[id_].likeness
+            if likeness >= LEAST_LIKE and better and _is_about(record, thought):
+                best[id_] = Symptom(id_, record, wording, likeness)
+    general = _words(kb).general
+    special = [symptom for symptom in best.values() if symptom.id != general]
+    ranked = sorted(special, key=lambda symptom: -symptom.likeness)
+    nearly = [one for one in ranked if one.likeness >= NEARLY * ranked[0].likeness]
+    if nearly:
+        return nearly[:MOST_SYMPTOMS]
+    return _general(kb, thoughts)
+
+
+def _words(kb: KnowledgeBase) -> Words:
+    return kb.get("words", "") or Words()
+
+
+def _known(kb: KnowledgeBase, vocabulary: Vocabulary) -> _Known:
+    wordings: list[tuple[str, ErrorRecord, ErrorText]] = []
+    for id_ in kb.keys("errors"):
+        record: ErrorRecord = kb.get("errors", id_)
+        for wording in record.texts if record.kind == "symptom" else ():
+            wordings.append((id_, record, wording))
+    told = [vocabulary.telling(wording.text) for _id, _record, wording in wordings]
+    return _Known(wordings, Likeness(told))
+
+
+def _is_about(record: ErrorRecord, thought: frozenset[str]) -> bool:
+    return all(thought.intersection(groups) for groups in record.about)
+
+
+def _general(kb: KnowledgeBase, thoughts: list[frozenset[str]]) -> list[Symptom]:
+    """The general symptom, for a text of which one thought is about determinism."""
+    words = _words(kb)
+    record: ErrorRecord | None = kb.get("errors", words.general) if words.general else None
+    if record is None or words.general is None:
+        return []
+    for thought in thoughts:
+        if any(thought.issuperset(topic) for topic in words.topics):
+            return [Symptom(words.general, record, record.texts[0], 0.0, is_general=True)]
+    return []
