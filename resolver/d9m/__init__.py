@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from d9m.about import __version__ as __version__
 
+TYPE_CHECKING = False
+"""As in `typing`, whose import takes longer than everything before the first signal is heard."""
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from d9m.check.library import check as check
     from d9m.environment.environment import Environment as Environment
     from d9m.errors import AbsentError as AbsentError
@@ -41,6 +43,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
     if name == "check":
         return importlib.import_module("d9m.check")
     if name in _HOMES:

@@ -17,16 +17,23 @@ GARBAGE = 100_000
 With the collector's own 700, a quarter of a short run goes into looking for garbage."""
 
 
+SIGNALS = ("SIGHUP", "SIGINT", "SIGTERM")
+"""Signals that end a command: a closed terminal, Ctrl-C, a scheduler."""
+
+SOON = 0.05
+"""Seconds until an interruption that got lost is repeated."""
+
+
 def main() -> None:
     """Run the command line. An error goes to stderr as one clear text, and leaves stdout empty.
 
     Whatever a signal interrupts, the process ends with 128 and its number, as a shell reports it.
     """
-    gc.set_threshold(GARBAGE)
     received: list[int] = []
-    _listen(received)
     code: int = ExitCode.ANSWERED
     try:
+        _listen(received)
+        gc.set_threshold(GARBAGE)
         _open_streams()
         code = _run()
     except KeyboardInterrupt:
@@ -34,27 +41,50 @@ def main() -> None:
     finally:
         gc.freeze()  # the process ends: a last collection would only cost time
     if received:
-        _complain("interrupted")
-        code = 128 + received[0]
+        _leave(128 + received[0])
     sys.exit(code)
 
 
 def _listen(received: list[int]) -> None:
-    """Take SIGTERM and SIGHUP (a scheduler, a closed terminal) for Ctrl-C; what is ignored stays
-    ignored.
+    """Take SIGTERM and SIGHUP for Ctrl-C; what is ignored stays ignored.
+
+    Python drops an exception that a destructor or a callback of a weak reference raises. An
+    interruption that ended there is repeated a moment later.
     """
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
+        if number != getattr(signal, "SIGALRM", None):
+            received.append(number)
         raise KeyboardInterrupt
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    def report(dropped: sys.UnraisableHookArgs) -> None:
+        if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, interrupt)
+            signal.setitimer(signal.ITIMER_REAL, SOON)
+        else:
+            sys.__unraisablehook__(dropped)
+
+    sys.unraisablehook = report
+    for name in SIGNALS:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) in (
             signal.SIG_DFL,
             signal.default_int_handler,
         ):
             signal.signal(number, interrupt)
+
+
+def _leave(code: int) -> None:
+    """End at once. Python's own way out would end with SIGINT, whatever the signal was, if the
+    interruption came while a text was executed, as named tuples do.
+    """
+    for name in (*SIGNALS, "SIGALRM"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)  # a second Ctrl-C
+    _complain("interrupted")
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+    os._exit(code)
 
 
 def _open_streams() -> None:
