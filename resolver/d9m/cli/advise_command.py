@@ -81,11 +81,11 @@ def _settings(env_file: str | None, from_env: bool) -> dict[str, PlainValue] | N
         return None
     found: dict[str, PlainValue] = {**os.environ} if from_env else {}
     if env_file is not None:
+        from d9m import files
         from d9m.environment import env_file as written
 
         try:
-            with open(env_file, encoding="utf-8") as file:
-                found.update(written.read(file.read(), env_file))
+            found.update(written.read(files.text(env_file), env_file))
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(
                 f"--env-file {quote(env_file)}: cannot be read: {reason(error)}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from d9m import files
 from d9m.environment.container import contents, find_image
 from d9m.environment.environment import Setup
 from d9m.errors import DataError, UsageError, quote, reason
@@ -31,9 +32,8 @@ def open_file(file: str) -> PackageFile:
     """A file of the disk; ``-`` is standard input. Raises DataError."""
     try:
         if file == "-":
-            return read(sys.stdin.read(), "standard input")
-        with open(file, encoding="utf-8") as opened:
-            return read(opened.read(), file)
+            return read(sys.stdin.read(files.LARGEST), "standard input")
+        return read(files.text(file), file)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{quote(file)}: cannot be read: {reason(error)}") from None
 

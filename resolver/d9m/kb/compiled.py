@@ -118,7 +118,7 @@ class _File:
     def _bytes(self, span: Span) -> bytes:
         offset, length, checksum = span
         data = b""
-        if offset + length <= self._length:
+        if 0 <= offset <= offset + length <= self._length:
             self._handle.seek(self._start + offset)
             data = self._handle.read(length)
         if len(data) != length or zlib.crc32(data) != checksum:
@@ -146,6 +146,9 @@ def read(path: str) -> KnowledgeBase:
     index = _decode(data, Index, path)
     if index.tables.keys() != TABLES.keys():
         raise DataError(f"{path}: made for another d9m (other tables)", tip=_REPAIR)
+    for start, shards in index.tables.values():
+        if start < 0 or shards < 1 or start + 3 * _WIDTH * shards > body:
+            raise DataError(f"{path}: the knowledge base is damaged", tip=_REPAIR)
     return KnowledgeBase(index.meta, _File(path, len(head) + length, body, index.tables))
 
 

@@ -14,9 +14,16 @@ from typing import Any
 import msgspec
 import yaml
 
+from d9m import files
 from d9m.errors import DataError, printable
 from d9m.kb import validate
 from d9m.model import records, runs, wheel_facts
+
+_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Strings only. PyYAML may have been built without libyaml, and is slower then."""
+
+_LONGEST = 1 << 23
+"""Bytes of a record; the longest list of ops has a tenth of that."""
 
 Place = tuple[int, int]
 """Line and column, from 1."""
@@ -121,6 +128,14 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
     relative = path.relative_to(root)
     file = relative.as_posix()
     kind = relative.parts[0]
+    if not path.is_file():
+        yield Fault(
+            file,
+            1,
+            "file-place",
+            "not a file that can be read to its end: a pipe, a device or a lost link",
+        )
+        return
     if relative.parts[:2] == ("evidence", "runs") and path.suffix == ".json":
         yield _run(path, file)
         return
@@ -137,9 +152,12 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
         yield Fault(file, 1, "file-place", "not a record's place", allowed=allowed)
         return
     try:
-        text = path.read_text(encoding="utf-8")
+        text = files.text(path, _LONGEST)
     except (OSError, UnicodeDecodeError) as error:
         yield Fault(file, 1, "yaml-syntax", f"cannot be read as UTF-8: {error}")
+        return
+    except DataError as error:
+        yield Fault(file, 1, "yaml-syntax", error.what)
         return
     yield from parse(text, file, kind, relative.with_suffix("").as_posix().partition("/")[2], type_)
 
@@ -148,9 +166,9 @@ def _run(path: Path, file: str) -> Loaded | Fault:
     """A measured run. It is JSON, as `d9m check --evidence` wrote it."""
     try:
         return Loaded(
-            "runs", path.stem, file, msgspec.json.decode(path.read_bytes(), type=runs.Run), {}
+            "runs", path.stem, file, msgspec.json.decode(files.content(path), type=runs.Run), {}
         )
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, DataError) as error:
         return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
 
 
@@ -181,7 +199,7 @@ def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loa
     shape = _Shape(file)
     try:
         forbidden = list(_forbidden(text, file))
-        node = yaml.compose(text, Loader=yaml.CBaseLoader)
+        node = yaml.compose(text, Loader=_LOADER)
         value = shape.value(node, ()) if node is not None else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -276,7 +294,7 @@ _DEEPEST = 50
 def _forbidden(text: str, file: str) -> Iterator[Fault]:
     """Anchors, aliases and tags. Raises ValueError for a text nested too deep."""
     depth = 0
-    for event in yaml.parse(text, Loader=yaml.CBaseLoader):
+    for event in yaml.parse(text, Loader=_LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
             event, yaml.CollectionEndEvent
         )

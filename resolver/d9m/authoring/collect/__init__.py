@@ -76,6 +76,10 @@ def collect(path: Path) -> Collected:
             raise DataError(
                 f"{path.name}: not a wheel of a framework", allowed=[*FRAMEWORKS, *BESIDE]
             )
+        if not any(member.startswith(framework.roots) for member in wheel.members()):
+            raise DataError(
+                f"{path.name}: holds no file of {framework.package}", tip="fetch it again, whole"
+            )
         words, alerts = _words(wheel, framework)
         facts = WheelFacts(
             package=framework.package,

@@ -29,6 +29,12 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedErro
 
 _PIECE = 1 << 20
 
+_LARGE = 1 << 26
+"""Bytes of a member beyond which its packing is looked at."""
+
+_DENSEST = 100
+"""How many times its packed size a large member may have. A framework's libraries have four."""
+
 
 class Wheel:
     """An open wheel. Every method raises DataError where the file is damaged."""
@@ -47,6 +53,12 @@ class Wheel:
             self._zip = zipfile.ZipFile(path)
         except _BROKEN as error:
             raise self._damaged(error) from None
+        for packed in self._zip.infolist():
+            if packed.file_size > _LARGE and packed.file_size > _DENSEST * packed.compress_size:
+                raise DataError(
+                    f"{path.name}: {packed.filename} unpacks to {packed.file_size} bytes: "
+                    "no wheel does"
+                )
         self._places = {_MOVED.sub("", name, count=1): name for name in self._zip.namelist()}
 
     def __enter__(self) -> Wheel:

@@ -151,6 +151,35 @@ def _syntax_fault(text: str) -> str | None:
     return None
 
 
+_NAMES = {
+    "env": re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
+    "flag": re.compile(r"(?:[\w.-]+ )*--?[\w.-]+|(?:[\w.-]+ )+-[\w.-]+"),
+    "install": re.compile(r"[A-Za-z0-9][\w.-]*"),
+    "config": re.compile(r"[\w-]+(?:[. ][\w-]+)*"),
+    "python": re.compile(r"[\w.:]+(?:\([\w.]+=?\))?(?: [\w.]+)*"),
+    "code": re.compile(r"[\w.:]+(?:\([\w.]+=?\))?(?: [\w.]+)*"),
+}
+"""Kind of setting -> the names it may have."""
+
+
+@rule(
+    "setting-name",
+    "Name that such a setting cannot have",
+    """The name of a setting is printed into shell scripts, Dockerfiles and programs that people run
+    unread, and unlike a value it cannot be quoted there. A variable has letters, digits and
+    underscores; a flag begins with a dash; and no name holds what a shell would obey.""",
+)
+def setting_name(index: Index) -> Iterator[Finding]:
+    for at, path, setting in index.parts(records.Setting):
+        if not setting.name.isascii() or _NAMES[setting.kind].fullmatch(setting.name) is None:
+            yield Finding(
+                at,
+                (*path, "name"),
+                f"not the name of a setting of kind {setting.kind}",
+                setting.name,
+            )
+
+
 @rule(
     "no-effect",
     "Knob that does nothing there",
@@ -252,6 +281,7 @@ RULES = (
     turn_value,
     value_not_accepted,
     setting_form,
+    setting_name,
     no_effect,
     unpinned_install,
     overwrites_unset,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from d9m import files
 from d9m.check.report import OddResult, ProbeResult, Report
 from d9m.errors import DataError, ExitCode, quote
 from d9m.model.advice import SCHEMA_VERSION
@@ -40,8 +41,7 @@ class Comparison(msgspec.Struct, frozen=True):
 def read(file: str) -> Report:
     """Raises DataError for a file that is no report of `d9m check --format json`."""
     try:
-        with open(file, "rb") as opened:
-            found = msgspec.json.decode(opened.read(), type=Report)
+        found = msgspec.json.decode(files.content(file), type=Report)
     except OSError as error:
         raise DataError(f"{quote(file)} cannot be read: {error.strerror or error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -1,0 +1,24 @@
+"""Files that somebody named: read whole, and never more than they may hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from d9m.errors import DataError, quote
+
+LARGEST = 1 << 28
+"""Bytes of any file that is read at once. The largest one that d9m writes has a tenth of that."""
+
+
+def content(file: str | Path, most: int = LARGEST) -> bytes:
+    """Raises DataError for a longer file: a device has no end. OSError for an unreadable one."""
+    with open(file, "rb") as opened:
+        found = opened.read(most + 1)
+    if len(found) > most:
+        raise DataError(f"{quote(str(file))} is larger than {most >> 20} MiB")
+    return found
+
+
+def text(file: str | Path, most: int = LARGEST) -> str:
+    """As `content`, of a text in UTF-8. Raises UnicodeDecodeError for another one."""
+    return content(file, most).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
