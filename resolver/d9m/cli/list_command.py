@@ -35,7 +35,7 @@ def command(
     """What is known, a line each. Without a kind: which lists there are."""
     from d9m.browse.listing import KINDS, listing
     from d9m.render import as_json
-    from d9m.render.page import Page, Span
+    from d9m.render.browse import listing as rendered
 
     output.one_of("--format", format_, ("text", "json"))
     output.one_of("--color", color, output.COLOURS)
@@ -43,17 +43,10 @@ def command(
     found = [
         listing(kb, each, package, text, evidence) for each in (KINDS if kind is None else [kind])
     ]
+    width = output.width(out)
     if format_ == "json":
         output.write(as_json.render(found if kind is None else found[0]), out)
-        return
-    page = Page()
-    if kind is None:
-        page.table(("list", "rows"), [(each.kind, str(len(each.rows))) for each in found])
-        page.line(Span("see one: d9m list sources --package torch --grep scatter", "dim"))
-    elif found[0].rows:
-        page.table(
-            (kind, "", ""), [(row.id, row.status, row.text) for row in found[0].rows], shrink=(2,)
-        )
+    elif kind is None:
+        output.show(rendered.overview(found, width), color, out)
     else:
-        page.line(f"no {kind} match")
-    output.show(page, color, out)
+        output.show(rendered.render(found[0], width), color, out)

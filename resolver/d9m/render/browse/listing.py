@@ -1,0 +1,50 @@
+"""A list of what is known, a line for each thing; a long name has a line of its own."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from d9m.browse.listing import Listing, Row
+from d9m.render.page import WIDTH, Page, Span
+
+LONGEST_STATUS = 16
+
+
+def overview(found: Sequence[Listing], width: int = WIDTH) -> Page:
+    """Which lists there are, and how long each is."""
+    page = Page(width)
+    page.table(("list", "rows"), [(listing.kind, str(len(listing.rows))) for listing in found])
+    page.line(Span("see one: d9m list sources --package torch --grep scatter", "dim"))
+    return page
+
+
+def render(found: Listing, width: int = WIDTH) -> Page:
+    page = Page(width)
+    if not found.rows:
+        page.line(f"no {found.kind} match")
+        return page
+    page.line(Span(found.kind, "head"))
+    name = min(max(len(row.id) for row in found.rows), page.width // 3)
+    status = min(max(len(row.status) for row in found.rows), LONGEST_STATUS)
+    for row in found.rows:
+        _write(page, row, name, status)
+    return page
+
+
+def _write(page: Page, row: Row, name: int, status: int) -> None:
+    """Name, status and text next to each other. What is too long for its column stands above."""
+    start = row.id.ljust(name)
+    if len(row.id) > name:
+        page.paragraph(row.id, "", "  ")
+        start = " " * name
+    if len(row.status) > status:
+        page.paragraph(row.status, "  ", "  ")
+    shown = row.status if len(row.status) <= status else ""
+    indent = f"{start}  {shown.ljust(status)}  " if status else f"{start}  "
+    room = page.width - len(indent)
+    lines = textwrap.wrap(row.text, room, break_on_hyphens=False) or [""]
+    if len(row.id) <= name or shown or row.text:
+        page.line(f"{indent}{lines[0]}")
+    for line in lines[1:]:
+        page.line(" " * len(indent) + line)

@@ -1,0 +1,57 @@
+"""Every list, in every format, as wide as any terminal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from d9m.browse.listing import KINDS, Listing, listing
+from d9m.render import as_json
+from d9m.render.browse.listing import overview, render
+from golden import knowledge_base
+
+WIDTHS = [40, 60, 80, 120, 200]
+
+
+def listed(kind: str) -> Listing:
+    return listing(knowledge_base(), kind, None, None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_list_fits_the_page_and_leaves_nothing_out(kind: str, width: int) -> None:
+    found = listed(kind)
+    text = render(found, width).plain()
+    flat = " ".join(text.split())
+    assert [row.id for row in found.rows if " ".join(row.id.split()) not in flat] == []
+    long = [line for line in text.splitlines() if len(line) > max(60, min(width, 120))]
+    assert [line for line in long if len(line.split()) > 1] == [], (
+        "only a name is longer than the page"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_list_takes_a_few_lines_for_each_row(kind: str) -> None:
+    found = listed(kind)
+    words = sum(len(f"{row.id} {row.text} {row.status}") for row in found.rows)
+    assert len(render(found, 80).plain().splitlines()) < 3 * len(found.rows) + words / 30
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_list_is_json_as_well(kind: str) -> None:
+    found = listed(kind)
+    assert [row["id"] for row in json.loads(as_json.render(found))["rows"]] == [
+        row.id for row in found.rows
+    ]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_lists_are_listed(width: int) -> None:
+    lines = overview([listed(kind) for kind in KINDS], width).plain().splitlines()
+    assert [line.split()[0] for line in lines[1:-1]] == list(KINDS)
+
+
+def test_a_list_that_nothing_matches_says_so() -> None:
+    nothing = listing(knowledge_base(), "sources", None, "no such text anywhere")
+    assert render(nothing).plain() == "no sources match\n"
