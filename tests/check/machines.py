@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +17,10 @@ import pytest
 from conftest import needs
 from d9m.check.messages import Exercise, ProbeDeath, ProbeJob, ProbeReading, Reading, WorkerFault
 from d9m.check.plan import catalogue
+from d9m.check.plan.selection import Wish, select
 from d9m.check.workers import launch
+from d9m.environment.environment import Setup, describe
+from golden import knowledge_base
 from process import compiled_kb
 
 sys.path.append(str(Path(__file__).parents[1] / "emitted"))
@@ -57,6 +60,21 @@ def python_with(name: str) -> str:
         )
     needs(each.stands, each.name, each.how)
     return str(each.interpreter)
+
+
+def pick(
+    probes: Sequence[catalogue.Probe],
+    device: str,
+    ops: list[str] | None,
+    quick: bool = False,
+    full: bool = False,
+) -> list[catalogue.Selected]:
+    """Those that a question selects in the newest release."""
+    kb = knowledge_base()
+    setup = Setup(
+        tuple((name, None) for name in {probe.framework for probe in probes}), device=device
+    )
+    return select(kb, describe(kb, setup), probes, Wish(ops, quick, full))
 
 
 def probe(name: str, call: str, **fields: Any) -> Exercise:

@@ -8,6 +8,7 @@ from importlib import resources
 
 import msgspec
 import pytest
+from machines import pick
 
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import catalogue
@@ -97,7 +98,7 @@ def test_the_others_have_their_share(framework: str, least: int) -> None:
 
 
 def test_quick_runs_at_least_40_probes_on_a_cpu() -> None:
-    assert len(catalogue.select(TORCH, "cpu", None, quick=True, full=False)) >= 40
+    assert len(pick(TORCH, "cpu", None, quick=True)) >= 40
 
 
 def test_every_record_of_an_op_of_pytorch_has_a_probe_or_a_reason() -> None:
@@ -138,10 +139,7 @@ def test_a_probe_that_shuffles_names_its_own_inputs(probe: catalogue.Probe) -> N
 
 
 def selected(*items: str, device: str = "cpu") -> set[str]:
-    return {
-        each.probe.id
-        for each in catalogue.select(TORCH, device, list(items), quick=False, full=False)
-    }
+    return {each.probe.id for each in pick(TORCH, device, list(items))}
 
 
 def test_an_op_a_record_or_a_probe_can_be_asked_for() -> None:
@@ -156,6 +154,41 @@ def test_arguments_narrow_what_is_asked_for() -> None:
     assert selected("index_put[accumulate=true]") == {"torch/index-put-accumulate"}
 
 
+@pytest.mark.parametrize(
+    ("written", "probe"),
+    [
+        ("conv", "torch/conv2d"),
+        ("conv", "torch/conv3d-backward"),
+        ("nn.Conv2d", "torch/conv2d"),
+        ("F.interpolate", "torch/interpolate-bilinear-backward"),
+        ("F.interpolate(x, mode='bilinear')", "torch/interpolate-bilinear-backward"),
+        ("x[idx]", "torch/getitem-backward"),
+        ("x[idx] = v", "torch/setitem"),
+        ("aten::index_put_", "torch/index-put"),
+        ("torch.Tensor.index_add_", "torch/index-add"),
+        ("torch.cumsum", "torch/cumsum"),
+        ("scatter_add_cuda_kernel", "torch/scatter-add"),
+    ],
+)
+def test_the_names_that_people_write_find_their_probes(written: str, probe: str) -> None:
+    assert probe in selected(written)
+
+
+def test_an_argument_that_is_pasted_leaves_out_probes_of_other_calls() -> None:
+    assert "torch/interpolate-nearest-backward" not in selected("F.interpolate(x, mode='bilinear')")
+
+
+@pytest.mark.parametrize("probe", TORCH, ids=lambda each: each.id)
+def test_what_the_list_prints_can_be_asked_for(probe: catalogue.Probe) -> None:
+    for written in (probe.id, probe.op, f"{probe.op}:{probe.direction}"):
+        assert probe.id in selected(written, device=probe.devices[0])
+
+
+def test_an_op_without_a_probe_is_named() -> None:
+    with pytest.raises(UsageError, match=r"no probe here exercises 'erfinv' \(torch.*erfinv"):
+        selected("erfinv")
+
+
 def test_a_probe_of_another_device_is_not_found() -> None:
     assert "torch/sdpa-flash-backward" in selected("scaled_dot_product_attention", device="cuda")
     assert "torch/sdpa-flash-backward" not in selected("scaled_dot_product_attention")
@@ -167,7 +200,7 @@ def test_an_unknown_op_is_refused_with_the_nearest() -> None:
 
 
 def test_full_runs_every_element_type() -> None:
-    one = catalogue.select(TORCH, "cpu", ["torch/index-add"], quick=False, full=True)
+    one = pick(TORCH, "cpu", ["torch/index-add"], full=True)
     assert [each.dtype for each in one] == ["float32", "float16", "bfloat16", "float64"]
 
 

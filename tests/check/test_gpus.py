@@ -19,13 +19,14 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from machines import d9m, job, probe, python_with, readings
+from machines import d9m, job, pick, probe, python_with, readings
 
 from conftest import needs
 from d9m.authoring.lint import lint
 from d9m.check.messages import Event, ProbeJob, WorkerEnd
 from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm
+from d9m.check.plan.effort import QUICK
 from d9m.check.ranks import group_run, meeting
 from d9m.check.ranks.meeting import Rank
 from d9m.check.report import Report
@@ -34,7 +35,8 @@ from d9m.errors import UsageError
 from d9m.model.runs import Run
 from d9m.render.check import junit, markdown
 from d9m.render.check import text as check_text
-from golden import KB
+from d9m.render.check.labels import counted
+from golden import KB, knowledge_base
 
 SIMULATED = os.pathsep.join([str(Path(__file__).with_name("simulated")), *sys.path])
 
@@ -148,13 +150,15 @@ def test_an_environment_with_settings_of_gpus_is_an_arm_of_its_own(report: Repor
 
 
 def test_a_report_on_gpus_reads_in_every_format(report: Report) -> None:
-    plain, page = check_text.render(report, verbose=True).plain(), markdown.render(report)
-    assert plain.count("NVIDIA H200 (sm_90, driver 570.86.15) · MIG off") == 2
-    assert "CPU probes only" not in plain
+    kb = knowledge_base()
+    plain, page = check_text.render(kb, report, verbose=True).plain(), markdown.render(kb, report)
+    assert "2 × NVIDIA H200 (driver 570.86.15) · " in plain
+    assert "the CPU" not in plain.partition("Settings")[0]
     assert max(len(line) for line in plain.splitlines()) <= 80
-    assert page.splitlines()[4].startswith("NVIDIA H200, NVIDIA H200 · ")
+    assert page.splitlines()[4].startswith("2 × NVIDIA H200 (driver 570.86.15) · ")
     names = {
-        case.get("name") for case in ElementTree.fromstring(junit.render(report)).iter("testcase")
+        case.get("name")
+        for case in ElementTree.fromstring(junit.render(kb, report)).iter("testcase")
     }
     assert "torch/cumsum forward float32 cuda" in names
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
@@ -165,14 +169,21 @@ def test_without_nvml_the_framework_names_the_gpu(report: Report) -> None:
     blind = msgspec.structs.replace(
         report, host=msgspec.structs.replace(report.host, gpus=[], gpu_note=note)
     )
-    lines = check_text.render(blind).plain().splitlines()
-    assert lines[1:3] == ["NVIDIA H200", note]
-    assert markdown.render(blind).splitlines()[4].startswith("NVIDIA H200 · ")
+    text, page = (
+        check_text.render(knowledge_base(), blind).plain(),
+        markdown.render(knowledge_base(), blind),
+    )
+    assert "\nNVIDIA H200 · " in text
+    assert note in text
+    assert page.splitlines()[4].startswith("NVIDIA H200 · ")
+    assert note in page
 
 
 def test_cpu_probes_on_a_machine_with_a_gpu_do_not_say_that_there_is_none(report: Report) -> None:
-    text = check_text.render(msgspec.structs.replace(report, device="cpu")).plain()
-    assert "no GPU was used" in text
+    text = check_text.render(
+        knowledge_base(), msgspec.structs.replace(report, device="cpu")
+    ).plain()
+    assert "No GPU was used" in text
     assert "No GPU here" not in text
 
 
@@ -200,7 +211,7 @@ def test_two_machines_with_gpus_are_compared(files: tuple[Path, Path, Any], tmp_
     other.write_text(json.dumps(told))
     ran = d9m("--compare", str(files[0]), str(other))
     assert ran.returncode == 1
-    assert "DIFFERENT" in ran.stdout
+    assert "The two machines give different bits." in ran.stdout
     assert "torch/var" in ran.stdout
     assert "550.54.14" in " ".join(ran.stdout.split())
 
@@ -238,16 +249,14 @@ def test_processes_share_a_cpu_and_never_a_gpu(
             yield WorkerEnd()
 
     monkeypatch.setattr(run, "events", events)
-    chosen = catalogue.select(
-        catalogue.probes("torch"), device, ["torch/cumsum"], quick=True, full=False
-    )
+    chosen = pick(catalogue.probes("torch"), device, ["torch/cumsum"], quick=True)
     plan = run.Plan(
         launch.interpreter(sys.executable),
         "torch",
         device,
         chosen,
         [Arm("default"), Arm("advised")],
-        run.QUICK,
+        QUICK,
         cores=2,
         limit=60.0,
         memory=64 << 30,
@@ -275,12 +284,9 @@ def test_what_the_algorithms_gave_is_told(report: Report) -> None:
     quiet = probe.arms["default"]
     raised = msgspec.structs.replace(quiet, raised="no such algorithm")
     arms = {**probe.arms, "NCCL_ALGO=Ring": quiet, "NCCL_ALGO=Tree": raised}
-    text = check_text.render(
-        msgspec.structs.replace(report, probes=[msgspec.structs.replace(probe, arms=arms)])
-    ).plain()
-    assert f"NCCL_ALGO=Ring {check_text.counted(quiet)}, NCCL_ALGO=Tree raised" in " ".join(
-        text.split()
-    )
+    tried = msgspec.structs.replace(report, probes=[msgspec.structs.replace(probe, arms=arms)])
+    text = check_text.render(knowledge_base(), tried).plain()
+    assert f"NCCL_ALGO=Ring {counted(quiet)}, NCCL_ALGO=Tree raises" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

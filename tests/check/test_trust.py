@@ -96,4 +96,4 @@ def test_a_run_that_misses_a_fact_gives_no_verdict(tmp_path: Path) -> None:
     assert ran.returncode == 4
     ran = d9m("--python", torch, "--selftest", env=blind)
     assert ran.returncode == 4
-    assert "[FAILED] index_put(accumulate=True) varies by default: 0 of 31" in ran.stdout
+    assert "✗ index_put(accumulate=True) varies by default: 0 of 31" in ran.stdout

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from machines import UDA, children, job, probe, python_with, readings, until
+from machines import UDA, children, job, pick, probe, python_with, readings, until
 
 from d9m.check.messages import ProbeStart
 from d9m.check.plan import catalogue
@@ -209,9 +209,7 @@ def test_the_inputs_do_not_depend_on_the_release() -> None:
 
 def test_what_varies_is_seen_and_a_control_is_not(torch: launch.Launcher) -> None:
     names = ["index-put-accumulate", "getitem-backward", "scatter-add"]
-    chosen = catalogue.select(
-        catalogue.probes("torch"), "cpu", [f"torch/{each}" for each in names], False, False
-    )
+    chosen = pick(catalogue.probes("torch"), "cpu", [f"torch/{each}" for each in names])
     probes = [each.exercise(each.probe.ladder[:1]) for each in chosen]
     default = readings(torch, job(probes, repeats=32))
     advised = readings(torch, job(probes, repeats=32, statements=UDA))
@@ -266,7 +264,7 @@ def test_stopping_ends_the_process_at_once(torch: launch.Launcher) -> None:
 def test_tensorflow_and_jax_are_probed_as_well(name: str) -> None:
     framework = name.partition("-")[0]
     launcher = launch.interpreter(python_with(name))
-    chosen = catalogue.select(catalogue.probes(framework), "cpu", None, quick=False, full=False)
+    chosen = pick(catalogue.probes(framework), "cpu", None)
     found = readings(
         launcher,
         job(
@@ -288,7 +286,7 @@ def test_tensorflow_and_jax_are_probed_as_well(name: str) -> None:
 @pytest.mark.parametrize("name", ["torch-1.0.0", "torch-1.7.1", "torch-1.12.1"])
 def test_old_releases_are_probed_as_well(name: str) -> None:
     launcher = launch.interpreter(python_with(name))
-    chosen = catalogue.select(catalogue.probes("torch"), "cpu", None, quick=True, full=False)
+    chosen = pick(catalogue.probes("torch"), "cpu", None, quick=True)
     found = readings(
         launcher,
         job([each.exercise(each.probe.ladder[:1]) for each in chosen], repeats=4, budget=0.05),

@@ -12,10 +12,12 @@ from d9m.check import host, report, settings, trust
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
+from d9m.check.plan.effort import Effort
+from d9m.check.plan.selection import Wish, select
 from d9m.check.report import Report
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import Machine
-from d9m.check.workers.run import Effort, Plan, Readings, Watch, run
+from d9m.check.workers.run import Plan, Readings, Watch, run
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import AbsentError, UsageError
 from d9m.kb.store import KnowledgeBase
@@ -23,15 +25,13 @@ from d9m.model.advice import SCHEMA_VERSION, Advice
 from d9m.resolve.compare_settings import judge_existing
 
 
-class Question(msgspec.Struct, frozen=True):
+class CheckRequest(msgspec.Struct, frozen=True):
     launcher: Launcher
     device: str | None
     frameworks: Sequence[str]
     """Empty: all that are installed there."""
-    ops: list[str] | None
+    wish: Wish
     effort: Effort
-    quick: bool
-    full: bool
     limit: float = 60.0
 
 
@@ -62,7 +62,7 @@ def frameworks(kb: KnowledgeBase, machine: Machine, wanted: Sequence[str]) -> li
     return [each for each in found if not wanted or each in named]
 
 
-def examine(kb: KnowledgeBase, question: Question, machine: Machine, watch: Watch) -> Report:
+def examine(kb: KnowledgeBase, question: CheckRequest, machine: Machine, watch: Watch) -> Report:
     """Raises AbsentError where nothing can be run, UsageError for an op that has no probe here."""
     began = time.monotonic()
     device = question.device or machine.asked.device or "cpu"
@@ -83,7 +83,7 @@ def examine(kb: KnowledgeBase, question: Question, machine: Machine, watch: Watc
 
 
 def settings_alone(
-    kb: KnowledgeBase, question: Question, machine: Machine, running: bool
+    kb: KnowledgeBase, question: CheckRequest, machine: Machine, running: bool
 ) -> Report:
     """The settings against the advice; nothing is run. `running`: they are those of a process that
     runs now.
@@ -99,7 +99,7 @@ def settings_alone(
         raise AbsentError(
             "nothing is installed here that the knowledge base knows", tip="try --python PATH"
         )
-    advice = advise(kb, asked, question.ops)
+    advice = advise(kb, asked, question.wish.ops)
     found = _report(kb, environment, advice, machine, (), running)
     return msgspec.structs.replace(
         found, settings_only=True, seconds=round(time.monotonic() - began, 1)
@@ -108,7 +108,7 @@ def settings_alone(
 
 def _on(
     kb: KnowledgeBase,
-    question: Question,
+    question: CheckRequest,
     machine: Machine,
     wanted: Sequence[str],
     device: str,
@@ -117,10 +117,10 @@ def _on(
     asked = msgspec.structs.replace(machine.asked, device=device)
     environment = describe(kb, asked)
     every = [each for name in wanted for each in catalogue.probes(name)]
-    selected = catalogue.select(every, device, question.ops, question.quick, question.full)
+    selected = select(kb, environment, every, question.wish)
     if not selected:
         raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}")
-    advice = advice_for(kb, asked, selected, question.ops)
+    advice = advice_for(kb, asked, selected, question.wish.ops)
     runs: list[FrameworkRun] = []
     for name in wanted:
         own = [each for each in selected if each.probe.framework == name]
@@ -231,7 +231,7 @@ def _items(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected]) -> lis
 
 def _run(
     kb: KnowledgeBase,
-    question: Question,
+    question: CheckRequest,
     environment: Environment,
     advice: Advice,
     machine: Machine,
@@ -239,7 +239,7 @@ def _run(
     watch: Watch,
 ) -> FrameworkRun:
     framework = own[0].probe.framework
-    several = arms.arms(kb, environment, advice, framework, machine.variables, question.full)
+    several = arms.arms(kb, environment, advice, framework, machine.variables, question.wish.full)
     plan = Plan(
         launcher=question.launcher,
         framework=framework,

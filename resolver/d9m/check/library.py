@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from d9m.check.examine import Question, examine
+from d9m.check.examine import CheckRequest, examine
+from d9m.check.plan.effort import FULL, NORMAL, QUICK
+from d9m.check.plan.selection import Wish
 from d9m.check.report import Report
 from d9m.check.workers import launch
 from d9m.check.workers.look import look
-from d9m.check.workers.run import FULL, NORMAL, QUICK, Watch
+from d9m.check.workers.run import Watch
 from d9m.errors import UsageError
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
@@ -41,10 +43,7 @@ def check(
     kb = kb or open_knowledge_base()
     launcher = launch.interpreter(python)
     effort = QUICK if quick else FULL if full else NORMAL
-    named = None if ops is None else list(ops)
+    wish = Wish(None if ops is None else list(ops), quick, full)
     return examine(
-        kb,
-        Question(launcher, device, frameworks, named, effort, quick, full),
-        look(kb, launcher),
-        watch,
+        kb, CheckRequest(launcher, device, frameworks, wish, effort), look(kb, launcher), watch
     )

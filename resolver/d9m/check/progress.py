@@ -38,3 +38,11 @@ class Progress:
             self.stream.flush()
         except OSError:
             self.live = False  # nobody is looking; the answer goes on
+
+
+def duration(seconds: float) -> str:
+    """In words, as exact as anybody wants to know."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Literal
 
@@ -84,10 +85,15 @@ def _line(step: Step, found: str | None) -> SettingCheck:
             "unseen",
             "lives in your program or its launch line",
         )
-    if found is None:
-        return SettingCheck(
-            step.name, step.value, None, "missing", f"export {step.name}={step.value}"
-        )
-    if step.satisfied_by(found):
+    if found is not None and step.satisfied_by(found):
         return SettingCheck(step.name, step.value, found, "ok", "")
-    return SettingCheck(step.name, step.value, found, "wrong", f"export {step.name}={step.value}")
+    status: Status = "missing" if found is None else "wrong"
+    return SettingCheck(step.name, step.value, found, status, _export(step, found))
+
+
+def _export(step: Step, found: str | None) -> str:
+    """The line for the shell: a list keeps what it holds."""
+    value = shlex.quote(step.value or "")
+    if step.kind == "append" and found:
+        return f'export {step.name}="${step.name}"{shlex.quote(step.separator or " ")}{value}'
+    return f"export {step.name}={value}"

@@ -16,7 +16,7 @@ from d9m.errors import ExitCode
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
-    from d9m.check.examine import Question
+    from d9m.check.examine import CheckRequest
     from d9m.check.progress import Progress
     from d9m.check.report import Report
     from d9m.check.workers.launch import Launcher
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from d9m.render.page import Page
 
 FORMATS = ("text", "json", "markdown", "junit")
+
+LONGEST_LIMIT = 86_400.0
+"""Seconds: a day."""
 
 
 def register(app: typer.Typer) -> None:
@@ -110,27 +113,30 @@ def command(
     if selftest:
         raise typer.Exit(_selftest(launcher, format_, out, color))
     from d9m.check import report as reports
-    from d9m.check.examine import Question
+    from d9m.check.examine import CheckRequest
+    from d9m.check.plan.effort import FULL, NORMAL, QUICK
+    from d9m.check.plan.selection import Wish
     from d9m.check.progress import Progress
-    from d9m.check.workers.run import FULL, NORMAL, QUICK
     from d9m.errors import UsageError
 
     if quick and full:
         raise UsageError("--quick and --full exclude each other")
-    if limit <= 0:
-        raise UsageError(f"--limit must be more than 0, not {limit:g}")
+    if not 0 < limit <= LONGEST_LIMIT:
+        raise UsageError(
+            f"--limit must be more than 0 and at most {LONGEST_LIMIT:g} seconds, not {limit:g}"
+        )
     effort = QUICK if quick else FULL if full else NORMAL
-    asked = Question(launcher, device, framework or [], items, effort, quick, full, limit)
+    asked = CheckRequest(launcher, device, framework or [], Wish(items, quick, full), effort, limit)
     progress = Progress()
+    kb = open_knowledge_base()
     try:
         if settings or pid is not None:
             from d9m.check.examine import settings_alone
             from d9m.check.workers.look import look
 
-            kb = open_knowledge_base()
             found = settings_alone(kb, asked, look(kb, launcher), pid is not None)
         else:
-            found = _examined(open_knowledge_base(), asked, progress)
+            found = _examined(kb, asked, progress)
     finally:
         progress.end()
     if found is None:
@@ -140,7 +146,7 @@ def command(
         from d9m.render import as_json
 
         output.write(as_json.render(record(found)), evidence)
-    output.show(_rendered(found, format_, verbose), color, out)
+    output.show(_rendered(kb, found, format_, verbose, output.width(out)), color, out)
     raise typer.Exit(reports.exit_code(found))
 
 
@@ -155,7 +161,7 @@ def _one_question(asked: dict[str, bool], evidence: str | None) -> None:
         raise UsageError(f"{given[0]} runs no probes that --evidence could write down")
 
 
-def _examined(kb: KnowledgeBase, asked: Question, progress: Progress) -> Report | None:
+def _examined(kb: KnowledgeBase, asked: CheckRequest, progress: Progress) -> Report | None:
     """What this process found, or all ranks together; None on every rank but the first."""
     from d9m.check.examine import examine
     from d9m.check.ranks import meeting
@@ -191,7 +197,9 @@ def _launcher(python: str | None, runner: str | None, pid: int | None) -> Launch
     return launch.interpreter(runs, found.variables)
 
 
-def _rendered(found: Report, format_: str, verbose: bool) -> str | Page:
+def _rendered(
+    kb: KnowledgeBase, found: Report, format_: str, verbose: bool, width: int
+) -> str | Page:
     if format_ == "json":
         from d9m.render import as_json
 
@@ -199,12 +207,12 @@ def _rendered(found: Report, format_: str, verbose: bool) -> str | Page:
     if format_ == "junit":
         from d9m.render.check import junit
 
-        return junit.render(found)
+        return junit.render(kb, found)
     from d9m.render.check import markdown, text
 
     if format_ == "markdown":
-        return markdown.render(found)
-    return text.render(found, verbose)
+        return markdown.render(kb, found)
+    return text.render(kb, found, verbose, width)
 
 
 def _list(
@@ -216,20 +224,26 @@ def _list(
     color: str,
 ) -> ExitCode:
     from d9m.check.plan import catalogue
+    from d9m.check.plan.selection import named
+    from d9m.environment.environment import Setup, describe
     from d9m.render import as_json
     from d9m.render.check import prober
 
     output.one_of("--format", format_, ("text", "json"))
-    names = list(catalogue.FRAMEWORKS)
-    if framework:
-        kb = open_knowledge_base()
-        names = [catalogue.framework_named(kb, each) for each in framework]
+    kb = open_knowledge_base()
+    names = [catalogue.framework_named(kb, name) for name in framework or catalogue.FRAMEWORKS]
     every = [
         each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name))
     ]
     found = [each for each in every if device is None or device in each.devices]
-    found = found if ops is None else catalogue.named(found, ops)
-    output.show(as_json.render(found) if format_ == "json" else prober.catalogue(found), color, out)
+    if ops is not None:
+        anything = describe(kb, Setup(tuple((name, None) for name in names)))
+        found = named(kb, anything, found, ops)
+    output.show(
+        as_json.render(found) if format_ == "json" else prober.catalogue(found, output.width(out)),
+        color,
+        out,
+    )
     return ExitCode.ANSWERED
 
 
@@ -245,7 +259,11 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
         facts = selftest(open_knowledge_base(), launcher, progress)
     finally:
         progress.end()
-    output.show(as_json.render(facts) if format_ == "json" else prober.selftest(facts), color, out)
+    output.show(
+        as_json.render(facts) if format_ == "json" else prober.selftest(facts, output.width(out)),
+        color,
+        out,
+    )
     return ExitCode.ANSWERED if all(each.holds for each in facts) else ExitCode.ABSENT
 
 
@@ -257,6 +275,8 @@ def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) 
     output.one_of("--format", format_, ("text", "json"))
     found = compare.compare(compare.read(files[0]), compare.read(files[1]), files)
     output.show(
-        as_json.render(found) if format_ == "json" else prober.comparison(found), color, out
+        as_json.render(found) if format_ == "json" else prober.comparison(found, output.width(out)),
+        color,
+        out,
     )
     return compare.exit_code(found)

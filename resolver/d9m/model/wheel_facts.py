@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from d9m import files
 from d9m.errors import DataError
 from d9m.model.versions import in_order
 
@@ -230,7 +231,7 @@ def fact_type(file: str) -> Any:
 def read(path: Path, type_: Any) -> Any:
     """One fact file. Raises DataError naming the file and what is wrong in it."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=type_)
+        return msgspec.json.decode(files.content(path), type=type_)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path.name}: not a fact file: {error}") from None
 

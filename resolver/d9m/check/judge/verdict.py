@@ -123,7 +123,7 @@ def _quiet_when_advised(
     if unfilled is not None and unfilled.varies:
         return ProbeVerdict(
             "uninitialised-read",
-            "filling new memory hides it, the program still reads what nobody wrote",
+            "it reads memory that nothing has written; filling new memory hides that",
         )
     failed = next(
         (f"{name}: {arms[name].failed}" for name in GUARDS if name in arms and arms[name].failed),

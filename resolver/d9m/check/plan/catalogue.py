@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
 from importlib import resources
 from importlib.abc import Traversable
 from typing import Any
@@ -13,9 +12,8 @@ import yaml
 
 from d9m.check.messages import Exercise, Rung
 from d9m.environment.environment import DEVICES
-from d9m.errors import UsageError, nearest, quote
+from d9m.errors import UsageError, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model import op_syntax
 from d9m.model.op_syntax import Direction
 
 FRAMEWORKS = ("torch", "tensorflow", "jax")
@@ -215,57 +213,3 @@ def _loaded(text: str) -> dict[str, Any]:
 def adapter(framework: str) -> str:
     """The text that tells the worker how to meet a framework."""
     return (_folder(framework) / "adapter.py").read_text("utf-8")
-
-
-def select(
-    every: Iterable[Probe], device: str, ops: list[str] | None, quick: bool, full: bool
-) -> list[Selected]:
-    """The probes to run. Items of `ops` are names of probes, of sources or of ops. Raises
-    UsageError.
-    """
-    here = [each for each in every if device in each.devices]
-    if ops is not None:
-        here = named(here, ops)
-    elif quick:
-        here = [each for each in here if each.quick]
-    return [
-        Selected(each, dtype)
-        for each in here
-        for dtype in (each.dtypes if full else each.dtypes[:1])
-    ]
-
-
-def named(every: Sequence[Probe], items: Iterable[str]) -> list[Probe]:
-    """Those that the items name, each once. Raises UsageError for an item that names none."""
-    return list({each.id: each for item in items for each in _named(every, item)}.values())
-
-
-def _named(every: Sequence[Probe], item: str) -> list[Probe]:
-    asked = op_syntax.parse(item)
-    wanted = op_syntax.plain(asked.name)
-    found = [
-        each
-        for each in every
-        if wanted in _names(each)
-        and each.direction in asked.directions
-        and all(
-            op_syntax.parse(each.item).arguments.get(name, value) == value
-            for name, value in asked.arguments.items()
-        )
-    ]
-    if not found:
-        known = sorted({name for each in every for name in _names(each)})
-        raise UsageError(
-            f"no probe here for {quote(item)}",
-            nearest=nearest(wanted, known),
-            tip="see: d9m check --list",
-        )
-    return found
-
-
-def _names(probe: Probe) -> set[str]:
-    """Ways to ask for a probe: its id, its record, its op with and without the path."""
-    names = {probe.id, probe.id.partition("/")[2], probe.op, probe.op.rpartition(".")[2]}
-    if probe.source:
-        names |= {probe.source, probe.source.partition("/")[2]}
-    return {op_syntax.plain(each) for each in names}

@@ -13,18 +13,19 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from d9m.check import report
-from d9m.check.examine import Question, advice_for
+from d9m.check.examine import CheckRequest, advice_for
 from d9m.check.judge.expect import expectations
 from d9m.check.messages import GroupJob, GroupReadings, ProbeDeath, Reading, WorkerFault
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.arms import Arm
 from d9m.check.plan.catalogue import Collective, Selected
+from d9m.check.plan.effort import Effort
 from d9m.check.ranks import compare
 from d9m.check.ranks.meeting import Rank
 from d9m.check.report import ProbeResult, RankDevice, Report
 from d9m.check.workers.launch import START, events
 from d9m.check.workers.look import Machine
-from d9m.check.workers.run import Effort, Readings, Watch
+from d9m.check.workers.run import Readings, Watch
 from d9m.environment.environment import describe
 from d9m.kb.store import KnowledgeBase
 
@@ -57,7 +58,12 @@ class MeetingResult(msgspec.Struct, frozen=True):
 
 
 def unite(
-    kb: KnowledgeBase, question: Question, machine: Machine, rank: Rank, own: Report, watch: Watch
+    kb: KnowledgeBase,
+    question: CheckRequest,
+    machine: Machine,
+    rank: Rank,
+    own: Report,
+    watch: Watch,
 ) -> Report | None:
     """The report on all ranks; None on every rank but the first.
 
@@ -77,7 +83,11 @@ def unite(
     every = [each for each in catalogue.collectives(FRAMEWORK) if own.device in each.devices]
     chosen = [Selected(each, each.dtypes[0]) for each in every if each.ranks <= rank.size]
     several = arms.arms(
-        kb, environment, advice_for(kb, asked, chosen, question.ops), FRAMEWORK, machine.variables
+        kb,
+        environment,
+        advice_for(kb, asked, chosen, question.wish.ops),
+        FRAMEWORK,
+        machine.variables,
     )
     several = [*(each for each in several if each.name in TWICE), *_varied(several[0], own.device)]
     text = msgspec.json.encode(_signed(own, rank)).decode()
@@ -177,7 +187,7 @@ def _meetings(several: Sequence[Arm], effort: Effort) -> list[Meeting]:
 
 
 def _meet(
-    question: Question,
+    question: CheckRequest,
     rank: Rank,
     meeting: Meeting,
     chosen: Sequence[Selected],

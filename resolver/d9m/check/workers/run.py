@@ -27,6 +27,8 @@ from d9m.check.messages import (
 from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm
 from d9m.check.plan.catalogue import Selected
+from d9m.check.plan.effort import Effort
+from d9m.check.progress import duration
 from d9m.check.workers.launch import Launcher, events
 
 Watch: TypeAlias = Callable[[str], None]
@@ -51,26 +53,6 @@ MORE = 8
 
 IMPORT = 10.0
 """Seconds that a framework's import takes, before anybody has seen one."""
-
-
-class Effort(msgspec.Struct, frozen=True):
-    """How much is tried."""
-
-    repeats: int = 32
-    processes: int = 3
-    again: int = 1
-    """Processes of the arms that only guard: default-again, advised-no-fill."""
-    budget: float = 1.0
-    """Seconds for the repeats of one probe in one process; slow ops get fewer repeats."""
-    calls: int = 32
-    """Repeats of a collective: every rank has to make the same number, however slow it is."""
-    climb: bool = True
-    """Whether ladders are climbed, or only their first rung is tried."""
-
-
-QUICK = Effort(repeats=160, budget=0.5, climb=False)
-NORMAL = Effort()
-FULL = Effort(repeats=100, processes=8, again=3, budget=10.0, calls=100)
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -267,14 +249,6 @@ def _is_undecided(seen: Readings, key: str) -> bool:
     if not default.varies or not advised.quiet or default.failed or advised.failed:
         return False
     return silence(usual, seen.of("advised", key)) > CHANCE
-
-
-def duration(seconds: float) -> str:
-    """In words, as exact as anybody wants to know."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def run(plan: Plan, watch: Watch) -> Readings:

@@ -6,12 +6,14 @@ from xml.etree import ElementTree
 
 from d9m.check.report import ProbeResult, Report, finding
 from d9m.check.settings import FINDINGS, SettingCheck
+from d9m.errors import printable
+from d9m.kb.store import KnowledgeBase
+from d9m.render.check import text, verdict
+from d9m.render.check.labels import record_says
 
 
-def render(report: Report) -> str:
-    """A case for each setting, probe and odd result of ranks: failed if a finding, skipped if
-    nothing is known.
-    """
+def render(kb: KnowledgeBase, report: Report) -> str:
+    """A case for each setting, probe and odd rank. A finding fails, an unknown is skipped."""
     suite = ElementTree.Element("testsuite", name="d9m check", time=f"{report.seconds:g}")
     for setting in report.settings:
         _setting(suite, setting)
@@ -28,9 +30,8 @@ def render(report: Report) -> str:
     suite.set("failures", str(sum(case.find("failure") is not None for case in cases)))
     suite.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))
     suite.set("errors", "0")
-    if report.notes or report.interrupted:
-        said = [*report.notes, *(["interrupted"] if report.interrupted else [])]
-        ElementTree.SubElement(suite, "system-out").text = _safe("\n".join(said))
+    said = [verdict.sentences(report), *text.notes(kb, report)]
+    ElementTree.SubElement(suite, "system-out").text = printable("\n".join(said))
     ElementTree.indent(suite)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -41,11 +42,13 @@ def render(report: Report) -> str:
 
 def _setting(suite: ElementTree.Element, setting: SettingCheck) -> None:
     case = ElementTree.SubElement(suite, "testcase", classname="settings", name=setting.name)
-    text = f"{setting.status}: needed {setting.expected or '-'}, found {setting.found or '-'}"
+    said = f"{setting.status}: needed {setting.expected or '-'}, found {setting.found or '-'}"
     if setting.status in FINDINGS:
-        ElementTree.SubElement(case, "failure", message=_safe(text)).text = _safe(setting.next)
+        ElementTree.SubElement(case, "failure", message=printable(said)).text = printable(
+            setting.next
+        )
     elif setting.status == "unseen":
-        ElementTree.SubElement(case, "skipped", message=_safe(setting.next))
+        ElementTree.SubElement(case, "skipped", message=printable(setting.next))
 
 
 def _probe(suite: ElementTree.Element, probe: ProbeResult) -> None:
@@ -60,18 +63,15 @@ def _probe(suite: ElementTree.Element, probe: ProbeResult) -> None:
         name=label,
         time=f"{seconds:.3f}",
     )
-    said = f"{probe.verdict}; record {probe.kb} (expected: {probe.expected or '-'})"
+    said = f"{probe.verdict}; {record_says(probe)}"
     if finding(probe):
-        ElementTree.SubElement(case, "failure", message=_safe(said)).text = _safe(probe.reason)
+        ElementTree.SubElement(case, "failure", message=printable(said)).text = printable(
+            probe.reason
+        )
     elif probe.verdict == "inconclusive":
-        ElementTree.SubElement(case, "skipped", message=_safe(probe.reason))
-    ElementTree.SubElement(case, "system-out").text = _safe(said)
+        ElementTree.SubElement(case, "skipped", message=printable(probe.reason))
+    ElementTree.SubElement(case, "system-out").text = printable(said)
 
 
 def _listed(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers))
-
-
-def _safe(text: str) -> str:
-    """Without the control characters that XML forbids."""
-    return "".join(each if each.isprintable() or each in "\n\t" else "?" for each in text)

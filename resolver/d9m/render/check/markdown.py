@@ -5,67 +5,75 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from d9m.check.report import ProbeResult, Report
-from d9m.render.check.text import counted, devices, headline, name, record_says
+from d9m.kb.store import KnowledgeBase
+from d9m.render.check import ops, text, verdict
+from d9m.render.check.labels import (
+    as_it_is,
+    cost,
+    counted,
+    evidence_command,
+    label,
+    labels,
+    record_says,
+)
 
 
-def render(report: Report) -> str:
-    packages = ", ".join(f"{name} {version}" for name, version in report.host.packages.items())
-    hardware = ", ".join(devices(report)) if report.device != "cpu" else report.host.cpu
-    same = sum(each.verdict == "no-difference-seen" for each in report.probes)
-    head, text = headline(report)
-    ran = (
-        f"{same} of {len(report.probes)} probes showed no difference. A difference is proof; "
-        "silence is not."
-    )
+def render(kb: KnowledgeBase, report: Report) -> str:
     parts = [
         "## d9m check",
-        f"**{head.text}** {text}",
-        f"{hardware or report.device} · {packages} · knowledge base {report.d9m.kb_date}",
-        "\n".join(f"- {each}" for each in _notes(report)),
+        f"**{_plain(verdict.sentences(report))}**",
+        _plain(" · ".join(text.machine(kb, report))),
+        _plain(text.extent(report)),
+        "\n".join(
+            f"- {_plain(note)}" for note in [*text.notes(kb, report), *ops.odd_devices(report)]
+        ),
         *_settings(report),
         *_probes(report),
-        "" if report.settings_only else ran,
+        _plain(ops.values(report)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _notes(report: Report) -> Iterable[str]:
-    yield from report.notes
-    if report.interrupted:
-        yield "Interrupted: this is what was known by then"
-    for each in report.odd:
-        ranks = ", ".join(map(str, each.ranks))
-        yield (
-            f"{each.probe} {each.dtype}, {each.arm}: rank {ranks} of {each.of} like devices has "
-            "other bits"
-        )
 
 
 def _settings(report: Report) -> Iterable[str]:
     if report.settings:
         rows = [
-            (each.status, f"`{each.name}`", each.expected, each.found, each.next)
-            for each in report.settings
+            (
+                check.status.replace("-", " "),
+                f"`{check.name}`",
+                check.expected,
+                check.found,
+                check.next,
+            )
+            for check in report.settings
         ]
         yield _table(("status", "setting", "needed", "found", "next step"), rows)
 
 
 def _probes(report: Report) -> Iterable[str]:
-    told = [
-        each
-        for each in report.probes
-        if each.verdict != "no-difference-seen" or each.kb == "contradicts"
+    known = labels(report.probes)
+    worth = [
+        probe
+        for probe in report.probes
+        if probe.verdict != "no-difference-seen" or probe.kb == "contradicts"
     ]
-    if told:
-        told.sort(key=lambda each: (each.kb != "contradicts", each.verdict == "inconclusive"))
-        head = ("verdict", "op and direction", "default", "advised", "cost", "our record", "")
-        yield _table(head, [_row(each) for each in told])
+    worth.sort(key=lambda probe: (probe.kb != "contradicts", probe.verdict == "inconclusive"))
+    if worth:
+        head = ("op", "as it is", "with advice", "time", "verdict", "")
+        yield _table(head, [_row(probe, label(probe, known)) for probe in worth])
+    same = len(report.probes) - len(worth)
+    if same:
+        yield f"{same} more were identical in every repeat. A difference is proof; silence is not."
 
 
-def _row(probe: ProbeResult) -> tuple[str | None, ...]:
-    cost = f"{probe.cost:.1f}x" if probe.cost is not None else None
-    arms = (counted(probe.arms.get("default")), counted(probe.arms.get("advised")))
-    return probe.verdict, name(probe), *arms, cost, record_says(probe), probe.reason
+def _row(probe: ProbeResult, name: str) -> tuple[str | None, ...]:
+    remarks = [probe.reason]
+    if probe.kb in ("contradicts", "fills"):
+        remarks.append(
+            f"{record_says(probe)}: please send us this run with `{evidence_command(probe)}`"
+        )
+    said = ". ".join(filter(None, remarks))
+    arms = counted(as_it_is(probe)), counted(probe.arms.get("advised"))
+    return name, *arms, cost(probe), probe.verdict, said
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str | None]]) -> str:
@@ -74,4 +82,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str | None]]) -> str:
 
 
 def _cell(text: str | None) -> str:
-    return (text or "").replace("|", "\\|").replace("\n", " ")
+    return _plain(text or "").replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """On one line, and no markup of its own."""
+    return text.replace("\n", " ").replace("<", "&lt;")

@@ -7,52 +7,54 @@ from collections.abc import Sequence
 from d9m.check.plan.catalogue import Probe
 from d9m.check.ranks.compare import Comparison
 from d9m.check.trust import SelftestFact
-from d9m.render.check.text import SHORT
-from d9m.render.page import Page, Span
+from d9m.render.check.ops import BAD, GOOD
+from d9m.render.page import WIDTH, Page, Span
 
 
-def catalogue(probes: Sequence[Probe]) -> Page:
+def catalogue(probes: Sequence[Probe], width: int = WIDTH) -> Page:
     """`--list`."""
-    page = Page()
-    rows = [
-        (each.id, SHORT[each.direction], each.op.replace("torch.nn.functional.", "F."))
-        for each in probes
-    ]
-    page.table(("probe", "", "op"), rows, shrink=(2,))
-    pairs = {(each.source or each.id, each.direction) for each in probes}
+    page = Page(width)
+    rows = [(probe.id, probe.direction, probe.op) for probe in probes]
+    page.table(("probe", "", "op"), rows, shrink=(2, 0))
+    pairs = {(probe.source or probe.id, probe.direction) for probe in probes}
     page.gap()
-    page.line(f"{len(probes)} probes of {len(pairs)} sources and directions")
+    page.line(f"{len(probes)} probes of {len(pairs)} records and directions")
     return page
 
 
-def selftest(facts: Sequence[SelftestFact]) -> Page:
-    page = Page()
-    for each in facts:
-        page.line(
-            Span("[ok]    " if each.holds else "[FAILED]", "good" if each.holds else "bad"),
-            f" {each.text}: {each.seen}",
-        )
-    holds = all(each.holds for each in facts)
-    page.line(
-        "The prober sees what is there." if holds else "Do not trust this installation's verdicts."
+def selftest(facts: Sequence[SelftestFact], width: int = WIDTH) -> Page:
+    page = Page(width)
+    holds = all(fact.holds for fact in facts)
+    page.paragraph(
+        "The prober sees what there is to see."
+        if holds
+        else "Do not trust the verdicts of this installation.",
+        style="good" if holds else "bad",
     )
+    page.gap()
+    for fact in facts:
+        page.marked(GOOD if fact.holds else BAD, "", f"{fact.text}: {fact.seen}")
     return page
 
 
-def comparison(found: Comparison) -> Page:
-    page = Page()
-    head = Span("DIFFERENT", "bad") if found.count("differs") else Span("ALIKE", "good")
-    page.line(
-        head,
-        f"  {found.count('same')} results the same, {found.count('differs')} different, "
-        f"{found.count('not comparable')} not comparable",
+def comparison(found: Comparison, width: int = WIDTH) -> Page:
+    page = Page(width)
+    same, other, unlike = (found.count(kind) for kind in ("same", "differs", "not comparable"))
+    verdict = (
+        "The two machines give different bits." if other else "The two machines give the same bits."
     )
-    rows = [(key, left, right) for key, (left, right) in found.differences.items()]
-    if rows:
+    if not same and not other:
+        verdict = "Nothing in these reports can be compared."
+    page.paragraph(verdict, style="bad" if other else "good" if same else "doubt")
+    page.line(Span(f"{same} results the same, {other} different, {unlike} not comparable", "dim"))
+    if found.differences:
         page.gap()
-        page.table(("machines", *found.files), rows, shrink=(2,))
-    if found.count("differs"):
+        machines = [(key, left, right) for key, (left, right) in found.differences.items()]
+        page.table(("machines", *found.files), machines, shrink=(0, 1, 2))
+    if other:
         page.gap()
-        rows = [(each.id, each.dtype, each.arm) for each in found.pairs if each.result == "differs"]
-        page.table(("differs", "type", "arm"), rows)
+        results = [
+            (pair.id, pair.dtype, pair.arm) for pair in found.pairs if pair.result == "differs"
+        ]
+        page.table(("differs", "type", "arm"), results, shrink=(0,))
     return page

@@ -1,0 +1,25 @@
+"""How much a check tries."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Effort(msgspec.Struct, frozen=True):
+    """How much is tried."""
+
+    repeats: int = 32
+    processes: int = 3
+    again: int = 1
+    """Processes of the arms that only guard: default-again, advised-no-fill."""
+    budget: float = 1.0
+    """Seconds for the repeats of one probe in one process; slow ops get fewer repeats."""
+    calls: int = 32
+    """Repeats of a collective: every rank has to make the same number, however slow it is."""
+    climb: bool = True
+    """Whether ladders are climbed, or only their first rung is tried."""
+
+
+QUICK = Effort(repeats=160, budget=0.5, climb=False)
+NORMAL = Effort()
+FULL = Effort(repeats=100, processes=8, again=3, budget=10.0, calls=100)
