@@ -29,13 +29,13 @@ def judged(
 
 VERDICTS = [
     (HERE, "FRAME_WORKSPACE", ":16", "needed", ""),
-    (HERE, "FRAME_WORKSPACE", ":4", "contradictory", "ORD: needs :8 or :16"),
+    (HERE, "FRAME_WORKSPACE", ":4", "contradictory", "must be :8 or :16, for Ordered kernels"),
     (HERE, "FRAME_WORKSPACE", ":2", "invalid", "accepted: :8, :16, :4"),
     ("train=2.0", "FRAME_WORKSPACE", ":4", "harmless", "not needed"),
     (HERE, "FRAME_SEED", "3", "needed", ""),
     (HERE, "FRAME_SEED", "random", "contradictory", "random undoes"),
     (HERE, "FRAME_SEED", "three", "invalid", "must be of type integer"),
-    (HERE, "FRAME_ALGO", "chain", "contradictory", "TRN: needs ring"),
+    (HERE, "FRAME_ALGO", "chain", "contradictory", "must be ring, for Ordered training"),
     ("frame=1.1 train=1.0", "FRAME_ALGO", "chain", "needed", ""),
     (HERE, "FRAME_DETERMINISM", "1", "no-effect", "nothing reads it; FRAME_ALGO was meant"),
     ("train=2.0 serve=1.0", "FRAME_ALGO", "ring", "contradictory", "no value suits all"),
@@ -44,7 +44,7 @@ VERDICTS = [
         "SERVE_INVARIANT",
         "1",
         "contradictory",
-        "INV sets FRAME_ALGO=tree; TRN needs ring",
+        "Any batch alike sets FRAME_ALGO=tree, which must be ring, for Ordered training",
     ),
     ("train=2.0 serve=1.0", "SERVE_INVARIANT", "1", "harmless", ""),
     (HERE, "FRAME_FLAGS", "--mine --frame_order=true --frame_tune=0", "needed", ""),
@@ -55,7 +55,7 @@ VERDICTS = [
         "FRAME_FLAGS",
         "--frame_order=false --frame_tune=0",
         "contradictory",
-        "FLG: needs --frame_order=true",
+        "must hold --frame_order=true, for Compiler flags",
     ),
     ("frame=2.0 train=2.0", "FRAME_FLAGS", "--frame_tune=0", "forbidden", "Wrong sums in 2.0."),
 ]
@@ -96,6 +96,25 @@ def test_what_a_call_replaces_has_no_effect() -> None:
 def test_what_a_call_replaces_too_late_counts() -> None:
     (existing,) = judged(HERE, {"FRAME_SEED": "4"}, ("train.seed_all",))
     assert existing.status == "needed"
+
+
+@pytest.mark.parametrize("name", ["FRAME_WORKSPCE", "frame_workspace", "FRAME_WORKSPACES"])
+def test_a_name_that_is_almost_a_known_one_is_misspelt(name: str) -> None:
+    (existing,) = judged(HERE, {name: ":8"})
+    assert (existing.name, existing.status) == (name, "misspelt")
+    assert existing.why == "nothing reads this name; FRAME_WORKSPACE was meant"
+
+
+def test_settings_of_python_are_judged_and_missed_where_a_file_holds_some() -> None:
+    found: dict[str, PlainValue] = {"frame.ordered": False, "FRAME_WORKSPACE": ":8"}
+    verdicts = judged(HERE, found)
+    assert [(made.name, made.value, made.status) for made in verdicts] == [
+        ("FRAME_WORKSPACE", ":8", "needed"),
+        ("frame.ordered", "False", "contradictory"),
+    ]
+    assert verdicts[1].why == "must be True, for Ordered kernels"
+    assert "frame.seed" in missing(ask(HERE, "add"), found)
+    assert "frame.seed" not in missing(ask(HERE, "add"), {"FRAME_WORKSPACE": ":8"})
 
 
 def test_unknown_variables_are_nobodys_business() -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from d9m.errors import DataError, quote
 from d9m.model.settings import PlainValue
 
-_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*?)\s*")
+_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_.]*)=(?P<value>.*?)\s*")
 
 
 def read(text: str, file: str) -> dict[str, PlainValue]:

@@ -236,10 +236,16 @@ class Existing(msgspec.Struct, frozen=True):
 
     name: str
     value: str
-    status: Literal["needed", "harmless", "no-effect", "contradictory", "forbidden", "invalid"]
+    status: Literal[
+        "needed", "harmless", "no-effect", "contradictory", "forbidden", "invalid", "misspelt"
+    ]
     why: str
     evidence: list[Told] = []
     """Who says so, where the verdict rests on a record about the setting."""
+
+
+FAULTS = ("misspelt", "invalid", "forbidden", "contradictory")
+"""Verdicts on a setting that are findings."""
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -310,9 +316,7 @@ class Advice(msgspec.Struct, frozen=True):
 
 def exit_code(advice: Advice, allow_unknown: bool = False) -> ExitCode:
     """Findings win over what is unknown or depends. A setting against the advice is a finding."""
-    against = any(
-        each.status in ("contradictory", "forbidden", "invalid") for each in advice.existing
-    )
+    against = any(made.status in FAULTS for made in advice.existing)
     if (
         against
         or advice.conflicts

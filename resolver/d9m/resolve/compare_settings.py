@@ -2,47 +2,62 @@
 
 from __future__ import annotations
 
-import itertools
+import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, Existing
-from d9m.model.records import Setting, Solution
-from d9m.model.settings import PlainValue, Step
+from d9m.model.records import Setting, Solution, Turn
+from d9m.model.settings import Kind, PlainValue, Step
 from d9m.resolve.answers import told_of
+from d9m.resolve.conflicts import party
+
+LIKE = 0.93
+"""How alike a name must be to one that is known to pass for a slip of the finger. Of the variables
+that wheels read and no record names, the nearest to a known one reaches 0.92."""
 
 
 def judge_existing(
     kb: KnowledgeBase, environment: Environment, advice: Advice, found: Mapping[str, PlainValue]
 ) -> list[Existing]:
-    """One verdict for each setting that the knowledge base knows, in order of name."""
-    return [
-        each
-        for name in sorted(found)
-        for each in _verdicts(kb, environment, advice, name, found[name])
-    ]
+    """One verdict for each setting that the knowledge base knows, or that is misspelt, in order
+    of name.
+    """
+    verdicts: list[Existing] = []
+    for name in sorted(found):
+        verdicts += _verdicts(kb, environment, advice, name, found[name])
+    return verdicts
 
 
 def missing(advice: Advice, found: Mapping[str, PlainValue]) -> list[str]:
-    """Advised settings of the kind that was read which are not there."""
-    return list(dict.fromkeys(step.name for step in advice.steps if _is_missing(step, found)))
+    """Advised settings of the kinds that were read which are not there."""
+    kinds = _kinds(advice, found)
+    lacking: dict[str, None] = {}
+    for step in advice.steps:
+        if step.covered_by is None and step.kind in kinds and not _is_there(step, found):
+            lacking[step.name] = None
+    return list(lacking)
 
 
-def _is_missing(step: Step, found: Mapping[str, PlainValue]) -> bool:
-    """Neither there nor done by a call. A configuration holds dotted names, an environment none."""
-    if step.covered_by is not None or step.kind not in (
-        ("config",) if _is_config(found) else ("env", "append")
-    ):
+def _kinds(advice: Advice, found: Mapping[str, PlainValue]) -> set[Kind]:
+    """An environment holds no dotted names; a configuration may hold Python's settings, too."""
+    if not any("." in name for name in found):
+        return {"env", "append"}
+    kinds: set[Kind] = {"config"}
+    kinds.update(step.kind for step in advice.steps if step.name in found)
+    return kinds
+
+
+def _is_there(step: Step, found: Mapping[str, PlainValue]) -> bool:
+    if step.name not in found:
         return False
-    return step.name not in found or (
-        step.kind == "append" and not step.satisfied_by(str(found[step.name]))
-    )
+    return step.kind != "append" or step.satisfied_by(str(found[step.name]))
 
 
-def _is_config(found: Mapping[str, PlainValue]) -> bool:
-    return any("." in name for name in found)
+_JUDGED = ("env", "config", "python")
+"""Kinds of settings that a file can hold as a name with a value."""
 
 
 def _verdicts(
@@ -52,20 +67,45 @@ def _verdicts(
     is at fault.
     """
     setting: Setting | None = kb.get("settings", name)
-    if setting is None or setting.kind not in ("env", "config"):
+    if setting is None:
+        meant = _meant(kb, name)
+        if meant is not None:
+            why = f"nothing reads this name; {meant} was meant"
+            yield Existing(name, _plain(value), "misspelt", why)
+        return
+    if setting.kind not in _JUDGED:
         return
     case = _Case(kb, environment, advice, setting, value)
     yield case.verdict()
     for item in case.items if setting.list_ is not None else ():
         name, equals, inside = item.partition("=")
         known: Setting | None = kb.get("settings", name)
-        verdict = (
-            _Case(kb, environment, advice, known, inside if equals else "").verdict()
-            if known
-            else None
-        )
-        if verdict is not None and verdict.status not in ("needed", "harmless"):
-            yield verdict
+        if known is not None:
+            inner = _Case(kb, environment, advice, known, inside if equals else "").verdict()
+            if inner.status not in ("needed", "harmless"):
+                yield inner
+
+
+def _meant(kb: KnowledgeBase, name: str) -> str | None:
+    """The setting whose name is almost this one."""
+    by_lower = kb.once(
+        "judged settings",
+        lambda: {
+            known.lower(): known
+            for known in kb.keys("settings")
+            if kb.setting(known).kind in _JUDGED
+        },
+    )
+    near = difflib.get_close_matches(name.lower(), by_lower, 1, LIKE)
+    return by_lower[near[0]] if near else None
+
+
+def _plain(value: PlainValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _either(step: Step) -> str:
+    return " or ".join(step.accepts)
 
 
 class _Case:
@@ -84,7 +124,7 @@ class _Case:
         self.advice = advice
         self.setting = setting
         self.typed = value
-        self.value = str(value).lower() if isinstance(value, bool) else str(value)
+        self.value = str(value) if setting.kind == "python" else _plain(value)
         self.items = self.value.split(setting.list_) if setting.list_ is not None else [self.value]
         self.steps = [step for step in advice.steps if step.name == setting.name]
 
@@ -100,7 +140,7 @@ class _Case:
         return self._side_effect() or self._says("harmless", "not needed for what you asked")
 
     def _says(self, status: str, why: str, proof: bool = False) -> Existing:
-        evidence = [told_of(self.kb, each) for each in self.setting.evidence] if proof else []
+        evidence = [told_of(self.kb, said) for said in self.setting.evidence] if proof else []
         return Existing(self.setting.name, self.value, status, why, evidence)  # type: ignore[arg-type]
 
     def _dead(self) -> Existing | None:
@@ -111,15 +151,18 @@ class _Case:
 
     def _replaced(self) -> Existing | None:
         late = self.setting.read == "process-start"  # this process has read what was there before
-        calls = [] if late else [each for each in self.advice.helpers if each.used]
-        by = [each.call for each in calls if self.setting.name in each.overwrites]
+        calls = [] if late else [helper for helper in self.advice.helpers if helper.used]
+        by = [helper.call for helper in calls if self.setting.name in helper.overwrites]
         return self._says("no-effect", f"{by[-1]} replaces it") if by else None
 
     def _forbidden(self) -> Existing | None:
         unset = [step for step in self.steps if step.kind in ("unset", "avoid")]
         if unset:
-            return self._says("forbidden", f"must be absent: {unset[0].why}")
-        for _label, solution in self._turned_by():
+            why = unset[0].why
+            return self._says(
+                "forbidden", why if "must be absent" in why else f"must be absent: {why}"
+            )
+        for solution in self._turned_by():
             for caution in solution.cautions:
                 if caution.blocks and {} in self.environment.holding(caution.when):
                     return self._says("forbidden", caution.text)
@@ -157,12 +200,15 @@ class _Case:
         return None
 
     def _against(self) -> Existing:
-        step = next((each for each in self.steps if each.satisfied_by(self.value)), self.steps[0])
-        if step.satisfied_by(self.value):
-            return self._says("needed", step.why)
-        return self._says(
-            "contradictory", f"{', '.join(step.solutions)}: needs {' or '.join(step.accepts)}"
-        )
+        for step in self.steps:
+            if step.satisfied_by(self.value):
+                return self._says("needed", step.why)
+        step = self.steps[0]
+        return self._says("contradictory", f"must be {_either(step)}, {self._for(step)}")
+
+    def _for(self, step: Step) -> str:
+        """Who asks for another value."""
+        return "for " + " and ".join(party(self.kb, by) for by in step.solutions)
 
     def _listed(self) -> Existing:
         """Items of a list variable: a needed one may be there, be missing, or be there with another
@@ -173,9 +219,8 @@ class _Case:
         wrong = [item for item in wanted if last.get(item.partition("=")[0], item) != item]
         lacks = [item for item in wanted if item not in self.items]
         if wrong:
-            return self._says(
-                "contradictory", f"{', '.join(self.steps[0].solutions)}: needs {' '.join(wrong)}"
-            )
+            needs = f"must hold {' '.join(wrong)}, {self._for(self.steps[0])}"
+            return self._says("contradictory", needs)
         if not lacks:
             return self._says("needed", self.steps[0].why)
         return self._says(
@@ -184,36 +229,28 @@ class _Case:
 
     def _side_effect(self) -> Existing | None:
         """A switch that, once on, sets something else than is needed."""
-        for label, solution in self._turned_by():
-            sure = [
-                turn
-                for turn in solution.sets
-                if turn.to and {} in self.environment.holding(turn.when)
-            ]
-            for turn, step in itertools.product(sure, self.advice.steps):
-                if step.name == turn.set and not any(step.satisfied_by(each) for each in turn.to):
-                    needs = f"{', '.join(step.solutions)} needs {' or '.join(step.accepts)}"
-                    return self._says(
-                        "contradictory", f"{label} sets {turn.set}={turn.to[0]}; {needs}"
-                    )
+        for solution in self._turned_by():
+            for turn in solution.sets:
+                if turn.to and {} in self.environment.holding(turn.when):
+                    for step in self.advice.steps:
+                        if step.name == turn.set and not any(map(step.satisfied_by, turn.to)):
+                            sets = f"{solution.title} sets {turn.set}={turn.to[0]}"
+                            needs = f"which must be {_either(step)}, {self._for(step)}"
+                            return self._says("contradictory", f"{sets}, {needs}")
         return None
 
-    def _turned_by(self) -> Sequence[tuple[str, Solution]]:
+    def _turned_by(self) -> Iterator[Solution]:
         """Solutions that this setting turns on, where they exist."""
-        every = (
-            (solution.label, solution)
-            for id_ in self.kb.keys("solutions")
-            if (solution := self._solution(id_))
+        for id_ in self.kb.keys("solutions"):
+            solution = self._solution(id_)
+            turns = any(map(self._is_turned_as, solution.settings))
+            if turns and self.environment.holding(solution.when):
+                yield solution
+
+    def _is_turned_as(self, turn: Turn) -> bool:
+        return turn.set == self.setting.name and (
+            not turn.to or not set(self.items).isdisjoint(turn.to)
         )
-        return [
-            (label, solution)
-            for label, solution in every
-            if any(
-                turn.set == self.setting.name and (not turn.to or set(self.items) & set(turn.to))
-                for turn in solution.settings
-            )
-            and self.environment.holding(solution.when)
-        ]
 
     def _solution(self, id_: str) -> Solution:
         return self.kb.get("solutions", id_)

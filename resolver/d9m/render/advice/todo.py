@@ -37,10 +37,16 @@ _GROUP = {"unset": "shell", "env": "shell", "append": "shell"}
 
 
 def settings(page: Page, answer: Answer) -> None:
-    """What to set, in the order in which a person does it, in lines to copy."""
+    """What to set, in the order in which a person does it, in lines to copy; less what is set
+    already, and right.
+    """
+    advice = answer.advice
+    done = {made.name for made in advice.existing if made.status == "needed"}
+    done.difference_update(advice.missing)
     groups: dict[str, list[Step]] = {}
-    for step in answer.advice.steps:
-        groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
+    for step in advice.steps:
+        if step.name not in done:
+            groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
     for group, members in groups.items():
         page.gap()
         page.line(Span(_TITLES[group], "head"))
@@ -125,38 +131,57 @@ MOST_VALUE = 40
 
 
 def existing(page: Page, answer: Answer) -> None:
-    """Settings that are already made: right, to remove, without effect, missing."""
+    """Settings that are already made, faults first, and those that are missing."""
     advice = answer.advice
-    if advice.existing or advice.missing:
-        page.line(Span("Already set", "head"))
-    for made in advice.existing:
+    if not advice.existing and not advice.missing:
+        return
+    page.line(Span("Already set", "head"))
+    there = {made.name for made in advice.existing}
+    absent = [name for name in advice.missing if name not in there]
+    if absent:
+        page.marked(Span("✗", "bad"), f"{'missing':<15}", ", ".join(absent))
+    for made in sorted(advice.existing, key=lambda made: list(_VERDICTS).index(made.status)):
         value = made.value if len(made.value) <= MOST_VALUE else f"{made.value[:MOST_VALUE]}…"
         sign, style, word = _VERDICTS[made.status]
-        page.marked(Span(sign, style), f"{word:<13}", f"{made.name}={value}")
-        page.paragraph(f"{made.why}{_proof(made)}", " " * 17)
-    if advice.missing:
-        page.marked(Span("✗", "bad"), f"{'missing':<13}", ", ".join(advice.missing))
+        if made.name in advice.missing and made.status in ("needed", "harmless"):
+            sign, style, word = "✗", "bad", "incomplete"
+        page.marked(Span(sign, style), f"{word:<15}", f"{made.name}={value}")
+        page.paragraph(f"{made.why}{_proof(made)}", " " * 19)
     page.gap()
 
 
 _VERDICTS: dict[str, tuple[str, Style, str]] = {
-    "needed": ("✓", "good", "ok"),
-    "harmless": ("✓", "", "harmless"),
-    "no-effect": ("!", "doubt", "no effect"),
-    "contradictory": ("✗", "bad", "change it"),
-    "forbidden": ("✗", "bad", "remove it"),
+    "misspelt": ("✗", "bad", "misspelt"),
     "invalid": ("✗", "bad", "invalid"),
+    "forbidden": ("✗", "bad", "remove it"),
+    "contradictory": ("✗", "bad", "change it"),
+    "no-effect": ("!", "doubt", "has no effect"),
+    "needed": ("✓", "good", "ok"),
+    "harmless": ("–", "", "harmless"),
 }
-"""Status -> sign, style, and the word for a reader."""
+"""Status -> sign, style, and the word for a reader, worst first."""
 
 
 def _proof(made: Existing) -> str:
     """Who says so: the strongest evidence that says something."""
-    saying = [each for each in made.evidence if each.follows and (each.note or each.where)]
-    strongest = max(saying, key=lambda each: _STRENGTH.index(each.kind), default=None)
+    saying = [told for told in made.evidence if told.follows and (told.note or told.where)]
+    strongest = max(saying, key=lambda told: _STRENGTH.index(told.kind), default=None)
     if strongest is None:
         return ""
-    return f" ({strongest.kind}: {(strongest.note or strongest.where or '').rstrip('.')})"
+    return (
+        f" (seen {_SEEN[strongest.kind]}: {(strongest.note or strongest.where or '').rstrip('.')})"
+    )
 
+
+_SEEN: dict[EvidenceKind, str] = {
+    "assumed": "assumed",
+    "documented": "in the docs",
+    "release-note": "in the release notes",
+    "tested-upstream": "in upstream's tests",
+    "source-read": "in the source code",
+    "binary-read": "in the shipped binary",
+    "measured": "in a measured run",
+}
+"""Kind of evidence -> where it was seen."""
 
 _STRENGTH: tuple[EvidenceKind, ...] = get_args(EvidenceKind)

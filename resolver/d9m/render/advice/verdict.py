@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.model.advice import REPEATS, Advice, OpAnswer, SourceAnswer
+from d9m.model.advice import FAULTS, REPEATS, Advice, Existing, OpAnswer, SourceAnswer
 from d9m.render import phrases
 from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
@@ -39,22 +39,36 @@ def sentences(answer: Answer) -> str:
 
 
 def _faults(answer: Answer) -> list[str]:
-    """Settings that are wrong, and settings that contradict each other."""
+    """Settings that are wrong, that are missing, and that contradict each other."""
     advice = answer.advice
-    found: list[str] = []
-    wrong = [
-        made for made in advice.existing if made.status in ("invalid", "forbidden", "contradictory")
-    ]
-    for made in wrong[:2]:
-        says = {"invalid": "is not a valid value", "forbidden": "must not be set"}
-        found.append(
-            f"{made.name}={made.value} {says.get(made.status, 'contradicts this advice')}."
-        )
+    wrong = [made for made in advice.existing if made.status in FAULTS]
+    found = [_fault(made) for made in wrong]
+    if len(wrong) > MOST_FAULTS:
+        names = phrases.join(list(dict.fromkeys(made.name for made in wrong)))
+        found = [f"{len(wrong)} settings are wrong: {names}."]
+    if advice.missing:
+        several = len(advice.missing) > MOST_NAMES
+        names = "settings" if several else phrases.join(advice.missing)
+        count = f"{len(advice.missing)} " if several else ""
+        found.append(f"{count}{names} {'is' if len(advice.missing) == 1 else 'are'} missing.")
     for conflict in advice.conflicts:
         sides = phrases.join([party(answer.kb, by) for by in conflict.between])
         both = "both " if len(conflict.between) == 2 else ""
         found.append(f"No value of {conflict.name} suits {both}{sides}.")
     return found
+
+
+MOST_FAULTS = 2
+"""Wrong settings that have a sentence each."""
+
+
+def _fault(made: Existing) -> str:
+    if made.status == "misspelt":
+        return f"{made.name} is misspelt."
+    if made.status == "forbidden":
+        return f"{made.name} must not be set."
+    refused = "does not accept" if made.status == "invalid" else "must not be"
+    return f"{made.name} {refused} {made.value or 'empty'}."
 
 
 def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
