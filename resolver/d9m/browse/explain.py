@@ -111,7 +111,7 @@ def _of_complaint(
         described = [symptom for symptom in described if not symptom.is_general]
     subject = about_complaint(kb, text, described, setup, here)
     if subject is not None and (subject.ops or subject.packages):
-        described = [symptom for symptom in described if not symptom.is_general]
+        described = [symptom for symptom in described if not symptom.record.settings]
     return [_of_symptom(kb, symptom) for symptom in described], subject
 
 
@@ -146,11 +146,21 @@ def _nearest(kb: KnowledgeBase, text: str) -> list[str]:
 
 def _explained(kb: KnowledgeBase, found: Match, environment: Environment) -> Explanation:
     error, text = found.wording.error, found.text.lower()
-    fitting = [wording for wording in error.texts if pattern(wording.text).search(text)]
+    fitting = _fitting(error, text)
     explanation = _explanation(
         kb, found.id, error, found.wording.text, fitting, found.parts, found.line
     )
     return msgspec.structs.replace(explanation, printed=_printed(environment, fitting))
+
+
+def _fitting(error: ErrorRecord, text: str) -> list[ErrorText]:
+    """The wordings that the most of a text can be: of a text that is cut off, several."""
+    lengths: dict[int, list[ErrorText]] = {}
+    for wording in error.texts:
+        match = pattern(wording.text).search(text)
+        if match is not None:
+            lengths.setdefault(len(match[0]), []).append(wording)
+    return lengths[max(lengths)]
 
 
 def _printed(environment: Environment, fitting: list[ErrorText]) -> Printed:

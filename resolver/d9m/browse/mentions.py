@@ -32,6 +32,8 @@ class Mentions(msgspec.Struct, frozen=True):
     """Setting -> the value that stands behind it."""
     gpu: str | None
     """The GPU model; None where the text names none, or several."""
+    device: str | None
+    """The device; None where the text names none, or several."""
 
 
 _NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
@@ -56,7 +58,7 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
     ops: dict[str, OpMention] = {}
     for op in _ops(kb, text, everyday):
         ops.setdefault(plain(op.name).rpartition(".")[2], op)
-    return Mentions(packages, tuple(ops.values()), settings, _gpu(kb, text))
+    return Mentions(packages, tuple(ops.values()), settings, _gpu(kb, text), _device(words, text))
 
 
 def versions(kb: KnowledgeBase, text: str) -> dict[str, str | None]:
@@ -115,6 +117,15 @@ def _gpu(kb: KnowledgeBase, text: str) -> str | None:
     return next(iter(longest)) if len(longest) == 1 else None
 
 
+def _device(words: Words, text: str) -> str | None:
+    lower = text.lower()
+    named: set[str] = set()
+    for device, names in words.devices.items():
+        if any(re.search(rf"\b{re.escape(name)}\b", lower) for name in names):
+            named.add(device)
+    return next(iter(named)) if len(named) == 1 else None
+
+
 def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
     """Settings by their name, or by its last parts (``cudnn.benchmark``)."""
     by_ending = kb.once("setting endings", lambda: _setting_endings(kb))
@@ -157,7 +168,7 @@ def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpM
         is_code = _is_code(text, match)
         if name.lower() in everyday and not _is_quoted(text, match):
             continue
-        if name.startswith("__") or not (is_code or name.islower() or name.istitle()):
+        if name.startswith("__") or not (is_code or _is_word(name)):
             continue
         packages = tuple(_homes(kb, name))
         if not packages and is_code and "." in name:
@@ -173,6 +184,15 @@ def _is_code(text: str, match: re.Match[str]) -> bool:
     called = text.startswith("(", match.end())
     mixed = any(letter.isupper() for letter in name[1:]) and not name.isupper()
     return called or mixed or any(sign in name for sign in "._:") or _is_quoted(text, match)
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name without any sign of code may be that of an op."""
+    return name.islower() or name.istitle() or len(name) > LONGEST_SHOUT
+
+
+LONGEST_SHOUT = 3
+"""Capital letters that are rather an abbreviation than an op: ``MAX``, but not ``LSTM``."""
 
 
 def _is_quoted(text: str, match: re.Match[str]) -> bool:

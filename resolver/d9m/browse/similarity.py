@@ -20,6 +20,9 @@ _ENDINGS = (
 
 _COUNT = "number"
 
+_RELEASE = re.compile(r"\b(?:version|release)s?:?\s+v?\d[\w.]*")
+"""A release that is named: nothing is said of another one."""
+
 
 def _stem(word: str) -> str:
     """A word without its ending, so that `trains`, `trained` and `training` are one; a count is a
@@ -56,7 +59,8 @@ class Vocabulary:
 
     def telling(self, text: str) -> frozenset[str]:
         """The words of a sentence that say something, each as its group's name or its stem."""
-        plain = " ".join(text.lower().replace("-", " ").replace("’", "'").split())
+        written = _RELEASE.sub(" ", text.lower()).replace("-", " ").replace("’", "'")
+        plain = " ".join(written.split())
         found = {match[0]: self.phrases[match[0]] for match in self.phrase.finditer(plain)}
         for word in _WORD.findall(self.phrase.sub(" ", plain)):
             if word not in self.empty:

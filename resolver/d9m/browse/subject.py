@@ -41,6 +41,12 @@ class Subject(msgspec.Struct, frozen=True):
     installed: list[str] = []
     """Packages in the release that is installed here."""
 
+    @property
+    def is_all_switched(self) -> bool:
+        """Whether the text names every advised setting, seeds and the like left out."""
+        switches = [step for step in self.advice.steps if not step.free]
+        return bool(switches) and not any(step in self.missing for step in switches)
+
 
 def context(
     kb: KnowledgeBase, setup: Setup | None, named: Mapping[str, str | None], here: Setup | None
@@ -83,10 +89,12 @@ def about_complaint(
     named = mentions.find(kb, text)
     whole = context(kb, setup, named.packages, here)
     if whole.gpu is None and whole.device is None:
-        whole = msgspec.structs.replace(whole, gpu=named.gpu)
+        gpu = None if named.device else named.gpu
+        whole = msgspec.structs.replace(whole, gpu=gpu, device=named.device)
     return (
         _of_ops(kb, whole, named)
-        or _of_packages(kb, whole, named, described)
+        or _of_packages(kb, whole, named, described, _scope(described))
+        or _of_packages(kb, whole, named, described, "run")
         or _of_frameworks(kb, whole, named, described, here)
     )
 
@@ -128,7 +136,11 @@ def _is_op(kb: KnowledgeBase, setup: Setup, name: str) -> bool:
 
 
 def _of_packages(
-    kb: KnowledgeBase, setup: Setup, named: Mentions, described: Sequence[Symptom]
+    kb: KnowledgeBase,
+    setup: Setup,
+    named: Mentions,
+    described: Sequence[Symptom],
+    scope: Scope,
 ) -> Subject | None:
     """What belongs to the libraries that are named, or that have a part in the symptom."""
     parts = [package for symptom in described[:1] for package in symptom.record.packages]
@@ -139,7 +151,7 @@ def _of_packages(
         return None
     asked = msgspec.structs.replace(setup, packages=(*setup.packages, *added))
     newest, asked = _newest(kb, asked)
-    question = api.understand(kb, asked, scope=_scope(described))
+    question = api.understand(kb, asked, scope=scope)
     items = [item for item in question.items if item.ops[0].package in libraries]
     advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
     if not advice.ops:

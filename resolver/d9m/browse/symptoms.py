@@ -14,6 +14,9 @@ LEAST_LIKE = 0.45
 NEARLY = 0.85
 """Share of the best likeness from which another symptom is a second candidate."""
 
+PARTICULAR = 0.1
+"""What each list of words that a symptom asks for adds to its likeness."""
+
 MOST_SYMPTOMS = 2
 
 
@@ -26,6 +29,11 @@ class Symptom(msgspec.Struct, frozen=True, eq=False):
     likeness: float
     is_general: bool = False
     """Whether the text says no more than that something differs."""
+
+    @property
+    def fit(self) -> float:
+        """Likeness, and more for a symptom that asks more of a text."""
+        return self.likeness * (1 + PARTICULAR * len(self.record.about))
 
 
 class _Known(msgspec.Struct, frozen=True, eq=False):
@@ -55,8 +63,8 @@ def described(kb: KnowledgeBase, text: str) -> list[Symptom]:
                 best[id_] = Symptom(id_, record, wording, likeness)
     general = _words(kb).general
     special = [symptom for symptom in best.values() if symptom.id != general]
-    ranked = sorted(special, key=lambda symptom: -symptom.likeness)
-    nearly = [one for one in ranked if one.likeness >= NEARLY * ranked[0].likeness]
+    ranked = sorted(special, key=lambda symptom: -symptom.fit)
+    nearly = [symptom for symptom in ranked if symptom.fit >= NEARLY * ranked[0].fit]
     if nearly:
         return nearly[:MOST_SYMPTOMS]
     return _general(kb, thoughts)

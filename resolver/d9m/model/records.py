@@ -460,6 +460,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Names of ops and packages that mean something else in most sentences, unless they are written
     as code.
     """
+    devices: dict[str, list[str]] = {}
+    """Device -> words that name it."""
 
 
 class ErrorText(Record, frozen=True, kw_only=True):

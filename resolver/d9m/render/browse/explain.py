@@ -21,6 +21,9 @@ from d9m.render.page import WIDTH, Page, Span
 LONGEST_TEXT = 200
 """Characters of a known message that are shown again; the reader has the rest."""
 
+MOST_CAUSES = 2
+"""Records of one op whose ways out fit below its line."""
+
 
 def render(kb: KnowledgeBase, explained: Explained, width: int = WIDTH) -> Page:
     page = Page(width)
@@ -82,7 +85,10 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     about_names = subject is not None and bool(subject.ops or subject.packages)
     found = explained.found
     scoped = bool(found) and subject is not None and subject.advice.scope != "run"
-    if found and (not about_names or scoped):
+    if subject is not None and not about_names and subject.is_all_switched:
+        page.paragraph(_ALL_SWITCHED, style="head")
+        page.gap()
+    elif found and (not about_names or scoped):
         _symptoms(page, found)
     if subject is not None:
         _subject(page, kb, subject)
@@ -91,6 +97,13 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     if not any(explanation.scope != "run" for explanation in found):
         _next_step(page, subject)
     _sources(page, explained, *(explanation.id for explanation in found))
+
+
+_ALL_SWITCHED = (
+    "You name every switch that d9m advises here. What still differs comes from an op without a "
+    "deterministic version, from an op of another library, from the order of the data, or from "
+    "something that nobody has recorded."
+)
 
 
 def _symptoms(page: Page, found: list[Explanation], other: bool = False) -> None:
@@ -115,7 +128,8 @@ def _points(page: Page, advice: str, head: bool = False) -> None:
 
 
 def _answer(kb: KnowledgeBase, subject: Subject, width: int) -> Answer:
-    return Answer(subject.advice, kb, named_ops=bool(subject.ops), width=width)
+    hints = max((len(op.sources) for op in subject.advice.ops), default=0) <= MOST_CAUSES
+    return Answer(subject.advice, kb, named_ops=bool(subject.ops) and hints, width=width)
 
 
 def _verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
@@ -139,6 +153,8 @@ def _subject(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
     if subject.made:
         page.paragraph(f"You already name {phrases.join(subject.made)}.")
         page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
+    else:
+        todo.helpers(page, answer)
     left = msgspec.structs.replace(subject.advice, steps=subject.missing)
     todo.settings(page, msgspec.structs.replace(answer, advice=left))
 
