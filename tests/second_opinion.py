@@ -66,18 +66,35 @@ class Opinion:
     def __init__(self, book: Book) -> None:
         self.book = book
 
-    def answers(self, package: str, name: str, place: Place) -> dict[str, list[Answer]]:
-        """Source -> what it may do; several where the name meets it in several ways."""
+    def answers(
+        self, package: str, name: str, place: Place, left_out: Mapping[str, Mapping[str, str]] = {}
+    ) -> dict[str, list[Answer]]:
+        """Source -> what it may do; several where the name meets it in several ways.
+
+        `left_out`: op -> what its API gives arguments that a call leaves out.
+        """
         found: dict[str, list[Answer]] = {}
         for reading in self.book.readings(package, name):
             if name == OPLESS or self.book.exists(package, reading.item.op, place):
-                answer = Answer(self._verdicts(reading, place, {}), self._elsewhere(reading, place))
+                usual = self._usual(left_out.get(reading.item.op, {}))
+                answer = Answer(
+                    self._verdicts(reading, place, usual), self._elsewhere(reading, place, usual)
+                )
                 framework = name == OPLESS and self.book.catalogue(package, "ops")
                 if answer.is_met and not (framework and answer.only_elsewhere):
                     found.setdefault(reading.source, []).append(answer)
         return found
 
-    def _elsewhere(self, reading: Reading, place: Place) -> dict[frozenset[tuple[str, str]], str]:
+    def _usual(self, left_out: Mapping[str, str]) -> dict[str, str]:
+        """What is assumed of each fact: what the API of the call says, else what the records do."""
+        defaults = {
+            name: each["default"] for name, each in self.book.facts.items() if "default" in each
+        }
+        return {**defaults, **left_out}
+
+    def _elsewhere(
+        self, reading: Reading, place: Place, usual: Mapping[str, str]
+    ) -> dict[frozenset[tuple[str, str]], str]:
         """What a source comes to for every combination of values that the assumed facts do not
         have.
         """
@@ -85,35 +102,34 @@ class Opinion:
         assumed = [
             name
             for name in said
-            if "default" in self.book.facts.get(name, {})
-            and name not in {**place.facts, **reading.item.arguments}
+            if name in usual and name not in {**place.facts, **reading.item.arguments}
         ]
-        choices = [[None, *self._others(name, said[name])] for name in assumed]
+        choices = [[None, *self._others(name, said[name], usual[name])] for name in assumed]
         found: dict[frozenset[tuple[str, str]], str] = {}
         for values in itertools.product(*choices):
             instead = {name: value for name, value in zip(assumed, values) if value is not None}
             if instead:
                 found[frozenset(instead.items())] = summed_up(
-                    self._verdicts(reading, place, instead)
+                    self._verdicts(reading, place, {**usual, **instead})
                 )
         return found
 
-    def _others(self, name: str, said: set[str]) -> list[str]:
+    def _others(self, name: str, said: set[str], usual: str) -> list[str]:
         """Values that a fact has not by default: those that a condition names, and one that stands
         for the rest.
         """
         fact = self.book.facts[name]
-        named = [each for each in fact["values"] if each in said and each != fact["default"]]
-        silent = [each for each in fact["values"] if each not in said and each != fact["default"]]
+        named = [each for each in fact["values"] if each in said and each != usual]
+        silent = [each for each in fact["values"] if each not in said and each != usual]
         return [*named, *silent[:1]]
 
-    def _verdicts(self, reading: Reading, place: Place, instead: Mapping[str, str]) -> set[Verdict]:
-        """All that a source may do there, over everything that is undecided, with `instead` of what
-        is assumed.
+    def _verdicts(self, reading: Reading, place: Place, assumed: Mapping[str, str]) -> set[Verdict]:
+        """All that a source may do there, over everything that is undecided beyond what is
+        `assumed`.
         """
         home = self.book.home(reading.source)
         domains = {
-            name: self._domain(name, said, reading, place, instead)
+            name: self._domain(name, said, reading, place, assumed)
             for name, said in self._mentions(reading).items()
         }
         names = [name for name in domains if name != home]
@@ -210,20 +226,14 @@ class Opinion:
         )
 
     def _domain(
-        self, name: str, said: set[str], reading: Reading, place: Place, instead: Mapping[str, str]
+        self, name: str, said: set[str], reading: Reading, place: Place, assumed: Mapping[str, str]
     ) -> Iterable[Any]:
         """Every value that a variable may have."""
         if name == "device":
             return (place.device,)
         if name in self.book.facts:
             fact = self.book.facts[name]
-            given = {
-                "default": fact.get("default"),
-                **place.facts,
-                **reading.item.arguments,
-                **instead,
-            }
-            given = given.get(name, given["default"])
+            given = {**assumed, **place.facts, **reading.item.arguments}.get(name)
             if given is not None:
                 return (int(given) if fact.get("type") == "int" else given,)
             return fact.get("values") or self._numbers(fact, said)

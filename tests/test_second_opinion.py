@@ -72,9 +72,9 @@ def differences(
         for name in book.names(home, place, part)
         if newest or book.meets(home, name)
     }
-    advice = resolve(
-        kb, environment, [op_lookup.find(kb, environment, op_syntax.parse(name)) for name in homes]
-    )
+    items = {name: op_lookup.find(kb, environment, op_syntax.parse(name)) for name in homes}
+    advice = resolve(kb, environment, list(items.values()))
+    left_out = {name: {op.name: op.defaults for op in item.ops} for name, item in items.items()}
     told = {op.query: {source.id: source for source in op.sources} for op in advice.ops}
     found: list[str] = []
     for name in [*homes, OPLESS]:
@@ -82,7 +82,7 @@ def differences(
         expected = {
             id_: each
             for home in asked_of
-            for id_, each in opinion.answers(home, name, place).items()
+            for id_, each in opinion.answers(home, name, place, left_out.get(name, {})).items()
         }
         answered = told.get(name, {})
         where = f"{package} {release} {device} {name}"

@@ -8,9 +8,10 @@ from typing import Any
 from advisor.columns import Columns
 from advisor.tensors import Pool
 from d9m.environment.releases import Installed
-from d9m.kb.store import KnowledgeBase, OpEntry
-from d9m.model.op_syntax import BOTH
+from d9m.kb.store import KnowledgeBase, OpEntry, Reached
+from d9m.model.op_syntax import BOTH, plain
 from d9m.model.records import Existence
+from d9m.model.signatures import Signature, exact, parameter_names
 from d9m.model.versions import within
 
 
@@ -54,7 +55,42 @@ class Catalogues:
             "add_ons": self.kb.meta.add_ons.get(package, {}),
             "names": [[entry.name, *self._reach(package, entry, numbers)] for entry in entries],
             "several": dict(self._several(package, numbers)),
+            "methods": self.kb.meta.methods[package],
+            "defaults": {entry.name: entry.defaults for entry in entries if entry.defaults},
+            "signatures": {
+                name: [[_limits(signature.spans), signature.overloads] for signature in stated]
+                for name, stated in self._signatures(package).items()
+            },
         }
+
+    def bounds(self, package: str) -> set[str]:
+        """Releases between which the signatures of a package change."""
+        stated = [each for group in self._signatures(package).values() for each in group]
+        limits = [limit for each in stated for limit in _limits(each.spans)]
+        return {bound for limit in limits for bound in limit if bound is not None}
+
+    def _signatures(self, package: str) -> dict[str, tuple[Signature, ...]]:
+        """The signatures of names by which a call can decide a fact that matters to an op."""
+        found: dict[str, tuple[Signature, ...]] = {}
+        for entry in self._entries[package]:
+            asked = [name for target in entry.reaches for name in self._asks(package, target)]
+            facts = [self.kb.meta.facts[name] for name in asked if name in self.kb.meta.facts]
+            deciding = {parameter for fact in facts for parameter in fact.parameters}
+            for name in self._called_as(package, entry) if deciding else ():
+                stated = exact(self.kb.get("signatures", f"{package}:{plain(name)}") or (), name)
+                if any(deciding & set(_parameters(signature)) for signature in stated):
+                    found[name] = stated
+        return found
+
+    def _called_as(self, package: str, entry: OpEntry) -> list[str]:
+        last = entry.name.rpartition(".")[2]
+        return [entry.name, *(f"{space}{last}" for space in self.kb.meta.methods[package])]
+
+    def _asks(self, package: str, target: Reached) -> set[str]:
+        """Facts that matter to an op that a name reaches."""
+        columns = self.columns.of_op(package, target)
+        asked = {name for number in columns for name in self.columns.every[number].asks}
+        return {*asked, *target.arguments, *target.when}
 
     def _several(self, package: str, numbers: dict[str, int]) -> Iterator[tuple[str, list[int]]]:
         """Parts of names that mean several, where their order is not that of the names."""
@@ -67,13 +103,23 @@ class Catalogues:
                 yield text, found
 
     def _reach(self, package: str, entry: OpEntry, numbers: dict[str, int]) -> Iterator[Any]:
-        """Whether it is an op itself; then all that it leads to, with the columns that this
-        meets.
-        """
-        yield int(entry.catalogued)
+        """Its sort; then all that it leads to, with the columns that this meets."""
+        yield MESSAGE if entry.is_message else int(entry.catalogued)
         for each in entry.reaches:
             ways = [BOTH.index(way) for way in each.directions]
             yield [numbers[each.op], each.arguments, ways, self.columns.of_op(package, each)]
+
+
+MESSAGE = 2
+"""Sort of a name that stands in messages; 1 is an op itself, 0 any other name."""
+
+
+def _limits(spans: Iterable[Existence]) -> list[tuple[str | None, str | None]]:
+    return [(span.from_, span.until) for span in spans]
+
+
+def _parameters(signature: Signature) -> list[str]:
+    return [name for overload in signature.overloads for name in parameter_names(overload)]
 
 
 def _exists(exists: Existence, releases: Iterable[str]) -> bool:

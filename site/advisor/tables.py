@@ -19,6 +19,7 @@ from d9m.environment.releases import Installed
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import BOTH
 from d9m.model.versions import covers, key
+from d9m.resolve.op_names import modules
 from d9m.resolve.rules import NOT_MET
 
 
@@ -58,11 +59,13 @@ class _Tables:
                     int(fact.argument),
                     fact.says,
                     fact.usual,
+                    fact.parameters or None,
                 ]
                 for name, fact in sorted(kb.meta.facts.items())
             },
             "choices": offered,
             "about": about,
+            "modules": sorted(modules(kb)),
             "catalogues": catalogues,
             "columns": [_column(each, sources) for each in self.columns.every],
             "opless": {
@@ -133,6 +136,8 @@ class _Tables:
                 if isinstance(leaf, tuple):
                     name, release = cast(tuple[str, str], leaf)
                     bounds.setdefault(name, set()).add(release)
+        for package in self.kb.meta.prefixes:
+            bounds.setdefault(package, set()).update(self.catalogues.bounds(package))
         for name, edges in bounds.items():
             edges.update(self.kb.releases(name))
         return {name: _ranked(edges) for name, edges in sorted(bounds.items())}

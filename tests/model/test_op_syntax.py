@@ -6,18 +6,22 @@ from hypothesis import strategies as st
 
 from d9m.errors import UsageError
 from d9m.model import op_syntax
+from d9m.model.signatures import Arguments
 
 EQUAL = [
-    [
-        "interpolate:mode=bilinear:backward",
-        "interpolate[mode=bilinear]:backward",
-        "interpolate(x, mode='bilinear'):bwd",
-    ],
+    ["interpolate:mode=bilinear:backward", "interpolate[mode=bilinear]:bwd"],
     [
         "scatter[reduce=sum,ndim=2]",
         "scatter:reduce=sum:ndim=2",
         "scatter:ndim=2:reduce=sum",
-        "scatter(x, reduce='SUM', ndim=2)",
+    ],
+    ["F.pad(x, (1, 1))", "F.pad( x,(1, 1) )", "F.pad(x, (1, 1))[0]", "F.pad(x, (1, 1)).shape"],
+    ["nn.Conv2d(3, 8, 1)", "nn.Conv2d(3, 8, 1)(x)"],
+    ["x @ y", "x@y", "self.q(x) @ k.transpose(-2, -1)"],
+    ["x.cumsum(0)", "h[mask].cumsum(0)", "h.view(-1).cumsum(0)", "f(x)[idx].cumsum(0)"],
+    [
+        "at::native::index_kernel",
+        "void at::native::(anonymous namespace)::index_kernel<float, 4>(long, float*)",
     ],
     ["conv", " conv ", "conv:forward:backward"],
 ]
@@ -25,16 +29,30 @@ EQUAL = [
 
 @pytest.mark.parametrize("spellings", EQUAL)
 def test_equal_spellings_mean_the_same(spellings: list[str]) -> None:
-    read = [op_syntax.parse(each) for each in spellings]
-    assert (
-        len(
-            {
-                (each.name, str(sorted({**each.arguments, **each.pasted}.items())), each.directions)
-                for each in read
-            }
-        )
-        == 1
+    read = [op_syntax.parse(spelling) for spelling in spellings]
+    first, *others = [(item.name, item.arguments, item.call, item.directions) for item in read]
+    assert all(other == first for other in others)
+
+
+def test_a_product_has_directions_and_arguments() -> None:
+    read = op_syntax.parse("x @ y:dtype=float16:backward")
+    assert (read.name, read.arguments, read.directions) == (
+        "x @ y",
+        {"dtype": "float16"},
+        ("backward",),
     )
+
+
+def test_an_update_of_jax_keeps_its_arguments() -> None:
+    read = op_syntax.parse("x.at[i].add(y, unique_indices=True):dtype=float32")
+    assert read.call == Arguments(("y",), {"unique_indices": "True"})
+    assert read.arguments == {"dtype": "float32"}
+
+
+def test_the_arguments_of_a_pasted_call_are_kept_as_they_are_written() -> None:
+    query = op_syntax.parse("F.interpolate(x, (2, 2), mode='Area', align_corners=None):backward")
+    assert query.call == Arguments(("x", "(2, 2)"), {"mode": "'Area'", "align_corners": "None"})
+    assert (query.name, query.arguments, query.directions) == ("F.interpolate", {}, ("backward",))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +101,7 @@ def test_a_comparison_of_a_subscript_is_no_assignment() -> None:
 
 def test_a_double_colon_belongs_to_the_name() -> None:
     assert op_syntax.parse("aten::index_put_:backward") == op_syntax.Query(
-        "aten::index_put_:backward", "aten::index_put_", {}, {}, ("backward",)
+        "aten::index_put_:backward", "aten::index_put_", {}, None, ("backward",)
     )
 
 

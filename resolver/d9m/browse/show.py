@@ -15,7 +15,7 @@ from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.advice import SCHEMA_VERSION, Possible, Told, Tool
 from d9m.model.op_syntax import parse, plain
 from d9m.model.records import Clause, Record
-from d9m.resolve import op_lookup
+from d9m.resolve import op_names
 from d9m.resolve.answers import told_of
 
 KINDS: tuple[tuple[str, str], ...] = (
@@ -173,5 +173,5 @@ def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
 def _unrecorded(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
     """Public names of the frameworks that no record names."""
     for package in kb.meta.prefixes:
-        for each in op_lookup.offered(kb, package, parse(name).name):
+        for each in op_names.offered(kb, package, parse(name).name):
             yield Shown("op", each.name, {**msgspec.to_builtins(each), "package": package}, [], [])

@@ -138,6 +138,7 @@ def _meta(loaded: Records) -> Meta:
         folders=home_packages(loaded),
         add_ons=_by_package(op_files.values(), "add_ons"),
         prefixes=_prefixes(loaded),
+        methods=_methods(op_files.values()),
         catalogued={
             each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues
         },
@@ -156,6 +157,13 @@ def _by_package(files: Iterable[records.OpFile], field: str) -> dict[str, dict[s
     return found
 
 
+def _methods(files: Iterable[records.OpFile]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for file in files:
+        found[file.package] = (*found.get(file.package, ()), *file.methods)
+    return found
+
+
 def op_entries(files: Iterable[records.OpFile]) -> Iterator[OpEntry]:
     """Every name that can be asked for, with all that it reaches.
 
@@ -163,15 +171,25 @@ def op_entries(files: Iterable[records.OpFile]) -> Iterator[OpEntry]:
     """
     ops: dict[str, dict[str, records.Existence]] = {}
     reach: dict[str, dict[str, list[str | records.Target]]] = {}
-    for each in files:
-        ops.setdefault(each.package, {}).update(each.ops)
-        reach.setdefault(each.package, {}).update(each.reach)
+    messages: dict[str, set[str]] = {}
+    defaults: dict[str, dict[str, dict[str, str]]] = {}
+    for file in files:
+        ops.setdefault(file.package, {}).update(file.ops)
+        reach.setdefault(file.package, {}).update(file.reach)
+        messages.setdefault(file.package, set()).update(file.reach if file.messages else ())
+        defaults.setdefault(file.package, {}).update(file.defaults)
     for package, names in ops.items():
         paths = reach[package]
         for name in dict.fromkeys([*names, *paths]):
             reached = _closure(name, names, paths, ())
             yield OpEntry(
-                package, name, tuple(reached), names.get(name, records.Existence()), name in names
+                package,
+                name,
+                tuple(reached),
+                names.get(name, records.Existence()),
+                name in names,
+                name in messages[package],
+                defaults[package].get(name, {}),
             )
 
 

@@ -37,6 +37,10 @@ class OpEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     exists: records.Existence = records.Existence()
     catalogued: bool = True
     """Whether it is an op of the framework, not only a name that leads to some."""
+    is_message: bool = False
+    """Whether it is a name in messages, which says nothing of the arguments of a call."""
+    defaults: dict[str, str] = {}
+    """Facts of a call that leaves them out, beside what its signature says."""
 
 
 class Pattern(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -83,6 +87,8 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> prefix of an add-on's names -> package it brings."""
     prefixes: dict[str, dict[str, str]]
     """Package -> short prefix -> full prefix."""
+    methods: dict[str, tuple[str, ...]]
+    """Package -> name spaces of what is called on an object."""
     counts: dict[str, int]
     """Records of each kind."""
     catalogued: dict[str, tuple[str, str]] = {}

@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from d9m.errors import UsageError, quote
+from d9m.model.signatures import Arguments
+from d9m.model.signatures import arguments as read_arguments
 
 Direction: TypeAlias = Literal["forward", "backward"]
 
@@ -23,6 +25,12 @@ SUBSCRIPT = "x[idx]"
 
 ASSIGNMENTS = {"": "x[idx] = v", "+": "x[idx] += v"}
 """The same for assignments to a subscript, plain and augmented."""
+
+PRODUCT = "x @ y"
+"""The same for any pasted product of matrices."""
+
+RECEIVER = "x."
+"""Stands for the object of a pasted method call: ``h[mask].view(-1).cumsum(0)`` is ``x.cumsum``."""
 
 LONGEST = 500
 """Characters of one item. The longest call worth pasting has fewer; a pasted log has more."""
@@ -36,7 +44,12 @@ _DIRECTIONS: dict[str, Direction] = {
     "bwd": "backward",
 }
 _ASSIGNED = re.compile(r"\s*([-+*/]?)=(?!=)")
-_UPDATED = re.compile(r"[^\[]*\.at\[.*?\]\.(\w+)(?:\(.*\))?(?=:|$)")  # JAX: x.at[i].add(y)
+_PRODUCT = re.compile(r"[^@:]*[^@:\s]\s*@\s*[^@:\s][^@:]*(?=:|$)")
+_ATTRIBUTE = re.compile(r"\.\w+(?=[.:[]|$)")
+_KERNEL = re.compile(
+    r"(?:void\s+)?(?P<name>(?:\w+::)*(?:\(anonymous namespace\)::\w+|\w+(?=<)))(?:<.*>)?(?:\(.*\))?"
+)
+_UPDATED = re.compile(r"[^\[]*\.at\[.*?\]\.(\w+)(?:\((.*)\))?(?=:|$)")  # JAX: x.at[i].add(y)
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -45,9 +58,9 @@ class Query(msgspec.Struct, frozen=True):
     text: str
     name: str
     arguments: dict[str, str] = {}
-    """Stated on purpose: an unknown name among them is an error."""
-    pasted: dict[str, str] = {}
-    """Keyword arguments of a pasted call: those that no condition knows are ignored."""
+    """Stated on purpose, as facts: an unknown name among them is an error."""
+    call: Arguments | None = None
+    """The arguments of a pasted call; those that no condition asks about are ignored."""
     directions: tuple[Direction, ...] = BOTH
 
 
@@ -72,29 +85,51 @@ def parse(text: str) -> Query:
         raise UsageError(f"op is {len(item)} characters long, {LONGEST} are allowed: {quote(item)}")
     if not item.isprintable():
         raise UsageError(f"op holds control characters: {quote(item)}")
-    end = _end_of_name(item)
-    name = item[:end].strip()
+    name, end = _name(item)
     if not name:
         raise _fault(item, 0, "an op's name is missing")
+    if updated := _UPDATED.match(item):
+        stated: dict[str, str] = {}
+        directions = _suffixes(item, updated.end(), stated)
+        written = None if updated[2] is None else read_arguments(updated[2])
+        return Query(item, f"at.{updated[1]}", stated, written, directions)
+    if product := _PRODUCT.match(item):
+        stated = {}
+        directions = _suffixes(item, product.end(), stated)
+        return Query(item, PRODUCT, stated, None, directions)
     arguments: dict[str, str] = {}
-    pasted: dict[str, str] = {}
-    if end < len(item) and item[end] in "([":
+    call: Arguments | None = None
+    while end < len(item) and item[end] in "([.":
+        if item[end] == ".":  # of what the call or the subscript gives
+            if attribute := _ATTRIBUTE.match(item, end):
+                end = attribute.end()
+                continue
+            start, end = end + 1, _end_of_name(item, end)
+            name, call, arguments = RECEIVER + item[start:end].strip(), None, {}
+            continue
         close = _closing(item, end)
         inside = item[end + 1 : close]
-        if item[end] == "[" and inside.strip() and "=" not in inside:
-            name = SUBSCRIPT
-        elif item[end] == "[":
+        if item[end] == "(":
+            call = call or read_arguments(inside)  # nn.Conv2d(3, 8, 1)(x) is the layer
+        elif inside.strip() and "=" not in inside:
+            name = name if call else SUBSCRIPT
+        else:
             for part in split(inside):
                 _add(arguments, item, part)
-        else:
-            pasted = keywords(inside)
         end = close + 1
     if name == SUBSCRIPT and (assigned := _ASSIGNED.match(item, end)):
         return Query(item, ASSIGNMENTS["+" if assigned[1] else ""])
-    if name == SUBSCRIPT and (updated := _UPDATED.match(item)):
-        name, end = f"at.{updated[1]}", updated.end()
-    directions = _suffixes(item, end, arguments)
-    return Query(item, name, arguments, pasted, directions)
+    return Query(item, name, arguments, call, _suffixes(item, end, arguments))
+
+
+def _name(item: str) -> tuple[str, int]:
+    """The name that an item begins with, and where it ends; of a C++ kernel, without its return
+    type and template.
+    """
+    if kernel := _KERNEL.match(item):
+        return kernel["name"].replace("(anonymous namespace)::", ""), kernel.end()
+    end = _end_of_name(item, 0)
+    return item[:end].strip(), end
 
 
 def _suffixes(item: str, end: int, arguments: dict[str, str]) -> tuple[Direction, ...]:
@@ -118,10 +153,11 @@ def _suffixes(item: str, end: int, arguments: dict[str, str]) -> tuple[Direction
     return common(directions, BOTH) or BOTH
 
 
-def _end_of_name(item: str) -> int:
+def _end_of_name(item: str, start: int) -> int:
     """Where the name ends; ``::`` is part of it (``aten::index_put_``)."""
     masked = item.replace("::", "  ")
-    return min((place for place in map(masked.find, "([:") if place >= 0), default=len(item))
+    places = [masked.find(sign, start) for sign in "([:"]
+    return min((place for place in places if place >= 0), default=len(item))
 
 
 def _closing(item: str, start: int) -> int:
@@ -154,16 +190,6 @@ def _literal(value: str) -> str:
 def _fault(item: str, place: int, what: str) -> UsageError:
     start = max(0, place - 60)
     return UsageError(f"{what}\n    {item[start : start + 100]}\n    {' ' * (place - start)}^")
-
-
-def keywords(inside: str) -> dict[str, str]:
-    """The keyword arguments among those of a pasted call."""
-    parts = (part.partition("=") for part in split(inside))
-    return {
-        name.strip().lower(): _literal(value)
-        for name, equals, value in parts
-        if equals and name.strip().isidentifier() and not value.startswith("=")
-    }
 
 
 def common(first: Iterable[Direction], second: Iterable[Direction]) -> tuple[Direction, ...]:

@@ -317,6 +317,16 @@ class OpFile(Record, frozen=True, kw_only=True):
     ops: dict[str, Existence]
     reach: dict[str, list[str | Target]] = {}
     """Alias, family, layer, wrapper, alert name -> query items."""
+    messages: bool = False
+    """Whether these names stand in error texts, logs and profiles: they say nothing of the
+    arguments of the call, not even that it left them out.
+    """
+    defaults: dict[str, dict[str, str]] = {}
+    """Name -> facts of a call that leaves them out, where no signature says so: a layer of
+    batch normalization trains.
+    """
+    methods: list[str] = []
+    """Name spaces of what is called on an object: ``torch.Tensor.``."""
     add_ons: dict[str, str] = {}
     """Name prefix of an add-on -> package that it brings along."""
 

@@ -53,7 +53,12 @@ def arguments(text: str) -> Arguments:
 def signature_in(signatures: Iterable[Signature], name: str, release: str) -> Signature | None:
     """The signature that a callable has in a release; one of exactly this name comes first."""
     there = [each for each in signatures if any(within(release, span) for span in each.spans)]
-    return next((each for each in there if each.name == name), there[0] if there else None)
+    return next(iter(exact(there, name)), None)
+
+
+def exact(signatures: Sequence[Signature], name: str) -> tuple[Signature, ...]:
+    """Those of exactly this name; without any, all."""
+    return tuple(each for each in signatures if each.name == name) or tuple(signatures)
 
 
 def drop_first(overload: str) -> str:
@@ -81,23 +86,42 @@ def bind(
     differently, the result has what these agree on. A call that fits no overload says what its
     keywords say, and nothing of what is left out.
     """
-    overloads = [_parameters(text) for text in signature.overloads]
-    fits = [found for each in overloads if (found := _fit(each, positional, keywords))]
-    if not fits:
+    chosen = _best_fits(signature, positional, keywords)
+    if not chosen:
         return {name: value(text) for name, text in keywords.items()}
-    best = min(found.misfit for found in fits)
-    chosen = [found for found in fits if found.misfit == best]
     if all(found.given == chosen[0].given for found in chosen):
         chosen = chosen[:1]
-    names = dict.fromkeys(
-        parameter.name for each in overloads for parameter in each if parameter.is_plain()
-    )
+    names: dict[str, None] = {}
+    for overload in signature.overloads:
+        names |= dict.fromkeys(each.name for each in _parameters(overload) if each.is_plain())
     bound = [_completed(found, names) for found in chosen]
     return {
         name: text
         for name, text in bound[0].items()
         if all(other.get(name) == text for other in bound[1:])
     }
+
+
+def given_parameters(
+    signature: Signature, positional: Sequence[str], keywords: Mapping[str, str]
+) -> set[str]:
+    """The parameters that a call gives, rather than leaving them to their defaults."""
+    names = set(keywords)
+    for found in _best_fits(signature, positional, keywords):
+        names.update(found.given)
+    return names
+
+
+def _best_fits(
+    signature: Signature, positional: Sequence[str], keywords: Mapping[str, str]
+) -> list[_Fit]:
+    """How the arguments fit the overloads that know most of them; none where Python would refuse
+    the call.
+    """
+    overloads = [_parameters(text) for text in signature.overloads]
+    fits = [found for overload in overloads if (found := _fit(overload, positional, keywords))]
+    best = min((found.misfit for found in fits), default=None)
+    return [found for found in fits if found.misfit == best]
 
 
 def decide_facts(facts: Mapping[str, Fact], bound: Mapping[str, str]) -> dict[str, str]:

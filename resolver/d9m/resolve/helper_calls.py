@@ -10,8 +10,8 @@ import msgspec
 from d9m.environment.environment import Environment
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model.op_syntax import keywords, split
 from d9m.model.records import Helper
+from d9m.model.signatures import arguments
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -119,6 +119,11 @@ def _asked(spelling: str, name: str) -> dict[str, str]:
 
 def _arguments(text: str) -> dict[str, str]:
     """Keyword arguments, and texts without a keyword (``"error"``); of anything, the empty one."""
-    inside = text[1:].rpartition(")")[0]
-    texts = [each.strip("\"'").lower() for each in split(inside) if each[:1] in "\"'"]
-    return {"": "", **keywords(inside), **{f"{each!r}": each for each in texts}}
+    written = arguments(text[1:].rpartition(")")[0])
+    keywords = {name.lower(): _literal(said) for name, said in written.keywords.items()}
+    texts = [_literal(said) for said in written.positional if said[:1] in "\"'"]
+    return {"": "", **keywords, **{f"{said!r}": said for said in texts}}
+
+
+def _literal(text: str) -> str:
+    return text.strip("\"'").lower()

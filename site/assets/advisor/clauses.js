@@ -1,6 +1,7 @@
 // Clauses over undecided variables. A variable is cut into cells, a combination of cells is a world,
 // and a tensor holds an answer for every world. What is known of versions is the rank of a bound.
 
+// `said`: { given, defaults }, the facts that are decided, and those that the call leaves to its API.
 export class Clauses {
   constructor(tables) {
     this.tables = tables;
@@ -8,19 +9,19 @@ export class Clauses {
 
   // Every distinct answer of a tensor, with the clause that leads to it, in the order of the worlds.
   // `fixed` holds variables at one of their cells, whatever is assumed of them.
-  byAnswer(tensor, given, assume = true, fixed = {}) {
+  byAnswer(tensor, said, assume = true, fixed = {}) {
     const [domains, leaves] = this.tables.tensors[tensor];
     if (!domains.length) return [[{}, leaves[0]]];
-    return grouped(this.#axes(domains, given, assume, fixed), (_, place) => leaves[place]);
+    return grouped(this.#axes(domains, said, assume, fixed), (_, place) => leaves[place]);
   }
 
   // Where assumptions fall, and what is worse than `base` there: first each alone, then two that make it worse only
   // together, and so on. `outcomeAt(fixed)` is the outcome with some assumptions at another cell; the same as
   // resolver/d9m/resolve/otherwise.py.
-  deviations(tensor, given, outcomeAt, base, badness) {
+  deviations(tensor, said, outcomeAt, base, badness) {
     const [domains] = this.tables.tensors[tensor];
-    const assumed = this.#axes(domains, given, true);
-    const opened = this.#axes(domains, given, false).filter((axis, at) => axis.cells.length > 1 && this.#assumes(axis.name, given) && assumed[at].cells.length === 1);
+    const assumed = this.#axes(domains, said, true);
+    const opened = this.#axes(domains, said, false).filter((axis, at) => axis.cells.length > 1 && this.#assumes(axis.name, said) && assumed[at].cells.length === 1);
     const held = Object.fromEntries(assumed.map((axis) => [axis.name, axis.cells[0]]));
     const enough = [];
     const answer = (axes) => (box) => {
@@ -41,28 +42,32 @@ export class Clauses {
     return found;
   }
 
-  #assumes(name, given) {
-    const fact = this.tables.facts[name];
-    return Boolean(fact) && !(name in given) && fact[2] !== null;
+  #assumes(name, said) {
+    return name in this.tables.facts && !(name in said.given) && this.#default(name, said) !== null;
+  }
+
+  // What is assumed of a fact: what the API of the call says, else what the records do.
+  #default(name, said) {
+    return said.defaults[name] ?? this.tables.facts[name][2];
   }
 
   // The answers over all worlds, each once.
-  answers(tensor, given) {
+  answers(tensor, said) {
     const [domains, leaves] = this.tables.tensors[tensor];
-    const axes = this.#axes(domains, given, true);
+    const axes = this.#axes(domains, said, true);
     return [...worlds(axes)].map(([, place]) => leaves[place]);
   }
 
   // What would still have to hold for a condition; none: it does not hold here.
-  holding(tensor, given, assume = true) {
-    return this.byAnswer(tensor, given, assume).filter(([, holds]) => holds).map(([when]) => when);
+  holding(tensor, said, assume = true) {
+    return this.byAnswer(tensor, said, assume).filter(([, holds]) => holds).map(([when]) => when);
   }
 
-  #axes(domains, given, assume, fixed = {}) {
+  #axes(domains, said, assume, fixed = {}) {
     return domains.map((number) => {
       const [name, cells] = this.tables.domains[number];
       const fact = this.tables.facts[name];
-      const value = fact && (given[name] ?? (assume ? fact[2] : null));
+      const value = fact && (said.given[name] ?? (assume ? this.#default(name, said) : null));
       const ordered = Array.isArray(cells[0]);
       const all = cells.map((_, place) => place);
       const known = value == null ? all : [all.find((place) => inside(cells[place], value))];

@@ -26,6 +26,7 @@ export class Environment {
     this.cells = cells;
     this.conditions = conditions;
     this.facts = givenFacts(tables, question);
+    this.said = { given: this.facts, defaults: {} };
   }
 
   get isImage() {
@@ -33,8 +34,8 @@ export class Environment {
   }
 
   // What would still have to hold for a condition, by its number.
-  holding(condition, assume = true, facts = this.facts) {
-    return this.clauses.holding(this.conditions[condition], facts, assume);
+  holding(condition, assume = true, said = this.said) {
+    return this.clauses.holding(this.conditions[condition], said, assume);
   }
 }
 

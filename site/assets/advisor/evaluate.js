@@ -23,7 +23,7 @@ export function judgeItem(here, item, scope) {
   const found = new Map();
   for (const op of item.ops) {
     for (const column of op.columns) {
-      const each = judge(here, column, { ...here.facts, ...op.arguments }, op.directions, scope);
+      const each = judge(here, column, { given: { ...here.facts, ...op.arguments }, defaults: op.defaults }, op.directions, scope);
       if (!each) continue;
       const known = found.get(each.source.id);
       if (!known || isWorse(each, known)) found.set(each.source.id, each);
@@ -45,24 +45,24 @@ export function judgeOpless(here, scope) {
   const uses = (name) => about[name].concerns !== null && here.holding(about[name].concerns).length > 0;
   const asked = here.held.filter(([name, , , , origin]) => !about[name].platform || origin === "given" || uses(name));
   return asked.flatMap(([name]) =>
-    (opless[name] ?? []).map((column) => judge(here, column, here.facts, [0, 1], scope)).filter(Boolean)
+    (opless[name] ?? []).map((column) => judge(here, column, here.said, [0, 1], scope)).filter(Boolean)
   );
 }
 
 // All that a source can do here; null where it is not met.
-function judge(here, column, facts, wanted, scope) {
+function judge(here, column, said, wanted, scope) {
   const { tables, clauses } = here;
   const [source, home, way, splits, asks] = tables.columns[column];
-  const training = facts.training ?? tables.facts.training[2];
+  const training = said.given.training ?? tables.facts.training[2];
   const asked = wanted.filter((each) => each === 0 || training !== "false");
   const directions = (way ? [way - 1] : [0, 1]).filter((each) => asked.includes(each));
   const cell = tables.cells[here.cells[column]];
   if (!directions.length || !cell || tables.sources[source].scope !== scope) return null;
   const at = splits ? asked.length - 1 + asked[0] + (asked.length > 1 ? 1 : 0) : 0;
   const answers = (fixed = {}) =>
-    honest(here, home, clauses.byAnswer(cell[at], facts, true, fixed).map(([when, leaf]) => [when, tables.verdicts[leaf].at(-1)]));
+    honest(here, home, clauses.byAnswer(cell[at], said, true, fixed).map(([when, leaf]) => [when, tables.verdicts[leaf].at(-1)]));
   const outcomeOf = (found) => together(found.map(([, verdict]) => verdict.outcome));
-  const deviations = (base) => clauses.deviations(cell[at], facts, (fixed) => outcomeOf(answers(fixed)), base, badness);
+  const deviations = (base) => clauses.deviations(cell[at], said, (fixed) => outcomeOf(answers(fixed)), base, badness);
   let possible = answers();
   let outcome = outcomeOf(possible);
   const applies = outcome !== "no-known-source";
@@ -77,7 +77,7 @@ function judge(here, column, facts, wanted, scope) {
   return {
     source: tables.sources[source],
     home,
-    facts,
+    said,
     possible,
     outcome,
     applies,
@@ -85,7 +85,7 @@ function judge(here, column, facts, wanted, scope) {
     lead: leadOf(possible, outcome),
     directions,
     asks: used,
-    fixedIn: latest(tables, home, clauses.answers(cell[at + cell.length / 2], facts)),
+    fixedIn: latest(tables, home, clauses.answers(cell[at + cell.length / 2], said)),
   };
 }
 

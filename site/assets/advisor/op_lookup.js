@@ -1,8 +1,10 @@
 // From the names that a person wrote to the ops that the tables know.
 
+import { callFacts, MESSAGE, OP } from "./call_arguments.js";
 import { factValue } from "./environment.js";
 import { closest } from "./near.js";
-import { Mistake, plain } from "./op_syntax.js";
+import { Mistake, plain, RECEIVER } from "./op_syntax.js";
+import { decideFacts } from "./signatures.js";
 
 // Every name of a catalogue by its plain spelling, and by each of its last parts; a name in full beats a part.
 export class Names {
@@ -30,6 +32,21 @@ export class Names {
     return [];
   }
 
+  // The entries that a name means: those of its spelling, else the methods of this name.
+  meaning(name, modules) {
+    const { methods } = this.catalogue;
+    const own = this.meant(name);
+    const space = name.slice(0, name.lastIndexOf(".") + 1);
+    if (own.length) return { numbers: own, isMethod: methods.some((each) => `.${each}`.endsWith(`.${space || "."}`)) };
+    const method = calledOnObject(name, modules);
+    if (method === null) return { numbers: [], isMethod: false };
+    for (const each of [...methods, ""]) {
+      const numbers = this.meant(each + method);
+      if (numbers.length) return { numbers, isMethod: true };
+    }
+    return { numbers: [], isMethod: false };
+  }
+
   *#spellings(name) {
     yield name;
     for (const [short, full] of Object.entries(this.catalogue.prefixes)) {
@@ -53,53 +70,76 @@ export class Names {
   }
 }
 
+// “cumsum” of “x.cumsum”; null where what stands before it is a module, not an object.
+function calledOnObject(name, modules) {
+  const place = name.indexOf(".");
+  const last = name.slice(name.lastIndexOf(".") + 1);
+  if (name.startsWith(RECEIVER)) return last;
+  return place >= 0 && !modules.has(name.slice(0, place).toLowerCase()) ? last : null;
+}
+
 function push(map, key, value) {
   if (!map.has(key)) map.set(key, []);
   if (!map.get(key).includes(value)) map.get(key).push(value);
 }
 
-// One query item with the ops that it means here: { text, ops: [{ name, arguments, directions, columns }] }.
+// One query item with the ops that it means here: { text, ops: [{ name, arguments, defaults, directions, columns }] }.
 export function find(here, names, query) {
   const { tables } = here;
-  const packages = here.catalogues;
-  const entries = packages.flatMap((each) => names[each].meant(query.name).map((number) => [each, number]));
+  const meanings = here.catalogues.map((home) => [home, names[home].meaning(query.name, new Set(tables.modules))]);
+  const entries = meanings.flatMap(([home, { numbers, isMethod }]) => numbers.map((number) => ({ home, number, isMethod })));
   if (!entries.length) throw unknown(here, names, query);
   const given = stated(tables, query);
-  const reached = entries
-    .filter(([home, number]) => !here.absent[home].has(number))
-    .flatMap(([home, number]) => reaches(tables, home, number).map((each) => [home, each]))
-    .filter(([home, [op]]) => !here.absent[home].has(op));
-  if (!reached.length) throw new Mistake(`“${query.name}” does not exist in ${here.choice.title} ${here.version}`);
-  const fitting = reached.filter(([, [, fixed]]) =>
-    Object.entries(fixed).every(([name, value]) => (given[name] ?? value) === value)
-  );
-  if (!fitting.length) {
-    const fixed = Object.entries(reached[0][1][1]).map(([name, value]) => `${name}=${value}`);
-    throw new Mistake(`“${query.text}” contradicts its own name, which means ${fixed.join(", ")}`);
-  }
+  const paths = entries
+    .filter(({ home, number }) => !here.absent[home].has(number))
+    .flatMap((entry) => {
+      const said = callFacts(here, entry.home, entry.number, query.call, entry.isMethod);
+      const targets = reaches(tables, entry.home, entry.number).filter(([op]) => !here.absent[entry.home].has(op));
+      return targets.map((target) => ({ ...entry, target, said }));
+    });
+  if (!paths.length) throw new Mistake(`“${query.name}” does not exist in ${here.choice.title} ${here.version}`);
   const ops = new Map();
-  for (const [home, [op, fixed, directions, columns]] of fitting) {
-    const name = tables.catalogues[home].names[op][0];
-    const all = { ...fixed, ...given };
-    ops.set(JSON.stringify([home, name, all]), {
+  for (const path of paths) {
+    const [op, fixed, directions, columns] = path.target;
+    const all = { ...path.said.given, ...given };
+    if (!Object.entries(fixed).every(([name, value]) => (all[name] ?? value) === value)) continue;
+    const name = tables.catalogues[path.home].names[op][0];
+    const key = JSON.stringify([path.home, name, { ...fixed, ...all }, columns]);
+    if (ops.has(key)) continue;
+    ops.set(key, {
       name,
-      arguments: all,
+      arguments: { ...fixed, ...all },
+      defaults: defaultsOf(here, path),
       directions: directions.filter((each) => query.directions.includes(each)),
       columns,
     });
   }
+  if (!ops.size) {
+    const fixed = Object.entries(paths[0].target[1]).map(([name, value]) => `${name}=${value}`);
+    throw new Mistake(`“${query.text}” contradicts its own name, which means ${fixed.join(", ")}`);
+  }
   return { text: query.text, ops: [...ops.values()] };
+}
+
+// The defaults of the name that was called, and of what it calls in turn.
+function defaultsOf(here, { home, number, target, said }) {
+  if (here.tables.catalogues[home].names[number][1] === MESSAGE) return {};
+  if (target[0] === number) return said.defaults;
+  const inner = Object.entries(callFacts(here, home, target[0], null, false).defaults);
+  return { ...Object.fromEntries(inner.filter(([name]) => !said.unread.has(name))), ...said.defaults };
 }
 
 function reaches(tables, home, number) {
   return tables.catalogues[home].names[number].slice(2);
 }
 
+// What the item itself says of the call, as facts.
 function stated(tables, query) {
   const found = {};
-  for (const [name, value] of Object.entries(query.given)) found[name] = factValue(tables, name, value);
-  for (const [name, value] of Object.entries(query.pasted)) {
-    if (tables.facts[name]?.[3] && !(name in found)) found[name] = factValue(tables, name, value);
+  for (const [name, value] of Object.entries(query.given)) {
+    const [, values, , , , , parameters] = tables.facts[name] ?? [];
+    const known = parameters && name in parameters ? { [name]: { values: values ?? [], isInt: values === null, parameters } } : {};
+    found[name] = factValue(tables, name, decideFacts(known, { [name]: value })[name] ?? value);
   }
   return found;
 }
@@ -124,10 +164,11 @@ function unknown(here, names, query) {
 export function everything(here) {
   const { tables } = here;
   return here.catalogues.flatMap((home) => {
-    const found = tables.catalogues[home].names.flatMap(([name, catalogued, ...reached], number) => {
+    const found = tables.catalogues[home].names.flatMap(([name, sort, ...reached], number) => {
       const own = reached[0];
-      if (!catalogued || here.absent[home].has(number) || own[0] !== number || !own[3].length) return [];
-      return [{ text: name, ops: [{ name, arguments: {}, directions: own[2], columns: own[3] }] }];
+      if (sort !== OP || here.absent[home].has(number) || own[0] !== number || !own[3].length) return [];
+      const { defaults } = callFacts(here, home, number, null, false);
+      return [{ text: name, ops: [{ name, arguments: {}, defaults, directions: own[2], columns: own[3] }] }];
     });
     return found;
   });

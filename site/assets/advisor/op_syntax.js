@@ -1,4 +1,6 @@
-// What a person writes for an op, read into name, arguments and directions.
+// What a person writes for an op, read into name, arguments and directions. The same as resolver/d9m/model/op_syntax.py.
+
+import { readArguments } from "./signatures.js";
 
 export const BOTH = [0, 1]; // forward, backward
 const DIRECTIONS = { forward: 0, fwd: 0, backward: 1, bwd: 1 };
@@ -6,7 +8,11 @@ const OPEN = "([{";
 const CLOSE = ")]}";
 const LONGEST = 500; // characters of one item; a pasted log has more
 const SUBSCRIPT = "x[idx]"; // under which any pasted subscript is looked up
-const UPDATED = /^[^[]*\.at\[.*?\]\.(\w+)(?:\(.*\))?(?=:|$)/s; // JAX: x.at[i].add(y)
+const PRODUCT = /^[^@:]*[^@:\s]\s*@\s*[^@:\s][^@:]*(?=:|$)/;
+export const RECEIVER = "x."; // stands for the object of a pasted method call
+const ATTRIBUTE = /^\.\w+(?=[.:[]|$)/;
+const KERNEL = /^(?:void\s+)?((?:\w+::)*(?:\(anonymous namespace\)::\w+|\w+(?=<)))(?:<.*>)?(?:\(.*\))?/;
+const UPDATED = /^[^[]*\.at\[.*?\]\.(\w+)(?:\((.*)\))?(?=:|$)/s; // JAX: x.at[i].add(y)
 const ASSIGNMENTS = ["x[idx] = v", "x[idx] += v"]; // plain and augmented
 
 export class Mistake extends Error {
@@ -34,24 +40,43 @@ export function split(text) {
 export function parse(text) {
   const item = text.trim();
   if (item.length > LONGEST) throw new Mistake(`an op of ${item.length} characters; ${LONGEST} are allowed`);
-  let end = endOfName(item);
-  let name = item.slice(0, end).trim();
+  let [name, end] = nameOf(item);
   if (!name) throw new Mistake(`an op's name is missing in “${item}”`);
-  const given = {};
-  let pasted = {};
-  if ("([".includes(item[end] ?? " ")) {
+  const updated = UPDATED.exec(item);
+  let given = {};
+  if (updated) {
+    const call = updated[2] === undefined ? null : readArguments(updated[2]);
+    return { text: item, name: `at.${updated[1]}`, given, call, directions: suffixes(item, updated[0].length, given) };
+  }
+  const product = PRODUCT.exec(item);
+  if (product) return { text: item, name: "x @ y", given, call: null, directions: suffixes(item, product[0].length, given) };
+  let call = null;
+  while ("([.".includes(item[end] ?? " ")) {
+    if (item[end] === ".") { // of what the call or the subscript gives
+      const attribute = ATTRIBUTE.exec(item.slice(end));
+      const start = end + 1;
+      end = attribute ? end + attribute[0].length : endOfName(item, end);
+      if (!attribute) [name, call, given] = [RECEIVER + item.slice(start, end).trim(), null, {}];
+      continue;
+    }
     const close = closing(item, end);
     const inside = item.slice(end + 1, close);
-    if (item[end] === "[" && inside.trim() && !inside.includes("=")) name = SUBSCRIPT;
-    else if (item[end] === "[") split(inside).forEach((part) => add(given, item, part));
-    else pasted = keywords(inside);
+    if (item[end] === "(") call ??= readArguments(inside);
+    else if (inside.trim() && !inside.includes("=")) name = call ? name : SUBSCRIPT;
+    else split(inside).forEach((part) => add(given, item, part));
     end = close + 1;
   }
   const assigned = name === SUBSCRIPT && /^\s*([-+*/]?)=(?!=)/.exec(item.slice(end));
-  if (assigned) return { text: item, name: ASSIGNMENTS[assigned[1] ? 1 : 0], given: {}, pasted: {}, directions: BOTH };
-  const updated = name === SUBSCRIPT && UPDATED.exec(item);
-  if (updated) [name, end] = [`at.${updated[1]}`, updated[0].length];
-  return { text: item, name, given, pasted, directions: suffixes(item, end, given) };
+  if (assigned) return { text: item, name: ASSIGNMENTS[assigned[1] ? 1 : 0], given: {}, call: null, directions: BOTH };
+  return { text: item, name, given, call, directions: suffixes(item, end, given) };
+}
+
+// The name that an item begins with, and where it ends; of a C++ kernel, without its return type and template.
+function nameOf(item) {
+  const kernel = KERNEL.exec(item);
+  if (kernel) return [kernel[1].replaceAll("(anonymous namespace)::", ""), kernel[0].length];
+  const end = endOfName(item, 0);
+  return [item.slice(0, end).trim(), end];
 }
 
 function suffixes(item, end, given) {
@@ -67,9 +92,9 @@ function suffixes(item, end, given) {
   return found.size ? BOTH.filter((each) => found.has(each)) : BOTH;
 }
 
-function endOfName(item) {
+function endOfName(item, start) {
   const masked = item.replaceAll("::", "  ");
-  const places = ["(", "[", ":"].map((sign) => masked.indexOf(sign)).filter((place) => place >= 0);
+  const places = ["(", "[", ":"].map((sign) => masked.indexOf(sign, start)).filter((place) => place >= 0);
   return Math.min(item.length, ...places);
 }
 
@@ -89,17 +114,6 @@ function add(given, item, part) {
   if (!name || !value) throw new Mistake(`expected name=value, not “${part.trim()}”, in “${item}”`);
   if ((given[name] ?? value) !== value) throw new Mistake(`${name} is given twice in “${item}”`);
   given[name] = value;
-}
-
-function keywords(inside) {
-  const found = {};
-  for (const part of split(inside)) {
-    const [, name, value] = /^([^=]*)=(.*)$/s.exec(part) ?? [];
-    if (name && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name.trim()) && !value.startsWith("=")) {
-      found[name.trim().toLowerCase()] = literal(value);
-    }
-  }
-  return found;
 }
 
 function literal(value) {

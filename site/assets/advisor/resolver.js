@@ -98,10 +98,10 @@ function worstDefault(defaults) {
 }
 
 function sourceAnswer(here, judged, chosen) {
-  const { source, facts } = judged;
+  const { source, said } = judged;
   const possible = inOrder(here, judged.possible);
   const [clause, verdict] = judged.lead ?? [{}, undecided(possible)];
-  const holds = (condition) => here.holding(condition, true, facts).length;
+  const holds = (condition) => here.holding(condition, true, said).length;
   const wording = verdict.error && here.tables.wordings[verdict.error].find(([, when]) => holds(when));
   const met = possible.filter(([, each]) => each.outcome !== "no-known-source");
   return {
@@ -172,16 +172,16 @@ function surroundings(here, judged) {
 // What to know here, whatever the defaults: assumed facts count as undecided.
 function cautions(here, judged, solutions, ingredients) {
   const told = [
-    ...judged.filter((each) => each.applies).flatMap((each) => each.source.cautions.map((one) => [each.source.id, each.facts, one, "caution"])),
+    ...judged.filter((each) => each.applies).flatMap((each) => each.source.cautions.map((one) => [each.source.id, each.said, one, "caution"])),
     ...solutions.flatMap((each) => [
-      ...each.cautions.map((one) => [each.id, here.facts, one, "caution"]),
-      ...each.notes.map((one) => [each.id, here.facts, one, "note"]),
+      ...each.cautions.map((one) => [each.id, here.said, one, "caution"]),
+      ...each.notes.map((one) => [each.id, here.said, one, "note"]),
     ]),
-    ...ingredients.flatMap((each) => each.cautions.map((one) => [each.id, here.facts, one, "caution"])),
+    ...ingredients.flatMap((each) => each.cautions.map((one) => [each.id, here.said, one, "caution"])),
   ];
   const found = [];
-  for (const [id, facts, [text, condition], kind] of told) {
-    for (const when of here.holding(condition, false, facts)) {
+  for (const [id, said, [text, condition], kind] of told) {
+    for (const when of here.holding(condition, false, said)) {
       if (!found.some((each) => each.text === text && same(each.when, when))) found.push({ id, text, when, kind });
     }
   }

@@ -46,7 +46,7 @@ def op_item(index: Index) -> Iterator[Finding]:
                 at, path, error.what.splitlines()[0], item, tip="in YAML, quote items with brackets"
             )
             continue
-        if asked.pasted or "(" in item:
+        if asked.call is not None or "(" in item:
             yield Finding(
                 at, path, "a record takes no call", item, tip="write arguments as [name=value]"
             )

@@ -38,7 +38,9 @@ def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     if shown.kind == "op":
         reaches = shown.record.get("reaches", [])
         reached = [f"{each['op']}{_arguments(each)}" for each in reaches if each["op"] != shown.id]
-        spans = op_lookup.told(msgspec.convert(shown.record.get("spans", []), list[Existence]))
+        spans = op_lookup.spans_in_words(
+            msgspec.convert(shown.record.get("spans", []), list[Existence])
+        )
         if spans:
             page.paragraph(f"in {shown.record['package']} {spans}", "", "  ")
         if reached:

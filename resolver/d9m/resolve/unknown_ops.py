@@ -1,0 +1,65 @@
+"""What to say of a name that no framework of the environment has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from d9m.environment.environment import Environment
+from d9m.errors import UsageError, nearest, quote
+from d9m.kb.store import KnowledgeBase
+from d9m.model.op_syntax import Query, plain
+from d9m.resolve.op_names import meaning
+
+
+def unknown_op(
+    kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query
+) -> UsageError:
+    """The error for a name, with what it could have been."""
+    for other in kb.meta.prefixes:
+        if other not in packages and meaning(kb, other, query.name).entries:
+            title = kb.package(other).title
+            asked = ", ".join(environment.packages) or "no framework"
+            return UsageError(
+                f"{quote(query.name)} is an op of {title}, and the environment has {asked}",
+                tip=f"name it too: --with {other}=VERSION",
+            )
+    if not packages:
+        asked = ", ".join(environment.packages) or "nothing"
+        return UsageError(
+            f"{quote(query.name)}: no ops are known of this environment ({asked})",
+            tip="name a framework: "
+            + ", ".join(f"--with {name}=VERSION" for name in kb.meta.prefixes),
+        )
+    given = [
+        name
+        for name, installed in environment.packages.items()
+        if installed.origin == "given" and name not in packages
+    ]
+    opless = ", ".join(name for name in given if kb.opless(name))
+    tips = [_read(kb, package) for package in packages if package in kb.meta.catalogued]
+    tips += (
+        [f"what is known of {opless} belongs to no op, and is told without naming one"]
+        if opless
+        else []
+    )
+    return UsageError(
+        f"unknown op {quote(query.name)} in {', '.join(packages)}",
+        nearest=nearest(plain(query.name), _known_names(kb, packages)),
+        tip="\n  ".join([*tips, "see: d9m list ops"]),
+    )
+
+
+def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
+    starts = tuple(f"{package}:" for package in packages)
+    yield from (place.partition(":")[2] for place in kb.keys("names") if place.startswith(starts))
+    for place in kb.keys("public"):
+        if place.startswith(starts):
+            yield from (public.name for public in kb.get("public", place))
+
+
+def _read(kb: KnowledgeBase, package: str) -> str:
+    first, last = kb.meta.catalogued[package]
+    return (
+        f"no record names it, and no release of {package} from {first} to {last} has such a "
+        "public name"
+    )
