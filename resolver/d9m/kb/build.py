@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from d9m.errors import D9mError, DataError, UsageError, quote
-from d9m.kb import public_names, release_names, signature_table
+from d9m.errors import D9mError, DataError, UsageError
+from d9m.kb import public_names, signature_table, soundness
 from d9m.kb.store import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached
 from d9m.kb.yaml_files import Records
 from d9m.model import op_syntax, records
@@ -44,11 +44,10 @@ def build(loaded: Records) -> KnowledgeBase:
             f"{first.file}:{first.line}: {first.message} {first.value}{more}",
             tip="see: d9m kb lint",
         )
+    settings = {setting.name for setting in loaded.of("settings").values()}
     for one in loaded.loaded:
-        for release in release_names.releases(one.record):
-            if not release_names.is_release(release):
-                where = f"{one.file}: {quote(release)} is not a release, such as 2.10.1"
-                raise DataError(where, tip="see: d9m kb lint")
+        for fault in soundness.faults(one.record, settings):
+            raise DataError(f"{one.file}: {fault}", tip="see: d9m kb lint")
     try:
         return KnowledgeBase(_meta(loaded), Memory(tables(loaded)))
     except D9mError as error:

@@ -10,6 +10,7 @@ from d9m.authoring.lint.conditions import did_you_mean
 from d9m.authoring.lint.index import Index, readable
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.authoring.lint.worlds import possible
+from d9m.kb.soundness import is_setting_name
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
 from d9m.model import records
@@ -151,17 +152,6 @@ def _syntax_fault(text: str) -> str | None:
     return None
 
 
-_NAMES = {
-    "env": re.compile(r"[A-Za-z_][A-Za-z0-9_]*"),
-    "flag": re.compile(r"(?:[\w.-]+ )*--?[\w.-]+|(?:[\w.-]+ )+-[\w.-]+"),
-    "install": re.compile(r"[A-Za-z0-9][\w.-]*"),
-    "config": re.compile(r"[\w-]+(?:[. ][\w-]+)*"),
-    "python": re.compile(r"[\w.:]+(?:\([\w.]+=?\))?(?: [\w.]+)*"),
-    "code": re.compile(r"[\w.:]+(?:\([\w.]+=?\))?(?: [\w.]+)*"),
-}
-"""Kind of setting -> the names it may have."""
-
-
 @rule(
     "setting-name",
     "Name that such a setting cannot have",
@@ -171,7 +161,7 @@ _NAMES = {
 )
 def setting_name(index: Index) -> Iterator[Finding]:
     for at, path, setting in index.parts(records.Setting):
-        if not setting.name.isascii() or _NAMES[setting.kind].fullmatch(setting.name) is None:
+        if not is_setting_name(setting):
             yield Finding(
                 at,
                 (*path, "name"),

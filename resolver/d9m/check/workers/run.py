@@ -208,10 +208,8 @@ class _Run:
         probes, effort = len(self.plan.selected), self.plan.effort
         self.expected = len(tasks) * probes
         most = len(tasks) * (IMPORT + probes * (effort.budget + 1.0)) / self.plan.workers
-        self.watch(
-            f"{self.plan.framework}: {probes} probes in {len(tasks)} processes, at most "
-            f"{duration(most)}"
-        )
+        what = f"{probes} probe{'s' * (probes != 1)} in {len(tasks)} processes"
+        self.watch(f"{self.plan.framework}: {what}, at most {duration(most)}")
 
     def chosen(self, first: _Task) -> Rungs:
         """The rungs at which the first process saw a difference, or the last ones; its readings say
