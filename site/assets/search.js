@@ -3,6 +3,7 @@
 const COMMON = new Set(("a an and any are as at be because but by can does for from had has have if in is it its just may must "
   + "no not of on only or set so such than that the their then there these this to was when which will with would you your").split(" "));
 const NAME = /[_\d]|[a-z][A-Z]|^[A-Z]{2}/;
+const NUMBER = /^\d+(\.\d+)*$/;
 const PATCH = /^(\d+\.\d+)\.\d+$/; // pages are about lines of releases
 const MOST_PLAIN = 8; // what is particular to a message is its names and its first words
 
@@ -15,15 +16,33 @@ function telling(text) {
     .replace(/[^\w.\s-]+|(?<!\w)-+|\.(?!\d)/g, " ")
     .split(/\s+/)
     .filter(Boolean)
-    .flatMap((word) => (PATCH.test(word) ? [word, word.replace(PATCH, "$1")] : [word]));
+    .flatMap((word) => (NUMBER.test(word) ? numbers(word) : [word]));
   const kept = words.filter((word) => !COMMON.has(word.toLowerCase()) && /..|\d/.test(word));
   if (words.length < 3 || !kept.length) return words.join(" ");
   const plain = kept.filter((word) => !NAME.test(word)).slice(0, MOST_PLAIN);
   return kept.filter((word) => NAME.test(word) || plain.includes(word)).join(" ");
 }
 
-const post = Worker.prototype.postMessage;
-Worker.prototype.postMessage = function (message, ...rest) {
-  const asked = typeof message?.data === "string" ? { ...message, data: telling(message.data) } : message;
-  return post.call(this, asked, ...rest);
+// A release without a wildcard: 2.1 is not 2.10. Of a patch release the line must be there, the patch may.
+function numbers(word) {
+  return PATCH.test(word) ? [`+${word.replace(PATCH, "$1")}`, `${word}^2`] : [`+${word}`];
+}
+
+// lunr tells the nodes of its index by "label + number", so that label 1 at node 23 equals label 12 at node 3: in an
+// index full of releases it then follows edges that lead to no word, and fails. With a separator it does not.
+const MENDED = `lunr.TokenSet.prototype.toString = function () {
+  return this._str || Object.keys(this.edges).sort().reduce((text, label) => text + "|" + label + ":" + this.edges[label].id,
+    this.final ? "1" : "0");
+};`;
+
+window.Worker = class extends Worker {
+  constructor(address, options) {
+    const stock = JSON.stringify(new URL(address, location).href);
+    super(URL.createObjectURL(new Blob([`importScripts(${stock});\n${MENDED}`], { type: "text/javascript" })), options);
+  }
+
+  postMessage(message, ...rest) {
+    const asked = typeof message?.data === "string" ? { ...message, data: telling(message.data) } : message;
+    super.postMessage(asked, ...rest);
+  }
 };

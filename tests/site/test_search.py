@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browser import opened
+from site_build import real
+
+from d9m.model.versions import minor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -107,3 +110,36 @@ def test_a_search_finds_the_page_that_answers(page: Page, box: Locator, typed: s
         : 1 if "errors/" in WANTED[typed] else 3
     ]
     assert any(each.startswith(WANTED[typed]) for each in first), first
+
+
+def test_every_line_of_releases_is_found(page: Page, box: Locator) -> None:
+    """By number: an index full of releases once made lunr fail for some of them."""
+    from playwright.sync_api import Error
+
+    lines = [
+        (title, package, line)
+        for package, title in (("torch", "PyTorch"), ("tensorflow", "TensorFlow"))
+        for line in dict.fromkeys(map(minor, real().releases(package)))
+    ]
+    missing: list[str] = []
+    for title, package, line in lines:
+        box.fill("")
+        box.press("End")
+        results(page).first.wait_for(state="detached")
+        box.fill(f"{title} {line}")
+        box.press("End")
+        wanted = results(page).locator(
+            f"xpath=self::*[contains(@href, '/releases/{package}/{line}/')]"
+        )
+        try:
+            wanted.first.wait_for()
+        except Error:
+            missing.append(f"{title} {line}")
+            continue
+        shown: list[str] = results(page).evaluate_all("all => all.map(each => each.href)")
+        pages = list(dict.fromkeys(each.partition("?")[0] for each in shown))
+        place = next(at for at, each in enumerate(pages) if f"/{package}/{line}/" in each)
+        if place > 3:
+            missing.append(f"{title} {line}: at {place}")
+    assert len(lines) > 25
+    assert not missing
