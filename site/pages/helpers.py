@@ -140,9 +140,9 @@ def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
         if framework not in (call.home, *_turned(kb, environment, call)):
             continue
         advice = kb.once(("beside", asked), lambda: advise(kb, asked))  # noqa: B023 - called at once
-        (told,) = helper_effects.told(kb, environment, advice.steps, [call])
-        if told.covers or told.differs:
-            found.append(Comparison(asked.packages, told, advice))
+        (answer,) = helper_effects.helper_answers(kb, environment, advice.steps, [call], advice.ops)
+        if answer.covers or answer.differs:
+            found.append(Comparison(asked.packages, answer, advice))
     return found
 
 

@@ -37,3 +37,41 @@ def test_a_package_that_a_call_brings_along_is_part_of_what_settings_are_judged_
         ("CUBLAS_WORKSPACE_CONFIG", "needed"),
         ("PL_GLOBAL_SEED", "harmless"),  # Lightning reads it
     ]
+
+
+def test_a_call_that_only_warns_is_known_by_its_argument() -> None:
+    question = ("advise", "--torch", "2.9", "--with", "lightning=2.5", "--ops", "histc")
+    warned = " ".join(d9m(*question, "--calls", 'Trainer(deterministic="warn")').stdout.split())
+    assert 'histc can differ between runs: lightning.Trainer(deterministic="warn")' in warned
+    raised = " ".join(d9m(*question, "--calls", "Trainer(deterministic=True)").stdout.split())
+    assert "histc raises an error with lightning.Trainer(deterministic=True)." in raised
+
+
+SWITCHES = [
+    ("--torch 2.4", "torch.use_deterministic_algorithms(True, warn_only=True)"),
+    ("--torch 2.4", "torch.use_deterministic_algorithms(True)"),
+    ("--torch 2.4", "torch.backends.cudnn.deterministic = True"),
+    ("--tf 2.9", "tf.config.experimental.enable_op_determinism()"),
+    ("--tf 2.9", "enable_op_determinism()"),
+]
+
+
+@pytest.mark.parametrize(("place", "call"), SWITCHES)
+def test_the_switches_of_a_framework_are_calls(place: str, call: str) -> None:
+    done = d9m("advise", *place.split(), "--ops", "conv", "--calls", call, "--format", "json")
+    answer = json.loads(done.stdout)
+    (helper,) = answer["helpers"]
+    assert helper["call"] == call
+    assert len(helper["covers"]) == 1
+    (step,) = [step for step in answer["steps"] if step["covered_by"] == call]
+    assert step["name"] in helper["covers"]
+
+
+IGNORED = ["--calls seed_everything", "--env-file job.env", "--from-env", "--quiet", "--all"]
+
+
+@pytest.mark.parametrize("options", IGNORED)
+def test_a_comparison_of_releases_refuses_what_it_would_ignore(options: str) -> None:
+    done = d9m("advise", "--torch", "any", "--diff", "2.4..2.6", *options.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"it has no use for {options.split()[0]}" in done.stderr

@@ -50,9 +50,9 @@ REFUSED = [
     ("train.mode(3)", "unknown call", ["train.mode('fast')"]),
     ("Runner()", "unknown call 'Runner()'", ["train.Runner(ordered=False)"]),
     ("Runner(ordered='warn')", "unknown call", []),
-    ("seed_all(", "is no call", []),
-    ("", "is no call", []),
-    ("x" * 600, "is no call", []),
+    ("seed_all(", "is not a call", []),
+    ("", "is not a call", []),
+    ("x" * 600, "is not a call", []),
 ]
 
 
@@ -150,3 +150,34 @@ def test_without_calls_those_of_the_named_packages_are_told_best_first() -> None
         ("train/seed-all-workers", False, 1),
     ]
     assert ask("frame=1.1", "add").helpers == []
+
+
+STATEMENTS = [
+    ("frame.ordered(True)", ["frame.ordered"], []),
+    ("frame.ordered", ["frame.ordered"], []),
+    ("frame.seed(7)", ["frame.seed"], []),
+    ("os.environ['FRAME_WORKSPACE'] = ':8'", ["FRAME_WORKSPACE"], []),
+    ("os.environ['FRAME_SEED'] = '7'", [], ["FRAME_SEED"]),
+]
+
+
+@pytest.mark.parametrize(("text", "covers", "differs"), STATEMENTS)
+def test_a_statement_that_makes_one_setting_is_a_call(
+    text: str, covers: list[str], differs: list[str]
+) -> None:
+    (helper,) = ask("frame=1.1", "add", calls=(text,)).helpers
+    assert (helper.call, helper.covers) == (text, covers)
+    assert [difference.name for difference in helper.differs] == differs
+
+
+def test_a_statement_with_the_wrong_value_is_a_conflict() -> None:
+    (conflict,) = ask("frame=1.1", "add", calls=("frame.ordered(False)",)).conflicts
+    assert conflict.between == ["frame.ordered(False)", "ORD"]
+
+
+@pytest.mark.parametrize("call", ["seed_all(7)", "seed_all(seed=7)", "frame.seed(7)"])
+def test_a_seed_that_was_given_is_the_one_of_the_answer(call: str) -> None:
+    advice = ask("frame=1.1 train=2.0", "add", calls=(call,))
+    (step,) = [step for step in advice.steps if step.name == "frame.seed"]
+    assert (step.value, step.text) == ("7", "frame.seed(7)")
+    assert "7" in advice.helpers[0].call

@@ -67,6 +67,17 @@ def command(
     kb = open_knowledge_base()
     setup = place.setup_or_installed(kb, fact, inference)
     if diff is not None:
+        given = {
+            "--calls": made,
+            "--env-file": env_file,
+            "--from-env": from_env,
+            "--quiet": quiet,
+            "--all": everything,
+            "--allow-unknown": allow_unknown,
+        }
+        ignored = [option for option, value in given.items() if value]
+        if ignored:
+            raise UsageError(f"--diff compares two releases: it has no use for {ignored[0]}")
         raise typer.Exit(_diff(kb, setup, items, diff, scope, format_, out, color))
     advice = advise(kb, setup, items, scope, made, _settings(env_file, from_env))  # type: ignore[arg-type]
     if quiet and format_ != "text":

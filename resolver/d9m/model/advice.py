@@ -274,6 +274,12 @@ class HelperAnswer(msgspec.Struct, frozen=True):
     overwrites: list[str]
     """Settings that it replaces even where the user has set another value."""
     evidence: list[Told]
+    turns_on: list[str] = []
+    """Labels of the switches that it turns on, among those with which an op of the answer raises an
+    error.
+    """
+    warns: bool = False
+    """With it, what would raise an error only warns, and can differ."""
 
 
 class Unknown(msgspec.Struct, frozen=True):

@@ -291,6 +291,8 @@ class Helper(Record, frozen=True, kw_only=True):
     sets: list[Turn]
     overwrites: list[str] = []
     """Names of settings that it replaces even where the user has set another value."""
+    warns: bool = False
+    """It asks for warnings only: what would raise an error goes on, and can differ."""
     evidence: list[Evidence]
 
 

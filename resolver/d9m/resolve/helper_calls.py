@@ -10,8 +10,10 @@ import msgspec
 from d9m.environment.environment import Environment
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
+from d9m.model.op_syntax import split
 from d9m.model.records import Helper
-from d9m.model.signatures import arguments
+from d9m.model.signatures import arguments as read_arguments
+from d9m.resolve import own_statements
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -29,35 +31,64 @@ _LONGEST = 500
 
 def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
     """The call that somebody wrote: ``seed_everything``, ``Trainer(deterministic=True)``, with any
-    further arguments.
+    further arguments; or a statement that makes one setting.
 
     Where several packages have it, that of the named `packages` is meant. Raises UsageError.
     """
+    if len(text) > _LONGEST:
+        raise _no_call(text)
     every = [call(kb, id_) for id_ in kb.keys("helpers")]
-    named = [
-        each
-        for each in every
-        if text.strip().lower() in (each.id, *map(str.lower, spellings(each)))
-    ]
-    written = _CALL.fullmatch(text) if len(text) <= _LONGEST else None
-    if written is None and not named:
-        raise UsageError(
-            f"{quote(text)} is no call", allowed=["seed_everything", "Trainer(deterministic=True)"]
-        )
-    if written is not None and not named:
-        named = _best(every, written["name"], written["arguments"])
-    found = [each for each in named if each.home in packages] or named
+    wanted = text.strip().lower()
+    named = [known for known in every if wanted in (known.id, *map(str.lower, spellings(known)))]
+    written = _CALL.fullmatch(text)
+    arguments = written["arguments"] if written is not None else None
+    own = None if named else own_statements.helper_of(kb, text)
+    if written is not None and not named and (own is None or arguments is not None):
+        named = _best(every, written["name"], arguments)
+    found = [known for known in named if known.home in packages] or named
+    if own is not None and not found:
+        home = kb.meta.folders.get(own[0].partition("/")[0], "")
+        brings = home in packages or home in kb.meta.prefixes
+        return Call(own[0], home if brings else "", own[1])
     if len(found) == 1:
-        return found[0]
+        return _with_seed(found[0], arguments)
     if found:
         raise UsageError(
             f"{quote(text)} may be any of {len(found)}",
-            allowed=[each.helper.call for each in found],
+            allowed=[known.helper.call for known in found],
         )
-    near = _nearest(
-        text.partition("(")[0].strip(), [spelling for each in every for spelling in spellings(each)]
-    )
+    if written is None:
+        raise _no_call(text)
+    names = [spelling for known in every for spelling in spellings(known)]
+    near = _nearest(text.partition("(")[0].strip(), names)
     raise UsageError(f"unknown call {quote(text)}", nearest=near, tip="see: d9m list helpers")
+
+
+def _no_call(text: str) -> UsageError:
+    known = ["seed_everything", "Trainer(deterministic=True)", "torch.manual_seed(7)"]
+    return UsageError(f"{quote(text)} is not a call", allowed=known)
+
+
+_SEED = re.compile(r"(?:seed=)?(?:0|seed)")
+_NUMBER = re.compile(r"(?:seed=)?(?P<number>[0-9]+)")
+
+
+def _with_seed(known: Call, arguments: str | None) -> Call:
+    """A call with the seed that was written in place of the one of its record."""
+    first = next(iter(split(arguments[1:-1])), "") if arguments else ""
+    given = _NUMBER.fullmatch(first.replace(" ", ""))
+    helper = known.helper
+    name, _bracket, inside = helper.call.partition("(")
+    template = split(inside.rpartition(")")[0])
+    if given is None or not template or not _SEED.fullmatch(template[0]):
+        return known
+    sets = [
+        msgspec.structs.replace(turn, to=[given["number"]], free=False) if turn.free else turn
+        for turn in helper.sets
+    ]
+    keyword = "seed=" if template[0].startswith("seed=") else ""
+    shown = f"{name}({', '.join([keyword + given['number'], *template[1:]])})"
+    return Call(known.id, known.home, msgspec.structs.replace(helper, call=shown, sets=sets))
 
 
 def spellings(wanted: Call) -> tuple[str, ...]:
@@ -81,28 +112,27 @@ def must_exist(environment: Environment, wanted: Call) -> None:
 
 def _nearest(name: str, spellings: Sequence[str]) -> list[str]:
     """Calls with a name like this one, with or without what comes before the last dot."""
-    ends = {each.partition("(")[0].rpartition(".")[2]: each for each in spellings}
-    found = [
-        *nearest(name, spellings),
-        *(ends[each] for each in nearest(name.rpartition(".")[2], ends)),
-    ]
-    return list(dict.fromkeys(found))[:3]
+    ends: dict[str, str] = {}
+    for spelling in spellings:
+        ends[spelling.partition("(")[0].rpartition(".")[2]] = spelling
+    short = [ends[end] for end in nearest(name.rpartition(".")[2], ends)]
+    return list(dict.fromkeys([*nearest(name, spellings), *short]))[:3]
 
 
 def _best(every: Sequence[Call], name: str, arguments: str | None) -> list[Call]:
     """Calls of this name whose arguments were written; those that ask for the most."""
-    named = [
-        (each, asked)
-        for each in every
-        for spelling in spellings(each)
-        if (asked := _asked(spelling, name))
-    ]
+    named: list[tuple[Call, dict[str, str]]] = []
+    for known in every:
+        for spelling in spellings(known):
+            asked = _asked(spelling, name)
+            if asked:
+                named.append((known, asked))
     given = _arguments(arguments or "()")
-    fitting = [(each, asked) for each, asked in named if asked.items() <= given.items()]
+    fitting = [(known, asked) for known, asked in named if asked.items() <= given.items()]
     if not fitting and arguments is None:  # the bare name of a call that always has arguments
-        return list({each.id: each for each, _asked in named}.values())
-    most = max((len(asked) for _each, asked in fitting), default=0)
-    return list({each.id: each for each, asked in fitting if len(asked) == most}.values())
+        return list({known.id: known for known, _asked in named}.values())
+    most = max((len(asked) for _known, asked in fitting), default=0)
+    return list({known.id: known for known, asked in fitting if len(asked) == most}.values())
 
 
 def _asked(spelling: str, name: str) -> dict[str, str]:
@@ -113,16 +143,23 @@ def _asked(spelling: str, name: str) -> dict[str, str]:
     known, bracket, rest = spelling.partition("(")
     if not f".{known}".lower().endswith(f".{name}".lower()):
         return {}
-    asked = {each: value for each, value in _arguments(bracket + rest).items() if value != each}
-    return {"": "", **{each: value for each, value in asked.items() if not value.isdigit()}}
+    asked = {"": ""}
+    for argument, value in _arguments(bracket + rest).items():
+        if value != argument and not value.isdigit():
+            asked[argument] = value
+    return asked
 
 
 def _arguments(text: str) -> dict[str, str]:
     """Keyword arguments, and texts without a keyword (``"error"``); of anything, the empty one."""
-    written = arguments(text[1:].rpartition(")")[0])
-    keywords = {name.lower(): _literal(said) for name, said in written.keywords.items()}
-    texts = [_literal(said) for said in written.positional if said[:1] in "\"'"]
-    return {"": "", **keywords, **{f"{said!r}": said for said in texts}}
+    written = read_arguments(text[1:].rpartition(")")[0])
+    found = {"": ""}
+    for name, said in written.keywords.items():
+        found[name.lower()] = _literal(said)
+    for said in written.positional:
+        if said[:1] in "\"'":
+            found[repr(_literal(said))] = _literal(said)
+    return found
 
 
 def _literal(text: str) -> str:

@@ -11,12 +11,12 @@ import msgspec
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
-from d9m.model.advice import Difference, HelperAnswer
+from d9m.model.advice import Difference, HelperAnswer, OpAnswer
 from d9m.model.records import Clause, Turn
 from d9m.model.settings import Step
 from d9m.resolve.answers import told_of
 from d9m.resolve.helper_calls import Call, call
-from d9m.resolve.merge import ABSENT, Contest, Settled, both, demands, settle
+from d9m.resolve.merge import ABSENT, Contest, Settled, both, demands, line, settle
 from d9m.resolve.select import Need
 
 
@@ -54,16 +54,20 @@ def met(
             if made is not None and made.contradicts:
                 contests.append(_contest(each, step, made))
             else:
-                kept.append(_marked(step, each, made))
+                kept.append(_marked(kb, step, each, made))
         steps = tuple(kept)
     return Settled(steps, tuple(contests))
 
 
-def _marked(step: Step, by: Call, made: Made | None) -> Step:
+def _marked(kb: KnowledgeBase, step: Step, by: Call, made: Made | None) -> Step:
     if made is None or not made.covers(step):
         return step
-    value = step.value if made.value is None else made.value
-    return msgspec.structs.replace(step, covered_by=by.helper.call, value=value)
+    covered = msgspec.structs.replace(step, covered_by=by.helper.call)
+    if made.value is None or step.setting_kind not in ("env", "python"):
+        return covered
+    return msgspec.structs.replace(
+        covered, value=made.value, text=line(kb.setting(step.name), made.value)
+    )
 
 
 def _contest(by: Call, step: Step, made: Made) -> Contest:
@@ -148,19 +152,49 @@ def _is_made(kb: KnowledgeBase, environment: Environment, label: str, used: Sequ
     return bool(steps) and all(step.covered_by is not None for step in steps)
 
 
-def told(
-    kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], used: Sequence[Call]
+def helper_answers(
+    kb: KnowledgeBase,
+    environment: Environment,
+    steps: Sequence[Step],
+    used: Sequence[Call],
+    ops: Sequence[OpAnswer],
 ) -> list[HelperAnswer]:
     """The user's calls held against the settings; without any, calls that would cover some, best
     first.
     """
     if used:
-        return [_answer(kb, environment, steps, each, True) for each in used]
-    here = [each for each in _of(kb, environment) if environment.holding(each.helper.when)]
-    answers = [_answer(kb, environment, steps, each, False) for each in here]
-    return sorted(
-        (each for each in answers if each.covers), key=lambda each: (-len(each.covers), each.id)
-    )
+        refusing = _refusing(ops)
+        answers: list[HelperAnswer] = []
+        for call_ in used:
+            answer = _answer(kb, environment, steps, call_, True)
+            turns_on = [label for label in refusing if _turns_on(kb, environment, call_, label)]
+            answers.append(msgspec.structs.replace(answer, turns_on=turns_on))
+        return answers
+    here = [known for known in _of(kb, environment) if environment.holding(known.helper.when)]
+    answers = [_answer(kb, environment, steps, known, False) for known in here]
+    helping = [answer for answer in answers if answer.covers]
+    return sorted(helping, key=lambda answer: (-len(answer.covers), answer.id))
+
+
+def _refusing(ops: Sequence[OpAnswer]) -> list[str]:
+    """Labels of the switches with which ops raise an error."""
+    labels: dict[str, None] = {}
+    for op in ops:
+        for source in op.sources:
+            labels.update(dict.fromkeys((source.raised_by or "").split(" + ")))
+    return [label for label in labels if label]
+
+
+def _turns_on(kb: KnowledgeBase, environment: Environment, by: Call, label: str) -> bool:
+    """Whether a call makes a statement of the program with which a switch is on."""
+    for turn in kb.solution(label)[1].settings:
+        if turn.set is None or kb.setting(turn.set).kind != "python":
+            continue
+        for made in by.helper.sets:
+            same = made.set == turn.set and (not made.to or not set(made.to).isdisjoint(turn.to))
+            if same and environment.holding(made.when):
+                return True
+    return False
 
 
 def _of(kb: KnowledgeBase, environment: Environment) -> list[Call]:
@@ -195,6 +229,7 @@ def _answer(
         differs,
         _overwritten(environment, each),
         evidence,
+        warns=each.helper.warns,
     )
 
 

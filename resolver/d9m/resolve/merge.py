@@ -195,7 +195,7 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         imports=list(setting.imports),
         before_import=setting.before_import,
         separator=setting.list_,
-        text=_text(setting, value),
+        text=line(setting, value),
         where=setting.where,
         value_type=setting.value_type,
         setting_kind=setting.kind,
@@ -203,7 +203,7 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
     )
 
 
-def _text(setting: Setting, value: str | None) -> str | None:
+def line(setting: Setting, value: str | None) -> str | None:
     """The line to write, where it is not plain from name and value."""
     if setting.statement is not None:
         return setting.statement.replace("{value}", value or "")

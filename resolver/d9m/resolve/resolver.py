@@ -92,7 +92,7 @@ def resolve(
         steps=list(whole.steps),
         conflicts=[priced(kb, environment, each, own, scope) for each in whole.contests],
         scope_conflicts=list(across(kb, environment, scope, own)),
-        helpers=helper_effects.told(kb, environment, whole.steps, used),
+        helpers=helper_effects.helper_answers(kb, environment, whole.steps, used, ops),
         solutions=_solutions(kb, environment, chosen, wanted),
         ops=ops,
         ingredients=[_ingredient_answer(kb, environment, *each) for each in ingredients],

@@ -88,4 +88,4 @@ def remarks(answer: Answer) -> Iterator[str]:
         yield f"# NOT BOTH: {other}: {'; '.join(conflict.choices)}"
     for helper in answer.advice.helpers:
         if helper.used and helper.covers:
-            yield f"# left out, {helper.call} does it: {', '.join(helper.covers)}"
+            yield f"# left out, {helper.call} sets it: {', '.join(helper.covers)}"

@@ -43,7 +43,7 @@ def write(page: Page, answer: Answer) -> None:
     """The ops, those that repeat alike on one line; without named ops the worst ones."""
     ops = [op for op in answer.advice.ops if op.query != "*"]
     names = short_names(ops)
-    shown = ops if answer.named_ops or answer.everything else _worst(ops)
+    shown = ops if answer.named_ops or answer.everything else _worst(answer, ops)
     hints = answer.named_ops or answer.everything
     groups = _grouped(answer, shown, hints)
     labels = [", ".join(names[op.query] for op in group) for group in groups]
@@ -57,11 +57,15 @@ def write(page: Page, answer: Answer) -> None:
         _package_line(page, answer, source)
         _write_hints(page, _source_hints(answer, source))
     if len(shown) < len(ops):
-        page.paragraph(f"{len(ops) - len(shown)} more ops: --all", "    ", style="dim")
+        more = "more ops" if shown else "ops"
+        page.paragraph(f"{len(ops) - len(shown)} {more}: --all", "    ", style="dim")
     page.gap()
 
 
-def _worst(ops: Sequence[OpAnswer]) -> list[OpAnswer]:
+def _worst(answer: Answer, ops: Sequence[OpAnswer]) -> list[OpAnswer]:
+    """The worst ops; none for somebody who asked what a call leaves to do."""
+    if any(helper.used for helper in answer.advice.helpers):
+        return []
     recorded = [op for op in ops if op.outcome != "no-known-source"]
     return sorted(recorded, key=lambda op: -WORST_LAST.index(op.outcome))[:MOST_OPS]
 
@@ -151,11 +155,14 @@ def _raises(answer: Answer, source: SourceAnswer) -> str:
     """With the switch among the advised settings the call raises; else it goes on, and can
     differ.
     """
+    switches = set((source.raised_by or "").split(" + "))
+    for helper in answer.advice.helpers:
+        if helper.used and switches.intersection(helper.turns_on):
+            return "warns, and can differ between runs" if helper.warns else "raises an error"
     advised = {solution.label for solution in answer.advice.solutions}
-    if source.raised_by is None or set(source.raised_by.split(" + ")) <= advised:
+    if source.raised_by is None or switches <= advised:
         return "raises an error"
-    switch = phrases.join([phrases.call(answer.kb, each) for each in source.raised_by.split(" + ")])
-    return f"can differ; with {switch} it raises an error"
+    return f"can differ; with {phrases.calls(answer.kb, sorted(switches))} it raises an error"
 
 
 def _where(answer: Answer, source: SourceAnswer) -> str:

@@ -38,34 +38,31 @@ _GROUP = {"unset": "shell", "env": "shell", "append": "shell"}
 
 def settings(page: Page, answer: Answer) -> None:
     """What to set, in the order in which a person does it, in lines to copy; less what is set
-    already, and right.
+    already, and right, and what a call of the user's makes.
     """
     advice = answer.advice
     done = {made.name for made in advice.existing if made.status == "needed"}
     done.difference_update(advice.missing)
     groups: dict[str, list[Step]] = {}
     for step in advice.steps:
-        if step.name not in done:
+        if step.name not in done and step.covered_by is None:
             groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
     for group, members in groups.items():
         page.gap()
         page.line(Span(_TITLES[group], "head"))
         if group == "python":
-            for statement in imports([step for step in members if step.covered_by is None]):
+            for statement in imports(members):
                 page.commented(statement, None)
             members = program_steps(members)
         last: str | None = None
         for step in members:
             comment = _comment(answer, step)
-            repeated = comment == last and step.covered_by is None
-            page.commented(line(step), None if repeated else comment)
+            page.commented(line(step), None if comment == last else comment)
             last = comment
     page.gap()
 
 
 def _comment(answer: Answer, step: Step) -> str | None:
-    if step.covered_by is not None:
-        return f"{step.covered_by.partition('(')[0]} does it"
     note = step.why if step.kind == "avoid" else step.note
     if step.when is None:
         return note
@@ -92,38 +89,41 @@ def _choices(page: Page, conflict: Conflict) -> None:
 
 
 def helpers(page: Page, answer: Answer) -> None:
-    """What the user's own calls do and leave; without any, the calls that would do most."""
+    """What the user's own calls do; without any, the calls that would do most."""
     used = [helper for helper in answer.advice.helpers if helper.used]
     for helper in used:
         _used(page, answer, helper)
-    if used:
-        left = dict.fromkeys(step.name for step in answer.advice.steps if step.covered_by is None)
-        rest = f"Left to do: {phrases.join(list(left))}." if left else "Nothing is left to do."
-        page.paragraph(rest)
-    else:
-        shorter = [each for each in answer.advice.helpers if len(each.covers) >= LEAST_COVERED]
+    if not used:
+        shorter = [known for known in answer.advice.helpers if len(known.covers) >= LEAST_COVERED]
         for helper in shorter[:MOST_HELPERS]:
             _suggested(page, helper)
     page.gap()
 
 
 def _used(page: Page, answer: Answer, helper: HelperAnswer) -> None:
-    if helper.covers:
-        page.paragraph(f"{helper.call} does {phrases.join(helper.covers)}.", "", "  ")
-    else:
-        page.paragraph(f"{helper.call} does nothing of what follows.", "", "  ")
+    page.line(Span(helper.call, "head"))
+    for step in answer.advice.steps:
+        if step.covered_by == helper.call:
+            page.marked(Span("✓", "good"), "", line(step))
     for difference in helper.differs:
         where = phrases.conditions(answer.kb, difference.when)
-        does = f" ({helper.call.partition('(')[0]} does it {where})" if where else ""
-        page.paragraph(f"{difference.name}: {difference.why}{does}", "  • ", "    ")
+        does = f" (it does so {where})" if where else ""
+        page.marked(Span("✗", "bad"), "", f"{difference.name}: {difference.why}{does}")
+    if any(helper.call in conflict.between for conflict in answer.advice.conflicts):
+        page.marked(Span("✗", "bad"), "", "in conflict: choose above")
+    elif helper.turns_on and not helper.covers:
+        does = "warns" if helper.warns else "raises an error"
+        page.marked(Span("!", "doubt"), "", f"with it an op above {does}")
+    elif not helper.covers and not helper.differs:
+        page.marked(Span("–"), "", "sets nothing that is needed here")
 
 
 def _suggested(page: Page, helper: HelperAnswer) -> None:
     several = f"{len(helper.leaves)} settings"
     names = phrases.join(helper.leaves) if len(helper.leaves) <= MOST_LEFT else several
-    left = f" and leaves {names} to you" if helper.leaves else ""
+    left = f", and leaves {names} to you" if helper.leaves else ""
     covered = phrases.join(helper.covers)
-    page.paragraph(f"Shorter: {helper.call} does {covered}{left}.", "", "  ")
+    page.paragraph(f"Shorter: {helper.call} sets {covered}{left}.", "", "  ")
 
 
 MOST_VALUE = 40

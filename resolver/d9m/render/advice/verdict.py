@@ -26,7 +26,7 @@ def sentences(answer: Answer) -> str:
     first.
     """
     advice = answer.advice
-    parts = _faults(answer)
+    parts = [*_faults(answer), *_left(answer)]
     ops = [op for op in advice.ops if op.query != "*"]
     own = next((op for op in advice.ops if op.query == "*"), None)
     if own is not None and (not ops or own.outcome not in REPEATS):
@@ -57,6 +57,20 @@ def _faults(answer: Answer) -> list[str]:
         found.append(f"No value of {conflict.name} suits {both}{sides}.")
     return found
 
+
+def _left(answer: Answer) -> list[str]:
+    """What the user's own calls leave to do."""
+    used = [helper.call for helper in answer.advice.helpers if helper.used]
+    left = {step.name: None for step in answer.advice.steps if step.covered_by is None}
+    if not used:
+        return []
+    who = f"{used[0]} leaves" if len(used) == 1 else "Your calls leave"
+    what = phrases.join(list(left)) if len(left) <= MOST_LEFT else f"{len(left)} settings"
+    return [f"{who} {what or 'nothing'} to you."]
+
+
+MOST_LEFT = 6
+"""Settings left to do that a sentence names."""
 
 MOST_FAULTS = 2
 """Wrong settings that have a sentence each."""
@@ -198,10 +212,18 @@ def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) 
     switches = {source.raised_by for op in ops for source in op.sources if source.raised_by}
     advised = {solution.label for solution in answer.advice.solutions}
     named = _named(ops, names)
+    for helper in answer.advice.helpers:
+        if helper.used and switches.intersection(helper.turns_on):
+            if helper.warns:
+                return f"{named} can differ between runs: {helper.call} only warns."
+            return f"{named} {_errors(ops)} with {helper.call}."
     if switches & advised:
-        errors = "raises an error" if len(ops) == 1 else "raise errors"
-        return f"{named} {errors} under them."
+        return f"{named} {_errors(ops)} under them."
     return f"{named} can differ between runs: no deterministic version of {_it(ops)} exists here."
+
+
+def _errors(ops: Sequence[OpAnswer]) -> str:
+    return "raises an error" if len(ops) == 1 else "raise errors"
 
 
 def _say_unsolved(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
