@@ -111,7 +111,7 @@ def _of_complaint(
         described = [symptom for symptom in described if not symptom.is_general]
     subject = about_complaint(kb, text, described, setup, here)
     if subject is not None and (subject.ops or subject.packages):
-        described = [symptom for symptom in described if not symptom.record.settings]
+        described = [symptom for symptom in described if not symptom.record.by_settings]
     return [_of_symptom(kb, symptom) for symptom in described], subject
 
 

@@ -169,7 +169,7 @@ def _of_frameworks(
     here: Setup | None,
 ) -> Subject | None:
     """The settings of the frameworks that are named, else of those that are installed here."""
-    if not any(symptom.record.settings for symptom in described):
+    if not any(symptom.record.by_settings for symptom in described):
         return None
     own = mentions.frameworks(_names(kb, setup))
     found = {} if own or here is None else dict(here.packages)

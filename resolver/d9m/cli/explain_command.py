@@ -1,4 +1,4 @@
-"""`d9m explain`: recognise an error or warning text and answer it."""
+"""`d9m explain`: say what a message, a log or a complaint means, and what to do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def command(
     text: Annotated[
         str | None,
         typer.Argument(
-            help="The text, or a file that holds it; without it, or as -: standard input."
+            help="A message, a complaint in your own words, or a file; - or nothing reads "
+            "standard input."
         ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
@@ -36,7 +37,9 @@ def command(
     ] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
-    """Recognise an error or warning text (or one in a whole log), and say what to do."""
+    """Say what an error, a warning, a log or a complaint means, and what to do.
+
+    Finds the message, else the ops, packages, settings and versions that the text names."""
     from d9m.browse.explain import explain
     from d9m.environment.detect import detect
     from d9m.render import as_json

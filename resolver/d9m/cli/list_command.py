@@ -16,15 +16,20 @@ def register(app: typer.Typer) -> None:
 
 def command(
     kind: Annotated[
-        str | None, typer.Argument(help="sources, claims, solutions, settings, ops, …")
+        str | None,
+        typer.Argument(help="sources, settings, ops, errors, …; nothing: which lists there are."),
     ] = None,
-    package: Annotated[str | None, typer.Option("--package", help="Only of this package.")] = None,
+    package: Annotated[
+        str | None, typer.Option("--package", help="Only what belongs to this package.")
+    ] = None,
     text: Annotated[
-        str | None, typer.Option("--grep", help="Only with this text, whatever its case.")
+        str | None, typer.Option("--grep", help="Only lines with this text, in any case.")
     ] = None,
     evidence: Annotated[
         str | None,
-        typer.Option("--evidence", metavar="KIND", help="Claims that rest on no more than this."),
+        typer.Option(
+            "--evidence", metavar="KIND", help="Only claims that nothing stronger supports."
+        ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
     out: Annotated[
@@ -32,7 +37,7 @@ def command(
     ] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
-    """What is known, a line each. Without a kind: which lists there are."""
+    """List what is known, a line for each thing."""
     from d9m.browse.listing import KINDS, listing
     from d9m.render import as_json
     from d9m.render.browse import listing as rendered

@@ -18,7 +18,8 @@ def register(app: typer.Typer) -> None:
 
 def command(
     names: Annotated[
-        list[str], typer.Argument(help="An op, label, setting, source, package, pull request, …")
+        list[str],
+        typer.Argument(help="An op, a setting, a package, an error, a source, a pull request, …"),
     ],
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
     out: Annotated[
@@ -26,7 +27,7 @@ def command(
     ] = None,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
-    """One record or op across all versions; labels and aliases work: d9m show TDO."""
+    """Print everything that is known of one thing, in every release, with who says so."""
     from d9m.browse.show import show
     from d9m.render import as_json
     from d9m.render.browse import show as rendered

@@ -501,7 +501,7 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     """Of a symptom: what should be the same and is not."""
     packages: list[str] = []
     """Of a symptom: packages that have a part in it, whoever names them."""
-    settings: bool = False
+    by_settings: bool = False
     """Of a symptom: whether the settings that `d9m advise` names are the answer."""
     ops: list[str] = []
     sources: list[str] = []

@@ -14,20 +14,28 @@ from d9m.render.page import Page, Span
 
 Field: TypeAlias = Callable[[Page, KnowledgeBase, Any], None]
 
-ELSEWHERE = {"evidence", "timeline", "title", "summary", "releases", "label", "name"}
-"""Fields with a place of their own on the page."""
+ELSEWHERE = frozenset(
+    [
+        *("evidence", "timeline", "title", "summary", "releases", "label", "name"),
+        *("order", "folder", "imports", "value_type", "list", "moved_from", "number"),
+        *("about", "not_about", "packages", "by_settings", "variable", "variable_forms"),
+        *("tags", "holds", "before_import", "placeholder"),
+    ]
+)
+"""Fields with a place of their own on the page, and those that only programs read."""
 
 
 def write(page: Page, kb: KnowledgeBase, record: Mapping[str, Any]) -> None:
-    """Every field that a reader needs, under a heading of its own."""
+    """Every field that a reader needs, in the order of the record."""
     for name, value in record.items():
-        if name in ELSEWHERE or value in ([], {}, "", None):
+        if name in ELSEWHERE or value in ([], {}, "", None, False):
             continue
         special = _FIELDS.get(name)
         if special is not None:
             special(page, kb, value)
         else:
-            page.paragraph(f"{name.replace('_', ' ')}: {_flat(value)}", "", "  ")
+            label = name.replace("_", " ")
+            page.paragraph(f"{label[:1].upper()}{label[1:]}: {_flat(value)}", "", "  ")
 
 
 def _when(page: Page, kb: KnowledgeBase, value: Any) -> None:
@@ -39,6 +47,51 @@ def _condition(kb: KnowledgeBase, value: Any) -> str:
     return phrases.conditions(kb, clauses)
 
 
+def _sentence(template: str, last: str = "and") -> Field:
+    """A value, or several, in a sentence."""
+
+    def write_sentence(page: Page, kb: KnowledgeBase, value: Any) -> None:
+        items = [value] if isinstance(value, str) else list(value)
+        page.paragraph(template.format(phrases.join(items, last)), "", "  ")
+
+    return write_sentence
+
+
+def _word(sentences: Mapping[str, str]) -> Field:
+    """A word of a closed list, as the sentence that it stands for."""
+
+    def write_word(page: Page, kb: KnowledgeBase, value: str) -> None:
+        if sentences.get(value):
+            page.paragraph(sentences[value], "", "  ")
+
+    return write_word
+
+
+def _mechanism(page: Page, kb: KnowledgeBase, value: str) -> None:
+    page.paragraph(f"Cause: {value.replace('-', ' ')}.", "", "  ")
+
+
+def _optional(page: Page, kb: KnowledgeBase, value: bool) -> None:
+    page.paragraph("Not every program needs it.")
+
+
+def _code(page: Page, kb: KnowledgeBase, value: str) -> None:
+    """Lines to copy."""
+    page.gap()
+    for line in value.replace("{value}", "…").splitlines():
+        page.line(f"  {line}")
+    page.gap()
+
+
+def _advice(page: Page, kb: KnowledgeBase, value: str) -> None:
+    page.gap()
+    page.line(Span("What to do", "head"))
+    for part in value.splitlines():
+        if part.strip():
+            page.paragraph(part, "  ", "  ")
+    page.gap()
+
+
 def _statements(title: str) -> Field:
     """Cautions, notes, work-arounds, costs: a text each, and where it holds."""
 
@@ -46,20 +99,19 @@ def _statements(title: str) -> Field:
         page.gap()
         page.line(Span(title, "head"))
         for statement in value:
-            if isinstance(statement, str):
-                page.paragraph(statement, "  • ", "    ")
-                continue
-            where = _condition(kb, statement["when"]) if statement.get("when") else ""
-            factor = f" (time × {statement['factor']})" if statement.get("factor") else ""
-            page.paragraph(
-                f"{where[:1].upper()}{where[1:]}: {statement['text']}{factor}"
-                if where
-                else f"{statement['text']}{factor}",
-                "  • ",
-                "    ",
-            )
+            page.paragraph(_statement(kb, statement), "  • ", "    ")
+        page.gap()
 
     return write_statements
+
+
+def _statement(kb: KnowledgeBase, statement: Any) -> str:
+    if isinstance(statement, str):
+        return statement
+    where = _condition(kb, statement["when"]) if statement.get("when") else ""
+    factor = f" (time × {statement['factor']})" if statement.get("factor") else ""
+    text = f"{statement['text']}{factor}"
+    return f"{where[:1].upper()}{where[1:]}: {text}" if where else text
 
 
 def _turns(title: str) -> Field:
@@ -72,6 +124,7 @@ def _turns(title: str) -> Field:
             where = f", {_condition(kb, turn['when'])}" if turn.get("when") else ""
             note = f" ({turn['note']})" if turn.get("note") else ""
             page.paragraph(f"{_turned(kb, turn)}{where}{note}", "  ", "    ")
+        page.gap()
 
     return write_turns
 
@@ -88,38 +141,84 @@ def _turned(kb: KnowledgeBase, turn: dict[str, Any]) -> str:
 
 
 def _examples(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
+    """Code to copy, with what it is for above it."""
     for example in value:
-        page.gap()
         where = _condition(kb, example["when"]) if example.get("when") else ""
-        page.paragraph(f"{example.get('note') or 'Example'} {where}".strip() + ":")
+        page.gap()
+        page.paragraph(f"{example.get('note') or where or 'Example'}:")
         for line in example["code"].splitlines():
             page.line(f"  {line}")
+    page.gap()
 
 
 def _texts(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
-    """The wordings of a message."""
+    """The wordings of a message, or what people say of a symptom."""
     page.gap()
     page.line(Span("Wordings", "head"))
     for text in value:
         where = f" ({_condition(kb, text['when'])})" if text.get("when") else ""
         page.paragraph(f'"{text["text"]}"{where}', "  ", "    ")
-
-
-def _ops(page: Page, kb: KnowledgeBase, value: list[str]) -> None:
-    page.paragraph(f"Ops: {', '.join(value)}", "", "  ")
+    page.gap()
 
 
 _FIELDS: dict[str, Field] = {
-    "when": _when,
-    "ops": _ops,
+    "accepts": _sentence("Takes {}.", "or"),
+    "advice": _advice,
+    "aliases": _sentence("Also called {}."),
+    "call": _code,
     "cautions": _statements("Watch out"),
-    "notes": _statements("Good to know"),
-    "workarounds": _statements("Other ways"),
+    "conda": _sentence("In conda: {}."),
     "costs": _statements("What it costs"),
-    "settings": _turns("Set"),
-    "sets": _turns("What it sets by itself"),
+    "distributions": _sentence("On PyPI: {}."),
+    "effect": _word({"never": "Nothing reads it."}),
     "examples": _examples,
+    "exception": _sentence("Raised as {}."),
+    "instead": _sentence("{} was meant."),
+    "kind": _word(
+        {
+            "env": "An environment variable.",
+            "python": "A statement in Python.",
+            "flag": "A command-line flag.",
+            "config": "A key of the configuration.",
+            "install": "A package to install.",
+            "code": "An argument or a place in your code.",
+        }
+    ),
+    "mechanism": _mechanism,
+    "never_released": _sentence("Never released: {}."),
+    "note": _sentence("{}"),
+    "notes": _statements("Good to know"),
+    "ops": _sentence("Ops: {}"),
+    "optional": _optional,
+    "overwrites": _sentence("Replaces what you have set for {}."),
+    "read": _word(
+        {
+            "process-start": "It is read when the process starts: set it before.",
+            "import": "It is read at the import: set it before.",
+            "first-use": "It is read at its first use: a later change has no effect.",
+            "per-call": "It counts for the calls that follow.",
+            "build": "It counts when the engine or the library is built.",
+            "install": "It counts from the installation on.",
+        }
+    ),
+    "records": _sentence("Records: {}"),
+    "references": _sentence("Threads: {}"),
+    "refuses": _sentence("These values undo it: {}."),
+    "scope": _word(
+        {
+            "batch": "It is about equal bits in any batch.",
+            "hardware": "It is about equal bits on any machine.",
+        }
+    ),
+    "sets": _turns("What it sets by itself"),
+    "settings": _turns("Set"),
+    "sources": _sentence("Cause: d9m show {}"),
+    "statement": _code,
+    "stock": _sentence("A vendor's build of {}."),
     "texts": _texts,
+    "url": _sentence("{}"),
+    "when": _when,
+    "workarounds": _statements("Other ways"),
 }
 """Field -> how it is written, where name and value are not enough."""
 

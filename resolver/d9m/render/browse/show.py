@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -17,42 +17,103 @@ from d9m.render.browse import fields
 from d9m.render.page import WIDTH, Page, Span
 from d9m.resolve import op_lookup
 
+MOST_LINES = 20
+"""Records that a page names of a package or a solution; `d9m list` has all."""
+
+MOST_RELEASES = 12
+"""Releases of a package that a page shows, the newest ones."""
+
+DOES = {**words.DOES, "unsolved": "can differ"}
+"""What a source does, in a column that is headed `from run to run`."""
+
 
 def render(kb: KnowledgeBase, showing: Showing, width: int = WIDTH) -> Page:
     page = Page(width)
-    for each in showing.found:
-        _shown(page, kb, each)
+    silent: list[str] = []
+    described: set[str] = set()
+    for shown in showing.found:
+        same = _another_name_of(shown)
+        if same in described:
+            page.paragraph(f"{shown.id} is another name of {same}.", "", "  ")
+        elif shown.kind == "op" and not shown.history:
+            silent.append(_silent(shown))
+            continue
+        else:
+            described.add(shown.id)
+            _shown(page, kb, shown)
+        page.gap()
+    if silent:
+        names = phrases.join(list(dict.fromkeys(silent)), "or")
+        page.paragraph(f"No record names a difference of {names}: that is not a proof.", "", "  ")
         page.gap()
     page.line(f"knowledge base of {showing.d9m.kb_date}")
     return page
 
 
-def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
-    label = shown.record.get("label") or shown.record.get("name") or shown.id
-    page.line(
-        Span(str(label), "head"), f"  {shown.kind}" + (f" {shown.id}" if label != shown.id else "")
+def _another_name_of(shown: Shown) -> str | None:
+    """The one op that a name leads to, where it says nothing of its own."""
+    reaches: list[dict[str, Any]] = shown.record.get("reaches", []) if shown.kind == "op" else []
+    if len(reaches) != 1 or reaches[0].get("arguments"):
+        return None
+    op = str(reaches[0]["op"])
+    return op if op != shown.id else None
+
+
+def _silent(shown: Shown) -> str:
+    """An op without a record, and the releases that have it."""
+    spans_ = op_lookup.spans_in_words(
+        msgspec.convert(shown.record.get("spans", []), list[Existence])
     )
-    for field in ("title", "summary"):
+    name = _another_name_of(shown) or shown.id
+    return f"{name} ({shown.record['package']} {spans_})" if spans_ else name
+
+
+def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
+    label = str(shown.record.get("label") or shown.record.get("name") or shown.id)
+    title = shown.record.get("title") if shown.kind == "solution" else None
+    kind = shown.record.get("kind", shown.kind) if shown.kind in _KINDS else shown.kind
+    aside = kind if label == shown.id else f"{kind} {shown.id}"
+    _heading(page, str(title or label), f"{aside} ({label})" if title else aside)
+    for field in ("title", "summary") if title is None else ("summary",):
         if field in shown.record:
             page.paragraph(str(shown.record[field]))
     if shown.kind == "op":
-        reaches = shown.record.get("reaches", [])
-        reached = [f"{each['op']}{_arguments(each)}" for each in reaches if each["op"] != shown.id]
-        spans = op_lookup.spans_in_words(
-            msgspec.convert(shown.record.get("spans", []), list[Existence])
-        )
-        if spans:
-            page.paragraph(f"in {shown.record['package']} {spans}", "", "  ")
-        if reached:
-            page.paragraph(f"reaches {', '.join(reached)}", "", "  ")
-        if not shown.history:
-            page.paragraph("No record names a source of nondeterminism here. That is not a proof.")
-    for each in shown.history:
-        history_table(page, kb, each, shown.kind != "source")
-    if "releases" in shown.record:
-        _releases(page, shown.record["releases"])
+        _reached(page, shown)
+    if shown.kind == "package":
+        _package(page, kb, shown)
+    if shown.kind in ("op", "source"):
+        for history in shown.history:
+            history_table(page, kb, history, shown.kind != "source")
     if shown.kind != "op":
-        fields.write(page, kb, shown.record)
+        hidden = "kind" if shown.kind in _KINDS else ""
+        record = {name: value for name, value in shown.record.items() if name != hidden}
+        fields.write(page, kb, record)
+    if shown.kind == "solution":
+        _covered(page, kb, shown)
+    _evidence(page, shown)
+
+
+_KINDS = ("error", "package", "document")
+"""Things with a kind of their own: a warning, a library, a talk."""
+
+
+def _heading(page: Page, name: str, aside: str) -> None:
+    """A name with what it is; below each other where the page is too narrow."""
+    if len(name) + len(aside) + 2 <= page.width:
+        page.line(Span(name, "head"), f"  {aside}")
+    else:
+        page.paragraph(name, style="head")
+        page.paragraph(aside, "  ")
+
+
+def _reached(page: Page, shown: Shown) -> None:
+    reaches = shown.record.get("reaches", [])
+    reached = [f"{one['op']}{_arguments(one)}" for one in reaches if one["op"] != shown.id]
+    if reached:
+        page.paragraph(f"It stands for {phrases.join(reached)}.", "", "  ")
+
+
+def _evidence(page: Page, shown: Shown) -> None:
     if shown.evidence:
         page.gap()
         page.line(Span("Who says so", "head"))
@@ -67,6 +128,35 @@ def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
 def _arguments(reached: dict[str, Any]) -> str:
     fixed = ",".join(f"{name}={value}" for name, value in reached.get("arguments", {}).items())
     return f"[{fixed}]" if fixed else ""
+
+
+def _covered(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
+    """What a solution is for, a line for each record."""
+    lines = [f"{history.title} (d9m show {history.id})" for history in shown.history]
+    _lines(page, "What it is for", lines, "all: --format json")
+
+
+def _package(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
+    """What is known of a package comes before its releases."""
+    known = [
+        f"{kb.get('sources', id_).title} (d9m show {id_})"
+        for id_ in kb.keys("sources")
+        if kb.home(id_) == shown.id
+    ]
+    _lines(page, "What can differ", known, f"all: d9m list sources --package {shown.id}")
+    _releases(page, shown.id, shown.record.get("releases", {}))
+
+
+def _lines(page: Page, title: str, lines: Sequence[str], all_of_them: str) -> None:
+    if not lines:
+        return
+    page.gap()
+    page.line(Span(title, "head"))
+    for line in lines[:MOST_LINES]:
+        page.paragraph(line, "  • ", "    ")
+    if len(lines) > MOST_LINES:
+        page.paragraph(f"{len(lines) - MOST_LINES} more, {all_of_them}", "    ", style="dim")
+    page.gap()
 
 
 def history_table(page: Page, kb: KnowledgeBase, history: SourceHistory, titled: bool) -> None:
@@ -84,25 +174,24 @@ def history_table(page: Page, kb: KnowledgeBase, history: SourceHistory, titled:
 
 
 def _ranges(
-    page: Page, kb: KnowledgeBase, head: str, package: str, ranges: Sequence[Possible]
+    page: Page, kb: KnowledgeBase, under: str, package: str, ranges: Sequence[Possible]
 ) -> None:
-    rows = [
-        (
-            _where(kb, package, answer.when),
-            Span(words.DOES[answer.outcome], words.STYLES[answer.outcome]),
-            _with(kb, answer),
-        )
-        for answer in ranges
-    ]
-    page.table((head, "", "with"), rows, shrink=(0, 2))
+    """The package stands in the head of the table: rows have its releases."""
+    title = phrases.title(kb, package)
+    head = under if under == title else f"{title} {under}"
+    rows: list[tuple[str, Span, str]] = []
+    for answer in ranges:
+        does = Span(DOES[answer.outcome], words.STYLES[answer.outcome])
+        rows.append((_where(kb, package, answer.when), does, _with(kb, answer)))
+    page.table((head, "from run to run", "with"), rows, shrink=(0, 2))
 
 
 def _where(kb: KnowledgeBase, package: str, when: Clause) -> str:
-    """``PyTorch 2.6 and later``, and what else must hold."""
+    """``2.6 and later``, and what else must hold."""
     bounds = when.get(package)
     releases = spans.span(bounds if isinstance(bounds, Range) else Range(), kb.releases(package))
     rest = phrases.condition(kb, {name: value for name, value in when.items() if name != package})
-    return f"{phrases.title(kb, package)} {releases} {rest}".rstrip()
+    return f"{releases} {rest}".rstrip()
 
 
 def _with(kb: KnowledgeBase, answer: Possible) -> str:
@@ -117,15 +206,20 @@ def _titles(kb: KnowledgeBase, labels: str) -> str:
     return " and ".join(phrases.call(kb, label) for label in labels.split(" + "))
 
 
-def _releases(page: Page, releases: dict[str, Any]) -> None:
-    rows = [
-        (
-            release,
-            str(each.get("date", "-")),
-            ", ".join(f"{name} {version}" for name, version in each.get("with", {}).items()) or "-",
-        )
-        for release, each in releases.items()
-    ]
+def _releases(page: Page, package: str, releases: dict[str, Any]) -> None:
+    """The newest releases, and how to see the others."""
+    if not releases:
+        return
+    rows = list(_release_rows(releases))
     page.gap()
-    page.table(("release", "date", "with"), rows, shrink=(2,))
+    page.table(("release", "date", "with"), rows[-MOST_RELEASES:], shrink=(2,))
+    if len(rows) > MOST_RELEASES:
+        more = f"{len(rows) - MOST_RELEASES} older ones: d9m list versions --package {package}"
+        page.paragraph(more, style="dim")
     page.gap()
+
+
+def _release_rows(releases: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for release, known in releases.items():
+        parts = [f"{name} {version}" for name, version in known.get("with", {}).items()]
+        yield release, str(known.get("date", "-")), ", ".join(parts) or "-"

@@ -1,0 +1,61 @@
+"""Every record as `d9m show` prints it: in words, and no wider than the page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from d9m.browse.show import KINDS, show
+from d9m.render.browse.show import render
+from golden import knowledge_base
+
+TABLES = [table for table, _kind in KINDS]
+WIDTHS = [40, 80, 120]
+
+STRUCTURE = re.compile(r"^\w[\w ]*: (?:True|False)$", re.MULTILINE)
+"""A field that is printed as Python holds it."""
+
+
+def pages(table: str, width: int) -> dict[str, str]:
+    kb = knowledge_base()
+    return {key: render(kb, show(kb, [key]), width).plain() for key in kb.keys(table)}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_record_is_shown_in_words(table: str) -> None:
+    found = pages(table, 80)
+    assert [key for key, text in found.items() if STRUCTURE.search(text)] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("table", ["errors", "solutions", "settings", "packages", "sources"])
+def test_a_page_is_no_wider_than_asked(table: str, width: int) -> None:
+    limit = max(60, min(width, 120))
+    for key, text in pages(table, width).items():
+        wide = [line for line in text.splitlines() if len(line) > limit]
+        prose = [line for line in wide if len(line.split()) > 1 and not line.startswith("  ")]
+        assert prose == [], key
+
+
+def test_what_is_to_copy_keeps_its_lines() -> None:
+    kb = knowledge_base()
+    text = render(kb, show(kb, ["confirm-it"]), 60).plain()
+    examples = kb.get("ingredients", "confirm-it").examples
+    assert len(examples) > 3
+    for example in examples:
+        assert "".join(f"  {line}".rstrip() + "\n" for line in example.code.splitlines()) in text
+
+
+def test_a_solution_goes_by_its_real_name() -> None:
+    kb = knowledge_base()
+    first = render(kb, show(kb, ["UDA"])).plain().splitlines()[0]
+    assert first.startswith("torch.use_deterministic_algorithms(True)")
+
+
+def test_an_op_is_shown_once_and_its_other_names_in_a_line() -> None:
+    kb = knowledge_base()
+    text = render(kb, show(kb, ["cumsum"])).plain()
+    assert text.count("cumsum on CUDA (pytorch/cumsum)") == 1
+    assert "torch.ops.aten.cumsum is another name of torch.cumsum." in text
+    assert "No record names a difference of jax.numpy.cumsum or tf.math.cumsum" in text
