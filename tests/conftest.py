@@ -28,6 +28,7 @@ SLOW = (
     "authoring/test_mutate.py",
     "emitted/test_frameworks.py",
     "emitted/test_installs.py",
+    "check/test_against.py",
     "check/test_check_command.py",
     "check/test_gpus.py",
     "check/test_ranks.py",

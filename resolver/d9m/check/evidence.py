@@ -8,6 +8,7 @@ from d9m.check.report import ProbeResult, Report
 from d9m.model.runs import Observation, Run, Seen
 
 SHOWN = ("default", "advised", "advised-no-fill")
+"""Arms of a record, next to those of a single setting."""
 
 
 def record(report: Report, today: datetime | None = None) -> Run:
@@ -42,11 +43,13 @@ def _observation(probe: ProbeResult) -> Observation:
             differing=arm.differing,
             changed=round(arm.changed, 6),
             max_ulp=arm.max_ulp,
+            seconds=_short(arm.seconds),
+            quartiles=_pair(arm.quartiles),
             raised=arm.raised,
             failed=arm.failed,
         )
         for name, arm in probe.arms.items()
-        if name in SHOWN
+        if name in SHOWN or "=" in name
     }
     return Observation(
         probe=probe.id,
@@ -63,3 +66,14 @@ def _observation(probe: ProbeResult) -> Observation:
         arms=arms,
         cost=probe.cost,
     )
+
+
+def _short(seconds: float | None) -> float | None:
+    """To three digits; more is noise."""
+    return float(f"{seconds:.3g}") if seconds is not None else None
+
+
+def _pair(quartiles: tuple[float, float] | None) -> tuple[float, float] | None:
+    if quartiles is None:
+        return None
+    return float(f"{quartiles[0]:.3g}"), float(f"{quartiles[1]:.3g}")

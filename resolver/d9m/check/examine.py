@@ -9,6 +9,7 @@ import msgspec
 
 from d9m.api import advise
 from d9m.check import host, report, settings, trust
+from d9m.check.against import Reference, hold, narrowed, require_releases
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
@@ -33,6 +34,10 @@ class CheckRequest(msgspec.Struct, frozen=True):
     wish: Wish
     effort: Effort
     limit: float = 60.0
+    reference: Reference | None = None
+    """Only what it has a digest of is run, at the same sizes."""
+    more: Sequence[arms.Arm] = ()
+    """Arms in addition to the usual ones: a single setting each, say."""
 
 
 class FrameworkRun(msgspec.Struct, frozen=True):
@@ -77,8 +82,12 @@ def examine(kb: KnowledgeBase, question: CheckRequest, machine: Machine, watch: 
             raise
         notes = [f"{error.what}; the CPU was probed instead"]
         found = _on(kb, question, machine, wanted, "cpu", watch)
+    reference = question.reference
     return msgspec.structs.replace(
-        found, notes=[*notes, *found.notes], seconds=round(time.monotonic() - began, 1)
+        found,
+        notes=[*notes, *found.notes],
+        seconds=round(time.monotonic() - began, 1),
+        against=hold(found, reference) if reference is not None else None,
     )
 
 
@@ -117,7 +126,13 @@ def _on(
     asked = msgspec.structs.replace(machine.asked, device=device)
     environment = describe(kb, asked)
     every = [each for name in wanted for each in catalogue.probes(name)]
-    selected = select(kb, environment, every, question.wish)
+    wish = question.wish
+    if question.reference is None:
+        selected = select(kb, environment, every, wish)
+    else:
+        require_releases(question.reference, environment)
+        wish = Wish(wish.ops, full=True)  # every type that it may have bits of
+        selected = narrowed(select(kb, environment, every, wish), question.reference)
     if not selected:
         raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}")
     advice = advice_for(kb, asked, selected, question.wish.ops)
@@ -240,6 +255,7 @@ def _run(
 ) -> FrameworkRun:
     framework = own[0].probe.framework
     several = arms.arms(kb, environment, advice, framework, machine.variables, question.wish.full)
+    several += question.more
     plan = Plan(
         launcher=question.launcher,
         framework=framework,

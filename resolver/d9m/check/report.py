@@ -76,6 +76,21 @@ class RankDevice(msgspec.Struct, frozen=True):
     """What its framework calls the device."""
 
 
+class AgainstResult(msgspec.Struct, frozen=True):
+    """The advised results against those of a machine of the same model and releases."""
+
+    file: str
+    machine: str
+    """On which the reference was measured."""
+    other: dict[str, tuple[str, str]]
+    """What is not the same about this machine: here, there. Nothing is compared then."""
+    same: list[str]
+    differing: list[str]
+    """Results with other bits than the reference."""
+    missing: list[str]
+    """Results of the reference that this run could not compare."""
+
+
 class OddResult(msgspec.Struct, frozen=True):
     """A result that some ranks do not share with the ranks whose devices are like theirs."""
 
@@ -119,6 +134,7 @@ class Report(msgspec.Struct, frozen=True):
     """Nothing was to be run."""
     newer: dict[str, str] = {}
     """Packages newer than every release on record, with the newest one there."""
+    against: AgainstResult | None = None
     interrupted: bool = False
     seconds: float = 0.0
     worker_seconds: dict[str, float] = {}
@@ -271,6 +287,10 @@ def exit_code(report: Report) -> ExitCode:
     missing = any(each.status in FINDINGS for each in report.settings)
     if missing or report.odd or any(finding(each) for each in report.probes):
         return ExitCode.FINDINGS
+    if report.against is not None and report.against.differing:
+        return ExitCode.FINDINGS
+    if report.against is not None and not report.against.same:
+        return ExitCode.ABSENT
     if report.settings_only:
         return ExitCode.UNKNOWN if report.newer else ExitCode.ANSWERED
     if not report.summary.probed:

@@ -83,6 +83,14 @@ def command(
     evidence: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write the run as a record, too.")
     ] = None,
+    digests: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the bits of the advised results, too."),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Compare with the bits of a machine of this model."),
+    ] = None,
     limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="A probe that takes longer is given up.")
     ] = 60.0,
@@ -101,8 +109,9 @@ def command(
     if device is not None:
         output.one_of("--device", device, DEVICES)
     _one_question({"--list": list_, "--selftest": selftest, "--compare": compare is not None,
-                   "--settings": settings, "--pid": pid is not None}, evidence)  # fmt: skip
-    for file in (out, evidence):
+                   "--settings": settings, "--pid": pid is not None},
+                  {"--evidence": evidence, "--digests": digests, "--against": against})  # fmt: skip
+    for file in (out, evidence, digests):
         output.writable(file)
     if compare is not None:
         raise typer.Exit(_compare(compare, format_, out, color))
@@ -126,7 +135,15 @@ def command(
             f"--limit must be more than 0 and at most {LONGEST_LIMIT:g} seconds, not {limit:g}"
         )
     effort = QUICK if quick else FULL if full else NORMAL
-    asked = CheckRequest(launcher, device, framework or [], Wish(items, quick, full), effort, limit)
+    reference = None
+    if against is not None:
+        from d9m.check.against import read
+
+        reference = read(against)
+        device = device or reference.digests.device
+        framework = framework or list(reference.digests.frameworks)
+    wish = Wish(items, quick, full)
+    asked = CheckRequest(launcher, device, framework or [], wish, effort, limit, reference)
     progress = Progress()
     kb = open_knowledge_base()
     try:
@@ -141,6 +158,11 @@ def command(
         progress.end()
     if found is None:
         return  # the first rank reports for all
+    if digests is not None:
+        from d9m.check.against import bits
+        from d9m.render import as_json
+
+        output.write(as_json.render(bits(found)), digests)
     if evidence is not None:
         from d9m.check.evidence import record
         from d9m.render import as_json
@@ -150,15 +172,16 @@ def command(
     raise typer.Exit(reports.exit_code(found))
 
 
-def _one_question(asked: dict[str, bool], evidence: str | None) -> None:
+def _one_question(asked: dict[str, bool], of_a_run: dict[str, str | None]) -> None:
     """Raises UsageError for two options of which one would be passed over in silence."""
     from d9m.errors import UsageError
 
     given = [name for name, wanted in asked.items() if wanted]
     if len(given) > 1 and given != ["--settings", "--pid"]:
         raise UsageError(f"{given[0]} and {given[1]} exclude each other")
-    if given and evidence is not None:
-        raise UsageError(f"{given[0]} runs no probes that --evidence could write down")
+    for name, file in of_a_run.items():
+        if given and file is not None:
+            raise UsageError(f"{given[0]} runs no probes that {name} could use")
 
 
 def _examined(kb: KnowledgeBase, asked: CheckRequest, progress: Progress) -> Report | None:

@@ -139,6 +139,9 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
     if relative.parts[:2] == ("evidence", "runs") and path.suffix == ".json":
         yield _run(path, file)
         return
+    if relative.parts[:2] == ("evidence", "digests") and path.suffix == ".json":
+        yield from _digest_faults(path, file)
+        return
     if kind == "evidence" and path.suffix == ".json":
         yield from _fact_file(path, file)
         return
@@ -170,6 +173,14 @@ def _run(path: Path, file: str) -> Loaded | Fault:
         )
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, DataError) as error:
         return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
+
+
+def _digest_faults(path: Path, file: str) -> Iterator[Fault]:
+    """Reference values are no records: `d9m check --against` reads the file itself."""
+    try:
+        msgspec.json.decode(files.content(path), type=runs.DigestFile)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, DataError) as error:
+        yield Fault(file, 1, "schema", str(error), tip="write it again: d9m check --digests FILE")
 
 
 _FACTS: dict[Any, str] = {

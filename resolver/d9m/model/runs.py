@@ -37,6 +37,10 @@ class Seen(Record, frozen=True, kw_only=True):
     differing: int
     changed: float = 0.0
     max_ulp: int | None = None
+    seconds: float | None = None
+    """Median of one call."""
+    quartiles: tuple[float, float] | None = None
+    """Between which half of the calls lie, in seconds."""
     raised: str | None = None
     failed: str | None = None
 
@@ -77,3 +81,30 @@ class Run(Record, frozen=True, kw_only=True):
     interrupted: bool = False
     """It was stopped before its end: some verdicts are missing."""
     observations: list[Observation]
+
+
+class DigestRecord(Record, frozen=True, kw_only=True):
+    """The bits of one result with the advised settings, on which every repeat agreed."""
+
+    probe: str
+    dtype: str
+    case: dict[str, int]
+    digest: str
+    repeats: int
+
+
+class DigestFile(Record, frozen=True, kw_only=True):
+    """What the advised settings give on one machine, for others like it to compare with.
+
+    ``evidence/digests/<id>.json``, written by ``d9m check --digests``."""
+
+    schema_version: int
+    tool: str
+    date: str
+    """Day, ISO 8601."""
+    device: str
+    cpu: str
+    packages: dict[str, str]
+    frameworks: dict[str, dict[str, Any]]
+    """What each framework said of itself and of its device."""
+    results: list[DigestRecord]

@@ -41,6 +41,10 @@ def started(right, often, given, named):
     return value
 
 
+def ulp(right, _often, given, named):
+    return nudged(right(*given, **named))
+
+
 def nan(right, _often, given, named):
     return right(*given, **named) * float("nan")
 
@@ -57,7 +61,9 @@ def raises(_right, _often, _given, _named):
     raise RuntimeError("\x1b[2Jfaulty\u202e")
 
 
-FAULTS = {each.__name__: each for each in (sometimes, unswitched, started, nan, kill, hang, raises)}
+FAULTS = {
+    each.__name__: each for each in (sometimes, unswitched, started, ulp, nan, kill, hang, raises)
+}
 
 
 def break_(name, kind, number):

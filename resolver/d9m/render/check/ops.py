@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from d9m.check.report import ProbeResult, Report, finding, varies_in
+from d9m.check.report import AgainstResult, ProbeResult, Report, finding, varies_in
 from d9m.render.check.labels import (
     as_it_is,
     cost,
@@ -198,3 +198,18 @@ def odd_devices(report: Report) -> Iterator[str]:
             else "bits that differ"
         )
         yield f"{who or 'rank ' + ', '.join(map(str, ranks))}: {than} in {what}"
+
+
+def against(found: AgainstResult) -> Iterator[tuple[Span, str]]:
+    """How the advised results compare with those of the reference."""
+    for name, (here, there) in found.other.items():
+        yield DOUBT, f"{name} is {here} here and {there} in {found.file}: nothing was compared"
+    all_ = len(found.same) + len(found.differing)
+    if found.differing:
+        yield BAD, f"other bits than {found.machine} in {', '.join(found.differing)}"
+    if all_:
+        sign = DOUBT if found.differing else GOOD
+        count = f"{len(found.same)} of {all_} {'result has' if all_ == 1 else 'results have'}"
+        yield sign, f"{count} the bits of {found.machine}"
+    if found.missing and not found.other:
+        yield DOUBT, f"not compared: {', '.join(found.missing)}"

@@ -25,6 +25,7 @@ def render(kb: KnowledgeBase, report: Report, verbose: bool = False, width: int 
     ops.write(page, report, verbose)
     page.gap()
     _ranks(page, report)
+    _against(page, report)
     page.paragraph(ops.values(report))
     if report.left_out and report.probes:
         page.paragraph(f"The probes do not make these settings: {', '.join(report.left_out)}.")
@@ -135,6 +136,15 @@ def _setting(page: Page, check: SettingCheck) -> None:
             else ""
         )
         page.line(f"      → {check.next}{late}")
+
+
+def _against(page: Page, report: Report) -> None:
+    if report.against is None:
+        return
+    page.line(Span("Reference", "head"))
+    for sign, text in ops.against(report.against):
+        page.marked(sign, "", text)
+    page.gap()
 
 
 def _ranks(page: Page, report: Report) -> None:

@@ -94,6 +94,14 @@ def _ops(report: Report) -> Iterator[str]:
     )
     for count, one, many in counts:
         yield from _counted(count, one, many)
+    if report.against is not None:
+        yield from _counted(
+            len(report.against.differing),
+            "{} result has other bits than the reference.",
+            "{} results have other bits than the reference.",
+        )
+        if not report.against.same and not report.against.differing:
+            yield "No result could be compared with the reference."
     if _ran_well(report):
         yield from _counted(
             report.summary.could_not_run,
