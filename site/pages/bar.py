@@ -6,14 +6,14 @@ import html
 import itertools
 from collections.abc import Iterator, Sequence
 
-from d9m.browse.history import Track
+from d9m.browse.history import ReleaseTrack
 from d9m.model.advice import worst
 from d9m.model.records import Outcome
 from pages import phrases
 from pages.markdown import Markdown
 
 
-def bar(track: Track, released: Sequence[str]) -> Markdown:
+def bar(track: ReleaseTrack, released: Sequence[str]) -> Markdown:
     """One part for each run of releases with the same answer, as wide as it has releases; empty
     without any.
 
@@ -37,7 +37,9 @@ def bar(track: Track, released: Sequence[str]) -> Markdown:
     )
 
 
-def _parts(track: Track, released: Sequence[str]) -> Iterator[tuple[str, Outcome | None, int]]:
+def _parts(
+    track: ReleaseTrack, released: Sequence[str]
+) -> Iterator[tuple[str, Outcome | None, int]]:
     answers: dict[str, Outcome] = {}
     for row in track.rows:
         for release in row.releases:

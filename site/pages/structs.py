@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as msgspec_inspect
 
-from d9m.browse.diff import Change
+from d9m.browse.diff import ReleaseDiff
 from d9m.browse.explain import Explained
-from d9m.browse.listing import Listing
+from d9m.browse.listing import RecordList
 from d9m.browse.show import Showing
 from d9m.check.report import Report
 from d9m.kb.store import KnowledgeBase
@@ -26,11 +26,11 @@ from pages.markdown import Markdown, code, codes, escape, listed, prose, slug
 
 ANSWERS: dict[str, type[msgspec.Struct]] = {
     "d9m advise": Advice,
-    "d9m advise --diff A..B": Change,
+    "d9m advise --diff A..B": ReleaseDiff,
     "d9m check": Report,
     "d9m explain": Explained,
     "d9m show": Showing,
-    "d9m list": Listing,
+    "d9m list": RecordList,
 }
 """Command -> what it prints with ``--format json``."""
 

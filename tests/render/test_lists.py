@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from d9m.browse.listing import KINDS, Listing, listing
+from d9m.browse.listing import KINDS, RecordList, listing
 from d9m.render import as_json
 from d9m.render.browse.listing import overview, render
 from golden import knowledge_base
@@ -14,7 +14,7 @@ from golden import knowledge_base
 WIDTHS = [40, 60, 80, 120, 200]
 
 
-def listed(kind: str) -> Listing:
+def listed(kind: str) -> RecordList:
     return listing(knowledge_base(), kind, None, None)
 
 

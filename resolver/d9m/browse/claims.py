@@ -10,7 +10,7 @@ from typing import get_args
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Evidence, EvidenceKind, Range, Source, Step, Unless, When
+from d9m.model.records import Clause, Evidence, EvidenceKind, Range, Source, Step, Unless, When
 
 EVIDENCE: tuple[str, ...] = get_args(EvidenceKind)
 """Kinds of evidence, weakest first."""
@@ -36,13 +36,15 @@ def claims(kb: KnowledgeBase) -> Iterator[Claim]:
             for step in steps:
                 evidence = step.evidence or source.evidence
                 yield Claim(id_, package, f"from {step.from_}: {_answer(step)}", _best(evidence))
-                for each in step.unless:
-                    where = f"from {step.from_}, {_condition(each.when)}: {_answer(each)}"
-                    yield Claim(id_, package, where, _best(each.evidence or evidence))
+                for exception in step.unless:
+                    where = _condition(exception.when)
+                    text = f"from {step.from_}, {where}: {_answer(exception)}"
+                    yield Claim(id_, package, text, _best(exception.evidence or evidence))
 
 
 def _best(evidence: Sequence[Evidence]) -> str:
-    return max((each.kind for each in evidence if each.follows), key=EVIDENCE.index, default="")
+    kinds = [proof.kind for proof in evidence if proof.follows]
+    return max(kinds, key=EVIDENCE.index, default="")
 
 
 def _answer(step: Step | Unless) -> str:
@@ -53,10 +55,12 @@ def _answer(step: Step | Unless) -> str:
 
 
 def _condition(when: When) -> str:
-    return " or ".join(
-        " and ".join(f"{name} {_allowed(allowed)}" for name, allowed in clause.items())
-        for clause in (when if isinstance(when, list) else [when])
-    )
+    clauses = when if isinstance(when, list) else [when]
+    return " or ".join(_clause(clause) for clause in clauses)
+
+
+def _clause(clause: Clause) -> str:
+    return " and ".join(f"{name} {_allowed(allowed)}" for name, allowed in clause.items())
 
 
 def _allowed(allowed: str | list[str] | Range) -> str:

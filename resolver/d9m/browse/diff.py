@@ -10,7 +10,7 @@ from d9m.api import advise
 from d9m.environment.environment import Setup
 from d9m.errors import ExitCode, UsageError, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, WORST_LAST, Advice, OpAnswer, Tool
+from d9m.model.advice import REPEATS, SCHEMA_VERSION, WORST_LAST, Advice, OpAnswer, Tool
 from d9m.model.records import Default, Outcome, Scope
 from d9m.model.settings import Settings
 
@@ -31,7 +31,7 @@ class OpChange(msgspec.Struct, frozen=True):
     after: State | None
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class ReleaseDiff(msgspec.Struct, frozen=True, kw_only=True):
     """`--diff` of version 1 of the JSON."""
 
     schema_version: int
@@ -47,7 +47,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 def compare(
     kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, span: str, scope: Scope
-) -> Change:
+) -> ReleaseDiff:
     """The ops whose answer differs between ``A..B`` of the package that was named.
 
     Raises UsageError where that is not one package, or not two releases.
@@ -65,9 +65,9 @@ def compare(
     first = _states(kb, _with_version(kb, asked, package, before), ops, scope)
     second = _states(kb, _with_version(kb, asked, package, after), ops, scope)
     queries = list(dict.fromkeys([*first[1], *second[1]]))
-    changes = [OpChange(each, first[1].get(each), second[1].get(each)) for each in queries]
-    changed = [each for each in changes if each.before != each.after]
-    return Change(
+    changes = [OpChange(query, first[1].get(query), second[1].get(query)) for query in queries]
+    changed = [change for change in changes if change.before != change.after]
+    return ReleaseDiff(
         schema_version=SCHEMA_VERSION,
         d9m=first[0].d9m,
         package=package,
@@ -96,19 +96,22 @@ def _states(
 
 
 def _state(op: OpAnswer) -> State:
-    alternatives = {tuple(labels) for source in op.sources for labels in source.alternatives}
+    alternatives: set[tuple[str, ...]] = set()
+    for source in op.sources:
+        alternatives.update(tuple(labels) for labels in source.alternatives)
     error = next((source.error for source in op.sources if source.error), None)
-    return State(
-        op.outcome, op.default, op.solutions, [list(each) for each in sorted(alternatives)], error
-    )
+    ordered = [list(labels) for labels in sorted(alternatives)]
+    return State(op.outcome, op.default, op.solutions, ordered, error)
 
 
-def exit_code(change: Change) -> ExitCode:
+def exit_code(change: ReleaseDiff) -> ExitCode:
     """An op that is worse after than before is a finding."""
-    worse = any(
-        each.before
-        and each.after
-        and WORST_LAST.index(each.after.outcome) > max(2, WORST_LAST.index(each.before.outcome))
-        for each in change.ops
-    )
+    worse = any(_is_worse(op) for op in change.ops)
     return ExitCode.FINDINGS if worse else ExitCode.ANSWERED
+
+
+def _is_worse(op: OpChange) -> bool:
+    if op.before is None or op.after is None:
+        return False
+    before = max(len(REPEATS) - 1, WORST_LAST.index(op.before.outcome))
+    return WORST_LAST.index(op.after.outcome) > before

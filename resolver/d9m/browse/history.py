@@ -21,7 +21,7 @@ from d9m.resolve.evaluate import judge
 from d9m.resolve.rules import Verdict
 
 
-class Row(msgspec.Struct, frozen=True):
+class ReleaseRow(msgspec.Struct, frozen=True):
     """Releases with one answer."""
 
     releases: tuple[str, ...]
@@ -38,14 +38,14 @@ class Row(msgspec.Struct, frozen=True):
         return self.releases[-1]
 
 
-class Track(msgspec.Struct, frozen=True):
+class ReleaseTrack(msgspec.Struct, frozen=True):
     """One package's releases, newest first, under one assumption."""
 
     package: str
     title: str
     under: Clause
     """What is assumed, other than the defaults; empty for the usual case."""
-    rows: tuple[Row, ...]
+    rows: tuple[ReleaseRow, ...]
 
 
 class History(msgspec.Struct, frozen=True):
@@ -54,13 +54,13 @@ class History(msgspec.Struct, frozen=True):
     title: str
     home: str
     device: str
-    usual: Track
-    others: tuple[Track, ...]
+    usual: ReleaseTrack
+    others: tuple[ReleaseTrack, ...]
     """Vendor builds, then other assumptions."""
     fixed_in: str | None
 
     @property
-    def today(self) -> Row | None:
+    def today(self) -> ReleaseRow | None:
         """What the newest release does, at worst; None where the source is not met there."""
         released = self.usual.rows[0].newest if self.usual.rows else None
         now = [row for row in self.usual.rows if row.newest == released]
@@ -94,17 +94,18 @@ def _history(kb: KnowledgeBase, id_: str) -> History:
         home,
         device,
         usual,
-        tuple(each for each in found if each.rows),
+        tuple(track for track in found if track.rows),
         finding.fixed_in,
     )
 
 
-def _differs(row: Row, usual: Track) -> bool:
+def _differs(row: ReleaseRow, usual: ReleaseTrack) -> bool:
     """Whether a row says something else than the usual case of its releases."""
-    same = [
-        each for each in usual.rows if each.verdict == row.verdict and each.where in ({}, row.where)
-    ]
-    return not all(any(release in each.releases for each in same) for release in row.releases)
+    same: set[str] = set()
+    for known in usual.rows:
+        if known.verdict == row.verdict and known.where in ({}, row.where):
+            same.update(known.releases)
+    return not same.issuperset(row.releases)
 
 
 def _clauses(when: When) -> Sequence[Clause]:
@@ -142,24 +143,18 @@ def _value(kb: KnowledgeBase, name: str, allowed: Allowed) -> str | None:
     return default if default in values else values[0]
 
 
-def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause) -> Track:
+def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause) -> ReleaseTrack:
     finding, _directions = judge(kb, _environment(kb, home, clause), met, {}, BOTH)
     released = kb.releases(home)
     first = met.source.timeline[home][0].from_
-    rows = [
-        Row(
-            inside,
-            spans.span(bounds, released),
-            when,
-            _without(when, home),
-            verdict,
-        )
-        for when, verdict in finding.possible
-        for bounds in [_bounds(when.get(home))]
-        for inside in [_inside(released, bounds) if released else (bounds.from_ or first,)]
-        if verdict.outcome != "no-known-source" and inside
-    ]
-    return Track(home, kb.package(home).title, under, _newest_first(rows))
+    rows: list[ReleaseRow] = []
+    for when, verdict in finding.possible:
+        bounds = _bounds(when.get(home))
+        inside = _inside(released, bounds) if released else (bounds.from_ or first,)
+        if verdict.outcome != "no-known-source" and inside:
+            span = spans.span(bounds, released)
+            rows.append(ReleaseRow(inside, span, when, _without(when, home), verdict))
+    return ReleaseTrack(home, kb.package(home).title, under, _newest_first(rows))
 
 
 def _without(clause: Clause, home: str) -> Clause:
@@ -171,14 +166,14 @@ def _bounds(allowed: object) -> Range:
 
 
 def _inside(released: Sequence[str], bounds: Range) -> tuple[str, ...]:
-    return tuple(each for each in released if within(each, bounds))
+    return tuple(release for release in released if within(release, bounds))
 
 
-def _newest_first(rows: list[Row]) -> tuple[Row, ...]:
+def _newest_first(rows: list[ReleaseRow]) -> tuple[ReleaseRow, ...]:
     return tuple(sorted(rows, key=lambda row: (key(row.newest), -len(row.where)), reverse=True))
 
 
-def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> Track:
+def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> ReleaseTrack:
     """Images are asked one by one, because each holds its own stock release."""
     released = kb.releases(package)
     groups: list[tuple[list[str], list[tuple[Clause, Verdict]]]] = []
@@ -189,13 +184,13 @@ def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> Track:
             groups[-1][0].append(release)
         else:
             groups.append(([release], possible))
-    rows = [
-        Row(tuple(group), spans.run(group[0], group[-1], released), when, when, verdict)
-        for group, possible in groups
-        for when, verdict in possible
-        if verdict.outcome != "no-known-source"
-    ]
-    return Track(package, kb.package(package).title, {}, _newest_first(rows))
+    rows: list[ReleaseRow] = []
+    for group, possible in groups:
+        span = spans.run(group[0], group[-1], released)
+        for when, verdict in possible:
+            if verdict.outcome != "no-known-source":
+                rows.append(ReleaseRow(tuple(group), span, when, when, verdict))
+    return ReleaseTrack(package, kb.package(package).title, {}, _newest_first(rows))
 
 
 def _image(kb: KnowledgeBase, package: str, release: str, device: str) -> Environment:
@@ -207,17 +202,22 @@ def _image(kb: KnowledgeBase, package: str, release: str, device: str) -> Enviro
 def _exceptions(kb: KnowledgeBase, source: Source, home: str) -> Iterator[Clause]:
     """What some step makes an exception for, and the usual case takes for granted."""
     seen: list[Clause] = []
+    for clause in _exception_clauses(source):
+        under: Clause = {}
+        for name, allowed in clause.items():
+            assumed = _assumption(kb, name, allowed)
+            if assumed:
+                under[name] = assumed
+        if under and home not in under and under not in seen:
+            seen.append(under)
+            yield under
+
+
+def _exception_clauses(source: Source) -> Iterator[Clause]:
     for steps in source.timeline.values():
-        for exception in (each for step in steps for each in step.unless):
-            for clause in _clauses(exception.when):
-                under = {
-                    name: under
-                    for name, allowed in clause.items()
-                    if (under := _assumption(kb, name, allowed))
-                }
-                if under and home not in under and under not in seen:
-                    seen.append(under)
-                    yield under
+        for step in steps:
+            for exception in step.unless:
+                yield from _clauses(exception.when)
 
 
 def _assumption(kb: KnowledgeBase, name: str, allowed: Allowed) -> Allowed | None:

@@ -15,7 +15,7 @@ from d9m.model.advice import SCHEMA_VERSION, Tool
 from d9m.model.op_syntax import plain
 
 
-class Row(msgspec.Struct, frozen=True):
+class ListRow(msgspec.Struct, frozen=True):
     id: str
     package: str
     """Home package; empty where a thing belongs to none."""
@@ -23,11 +23,11 @@ class Row(msgspec.Struct, frozen=True):
     status: str
 
 
-class Listing(msgspec.Struct, frozen=True):
+class RecordList(msgspec.Struct, frozen=True):
     schema_version: int
     d9m: Tool
     kind: str
-    rows: list[Row]
+    rows: list[ListRow]
 
 
 KINDS = (
@@ -49,7 +49,7 @@ KINDS = (
 
 def listing(
     kb: KnowledgeBase, kind: str, package: str | None, text: str | None, evidence: str | None = None
-) -> Listing:
+) -> RecordList:
     """The rows of one kind: if so asked of one package, with a text in them, or claims with such
     evidence at best.
 
@@ -77,19 +77,18 @@ def listing(
         and (evidence is None or row.status == evidence)
         and (text is None or text.lower() in f"{row.id} {row.text} {row.status}".lower())
     ]
-    return Listing(SCHEMA_VERSION, Tool(__version__, kb.meta.date), kind, rows)
+    return RecordList(SCHEMA_VERSION, Tool(__version__, kb.meta.date), kind, rows)
 
 
-def _rows(kb: KnowledgeBase, kind: str) -> Iterator[Row]:
+def _rows(kb: KnowledgeBase, kind: str) -> Iterator[ListRow]:
     if kind == "claims":
-        for each in claims(kb):
-            yield Row(
-                each.source, each.package, f"{each.package} {each.text}", each.best or "no evidence"
-            )
+        for claim in claims(kb):
+            text = f"{claim.package} {claim.text}"
+            yield ListRow(claim.source, claim.package, text, claim.best or "no evidence")
     elif kind == "facts":
         for name, fact in sorted(kb.meta.facts.items()):
             values = ", ".join(fact.values) or "a whole number"
-            yield Row(
+            yield ListRow(
                 name,
                 "",
                 f"{fact.title}: {values}",
@@ -100,16 +99,17 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[Row]:
             for release in kb.releases(name):
                 known = kb.package(name).releases[release]
                 inside = ", ".join(f"{part} {version}" for part, version in known.with_.items())
-                yield Row(f"{name} {release}", name, inside, known.date or "")
+                yield ListRow(f"{name} {release}", name, inside, known.date or "")
     elif kind == "ops":
         for place in kb.keys("ops"):
             entry = kb.get("ops", place)
-            reached = [each.op for each in entry.reaches if plain(each.op) != plain(entry.name)]
-            sources = sum(len(kb.met_by(entry.package, each.op)) for each in entry.reaches)
-            yield Row(
+            ops = [reached.op for reached in entry.reaches]
+            others = [op for op in ops if plain(op) != plain(entry.name)]
+            sources = sum(len(kb.met_by(entry.package, op)) for op in ops)
+            yield ListRow(
                 entry.name,
                 entry.package,
-                ", ".join(reached),
+                ", ".join(others),
                 f"{sources} source{'s' * (sources != 1)}",
             )
     else:
@@ -118,20 +118,20 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[Row]:
             yield _row(kb, kind, key, kb.get(table, key))
 
 
-def _row(kb: KnowledgeBase, kind: str, key: str, record: Any) -> Row:
+def _row(kb: KnowledgeBase, kind: str, key: str, record: Any) -> ListRow:
     home = kb.meta.folders.get(key.partition("/")[0], "")
     if kind == "packages":
         count = len(record.releases)
-        return Row(key, key, record.title, f"{count} release{'s' * (count != 1)}")
+        return ListRow(key, key, record.title, f"{count} release{'s' * (count != 1)}")
     if kind == "solutions":
-        return Row(record.label, home, record.title, key)
+        return ListRow(record.label, home, record.title, key)
     if kind == "helpers":
-        return Row(key, home, record.call, "")
+        return ListRow(key, home, record.call, "")
     if kind == "settings":
-        return Row(record.name, "", record.summary, record.kind)
+        return ListRow(record.name, "", record.summary, record.kind)
     if kind in ("pull-requests", "issues"):
-        return Row(key.replace("/", "#"), home, record.title, record.status)
+        return ListRow(key.replace("/", "#"), home, record.title, record.status)
     status = getattr(record, "status", "") or getattr(record, "kind", "")
-    return Row(
+    return ListRow(
         key, home, record.title, "optional" if getattr(record, "optional", False) else status
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -13,6 +14,7 @@ from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
 from d9m.model.records import GpuFile, Setting, Words
 from d9m.model.versions import candidates
+from d9m.resolve import op_names
 
 
 class OpMention(msgspec.Struct, frozen=True):
@@ -170,11 +172,9 @@ def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpM
             continue
         if name.startswith("__") or not (is_code or _is_word(name)):
             continue
+        if name.rpartition(".")[2].lower() in everyday and _is_method(kb, name):
+            continue
         packages = tuple(_homes(kb, name))
-        if not packages and is_code and "." in name:
-            name = name.rpartition(".")[2]
-            known = name.lower() not in everyday and "_" in name
-            packages = tuple(_homes(kb, name)) if known else ()
         if packages:
             yield OpMention(name, packages)
 
@@ -199,32 +199,27 @@ def _is_quoted(text: str, match: re.Match[str]) -> bool:
     return text[: match.start()].endswith("`") and text.startswith("`", match.end())
 
 
+def _is_method(kb: KnowledgeBase, name: str) -> bool:
+    """Whether it is called on an object of the program: ``loss.mean``, but not ``torch.mean``."""
+    head, dot, _rest = name.partition(".")
+    return bool(dot) and head.lower() not in op_names.modules(kb)
+
+
 def _homes(kb: KnowledgeBase, name: str) -> Iterator[str]:
     """Packages of which a name means an op that is known to differ somewhere."""
-    for package, prefixes in kb.meta.prefixes.items():
-        if package == "jax" and not name.startswith(("jax.", "jnp.", "lax.")):
-            short = {}
-        else:
-            short = prefixes
-        for spelling in _written_out(name, short):
-            reached: Sequence[str] = kb.get("names", f"{package}:{plain(spelling)}") or ()
-            if any(_has_sources(kb, package, one) for one in reached):
+    head, dot, _rest = re.sub(r"^np\.", "numpy.", name).partition(".")
+    module = kb.find_package(head) if dot else None
+    if dot and head in sys.stdlib_module_names:
+        return
+    for package in kb.meta.prefixes:
+        if module in (None, package):
+            entries = op_names.meaning(kb, package, name).entries
+            if any(_has_sources(kb, entry) for entry in entries):
                 yield package
-                break
-            if reached:
-                break
 
 
-def _written_out(name: str, prefixes: dict[str, str]) -> Iterator[str]:
-    yield name
-    for short, full in prefixes.items():
-        if name.lower().startswith(short.lower()):
-            yield full + name[len(short) :]
-
-
-def _has_sources(kb: KnowledgeBase, package: str, name: str) -> bool:
-    entry: OpEntry = kb.get("ops", f"{package}:{name}")
-    return any(kb.met_by(package, reached.op) for reached in entry.reaches)
+def _has_sources(kb: KnowledgeBase, entry: OpEntry) -> bool:
+    return any(kb.met_by(entry.package, reached.op) for reached in entry.reaches)
 
 
 def frameworks(packages: Sequence[str]) -> list[str]:

@@ -9,12 +9,12 @@ import msgspec
 
 from d9m.about import __version__
 from d9m.browse import history
-from d9m.browse.history import Track
+from d9m.browse.history import ReleaseTrack
 from d9m.errors import UsageError, nearest, quote
-from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Possible, Told, Tool
-from d9m.model.op_syntax import parse, plain
-from d9m.model.records import Clause, Record
+from d9m.model.op_syntax import parse
+from d9m.model.records import Clause, Record, Source
 from d9m.resolve import op_names
 from d9m.resolve.answers import told_of
 
@@ -86,7 +86,7 @@ def source_history(kb: KnowledgeBase, id_: str) -> SourceHistory:
     return SourceHistory(id_, title, found.home, found.device, _ranges(found.usual), others)
 
 
-def _ranges(track: Track) -> list[Possible]:
+def _ranges(track: ReleaseTrack) -> list[Possible]:
     """The rows of a track, oldest first."""
     return [
         Possible(
@@ -104,18 +104,21 @@ def _ranges(track: Track) -> list[Possible]:
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
     found = list(_records(kb, name)) or list(_ops(kb, name)) or list(_unrecorded(kb, name))
     if not found:
-        known = [each.partition(":")[2] for each in kb.keys("names")]
-        known += [
-            *kb.keys("labels"),
-            *kb.keys("settings"),
-            *kb.keys("sources"),
-            *kb.keys("packages"),
-        ]
-        known += [kb.get("solutions", id_).label for id_ in kb.keys("solutions")]
         raise UsageError(
-            f"nothing is called {quote(name)}", nearest=nearest(name, known), tip="see: d9m list"
+            f"nothing is called {quote(name)}",
+            nearest=nearest(name, _known_names(kb)),
+            tip="see: d9m list",
         )
     return found
+
+
+def _known_names(kb: KnowledgeBase) -> Iterator[str]:
+    for place in kb.keys("names"):
+        yield place.partition(":")[2]
+    for table in ("labels", "settings", "sources", "packages"):
+        yield from kb.keys(table)
+    for id_ in kb.keys("solutions"):
+        yield kb.get("solutions", id_).label
 
 
 def _records(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
@@ -128,50 +131,42 @@ def _records(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
         ours = [source_history(kb, key)] if table == "sources" else []
         if table == "solutions":
             ours = [source_history(kb, id_) for id_ in _covered(kb, kb.get("solutions", key).label)]
-        evidence = [told_of(kb, each) for each in getattr(record, "evidence", [])]
+        evidence = [told_of(kb, proof) for proof in getattr(record, "evidence", [])]
         yield Shown(kind, key, msgspec.to_builtins(record), ours, evidence)
         return
 
 
 def _covered(kb: KnowledgeBase, label: str) -> list[str]:
     """Sources that name a solution in some release."""
-    return [
-        id_
-        for id_ in kb.keys("sources")
-        if any(
-            label in combined.split(" + ")
-            for steps in kb.get("sources", id_).timeline.values()
-            for step in steps
-            for part in (step, *step.unless)
-            for combined in part.by
-        )
-    ]
+    return [id_ for id_ in kb.keys("sources") if label in _labels(kb.get("sources", id_))]
+
+
+def _labels(source: Source) -> set[str]:
+    """Every solution that some release of a source has."""
+    found: set[str] = set()
+    for steps in source.timeline.values():
+        for step in steps:
+            for part in (step, *step.unless):
+                for combined in part.by:
+                    found.update(combined.split(" + "))
+    return found
 
 
 def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
-    query = parse(name)
-    for package, prefixes in kb.meta.prefixes.items():
-        written = [
-            full + query.name[len(short) :]
-            for short, full in prefixes.items()
-            if query.name.startswith(short)
-        ]
-        spellings = (f"{package}:{plain(each)}" for each in (query.name, *written))
-        names: tuple[str, ...] = next(
-            (found for each in spellings if (found := kb.get("names", each))), ()
-        )
-        for each in names:
-            entry: OpEntry = kb.get("ops", f"{package}:{each}")
-            met = {
-                one.id: one for reached in entry.reaches for one in kb.met_by(package, reached.op)
-            }
-            yield Shown(
-                "op", each, msgspec.to_builtins(entry), [source_history(kb, id_) for id_ in met], []
-            )
+    """The ops that a name means, in every package that has such a name."""
+    wanted = parse(name).name
+    for package in kb.meta.prefixes:
+        for entry in op_names.meaning(kb, package, wanted).entries:
+            met: dict[str, SourceHistory] = {}
+            for reached in entry.reaches:
+                for source in kb.met_by(package, reached.op):
+                    met[source.id] = source_history(kb, source.id)
+            yield Shown("op", entry.name, msgspec.to_builtins(entry), list(met.values()), [])
 
 
 def _unrecorded(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
     """Public names of the frameworks that no record names."""
     for package in kb.meta.prefixes:
-        for each in op_names.offered(kb, package, parse(name).name):
-            yield Shown("op", each.name, {**msgspec.to_builtins(each), "package": package}, [], [])
+        for public in op_names.offered(kb, package, parse(name).name):
+            record = {**msgspec.to_builtins(public), "package": package}
+            yield Shown("op", public.name, record, [], [])

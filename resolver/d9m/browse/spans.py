@@ -16,7 +16,7 @@ def span(bounds: Range, released: Sequence[str]) -> str:
     """
     if not released:
         return _bounded(bounds)
-    inside = [each for each in released if within(each, bounds)]
+    inside = [release for release in released if within(release, bounds)]
     if not inside or len(inside) == len(released):
         return "all releases" if inside else "no release"
     first = _short(inside[0]) if inside[0] != released[0] else None
@@ -37,9 +37,9 @@ def _bounded(bounds: Range) -> str:
 
 def runs(chosen: Collection[str], released: Sequence[str]) -> list[str]:
     """Spans of releases that follow each other, oldest first."""
-    groups = itertools.groupby(released, key=lambda each: each in chosen)
+    groups = itertools.groupby(released, key=chosen.__contains__)
     found = [list(group) for inside, group in groups if inside]
-    return [run(each[0], each[-1], released) for each in found]
+    return [run(group[0], group[-1], released) for group in found]
 
 
 def run(first: str, last: str, released: Sequence[str]) -> str:

@@ -92,14 +92,17 @@ def about_complaint(
         gpu = None if named.device else named.gpu
         whole = msgspec.structs.replace(whole, gpu=gpu, device=named.device)
     return (
-        _of_ops(kb, whole, named)
+        _of_ops(kb, whole, named, described)
         or _of_packages(kb, whole, named, described, _scope(described))
         or _of_packages(kb, whole, named, described, "run")
         or _of_frameworks(kb, whole, named, described, here)
     )
 
 
-def _of_ops(kb: KnowledgeBase, setup: Setup, named: Mentions) -> Subject | None:
+def _of_ops(
+    kb: KnowledgeBase, setup: Setup, named: Mentions, described: Sequence[Symptom]
+) -> Subject | None:
+    """The ops that are named; of a complaint, those that do not simply repeat."""
     known = _names(kb, setup)
     homes: dict[str, None] = {}
     for op in named.ops:
@@ -110,7 +113,10 @@ def _of_ops(kb: KnowledgeBase, setup: Setup, named: Mentions) -> Subject | None:
     if not ops:
         return None
     advice = api.advise(kb, asked, ops)
-    met = [op.query for op in advice.ops if op.sources and op.query in ops]
+    plain = () if not described else ("deterministic", "no-known-source")
+    met = [
+        op.query for op in advice.ops if op.query in ops and op.sources and op.outcome not in plain
+    ]
     if not met:
         return None
     if len(met) < len(ops):

@@ -71,8 +71,13 @@ def _mechanism(page: Page, kb: KnowledgeBase, value: str) -> None:
     page.paragraph(f"Cause: {value.replace('-', ' ')}.", "", "  ")
 
 
-def _optional(page: Page, kb: KnowledgeBase, value: bool) -> None:
-    page.paragraph("Not every program needs it.")
+def _if_so(text: str) -> Field:
+    """What it means that something is so."""
+
+    def write_text(page: Page, kb: KnowledgeBase, value: bool) -> None:
+        page.paragraph(text, "", "  ")
+
+    return write_text
 
 
 def _code(page: Page, kb: KnowledgeBase, value: str) -> None:
@@ -189,7 +194,7 @@ _FIELDS: dict[str, Field] = {
     "note": _sentence("{}"),
     "notes": _statements("Good to know"),
     "ops": _sentence("Ops: {}"),
-    "optional": _optional,
+    "optional": _if_so("Not every program needs it."),
     "overwrites": _sentence("Replaces what you have set for {}."),
     "read": _word(
         {
@@ -217,6 +222,7 @@ _FIELDS: dict[str, Field] = {
     "stock": _sentence("A vendor's build of {}."),
     "texts": _texts,
     "url": _sentence("{}"),
+    "warns": _if_so("An op without a deterministic version warns and goes on."),
     "when": _when,
     "workarounds": _statements("Other ways"),
 }

@@ -5,13 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from d9m.browse.listing import Listing, Row
+from d9m.browse.listing import ListRow, RecordList
 from d9m.render.page import WIDTH, Page, Span
 
 LONGEST_STATUS = 16
 
 
-def overview(found: Sequence[Listing], width: int = WIDTH) -> Page:
+def overview(found: Sequence[RecordList], width: int = WIDTH) -> Page:
     """Which lists there are, and how long each is."""
     page = Page(width)
     page.table(("list", "rows"), [(listing.kind, str(len(listing.rows))) for listing in found])
@@ -19,7 +19,7 @@ def overview(found: Sequence[Listing], width: int = WIDTH) -> Page:
     return page
 
 
-def render(found: Listing, width: int = WIDTH) -> Page:
+def render(found: RecordList, width: int = WIDTH) -> Page:
     page = Page(width)
     if not found.rows:
         page.line(f"no {found.kind} match")
@@ -32,7 +32,7 @@ def render(found: Listing, width: int = WIDTH) -> Page:
     return page
 
 
-def _write(page: Page, row: Row, name: int, status: int) -> None:
+def _write(page: Page, row: ListRow, name: int, status: int) -> None:
     """Name, status and text next to each other. What is too long for its column stands above."""
     start = row.id.ljust(name)
     if len(row.id) > name:

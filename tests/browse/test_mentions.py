@@ -1,0 +1,122 @@
+"""Names of ops, packages, settings and versions are found in a text, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from d9m.browse.explain import explain
+from d9m.browse.mentions import Mentions, find
+from d9m.environment.environment import Setup
+from golden import knowledge_base
+
+
+def mentions(text: str) -> Mentions:
+    return find(knowledge_base(), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "packages"),
+    [
+        ("torch==2.4.1 and torchvision 0.19.1", {"torch": "2.4.1", "torchvision": "0.19.1"}),
+        ("PyTorch version: 2.1.0+cu121", {"torch": "2.1.0+cu121"}),
+        ("vLLM v0.11.1 at temperature 0", {"vllm": "0.11.1"}),
+        ("tensorflow-gpu 1.14 on Ubuntu 18.04", {"tensorflow": "1.14"}),
+        ("pytorch lightning version 2.0.3", {"torch": None, "lightning": "2.0.3"}),
+        ("after upgrading from torch 2.3 to torch 2.5", {"torch": None}),
+        ("torch 1.99", {"torch": None}),
+        ("the driver of the cache, in /usr/lib/python3/site-packages/vllm/engine.py", {}),
+    ],
+)
+def test_packages_are_named_with_their_version(text: str, packages: dict[str, str | None]) -> None:
+    assert mentions(text).packages == packages
+
+
+@pytest.mark.parametrize(
+    ("text", "ops"),
+    [
+        ("index_add_ and cumsum differ", ["index_add_", "cumsum"]),
+        ("x.index_add_(0, i, s) differs", ["x.index_add_"]),
+        ("a sum of the mean, max and scan of a set", []),
+        ("loss = loss.mean() and np.random.shuffle(order)", []),
+        ("tensor(4.8, grad_fn=<IndexBackward0>)", []),
+        ('File "/lib/torch/cumsum.py", line 3', []),
+        ("F.interpolate(x, mode='bilinear')", ["F.interpolate"]),
+        ("an LSTM, no MAX", ["LSTM"]),
+    ],
+)
+def test_ops_are_named_by_code_or_by_words_that_nobody_uses_otherwise(
+    text: str, ops: list[str]
+) -> None:
+    assert [op.name for op in mentions(text).ops] == ops
+
+
+def test_settings_are_named_with_their_value() -> None:
+    text = (
+        "np.random.seed(0) cudnn.benchmark = False os.environ['PYTHONHASHSEED'] = '0' "
+        "CUBLAS_WORKSPACE_CONFIG=:4096:8, torch.cuda.manual_seed(1)"
+    )
+    assert mentions(text).settings == {
+        "numpy.random.seed": "0",
+        "torch.backends.cudnn.benchmark": "False",
+        "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "gpu", "device"),
+    [
+        ("on an H100", "H100", None),
+        ("an A100 and an H100", None, None),
+        ("with the MPS backend", None, "mps"),
+        ("rocBLAS on ROCm", None, "rocm"),
+        ("on MPS and on ROCm", None, None),
+    ],
+)
+def test_one_gpu_and_one_device_are_named(text: str, gpu: str | None, device: str | None) -> None:
+    found = mentions(text)
+    assert (found.gpu, found.device) == (gpu, device)
+
+
+def test_a_release_that_is_named_does_not_hide_another_package_of_the_text() -> None:
+    setup = Setup((("torch", "2.4"),))
+    text = "flash_attn_func differs in every run"
+    subject = explain(knowledge_base(), text, setup).subject
+    assert subject is not None
+    assert subject.ops == ["flash_attn_func"]
+    assert "flash-attn" in subject.advice.environment.packages
+
+
+def test_what_is_installed_decides_only_what_nobody_said() -> None:
+    kb, here = knowledge_base(), Setup((("torch", "2.1.2"), ("numpy", "1.26.0")))
+    text = "all seeds are set, every run differs"
+    subject = explain(kb, text, None, here).subject
+    assert subject is not None
+    assert subject.advice.environment.packages["torch"] == "2.1.2"
+    named = explain(kb, f"torch 2.4.0: {text}", None, here).subject
+    assert named is not None
+    assert named.advice.environment.packages["torch"] == "2.4.0"
+    assert explain(kb, f"TensorFlow: {text}", None, here).subject != subject
+
+
+def test_settings_that_the_text_makes_are_not_advised_again() -> None:
+    text = "torch.use_deterministic_algorithms(True) random.seed(1) and each run still differs"
+    subject = explain(knowledge_base(), text).subject
+    assert subject is not None
+    assert {"torch.use_deterministic_algorithms", "random.seed"} <= set(subject.made)
+    missing = {step.name for step in subject.missing}
+    assert "torch.backends.cudnn.benchmark" in missing
+    assert missing.isdisjoint(subject.made)
+
+
+def test_a_setting_with_the_wrong_value_is_still_missing() -> None:
+    text = "torch.manual_seed(0), torch.backends.cudnn.benchmark = True, each run differs"
+    subject = explain(knowledge_base(), text).subject
+    assert subject is not None
+    assert "torch.backends.cudnn.benchmark" in {step.name for step in subject.missing}
+
+
+@pytest.mark.parametrize("text", ["cumsum", "torch.cumsum", "nn.Upsample"])
+def test_a_bare_name_is_answered(text: str) -> None:
+    subject = explain(knowledge_base(), text).subject
+    assert subject is not None
+    assert subject.ops == [text]
