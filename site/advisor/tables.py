@@ -121,6 +121,7 @@ class _Tables:
             "platform": int(name in self.kb.meta.platforms),
             "concerns": self.conditions.number(package.concerns) if package.concerns else None,
             "application": int(package.kind == "application"),
+            "image": int(package.kind == "image"),
         }
 
     def _ranks(self) -> dict[str, dict[str, int]]:

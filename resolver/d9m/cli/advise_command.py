@@ -30,35 +30,43 @@ def command(
     inference: options.Inference = False,
     fact: options.Facts = None,
     calls: options.Calls = None,
-    scope: Annotated[str, typer.Option(help="run, batch or hardware.")] = "run",
+    scope: Annotated[
+        str,
+        typer.Option(help="What must not change the bits: run, batch or hardware."),
+    ] = "run",
     env_file: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Judge the settings of this file: NAME=value lines or JSON."
+            metavar="FILE", help="Check the settings in this file: NAME=value lines or JSON."
         ),
     ] = None,
     from_env: Annotated[
-        bool, typer.Option("--from-env", help="Judge this process's environment.")
+        bool, typer.Option("--from-env", help="Check the settings in this environment.")
     ] = False,
     diff: Annotated[
-        str | None, typer.Option(metavar="A..B", help="What changes between two releases.")
+        str | None, typer.Option(metavar="A..B", help="Show what changes between two releases.")
     ] = None,
     format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
     out: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file."),
     ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Only the verdict, and the exit code.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the verdict.")] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Every known op, not only the worst.")
+        bool, typer.Option("--all", help="Show every op and every note.")
     ] = False,
     allow_unknown: Annotated[
-        bool, typer.Option("--allow-unknown", help="Unknown is no reason to fail.")
+        bool,
+        typer.Option(
+            "--allow-unknown",
+            help="Exit with 0 if part of the answer is unknown or depends on more.",
+        ),
     ] = False,
     color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
 ) -> None:
-    """The exact settings for an environment and ops. Without one: what is installed here."""
+    """Print the exact settings for an environment and ops. Without an environment: for what is
+    installed here.
+    """
     output.one_of("--format", format_, tuple(FORMATS))
     output.one_of("--color", color, output.COLOURS)
     output.one_of("--scope", scope, get_args(Scope))
@@ -87,7 +95,7 @@ def command(
 
 
 def _settings(env_file: str | None, from_env: bool) -> dict[str, PlainValue] | None:
-    """The settings to judge; None where nobody asked. Those of the file win. Raises DataError."""
+    """The settings to check; None where nobody asked. Those of the file win. Raises DataError."""
     if env_file is None and not from_env:
         return None
     found: dict[str, PlainValue] = {**os.environ} if from_env else {}

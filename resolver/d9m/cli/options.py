@@ -21,41 +21,45 @@ Ops = Annotated[
         "--ops",
         "--op",
         metavar="LIST",
-        help="conv,bias_add; @FILE or - reads lines. Quote brackets.",
+        help="Ops to ask about: conv,bias_add. @FILE or - reads lines. Quote brackets.",
     ),
 ]
 Device = Annotated[
     str | None, typer.Option("--device", help="cuda (or gpu), rocm, mps, xpu or cpu.")
 ]
-Inference = Annotated[bool, typer.Option("--inference", help="No gradients: drops backward.")]
+Inference = Annotated[
+    bool, typer.Option("--inference", help="Inference only: leave gradients out.")
+]
 Facts = Annotated[
     list[str] | None,
-    typer.Option("--fact", metavar="NAME=VALUE", help="xla=true; see: d9m list facts."),
+    typer.Option(
+        "--fact", metavar="NAME=VALUE", help="A condition, such as xla=true. See: d9m list facts."
+    ),
 ]
 Calls = Annotated[
     list[str] | None,
     typer.Option(
-        "--calls", metavar="CALL", help="A call you make already: seed_everything; may repeat."
+        "--calls", metavar="CALL", help="A call in your program: 'seed_everything(7)'. May repeat."
     ),
 ]
 
 _WITH = typer.Option(
-    "--with", metavar="NAME[=V]", help="Any package; without version: every release."
+    "--with", metavar="NAME[=V]", help="Any other package. Without a version: every release."
 )
 _FROM = typer.Option(
     "--from",
     metavar="FILE",
-    help="What it lists: requirements, a lock, conda, Dockerfile; - reads.",
+    help="Read packages from requirements, a lock file, conda YAML, a Dockerfile; - is stdin.",
 )
-_GPU = typer.Option("--gpu", metavar="NAME", help="H100, RTX 4090: decides the compute capability.")
+_GPU = typer.Option("--gpu", metavar="NAME", help="GPU model, such as H100 or 'RTX 4090'.")
 _CONTAINER = typer.Option(
-    "--container", metavar="IMAGE:TAG", help="ngc-pytorch:23.12, or an image reference."
+    "--container", metavar="IMAGE:TAG", help="An image: ngc-pytorch:23.12, or any image reference."
 )
 
 
 def _version_of(framework: VersionOption) -> Any:
-    told = f"{framework.title} version: 2.4, latest, '>=2.4,<2.7', any."
-    return Annotated[list[str] | None, typer.Option(*framework.options, metavar="V", help=told)]
+    text = f"{framework.title} version: 2.4, latest, '>=2.4,<2.7' or any."
+    return Annotated[list[str] | None, typer.Option(*framework.options, metavar="V", help=text)]
 
 
 _ANNOTATIONS: dict[str, Any] = {

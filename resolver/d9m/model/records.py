@@ -195,6 +195,8 @@ class Solution(Record, frozen=True, kw_only=True):
     """What removes a source. It turns settings; ``placeholder`` ones (NS1) do not exist yet."""
 
     label: str
+    known_label: bool = False
+    """People know the label from elsewhere: an answer names it once, after the title."""
     title: str
     summary: str
     placeholder: bool = False

@@ -38,7 +38,7 @@ function faults(tables, advice) {
 function ofPackages(tables, advice, own) {
   if (REPEATS.includes(own.outcome)) {
     const homes = homesOf(tables, own.sources);
-    return [`${phrases.join(homes)} ${PROMISES[advice.scope][Number(homes.length > 1)]}${withSettings(advice)}.`];
+    return [`${phrases.join(homes)} ${PROMISES[advice.scope][Number(homes.length > 1)]}${withSettings(tables, advice)}.`];
   }
   return Object.entries(SAY_OF_PACKAGES).flatMap(([outcome, say]) => {
     const some = own.sources.filter((source) => source.outcome === outcome);
@@ -90,7 +90,7 @@ function ofOps(tables, advice, ops) {
   } else if (good.length) {
     const counted = good.length < ops.length ? `${good.length} of ${ops.length} ops` : { 1: names[good[0].query], 2: "Both ops" }[good.length] ?? `All ${good.length} ops`;
     const known = silent.length ? `, ${silent.length} of them as far as anybody knows` : "";
-    found.push(`${counted} ${PROMISES[advice.scope][good.length === 1 ? 0 : 1]}${withSettings(advice)}${known}.`);
+    found.push(`${counted} ${PROMISES[advice.scope][good.length === 1 ? 0 : 1]}${withSettings(tables, advice)}${known}.`);
   }
   for (const [outcome, say] of Object.entries(SAY)) {
     const some = ops.filter((op) => op.outcome === outcome);
@@ -100,10 +100,18 @@ function ofOps(tables, advice, ops) {
 }
 
 // Whether the settings that follow have a part in it, or only seeds and the like.
-function withSettings(advice) {
+function withSettings(tables, advice) {
   if (advice.conflicts.length) return " once you have chosen";
+  const known = knownSwitches(tables, advice);
+  if (known.length) return ` with ${phrases.join(known)}`;
   if (advice.solutions.length) return " with these settings";
   return advice.ops.length === 1 ? " as it is" : "";
+}
+
+// The solutions with their labels, if people know them all by these.
+function knownSwitches(tables, advice) {
+  const known = advice.solutions.filter(({ label }) => tables.solutions.find((each) => each.label === label).known_label);
+  return known.length === advice.solutions.length ? known.map(({ title, label }) => `${title} (${label})`) : [];
 }
 
 function named(ops, names) {
@@ -120,7 +128,7 @@ const SAY = {
     const advised = advice.solutions.map((solution) => solution.label);
     const switches = ops.flatMap((op) => op.sources.map((source) => source.raised_by));
     const name = named(ops, names);
-    if (switches.some((label) => advised.includes(label))) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"} under them.`;
+    if (switches.some((label) => advised.includes(label))) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"} under ${knownSwitches(tables, advice).length === 1 ? "it" : "them"}.`;
     return `${name} can differ between runs: no deterministic version of ${it(ops)} exists here.`;
   },
   unsolved: (tables, advice, ops, names) => `${named(ops, names)} can differ ${DIFFERS[advice.scope]}, and no setting here prevents it.`,

@@ -6,8 +6,10 @@ import * as phrases from "./phrases.js";
 export function environment(tables, advice) {
   const here = advice.environment;
   const parts = here.container ? [here.container] : [];
+  const met = new Set(advice.ops.flatMap((op) => op.sources.map((source) => source.home)));
   for (const [name, version] of Object.entries(here.packages)) {
-    if (!here.assumed.includes(name) && !here.container?.endsWith(version)) parts.push(held(tables, here, name, version));
+    const shipped = here.assumed.includes(name) && !met.has(name);
+    if (!shipped && !tables.about[name]?.image) parts.push(held(tables, here, name, version));
   }
   parts.push(phrases.DEVICES[here.device] ?? here.device, here.facts.training === "false" ? "inference" : "training");
   const facts = Object.entries(here.facts).filter(([name]) => name !== "training");

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from d9m.model.advice import WORST_LAST, OpAnswer, Possible, SourceAnswer
+from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import Outcome
 from d9m.render import phrases, words
 from d9m.render.advice.op_names import short_names
@@ -17,6 +18,9 @@ MOST_OPS = 12
 
 MOST_BRANCHES = 3
 """Branches of one op that a line names; `--all` shows the rest."""
+
+MOST_WAYS = 3
+"""Questions that a hint offers."""
 
 MOST_OTHERWISE = 2
 """Assumptions of one op that a hint names; `--all` shows the rest."""
@@ -43,6 +47,10 @@ def write(page: Page, answer: Answer) -> None:
     """The ops, those that repeat alike on one line; without named ops the worst ones."""
     ops = [op for op in answer.advice.ops if op.query != "*"]
     names = short_names(ops)
+    own = [source for op in answer.advice.ops if op.query == "*" for source in op.sources]
+    leads = packages_lead(answer)
+    if leads:
+        _write_packages(page, answer, own)
     shown = ops if answer.named_ops or answer.everything else _worst(answer, ops)
     hints = answer.named_ops or answer.everything
     groups = _grouped(answer, shown, hints)
@@ -52,19 +60,32 @@ def write(page: Page, answer: Answer) -> None:
         _line(page, answer, group, label, max(fitting, default=0))
         if hints:
             _write_hints(page, _hints(answer, group[0]))
-    own = next((op for op in answer.advice.ops if op.query == "*"), None)
-    for source in own.sources if own else ():
-        _package_line(page, answer, source)
-        _write_hints(page, _source_hints(answer, source))
+    if not leads:
+        _write_packages(page, answer, own)
     if len(shown) < len(ops):
         more = "more ops" if shown else "ops"
         page.paragraph(f"{len(ops) - len(shown)} {more}: --all", "    ", style="dim")
     page.gap()
 
 
+def packages_lead(answer: Answer) -> bool:
+    """Whether somebody named packages beside the framework, and no op."""
+    named = [source for op in answer.advice.ops if op.query == "*" for source in op.sources]
+    prefixes = answer.kb.meta.prefixes
+    return not answer.named_ops and any(
+        answer.kb.home(source.id) not in prefixes for source in named
+    )
+
+
+def _write_packages(page: Page, answer: Answer, sources: Sequence[SourceAnswer]) -> None:
+    for source in sources:
+        _package_line(page, answer, source)
+        _write_hints(page, itertools.chain(_deciding([source]), _ways_out(answer, source)))
+
+
 def _worst(answer: Answer, ops: Sequence[OpAnswer]) -> list[OpAnswer]:
-    """The worst ops; none for somebody who asked what a call leaves to do."""
-    if any(helper.used for helper in answer.advice.helpers):
+    """The worst ops; none for somebody who asked about a package or a call."""
+    if packages_lead(answer) or any(helper.used for helper in answer.advice.helpers):
         return []
     recorded = [op for op in ops if op.outcome != "no-known-source"]
     return sorted(recorded, key=lambda op: -WORST_LAST.index(op.outcome))[:MOST_OPS]
@@ -117,7 +138,7 @@ _IS_FIXED: dict[Outcome, str] = {
 """Outcome -> what is said of a difference that a package would make."""
 
 
-def _write_hints(page: Page, hints: Iterator[str]) -> None:
+def _write_hints(page: Page, hints: Iterable[str]) -> None:
     for hint in dict.fromkeys(hints):
         page.paragraph(hint, "      → ", "        ")
 
@@ -133,7 +154,20 @@ def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
         yield op.note or words.DOES[op.outcome]
         return
     open_ = [source for source in op.sources if source.outcome == op.outcome]
-    yield from _source_says(answer, open_[0])
+    if op.outcome == "depends" and len(open_) > 1:
+        yield _worse_branches(answer, open_)
+    else:
+        yield from _source_says(answer, open_[0])
+
+
+def _worse_branches(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
+    """Where an op does not repeat for one of several reasons; everywhere else it does."""
+    parts: dict[str, None] = {}
+    for source in sources:
+        for outcome, branches in _by_outcome(source.possible):
+            if outcome not in REPEATS:
+                parts[f"{_clauses(answer, branches)} {_it_does(outcome)}".strip()] = None
+    return f"{'; '.join(parts)}; otherwise it repeats"
 
 
 def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
@@ -219,14 +253,28 @@ def _clauses(answer: Answer, branches: Sequence[Possible]) -> str:
 
 
 def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
-    for source in op.sources:
-        if source.outcome == op.outcome:
-            yield from _source_hints(answer, source)
+    """What decides an op, its ways out, and what would make it worse."""
+    open_ = [source for source in op.sources if source.outcome == op.outcome]
+    yield from _deciding(open_)
+    for source in open_:
+        yield from _ways_out(answer, source)
     most = len(op.otherwise) if answer.everything else MOST_OTHERWISE
     for other in op.otherwise[:most]:
         where = phrases.condition(answer.kb, other.when)
         decide = f" ({_to_type(other.decide)})" if other.decide else ""
         yield f"{where} {_it_does(other.outcome)}{decide}"
+
+
+def _deciding(sources: Sequence[SourceAnswer]) -> Iterator[str]:
+    """What to type for one branch of each outcome."""
+    ways: dict[str, None] = {}
+    for source in sources:
+        branching = source.possible if source.outcome == "depends" else []
+        for _outcome, branches in _by_outcome(branching):
+            if branches[0].decide:
+                ways[_to_type(branches[0].decide)] = None
+    if ways:
+        yield f"decide with {', or '.join(list(ways)[:MOST_WAYS])}"
 
 
 def _to_type(decide: Sequence[str]) -> str:
@@ -244,12 +292,8 @@ def _it_does(outcome: Outcome) -> str:
     return "it needs more settings" if outcome == "solved" else f"it {words.DOES[outcome]}"
 
 
-def _source_hints(answer: Answer, source: SourceAnswer) -> Iterator[str]:
-    """The way out: what decides it, the upgrade, the work-arounds."""
-    if source.outcome == "depends":
-        ways = [_to_type(branches[0].decide) for _does, branches in _by_outcome(source.possible)]
-        if any(ways):
-            yield f"decide with {', or '.join(filter(None, ways))}"
+def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
+    """The upgrade and the work-arounds."""
     if source.outcome in ("raises", "unsolved"):
         for package, release in (source.fixed_in or {}).items():
             yield f"upgrade to {phrases.title(answer.kb, package)} {release}"

@@ -41,10 +41,11 @@ def environment(answer: Answer) -> str:
     """``PyTorch 2.4 · CUDA · training · assumed: without torch.compile``."""
     here = answer.advice.environment
     parts = [here.container] if here.container else []
+    met = {answer.kb.home(source.id) for op in answer.advice.ops for source in op.sources}
     for name, version in here.packages.items():
-        if name in here.assumed or (here.container and here.container.endswith(version)):
-            continue
-        parts.append(_package(answer, name, version))
+        shipped = name in here.assumed and name not in met
+        if not shipped and answer.kb.package(name).kind != "image":
+            parts.append(_package(answer, name, version))
     parts.append(phrases.DEVICES.get(here.device, here.device))
     facts = {name: value for name, value in here.facts.items() if name != "training"}
     parts.append("inference" if here.facts.get("training") == "false" else "training")

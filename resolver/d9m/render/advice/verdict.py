@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.model.advice import FAULTS, REPEATS, Advice, Existing, OpAnswer, SourceAnswer
+from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, SourceAnswer
 from d9m.render import phrases
 from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
@@ -29,7 +29,7 @@ def sentences(answer: Answer) -> str:
     parts = [*_faults(answer), *_left(answer)]
     ops = [op for op in advice.ops if op.query != "*"]
     own = next((op for op in advice.ops if op.query == "*"), None)
-    if own is not None and (not ops or own.outcome not in REPEATS):
+    if own is not None and (not ops or own.outcome not in REPEATS or not answer.named_ops):
         parts += _of_packages(answer, own)
     if ops:
         parts += _of_ops(answer, ops)
@@ -90,7 +90,7 @@ def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
     if own.outcome in REPEATS:
         homes = _homes(answer, own.sources)
         does = _PROMISES[answer.advice.scope][len(homes) > 1]
-        return [f"{phrases.join(homes)} {does}{_with_settings(answer.advice)}."]
+        return [f"{phrases.join(homes)} {does}{_with_settings(answer)}."]
     found: list[str] = []
     for outcome, say in _SAY_OF_PACKAGES.items():
         some = [source for source in own.sources if source.outcome == outcome]
@@ -166,7 +166,7 @@ def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
         counted = _counted(len(good), len(ops), names[good[0].query])
         verb = one if len(good) == 1 else many
         known = f", {len(silent)} of them as far as anybody knows" if silent else ""
-        found.append(f"{counted} {verb}{_with_settings(answer.advice)}{known}.")
+        found.append(f"{counted} {verb}{_with_settings(answer)}{known}.")
     for outcome, say in _SAY.items():
         some = [op for op in ops if op.outcome == outcome]
         if some:
@@ -189,13 +189,26 @@ def _counted(some: int, all_: int, name: str) -> str:
     return {1: name, 2: "Both ops"}.get(some, f"All {some} ops")
 
 
-def _with_settings(advice: Advice) -> str:
+def _with_settings(answer: Answer) -> str:
     """Whether the settings that follow have a part in it, or only seeds and the like."""
+    advice = answer.advice
     if advice.conflicts:
         return " once you have chosen"
+    known = _known_switches(answer)
+    if known:
+        return f" with {phrases.join(known)}"
     if advice.solutions:
         return " with these settings"
     return " as it is" if len(advice.ops) == 1 else ""
+
+
+def _known_switches(answer: Answer) -> list[str]:
+    """The solutions with their labels, if people know them all by these."""
+    found: list[str] = []
+    for solution in answer.advice.solutions:
+        if answer.kb.solution(solution.label)[1].known_label:
+            found.append(f"{solution.title} ({solution.label})")
+    return found if len(found) == len(answer.advice.solutions) else []
 
 
 MOST_NAMES = 4
@@ -218,7 +231,8 @@ def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) 
                 return f"{named} can differ between runs: {helper.call} only warns."
             return f"{named} {_errors(ops)} with {helper.call}."
     if switches & advised:
-        return f"{named} {_errors(ops)} under them."
+        under = "it" if len(_known_switches(answer)) == 1 else "them"
+        return f"{named} {_errors(ops)} under {under}."
     return f"{named} can differ between runs: no deterministic version of {_it(ops)} exists here."
 
 
