@@ -28,17 +28,14 @@ function numbers(word) {
   return PATCH.test(word) ? [`+${word.replace(PATCH, "$1")}`, `${word}^2`] : [`+${word}`];
 }
 
-// lunr tells the nodes of its index by "label + number", so that label 1 at node 23 equals label 12 at node 3: in an
-// index full of releases it then follows edges that lead to no word, and fails. With a separator it does not.
-const MENDED = `lunr.TokenSet.prototype.toString = function () {
-  return this._str || Object.keys(this.edges).sort().reduce((text, label) => text + "|" + label + ":" + this.edges[label].id,
-    this.final ? "1" : "0");
-};`;
+// The theme's worker, with lunr mended: see search-worker.js.
+const WORKER = new URL("search-worker.js", document.currentScript.src);
 
 window.Worker = class extends Worker {
   constructor(address, options) {
-    const stock = JSON.stringify(new URL(address, location).href);
-    super(URL.createObjectURL(new Blob([`importScripts(${stock});\n${MENDED}`], { type: "text/javascript" })), options);
+    const mended = new URL(WORKER);
+    mended.hash = new URL(address, location).href;
+    super(mended, options);
   }
 
   postMessage(message, ...rest) {
