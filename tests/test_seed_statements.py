@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from d9m.kb.kinds import BY_NAME, DOCUMENTS
 from golden import TESTS, flat, records, seed
 
 ROWS: list[dict[str, str]] = json.loads(
@@ -36,7 +37,7 @@ def test_a_record_that_cites_the_seed_keeps_it_or_a_page(row: dict[str, str]) ->
         assert (TESTS.parent / row["page"]).is_file()
     else:
         kind, _, id_ = row["record"].partition("/")
-        record = records().of(kind).get(id_)
+        record = records().of(BY_NAME[kind]).get(id_)
         assert record is not None, f"no record {row['record']}"
         assert row["seed"] in _seeds_of(record), f"{row['record']} does not cite seed {row['seed']}"
 
@@ -51,7 +52,7 @@ def _seeds_of(record: Any) -> set[str]:
 
 @functools.cache
 def _seeds_of_documents() -> dict[str, str]:
-    return {name: each.seed for name, each in records().of("documents").items() if each.seed}
+    return {name: each.seed for name, each in records().of(DOCUMENTS).items() if each.seed}
 
 
 def _documents(value: Any) -> Iterator[str]:

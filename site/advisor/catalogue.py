@@ -22,9 +22,7 @@ class Catalogues:
         self.absences = Pool()
         """Numbers of names that some releases lack."""
         self._entries = {
-            package: [
-                kb.get("ops", place) for place in kb.keys("ops") if place.startswith(f"{package}:")
-            ]
+            package: [kb.ops[place] for place in kb.ops if place.startswith(f"{package}:")]
             for package in kb.meta.prefixes
         }
         self._absent: dict[tuple[str, tuple[str, ...]], int] = {}
@@ -77,7 +75,7 @@ class Catalogues:
             facts = [self.kb.meta.facts[name] for name in asked if name in self.kb.meta.facts]
             deciding = {parameter for fact in facts for parameter in fact.parameters}
             for name in self._called_as(package, entry) if deciding else ():
-                stated = exact(self.kb.get("signatures", f"{package}:{plain(name)}") or (), name)
+                stated = exact(self.kb.signatures.get(f"{package}:{plain(name)}") or (), name)
                 if any(deciding & set(_parameters(signature)) for signature in stated):
                     found[name] = stated
         return found
@@ -94,11 +92,9 @@ class Catalogues:
 
     def _several(self, package: str, numbers: dict[str, int]) -> Iterator[tuple[str, list[int]]]:
         """Parts of names that mean several, where their order is not that of the names."""
-        for place in self.kb.keys("names"):
+        for place in self.kb.names:
             home, _colon, text = place.partition(":")
-            found = (
-                [numbers[each] for each in self.kb.get("names", place)] if home == package else []
-            )
+            found = [numbers[each] for each in self.kb.names[place]] if home == package else []
             if found != sorted(found):
                 yield text, found
 

@@ -51,7 +51,7 @@ class Columns:
         self._numbers: dict[Rules, int] = {}
         self.every: list[Column] = []
         self.of_package = {
-            package: self._met(kb.opless(package), {}) for package in kb.keys("packages")
+            package: self._met(kb.opless.get(package) or (), {}) for package in kb.packages
         }
         """Those of the sources that belong to no op."""
 

@@ -37,14 +37,14 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
 
     Of a kind, those with ops come first, and the one with most sources first of all: the page
     begins with it."""
-    sources = Counter(map(kb.home, kb.keys("sources")))
+    sources = Counter(map(kb.home, kb.sources))
     known = [
-        (PRIMARY.index(kb.package(name).kind), name not in kb.meta.prefixes, -sources[name], name)
-        for name in kb.keys("packages")
-        if kb.package(name).kind in PRIMARY and (name in kb.meta.prefixes or kb.opless(name))
+        (PRIMARY.index(kb.packages[name].kind), name not in kb.meta.prefixes, -sources[name], name)
+        for name in kb.packages
+        if kb.packages[name].kind in PRIMARY and (name in kb.meta.prefixes or name in kb.opless)
     ]
     found = [
-        Choice(name, kb.package(name).title, _option(name), _versions(kb.releases(name)))
+        Choice(name, kb.packages[name].title, _option(name), _versions(kb.releases(name)))
         for *_rank, name in sorted(known)
     ]
     for family, packages in sorted(kb.meta.images.items()):
@@ -52,7 +52,7 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
         if not packages:
             continue  # tags of a form, not a list: the page has no box for them
         tags = [
-            (each, tag(kb.package(package), each))
+            (each, tag(kb.packages[package], each))
             for package in packages
             for each in kb.releases(package)
         ]

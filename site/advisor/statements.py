@@ -15,11 +15,6 @@ from d9m.model import conditions
 from d9m.model.conditions import Cuts
 from d9m.model.records import (
     Caution,
-    ErrorRecord,
-    Ingredient,
-    Setting,
-    Solution,
-    Source,
     Turn,
     When,
 )
@@ -81,20 +76,18 @@ class Statements:
     def everything(self, sources: Iterable[str]) -> dict[str, Any]:
         """All that is told; `sources` are those that columns name."""
         kb = self.kb
-        ingredients = sorted(
-            kb.keys("ingredients"), key=lambda id_: (kb.get("ingredients", id_).order, id_)
-        )
+        ingredients = sorted(kb.ingredients, key=lambda id_: (kb.ingredients[id_].order, id_))
         return {
             "sources": [self.source(id_) for id_ in sources],
-            "solutions": (solutions := [self.solution(id_) for id_ in kb.keys("solutions")]),
+            "solutions": (solutions := [self.solution(id_) for id_ in kb.solutions]),
             "ingredients": (needed := [self.ingredient(id_) for id_ in ingredients]),
             "settings": {name: self.setting(name) for name in _turned([*solutions, *needed])},
-            "wordings": {id_: self.wordings(id_) for id_ in kb.keys("errors")},
-            "errors": [self.error(id_) for id_ in kb.keys("errors")],
+            "wordings": {id_: self.wordings(id_) for id_ in kb.errors},
+            "errors": [self.error(id_) for id_ in kb.errors],
         }
 
     def source(self, id_: str) -> dict[str, Any]:
-        source: Source = self.kb.get("sources", id_)
+        source = self.kb.sources[id_]
         return {
             "id": id_,
             "title": source.title,
@@ -106,7 +99,7 @@ class Statements:
         }
 
     def solution(self, id_: str) -> dict[str, Any]:
-        solution: Solution = self.kb.get("solutions", id_)
+        solution = self.kb.solutions[id_]
         return {
             "id": id_,
             "label": solution.label,
@@ -122,7 +115,7 @@ class Statements:
         }
 
     def ingredient(self, id_: str) -> dict[str, Any]:
-        ingredient: Ingredient = self.kb.get("ingredients", id_)
+        ingredient = self.kb.ingredients[id_]
         return {
             "id": id_,
             "title": ingredient.title,
@@ -134,11 +127,11 @@ class Statements:
         }
 
     def wordings(self, id_: str) -> list[Any]:
-        return [[each.text, self.number(each.when)] for each in self.kb.get("errors", id_).texts]
+        return [[each.text, self.number(each.when)] for each in self.kb.errors[id_].texts]
 
     def error(self, id_: str) -> dict[str, Any]:
         """An error as it is recognised, and what it is about."""
-        error: ErrorRecord = self.kb.get("errors", id_)
+        error = self.kb.errors[id_]
         package = self.kb.meta.folders.get(id_.partition("/")[0])
         about = {
             "title": error.title,
@@ -149,7 +142,7 @@ class Statements:
         return {"id": id_, **about, "ops": error.ops}
 
     def setting(self, name: str) -> dict[str, Any]:
-        setting: Setting = self.kb.setting(name)
+        setting = self.kb.settings[name]
         kept = (
             "name",
             "kind",

@@ -44,7 +44,7 @@ class _Tables:
         catalogues = {package: self.catalogues.of(package) for package in kb.meta.prefixes}
         sources = list(dict.fromkeys(each.met.id for each in self.columns.every))
         statements = Statements(kb, self.conditions).everything(sources)
-        about = {name: self._about(name) for name in kb.keys("packages")}
+        about = {name: self._about(name) for name in kb.packages}
         rows = Rows(kb, self.sheet, self.columns.every, self.conditions)
         offers = Offers(kb)
         offered = [self._offered(rows, offers, choice) for choice in choices(kb)]
@@ -112,8 +112,8 @@ class _Tables:
         return tuple(map(self.lines.place, (held, absent, *rows.answers(offered))))
 
     def _about(self, name: str) -> dict[str, Any]:
-        package = self.kb.package(name)
-        recorded = name in self.kb.meta.prefixes or bool(self.kb.opless(name))
+        package = self.kb.packages[name]
+        recorded = name in self.kb.meta.prefixes or name in self.kb.opless
         return {
             "title": package.title,
             "imports": package.imports,

@@ -11,7 +11,8 @@ import msgspec
 
 from d9m.about import __version__
 from d9m.browse.show import source_history
-from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.kb.kinds import SOURCES
+from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
 from d9m.model.records import Package
 from d9m.resolve.answers import told_of
@@ -50,26 +51,25 @@ def head(kb: KnowledgeBase, path: str) -> dict[str, Any]:
 
 def _records(kb: KnowledgeBase) -> Iterator[tuple[str, Any]]:
     for kind, type_ in shapes.RECORD_FILES.items():
-        for key in kb.keys(kind):
-            record, id_ = kb.get(kind, key), record_id(kb, kind, key)
-            path = f"{API}{kind}/{id_}.json"
+        for key, record in kb.of(kind).items():
+            id_ = record_id(kb, kind.table, key)
+            path = f"{API}{kind.name}/{id_}.json"
             yield (
                 path,
                 type_(
                     **head(kb, path),
-                    kind=kind,
+                    kind=kind.name,
                     id=id_,
-                    page=page(kb, kind, key),
+                    page=page(kb, kind.table, key),
                     record=record,
-                    history=[source_history(kb, id_)] if kind == "sources" else [],
+                    history=[source_history(kb, id_)] if kind is SOURCES else [],
                     evidence=[told_of(kb, each) for each in getattr(record, "evidence", [])],
                 ),
             )
 
 
 def _ops(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.OpFile]]:
-    for key in kb.keys("ops"):
-        entry: OpEntry = kb.get("ops", key)
+    for key, entry in kb.ops.items():
         path = f"{API}ops/{entry.package}/{anchor(entry.name)}.json"
         met = (one.id for each in entry.reaches for one in kb.met_by(entry.package, each.op))
         yield (
@@ -88,8 +88,8 @@ def _ops(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.OpFile]]:
 
 
 def _packages(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.PackageFile]]:
-    for name in kb.keys("packages"):
-        package, path = kb.package(name), f"{API}packages/{name}.json"
+    for name in kb.packages:
+        package, path = kb.packages[name], f"{API}packages/{name}.json"
         yield (
             path,
             shapes.PackageFile(

@@ -23,7 +23,7 @@ _COLOURS: dict[Outcome, str] = {
 
 
 def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
-    for id_ in kb.keys("sources"):
+    for id_ in kb.sources:
         yield f"{API}badges/sources/{id_}.json", encoded(_source(kb, id_))
     for package in kb.meta.prefixes:
         yield f"{API}badges/packages/{package}.json", encoded(_package(kb, package))
@@ -43,7 +43,7 @@ def _source(kb: KnowledgeBase, id_: str) -> Badge:
 
 def _package(kb: KnowledgeBase, package: str) -> Badge:
     released = kb.releases(package)
-    sources = sum(kb.home(id_) == package for id_ in kb.keys("sources"))
+    sources = sum(kb.home(id_) == package for id_ in kb.sources)
     return Badge(
-        1, kb.package(package).title, f"{released[0]} - {released[-1]}, {sources} sources", "blue"
+        1, kb.packages[package].title, f"{released[0]} - {released[-1]}, {sources} sources", "blue"
     )

@@ -35,17 +35,17 @@ def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
         _feed(kb, "all", "Determinism in deep learning: changes by release", everything),
     )
     for package, entries in by_package.items():
-        title = f"Determinism in {kb.package(package).title}: changes by release"
+        title = f"Determinism in {kb.packages[package].title}: changes by release"
         yield f"feeds/{package}.xml", _feed(kb, package, title, entries)
 
 
 def _entries(kb: KnowledgeBase, package: str) -> Iterator[_Entry]:
     every = grid.lines(kb, package) if grid.grids(kb, package) else ()
     for earlier, line in itertools.pairwise(every):
-        date = kb.package(package).releases[line.releases[0]].date
+        date = kb.packages[package].releases[line.releases[0]].date
         found = releases.changes(kb, package, earlier, line)
         if date and found:
-            title = f"{kb.package(package).title} {line.name}"
+            title = f"{kb.packages[package].title} {line.name}"
             yield _Entry(
                 _day(date), directory(releases.path(package, line.name)), title, _told(found)
             )

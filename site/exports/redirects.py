@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Iterator
 from urllib.parse import quote
 
+from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
 from exports.addresses import SITE, directory
 from pages.markdown import anchor
@@ -37,16 +38,17 @@ def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
 def _moves(kb: KnowledgeBase) -> Iterator[tuple[str, Place]]:
     """Old or other address -> where the thing is."""
     known = places(kb)
-    for (table, key), place in known.items():
-        for old in getattr(kb.get(table, key), "moved_from", []):
-            yield f"{FOLDERS[table]}/{old}/", place
-    for label in kb.keys("labels"):
-        yield f"solutions/{label}/", known["solutions", kb.get("labels", label)]
-    for name in kb.keys("settings"):
+    for kind in kinds.EVERY_KIND:
+        for key, record in kb.of(kind).items() if kind.table in FOLDERS else ():
+            for old in getattr(record, "moved_from", []):
+                yield f"{FOLDERS[kind.table]}/{old}/", known[kind.table, key]
+    for label in kb.labels:
+        yield f"solutions/{label}/", known["solutions", kb.labels[label]]
+    for name in kb.settings:
         yield f"settings/{anchor(name)}/", known["settings", name]
     for alias, package in sorted(kb.meta.aliases.items()):
         yield f"versions/{anchor(alias)}/", known["packages", package]
-    for key in kb.keys("ops"):
+    for key in kb.ops:
         package, _colon, name = key.partition(":")
         yield f"ops/{package}/{anchor(name)}/", known["ops", key]
 

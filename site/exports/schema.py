@@ -48,7 +48,7 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
         "/index.json": ("Where everything is", "Index"),
         "/all.json": ("Everything in one file", "Everything"),
         **{
-            f"/{kind}/index.json": (f"All records of {kind}", "Listing")
+            f"/{kind.name}/index.json": (f"All records of {kind.name}", "Listing")
             for kind in shapes.RECORD_FILES
         },
         "/ops/{package}/index.json": ("All names of a framework's ops", "Listing"),
@@ -59,7 +59,7 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
         "/badges/sources/{id}.json": ("A badge for shields.io/endpoint", "Badge"),
         "/badges/packages/{package}.json": ("A badge for shields.io/endpoint", "Badge"),
         **{
-            f"/{kind}/{{id}}.json": (f"One record of {kind}", type_.__name__)
+            f"/{kind.name}/{{id}}.json": (f"One record of {kind.name}", type_.__name__)
             for kind, type_ in shapes.RECORD_FILES.items()
         },
     }

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from d9m.browse.show import SourceHistory
+from d9m.kb.kinds import KINDS, OPS, PACKAGES, RecordKind
 from d9m.kb.store import Reached
 from d9m.model.advice import Told, Tool
-from d9m.model.records import KINDS, Default, Existence, Outcome
+from d9m.model.records import Default, Existence, Outcome
 
 VERSION = 1
 """Of the API, and part of every address; a key that is renamed or dropped needs the next."""
@@ -63,14 +64,18 @@ class RecordFile(File, frozen=True, kw_only=True):
     """With the address of each document."""
 
 
-RECORD_FILES: dict[str, type[msgspec.Struct]] = {
+RECORD_FILES: dict[RecordKind[Any], type[msgspec.Struct]] = {
     kind: msgspec.defstruct(
-        f"{type_.__name__}File", [("record", type_)], bases=(RecordFile,), frozen=True, kw_only=True
+        f"{kind.type.__name__}File",
+        [("record", kind.type)],
+        bases=(RecordFile,),
+        frozen=True,
+        kw_only=True,
     )
-    for kind, type_ in KINDS.items()
-    if kind not in ("ops", "versions")
+    for kind in KINDS
+    if kind not in (OPS, PACKAGES)
 }
-"""Kind -> type of a record's file."""
+"""Kind -> type of a record's file; ops and packages have their own."""
 
 
 class OpFile(File, frozen=True, kw_only=True):

@@ -50,25 +50,25 @@ class Image(msgspec.Struct, frozen=True):
 
 
 def path(kb: KnowledgeBase, package: str, release: str) -> str:
-    image = kb.package(package)
+    image = kb.packages[package]
     return f"containers/{image.image}/{tag(image, release)}.md"
 
 
 def images(kb: KnowledgeBase) -> list[str]:
     """Packages that are images of which releases are listed."""
-    return [name for name in kb.keys("packages") if kb.package(name).image and kb.releases(name)]
+    return [name for name in kb.packages if kb.packages[name].image and kb.releases(name)]
 
 
 def answer(kb: KnowledgeBase, package: str, release: str) -> Advice:
     """Everything known of one image."""
-    image = kb.package(package)
+    image = kb.packages[package]
     named = f"{image.image}:{tag(image, release)}"
     return kb.once(("container", package, release), lambda: advise(kb, Setup((), named)))
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     groups = [
-        (name, kb.package(name), [_image(kb, name, each) for each in reversed(kb.releases(name))])
+        (name, kb.packages[name], [_image(kb, name, each) for each in reversed(kb.releases(name))])
         for name in images(kb)
     ]
     title = "Containers"
@@ -83,7 +83,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 
 def _image(kb: KnowledgeBase, name: str, release: str) -> Image:
-    package = kb.package(name)
+    package = kb.packages[name]
     known = package.releases[release]
     left = sum(len(each.ops) for each in _left(answer(kb, name, release)))
     stock = known.with_.get(package.stock or "", "")
@@ -91,7 +91,7 @@ def _image(kb: KnowledgeBase, name: str, release: str) -> Image:
 
 
 def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
-    package = kb.package(name)
+    package = kb.packages[name]
     known = package.releases[release]
     advice = answer(kb, name, release)
     earlier, later = _around(kb.releases(name), release)

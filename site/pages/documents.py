@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Document
 from pages import layout
 from pages.places import LISTS
 
@@ -23,9 +22,7 @@ _KINDS = {
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    found: list[tuple[str, Document]] = [
-        (id_, kb.get("documents", id_)) for id_ in kb.keys("documents")
-    ]
+    found = list(kb.documents.items())
     groups = [
         (title, [each for each in found if each[1].kind == kind]) for kind, title in _KINDS.items()
     ]

@@ -17,16 +17,16 @@ from pages.places import Here
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     groups: dict[str, list[tuple[str, ErrorRecord]]] = {}
-    for id_ in kb.keys("errors"):
-        groups.setdefault(_title(kb, id_), []).append((id_, kb.get("errors", id_)))
+    for id_ in kb.errors:
+        groups.setdefault(_title(kb, id_), []).append((id_, kb.errors[id_]))
     title = "Errors and warnings"
     description = (
         "The exact texts of errors and warnings about determinism, what causes each and what to do."
     )
     most_first = sorted(groups.items(), key=lambda each: (-len(each[1]), each[0].lower()))
     yield layout.page(kb, "errors/index.md", "errors.md", title, description, groups=most_first)
-    for id_ in kb.keys("errors"):
-        yield _page(kb, id_, kb.get("errors", id_))
+    for id_ in kb.errors:
+        yield _page(kb, id_, kb.errors[id_])
 
 
 def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
@@ -40,7 +40,7 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
         error=error,
         texts=[(phrases.where(kb, each.when), each.text) for each in error.texts],
         filled=any(re.search(r"\{\w+\}", each.text) for each in error.texts),
-        causes=[(each, kb.get("sources", each), history.of(kb, each)) for each in error.sources],
+        causes=[(each, kb.sources[each], history.of(kb, each)) for each in error.sources],
         ops=[_op(kb, id_, item) for item in error.ops],
         proofs=proof.of(kb, error.evidence),
     )
@@ -74,7 +74,7 @@ _SHORTEST, _LONGEST = 30, 110
 def _title(kb: KnowledgeBase, id_: str) -> str:
     """Title of the home package; the folder where it is nobody's home."""
     folder = id_.partition("/")[0]
-    return kb.package(kb.meta.folders[folder]).title if folder in kb.meta.folders else folder
+    return kb.packages[kb.meta.folders[folder]].title if folder in kb.meta.folders else folder
 
 
 def _op(kb: KnowledgeBase, id_: str, item: str) -> Markdown:

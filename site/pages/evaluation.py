@@ -39,7 +39,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             "How an answer is derived from the records: worlds, conditions, timelines, solutions, "
             "settings, unknown."
         ),
-        platforms=sorted(kb.package(each).title for each in kb.meta.platforms),
+        platforms=sorted(kb.packages[each].title for each in kb.meta.platforms),
         outcomes=WORST_LAST,
         default_order=DEFAULTS_WORST_LAST,
         repeats=REPEATS,

@@ -69,7 +69,7 @@ def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice
 
     def found() -> Advice:
         advice = advise(kb, Setup(((package, release),), device=device))
-        own = set(kb.keys("ops"))
+        own = set(kb.ops)
         ops = [op for op in advice.ops if op.query == "*" or f"{package}:{op.query}" in own]
         return msgspec.structs.replace(advice, ops=ops)
 

@@ -12,7 +12,7 @@ from d9m.api import advise
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, HelperAnswer
-from d9m.model.records import Helper, Turn, When
+from d9m.model.records import Turn, When
 from d9m.resolve import helper_calls, helper_effects
 from d9m.resolve.helper_calls import Call
 from pages import layout, phrases, proof
@@ -46,7 +46,7 @@ class Column(msgspec.Struct, frozen=True):
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     rows = [
-        (id_, each, kb.get("helpers", id_), _compared(kb, helper_calls.call(kb, id_)))
+        (id_, each, kb.helpers[id_], _compared(kb, helper_calls.call(kb, id_)))
         for id_, each in _titles(kb)
     ]
     title = "Helper calls"
@@ -72,7 +72,7 @@ def _titles(kb: KnowledgeBase) -> list[tuple[str, str]]:
     """Each call under the name by which people search for it: as it is written, a flag with its
     package.
     """
-    found: list[tuple[str, Helper]] = [(id_, kb.get("helpers", id_)) for id_ in kb.keys("helpers")]
+    found = list(kb.helpers.items())
     return [
         (id_, each.call if "(" in each.call else f"{id_.partition('/')[0]} {each.call}")
         for id_, each in found
@@ -162,9 +162,7 @@ def _newest(kb: KnowledgeBase, call: Call) -> str | None:
 def _turned(kb: KnowledgeBase, environment: Environment, call: Call) -> set[str]:
     """Packages of which it turns a setting there; a framework's own call is for that framework."""
     turns = [turn for turn in call.helper.sets if environment.holding(turn.when)]
-    folders = (
-        kb.get("setting_ids", turn.set or turn.unset or "").partition("/")[0] for turn in turns
-    )
+    folders = (kb.setting_ids[turn.set or turn.unset or ""].partition("/")[0] for turn in turns)
     return (
         set()
         if call.home in kb.meta.prefixes

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Ingredient
 from pages import layout, proof, recipes, upstream
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    rows: list[tuple[str, Ingredient]] = [
-        (id_, kb.get("ingredients", id_)) for id_ in kb.keys("ingredients")
-    ]
+    rows = list(kb.ingredients.items())
     rows.sort(key=lambda each: (each[1].order, each[0]))
     title = "Ingredients"
     description = (

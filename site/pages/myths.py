@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Myth
 from pages import layout, proof
 from pages.places import LISTS
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    found: list[tuple[str, Myth]] = [(id_, kb.get("myths", id_)) for id_ in kb.keys("myths")]
+    found = list(kb.myths.items())
     found.sort(key=lambda each: (each[1].order, each[0]))
     title = "Myths"
     description = (

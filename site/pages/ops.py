@@ -49,7 +49,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         outcomes=outcomes,
     )
     for each in catalogues:
-        name = kb.package(each.package).title
+        name = kb.packages[each.package].title
         yield layout.page(
             kb,
             f"ops/{each.package}.md",
@@ -62,7 +62,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             hide=("navigation",),
             catalogue=each,
             outcomes=outcomes[::-1],
-            package=kb.package(each.package),
+            package=kb.packages[each.package],
         )
 
 
@@ -70,9 +70,7 @@ def _catalogue(kb: KnowledgeBase, package: str) -> Catalogue:
     released = kb.releases(package)
     newest = released[-1] if released else "any"
     start = f"{package}:"
-    entries: list[OpEntry] = [
-        kb.get("ops", place) for place in kb.keys("ops") if place.startswith(start)
-    ]
+    entries: list[OpEntry] = [kb.ops[place] for place in kb.ops if place.startswith(start)]
     answers = [
         each
         for each in advise(kb, Setup(((package, newest),))).ops

@@ -63,7 +63,7 @@ def _where(kb: KnowledgeBase, clause: Clause) -> str:
     rest: Clause = {}
     for name, allowed in clause.items():
         if isinstance(allowed, Range) and name in kb.meta.aliases and kb.releases(name):
-            said.append(f"{kb.package(name).title} {span(allowed, kb.releases(name))}")
+            said.append(f"{kb.packages[name].title} {span(allowed, kb.releases(name))}")
         else:
             rest[name] = allowed
     return ", ".join([*said, *([plain(kb, rest)] if rest else [])])

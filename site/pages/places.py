@@ -9,24 +9,16 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from d9m.about import REPOSITORY
+from d9m.kb.kinds import EVERY_KIND, KINDS
 from d9m.kb.store import KnowledgeBase
 from pages.markdown import Markdown, anchor, breakable, listed, slug
 
 FOLDERS = {
-    "sources": "sources",
-    "solutions": "solutions",
-    "settings": "settings",
-    "ingredients": "ingredients",
-    "helpers": "helpers",
-    "errors": "errors",
-    "pull_requests": "pull-requests",
-    "issues": "issues",
-    "packages": "versions",
-    "runs": "runs",
+    kind.table: kind.name.replace("_", "-") for kind in EVERY_KIND if kind.table and not kind.brief
 }
 """Table -> folder of its pages: a page a record."""
 
-LISTS = {"documents": "documents.md", "myths": "myths.md"}
+LISTS = {kind.table: f"{kind.name}.md" for kind in EVERY_KIND if kind.brief}
 """Table -> the one page on which its records stand."""
 
 
@@ -43,27 +35,23 @@ def places(kb: KnowledgeBase) -> Mapping[tuple[str, str], Place]:
 
 
 def _places(kb: KnowledgeBase) -> dict[tuple[str, str], Place]:
-    own = {
-        (table, key): Place(f"{folder}/{record_id(kb, table, key)}.md")
-        for table, folder in FOLDERS.items()
-        for key in kb.keys(table)
-    }
-    listed = {
-        (table, key): Place(page, slug(key))
-        for table, page in LISTS.items()
-        for key in kb.keys(table)
-    }
-    ops = {
-        ("ops", key): Place(f"ops/{package}.md", anchor(name))
-        for key in kb.keys("ops")
-        for package, _colon, name in [key.partition(":")]
-    }
-    return {**own, **listed, **ops}
+    found: dict[tuple[str, str], Place] = {}
+    for kind in EVERY_KIND:
+        table = kind.table
+        for key in kb.of(kind) if table else ():
+            if table in LISTS:
+                found[table, key] = Place(LISTS[table], slug(key))
+            else:
+                found[table, key] = Place(f"{FOLDERS[table]}/{record_id(kb, table, key)}.md")
+    for key in kb.ops:
+        package, _colon, name = key.partition(":")
+        found["ops", key] = Place(f"ops/{package}.md", anchor(name))
+    return found
 
 
 def record_id(kb: KnowledgeBase, table: str, key: str) -> str:
     """Id of a record: its path without the ending."""
-    return kb.get("setting_ids", key) if table == "settings" else key
+    return kb.setting_ids[key] if table == "settings" else key
 
 
 @functools.cache
@@ -106,7 +94,7 @@ class Here:
 
     def label(self, label: str) -> Markdown:
         """A solution by its label."""
-        return self.link("solutions", self._kb.get("labels", label.lower()) or "", label)
+        return self.link("solutions", self._kb.labels.get(label.lower()) or "", label)
 
     def both(self, labels: Iterable[str]) -> Markdown:
         """Solutions that are needed together."""
@@ -152,4 +140,7 @@ def file(table: str, id_: str) -> str:
     """The file of a record in the repository."""
     if table == "runs":
         return f"kb/evidence/runs/{id_}.json"
-    return f"kb/{'versions' if table == 'packages' else table}/{id_}.yaml"
+    return f"kb/{_SOURCE_FOLDERS[table]}/{id_}.yaml"
+
+
+_SOURCE_FOLDERS = {kind.table: kind.name for kind in KINDS}

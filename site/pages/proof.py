@@ -64,7 +64,7 @@ def _place(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> Iterator[s
     elif evidence.wheel is not None and url is not None:
         yield markdown.link(f"wheel of {evidence.wheel.replace('-', ' ', 1)}", url)
     elif url is not None:
-        document = kb.get("documents", evidence.document) if evidence.document else None
+        document = kb.documents[evidence.document] if evidence.document else None
         yield markdown.link(document.title if document else _short(url), url)
     else:
         yield markdown.escape(evidence.document or "")

@@ -70,7 +70,7 @@ def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
     for turn in turns:
         clauses = turn.when if isinstance(turn.when, list) else [turn.when] if turn.when else []
         steps += settle(
-            [Demand(by, kb.setting(turn.set or turn.unset or ""), turn, tuple(clauses))]
+            [Demand(by, kb.settings[turn.set or turn.unset or ""], turn, tuple(clauses))]
         ).steps
     return list(as_blocks(kb, steps))
 

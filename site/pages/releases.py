@@ -30,7 +30,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 def _page(
     kb: KnowledgeBase, package: str, every: Sequence[Line], place: int, line: Line
 ) -> tuple[str, str]:
-    name = kb.package(package).title
+    name = kb.packages[package].title
     earlier = every[place - 1] if place else None
     later = every[place + 1] if place + 1 < len(every) else None
     advice = grid.answer(kb, package, line.newest, DEVICE)
@@ -43,9 +43,9 @@ def _page(
         hide=("navigation",),
         weight=8,
         name=package,
-        package=kb.package(package),
+        package=kb.packages[package],
         line=line,
-        releases=[(each, kb.package(package).releases[each]) for each in line.releases],
+        releases=[(each, kb.packages[package].releases[each]) for each in line.releases],
         earlier=earlier,
         later=later,
         changes=changes(kb, package, earlier, line) if earlier else [],
@@ -64,10 +64,8 @@ def changes(kb: KnowledgeBase, package: str, earlier: Line, later: Line) -> list
 
 def _pulls(kb: KnowledgeBase, package: str, line: Line) -> list[tuple[str, PullRequest]]:
     """Pull requests that came with one of these releases."""
-    repository = kb.package(package).folder or package
-    found: list[tuple[str, PullRequest]] = [
-        (id_, kb.get("pull_requests", id_)) for id_ in kb.keys("pull_requests")
-    ]
+    repository = kb.packages[package].folder or package
+    found = list(kb.pull_requests.items())
     return [
         (id_, pull)
         for id_, pull in found

@@ -46,7 +46,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 
 def _every(kb: KnowledgeBase) -> list[tuple[str, Run]]:
-    return [(id_, kb.get("runs", id_)) for id_ in kb.keys("runs")]
+    return list(kb.runs.items())
 
 
 def newest(kb: KnowledgeBase) -> tuple[str, Run] | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from d9m.kb.kinds import HELPERS, INGREDIENTS, SOLUTIONS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting, Turn
 from pages import layout, phrases, proof
@@ -36,8 +37,7 @@ _KINDS = {
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     uses = _uses(kb)
     groups: dict[str, list[tuple[Setting, list[Use]]]] = {}
-    for name in kb.keys("settings"):
-        setting = kb.setting(name)
+    for name, setting in kb.settings.items():
         groups.setdefault(setting.kind, []).append((setting, uses.get(name, [])))
     title = "Settings"
     description = (
@@ -46,8 +46,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     )
     ordered = [(many, groups[kind]) for kind, (_one, many) in _KINDS.items() if kind in groups]
     yield layout.page(kb, "settings/index.md", "settings.md", title, description, groups=ordered)
-    for name in kb.keys("settings"):
-        setting = kb.setting(name)
+    for name, setting in kb.settings.items():
         yield layout.record_page(
             kb,
             "settings",
@@ -81,12 +80,11 @@ def _facts(kb: KnowledgeBase, setting: Setting) -> list[tuple[str, str]]:
 def _uses(kb: KnowledgeBase) -> dict[str, list[Use]]:
     """Setting -> who turns it."""
     found: dict[str, list[Use]] = {}
-    for table in ("solutions", "ingredients", "helpers"):
-        for id_ in kb.keys(table):
-            record = kb.get(table, id_)
+    for kind in (SOLUTIONS, INGREDIENTS, HELPERS):
+        for id_, record in kb.of(kind).items():
             turned = [(turn, False) for turn in getattr(record, "settings", [])]
             for turn, of_itself in [*turned, *((turn, True) for turn in record.sets)]:
                 name = getattr(record, "label", record.title)
-                use = Use(table, id_, name, turn, of_itself)
+                use = Use(kind.table, id_, name, turn, of_itself)
                 found.setdefault(turn.set or turn.unset or "", []).append(use)
     return found

@@ -11,9 +11,8 @@ from pages import layout, phrases, proof, recipes, upstream
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    ids = kb.keys("solutions")
     covered = _covered(kb)
-    solutions: list[tuple[str, Solution]] = [(id_, kb.get("solutions", id_)) for id_ in ids]
+    solutions = list(kb.solutions.items())
     rows = [(id_, each, kb.home(id_), len(covered.get(each.label, []))) for id_, each in solutions]
     title = "Solutions"
     description = (
@@ -42,10 +41,10 @@ def _page(
         f"{solution.label}: {solution.title}",
         solution.summary,
         solution=solution,
-        package=kb.package(home),
+        package=kb.packages[home],
         home=home,
         recipes=[] if solution.placeholder else recipes.for_solution(kb, home, solution.label),
-        covered=[(source, kb.get("sources", source), where) for source, where in covered],
+        covered=[(source, kb.sources[source], where) for source, where in covered],
         proofs=list(dict.fromkeys(proofs)),
         events=upstream.timeline(kb, solution.references),
     )
@@ -54,10 +53,10 @@ def _page(
 def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
     """Label -> the sources that it solves, each with the releases where it does."""
     found: dict[str, dict[str, dict[tuple[str, str], list[str]]]] = {}
-    for id_ in kb.keys("sources"):
+    for id_, source in kb.sources.items():
         told = history.of(kb, id_)
         if not kb.releases(told.home):
-            for label in _named(kb.get("sources", id_)):
+            for label in _named(source):
                 found.setdefault(label, {}).setdefault(id_, {})
         for track in (told.usual, *told.others):
             for row in track.rows:

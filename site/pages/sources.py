@@ -15,16 +15,12 @@ from pages.places import Here
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    ids = kb.keys("sources")
+    ids = kb.sources
     groups = [
         (
             home,
             package,
-            [
-                (id_, kb.get("sources", id_), history.of(kb, id_))
-                for id_ in ids
-                if kb.home(id_) == home
-            ],
+            [(id_, kb.sources[id_], history.of(kb, id_)) for id_ in ids if kb.home(id_) == home],
         )
         for home, package in versions.in_order(kb, {kb.home(id_) for id_ in ids})
     ]
@@ -35,12 +31,12 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     )
     yield layout.page(kb, "sources/index.md", "sources.md", title, description, groups=groups)
     for id_ in ids:
-        yield _page(kb, id_, kb.get("sources", id_))
+        yield _page(kb, id_, kb.sources[id_])
 
 
 def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:
     told = history.of(kb, id_)
-    package = kb.package(told.home)
+    package = kb.packages[told.home]
     return layout.record_page(
         kb,
         "sources",

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
 from pages import grid, layout, releases, runs, status, versions
 
 _COUNTED = (
-    ("sources", "sources of nondeterminism", "sources/index.md"),
-    ("solutions", "solutions", "solutions/index.md"),
-    ("settings", "settings", "settings/index.md"),
-    ("errors", "error texts", "errors/index.md"),
-    ("pull_requests", "pull requests", "pull-requests/index.md"),
-    ("issues", "issues", "issues/index.md"),
-    ("documents", "references", "documents.md"),
+    (kinds.SOURCES, "sources of nondeterminism", "sources/index.md"),
+    (kinds.SOLUTIONS, "solutions", "solutions/index.md"),
+    (kinds.SETTINGS, "settings", "settings/index.md"),
+    (kinds.ERRORS, "error texts", "errors/index.md"),
+    (kinds.PULL_REQUESTS, "pull requests", "pull-requests/index.md"),
+    (kinds.ISSUES, "issues", "issues/index.md"),
+    (kinds.DOCUMENTS, "references", "documents.md"),
 )
 
 
@@ -28,7 +29,7 @@ _MODULES = Path(__file__).parent.parent / "assets" / "advisor"
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     covered = [
         (name, package, kb.releases(name))
-        for name, package in versions.in_order(kb, kb.keys("packages"))
+        for name, package in versions.in_order(kb, kb.packages)
         if kb.releases(name) and package.kind != "platform"
     ]
     measured = runs.newest(kb)
@@ -43,8 +44,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             "the same bits."
         ),
         hide=("navigation", "toc"),
-        counts=[(len(kb.keys(table)), name, page) for table, name, page in _COUNTED],
-        ops=sum(len(kb.get("ops", place).reaches) > 0 for place in kb.keys("ops")),
+        counts=[(len(kb.of(kind)), name, page) for kind, name, page in _COUNTED],
+        ops=sum(len(op.reaches) > 0 for op in kb.ops.values()),
         covered=[each for each in covered if each[1].kind in _MAIN],
         upgrades=[
             (package.title, status.path(name), newest, releases.path(name, newest))

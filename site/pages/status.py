@@ -31,7 +31,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     told = [
         (
             each,
-            kb.package(each),
+            kb.packages[each],
             [DEVICES.get(table.device, table.device) for table in found[each]],
             _latest(kb, each),
         )
@@ -41,7 +41,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     description = "Which ops are deterministic in which release, framework by framework."
     yield layout.page(kb, "status/index.md", "statuses.md", title, description, frameworks=told)
     for package in known:
-        name = kb.package(package).title
+        name = kb.packages[package].title
         here = Here(kb, path(package))
         tables = [
             (DEVICES.get(each.device, each.device), each.device, table(here, each))
@@ -57,7 +57,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
                 "unsolved."
             ),
             hide=("navigation", "toc"),
-            package=kb.package(package),
+            package=kb.packages[package],
             name=package,
             tables=tables,
             lines=found[package][0].lines,

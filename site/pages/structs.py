@@ -18,9 +18,10 @@ from d9m.browse.explain import Explained
 from d9m.browse.listing import RecordList
 from d9m.browse.show import Showing
 from d9m.check.report import Report
+from d9m.kb.kinds import KINDS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Advice
-from d9m.model.records import KINDS, Fact, Words
+from d9m.model.records import Fact, Words
 from pages import layout
 from pages.markdown import Markdown, code, codes, escape, listed, prose, slug
 
@@ -66,7 +67,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         shapes=shapes(titles),
         roots=len(titles),
     )
-    kinds: dict[type, str] = {type_: f"kb/{folder}/" for folder, type_ in KINDS.items()}
+    kinds: dict[type, str] = {kind.type: f"kb/{kind.name}/" for kind in KINDS}
     kinds |= {Fact: "kb/facts.yaml", Words: "kb/words.yaml"}
     yield layout.page(
         kb,

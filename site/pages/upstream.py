@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from d9m.kb.kinds import ISSUES, PULL_REQUESTS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Issue, PullRequest
 from pages import layout, proof
@@ -14,13 +15,14 @@ from pages.places import FOLDERS
 
 Thread: TypeAlias = PullRequest | Issue
 
-_TABLES = {
-    "pull_requests": (
+_LISTED = (
+    (
+        PULL_REQUESTS,
         "Pull requests",
         "Changes that made ops deterministic, with the release that got each.",
     ),
-    "issues": ("Issues", "Reports of nondeterminism at the projects themselves."),
-}
+    (ISSUES, "Issues", "Reports of nondeterminism at the projects themselves."),
+)
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -35,8 +37,9 @@ class Event(msgspec.Struct, frozen=True):
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    for table, (title, description) in _TABLES.items():
-        threads: dict[str, Thread] = {id_: kb.get(table, id_) for id_ in kb.keys(table)}
+    for kind, title, description in _LISTED:
+        table = kind.table
+        threads: dict[str, Thread] = dict(kb.of(kind).items())
         groups: dict[str, list[tuple[str, Thread]]] = {}
         for id_, thread in sorted(threads.items(), key=lambda each: _order(each[1])):
             groups.setdefault(thread.repository, []).append((id_, thread))
@@ -55,7 +58,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
                 f"{thread.title} ({thread.status}), and the records that it matters to.",
                 thread=thread,
                 dates=_dates(thread),
-                pulls=table == "pull_requests",
+                pulls=kind is PULL_REQUESTS,
                 proofs=proof.of(kb, thread.evidence),
             )
 
@@ -82,8 +85,9 @@ def timeline(kb: KnowledgeBase, references: Iterable[str]) -> list[Event]:
 
 def _event(kb: KnowledgeBase, reference: str) -> Event:
     id_ = reference.replace("#", "/")
-    table = "pull_requests" if kb.get("pull_requests", id_) else "issues"
-    thread: Thread | None = kb.get(table, id_)
+    pull_request = kb.pull_requests.get(id_)
+    table = "pull_requests" if pull_request else "issues"
+    thread = pull_request or kb.issues.get(id_)
     if thread is None:
         return Event("", table, id_, reference, "unknown", "")
     merged = thread.merged if isinstance(thread, PullRequest) else None

@@ -21,14 +21,12 @@ _KINDS = {
 def in_order(kb: KnowledgeBase, names: Iterable[str]) -> list[tuple[str, Package]]:
     """Packages as lists show them: what people build on first, then by title."""
     kinds = list(_KINDS)
-    packages = [(name, kb.package(name)) for name in names]
+    packages = [(name, kb.packages[name]) for name in names]
     return sorted(packages, key=lambda each: (kinds.index(each[1].kind), each[1].title.lower()))
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    packages = [
-        (name, package, kb.releases(name)) for name, package in in_order(kb, kb.keys("packages"))
-    ]
+    packages = [(name, package, kb.releases(name)) for name, package in in_order(kb, kb.packages)]
     groups = [
         (title, [each for each in packages if each[1].kind == kind])
         for kind, title in _KINDS.items()
@@ -60,7 +58,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             tags=_tags(kb, name) if package.image else {},
             dated=any(each.date for _release, each in known),
             noted=any(each.note or each.confidence != "confirmed" for _release, each in known),
-            sources=[id_ for id_ in kb.keys("sources") if kb.home(id_) == name],
+            sources=[id_ for id_ in kb.sources if kb.home(id_) == name],
             proofs=[
                 *proof.of(kb, package.evidence),
                 *(one for release, each in known for one in proof.of(kb, each.evidence, release)),
@@ -82,6 +80,6 @@ def _lines(kb: KnowledgeBase, name: str) -> dict[str, str]:
 def _tags(kb: KnowledgeBase, name: str) -> dict[str, tuple[str, str]]:
     """Release of an image -> its tag, and the page about it."""
     return {
-        each: (tag(kb.package(name), each), containers.path(kb, name, each))
+        each: (tag(kb.packages[name], each), containers.path(kb, name, each))
         for each in kb.releases(name)
     }

@@ -71,7 +71,7 @@ def test_every_case_belongs_to_a_rule_and_codes_are_unique() -> None:
 
 def test_a_base_without_faults_can_be_indexed(tmp_path: Path) -> None:
     kb = build.build(yaml_files.load(overlaid(None, tmp_path / "kb")))
-    assert kb.keys("sources") == ["tensorflow/bias-add"]
+    assert list(kb.sources) == ["tensorflow/bias-add"]
 
 
 @pytest.mark.parametrize(

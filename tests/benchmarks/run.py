@@ -157,8 +157,8 @@ def everything(kb: KnowledgeBase) -> Iterator[Figure]:
 
 
 def _queries(kb: KnowledgeBase, package: str, catalogued: bool) -> list[op_syntax.Query]:
-    places = (place for place in kb.keys("ops") if place.startswith(f"{package}:"))
-    entries = (kb.get("ops", place) for place in places)
+    places = (place for place in kb.ops if place.startswith(f"{package}:"))
+    entries = (kb.ops[place] for place in places)
     return [op_syntax.parse(entry.name) for entry in entries if entry.catalogued or not catalogued]
 
 

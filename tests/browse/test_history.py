@@ -8,7 +8,7 @@ from d9m.browse import history
 from d9m.browse.show import show, source_history
 from golden import knowledge_base
 
-SOURCES = knowledge_base().keys("sources")
+SOURCES = list(knowledge_base().sources)
 
 
 @pytest.mark.parametrize("id_", SOURCES)

@@ -131,8 +131,8 @@ def test_other_troubles_are_no_symptom(text: str) -> None:
 
 def test_every_symptom_is_found_by_each_of_its_own_texts() -> None:
     kb = knowledge_base()
-    for id_ in kb.keys("errors"):
-        error = kb.get("errors", id_)
+    for id_ in kb.errors:
+        error = kb.errors[id_]
         for each in error.texts if error.kind == "symptom" else ():
             assert explain(kb, each.text).found[0].id == id_, each.text
 
@@ -156,20 +156,20 @@ def test_an_error_text_in_a_complaint_is_more_than_its_words() -> None:
 
 
 def vocabulary() -> Vocabulary:
-    return Vocabulary(knowledge_base().get("words", ""))
+    return Vocabulary(knowledge_base().words[""])
 
 
 def test_every_word_stands_in_one_group_and_every_group_has_a_use() -> None:
     kb = knowledge_base()
-    words = kb.get("words", "")
+    words = kb.words[""]
     every = [*words.empty]
     for group in words.groups:
         every += group
     assert [word for word in set(every) if every.count(word) > 1] == []
     names = {group[0] for group in words.groups}
     asked = {name for topic in words.topics for name in topic}
-    for id_ in kb.keys("errors"):
-        record = kb.get("errors", id_)
+    for id_ in kb.errors:
+        record = kb.errors[id_]
         asked.update(record.not_about, *record.about)
     assert asked <= names | set(words.several.values())
     assert set(words.implies) | set(words.implies.values()) | set(words.several) <= names

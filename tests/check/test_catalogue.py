@@ -104,14 +104,14 @@ def test_quick_runs_at_least_40_probes_on_a_cpu() -> None:
 def test_every_record_of_an_op_of_pytorch_has_a_probe_or_a_reason() -> None:
     """From run to run: other batches and other machines are nothing that repeats on one show."""
     kb = knowledge_base()
-    own = {id_: kb.get("sources", id_) for id_ in kb.keys("sources") if id_.startswith("pytorch/")}
+    own = {id_: kb.sources[id_] for id_ in kb.sources if id_.startswith("pytorch/")}
     records = {id_ for id_, source in own.items() if source.scope == "run"}
     assert records - {each.source for each in TORCH} == NO_PROBE.keys()
 
 
 @pytest.mark.parametrize("probe", EVERY, ids=lambda each: each.id)
 def test_every_probe_names_a_record_that_exists(probe: catalogue.Probe) -> None:
-    assert probe.source is None or knowledge_base().get("sources", probe.source) is not None
+    assert probe.source is None or knowledge_base().sources.get(probe.source) is not None
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -125,7 +125,7 @@ def test_the_knowledge_base_meets_the_record_of_every_probe_in_its_op(device: st
     for each in here:
         if each.source is None or each.id not in claims:
             continue
-        when = kb.get("sources", each.source).when
+        when = kb.sources[each.source].when
         if isinstance(when, dict) and device in when.get("device", ()):
             assert claims[each.id].outcome != "no-known-source", each.id
 

@@ -101,7 +101,7 @@ def _blocks() -> tuple[Program, ...]:
             _command(asked, ops),
         )
         imports = tuple(
-            name for package in environment.packages for name in kb.package(package).imports
+            name for package in environment.packages for name in kb.packages[package].imports
         )
         _stamp, text = python.block(Answer(advice, knowledge_base(), command, imports)).split(
             "\n", 1
@@ -131,9 +131,7 @@ def examples() -> tuple[Program, ...]:
 def statements() -> tuple[Program, ...]:
     """Every Python setting, turned to each value that it takes."""
     kb = knowledge_base()
-    settings = [
-        setting for name in kb.keys("settings") if (setting := kb.setting(name)).kind == "python"
-    ]
+    settings = [setting for name in kb.settings if (setting := kb.settings[name]).kind == "python"]
     found: dict[str, Program] = {}
     for asked in _releases(kb):
         environment = describe(kb, asked)
@@ -195,9 +193,7 @@ def _variations(kb: KnowledgeBase) -> Iterator[Setup]:
         name for name, fact in kb.meta.facts.items() if "true" in fact.values and not fact.argument
     ]
     companions = [
-        name
-        for name in kb.keys("packages")
-        if name not in FRAMEWORKS and kb.package(name).kind != "image"
+        name for name in kb.packages if name not in FRAMEWORKS and kb.packages[name].kind != "image"
     ]
     for package in FRAMEWORKS:
         new = (
@@ -217,7 +213,7 @@ def _variations(kb: KnowledgeBase) -> Iterator[Setup]:
     for family, packages in kb.meta.images.items():
         for package in packages:
             for release in kb.releases(package):
-                forms = [form for each in kb.package(package).tags for form in each.forms] or [
+                forms = [form for each in kb.packages[package].tags for form in each.forms] or [
                     "{release}"
                 ]
                 named = [Setup((), f"{family}:{form.format(release=release)}") for form in forms]

@@ -59,6 +59,6 @@ def test_a_record_that_no_answer_may_rest_on_is_named(
 
 def test_every_release_on_record_is_one() -> None:
     kb = knowledge_base()
-    releases = [release for name in kb.keys("packages") for release in kb.package(name).releases]
+    releases = [release for name in kb.packages for release in kb.packages[name].releases]
     assert releases
     assert [release for release in releases if not is_release(release)] == []

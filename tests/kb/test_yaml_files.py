@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from d9m.authoring.lint import loading
 from d9m.kb import validate
+from d9m.kb.kinds import DOCUMENTS, KINDS
 from d9m.kb.yaml_files import Fault, Loaded, load, parse, read
 from d9m.model import records
 
@@ -52,7 +53,7 @@ def test_a_folder_with_broken_files_is_read_and_each_broken_file_is_a_fault(tmp_
     (tmp_path / "documents/empty.yaml").write_bytes(b"")
     (tmp_path / "stray.txt").write_text("")
     loaded = load(tmp_path)
-    assert list(loaded.of("documents")) == ["good"]
+    assert list(loaded.of(DOCUMENTS)) == ["good"]
     assert [(each.file, each.rule) for each in loaded.faults] == [
         ("documents/bad.yaml", "yaml-syntax"),
         ("documents/empty.yaml", "schema"),
@@ -106,8 +107,8 @@ def test_no_bytes_make_the_loader_raise(
 NAMES = sorted(
     {
         name
-        for type_ in records.KINDS.values()
-        for part in msgspec.json.schema(type_).get("$defs", {}).values()
+        for kind in KINDS
+        for part in msgspec.json.schema(kind.type).get("$defs", {}).values()
         for name in part.get("properties", {})
     }
 )
@@ -126,7 +127,7 @@ VALUES = st.recursive(
 @given(
     VALUES,
     st.sampled_from(
-        [*records.KINDS.values(), records.Step, records.Turn, records.Evidence, records.Fact]
+        [*(kind.type for kind in KINDS), records.Step, records.Turn, records.Evidence, records.Fact]
     ),
 )
 @settings(max_examples=500)

@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from d9m.browse.show import KINDS, show
+from d9m.kb.kinds import ERRORS, PACKAGES, SETTINGS, SOLUTIONS, SOURCES, RecordKind
 from d9m.render.browse.show import render
 from golden import knowledge_base
 
-TABLES = [table for table, _kind in KINDS]
+LONG = [ERRORS, SOLUTIONS, SETTINGS, PACKAGES, SOURCES]
+"""Kinds of records whose pages are long."""
 WIDTHS = [40, 80, 120]
 
 STRUCTURE = re.compile(r"^\w[\w ]*: (?:True|False)$", re.MULTILINE)
 """A field that is printed as Python holds it."""
 
 
-def pages(table: str, width: int) -> dict[str, str]:
+def pages(kind: RecordKind[Any], width: int) -> dict[str, str]:
     kb = knowledge_base()
-    return {key: render(kb, show(kb, [key]), width).plain() for key in kb.keys(table)}
+    return {key: render(kb, show(kb, [key]), width).plain() for key in kb.of(kind)}
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_a_record_is_shown_in_words(table: str) -> None:
-    found = pages(table, 80)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_record_is_shown_in_words(kind: RecordKind[Any]) -> None:
+    found = pages(kind, 80)
     assert [key for key, text in found.items() if STRUCTURE.search(text)] == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("table", ["errors", "solutions", "settings", "packages", "sources"])
-def test_a_page_is_no_wider_than_asked(table: str, width: int) -> None:
+@pytest.mark.parametrize("kind", LONG, ids=lambda kind: kind.name)
+def test_a_page_is_no_wider_than_asked(kind: RecordKind[Any], width: int) -> None:
     limit = max(60, min(width, 120))
-    for key, text in pages(table, width).items():
+    for key, text in pages(kind, width).items():
         wide = [line for line in text.splitlines() if len(line) > limit]
         prose = [line for line in wide if len(line.split()) > 1 and not line.startswith("  ")]
         assert prose == [], key
@@ -41,7 +44,7 @@ def test_a_page_is_no_wider_than_asked(table: str, width: int) -> None:
 def test_what_is_to_copy_keeps_its_lines() -> None:
     kb = knowledge_base()
     text = render(kb, show(kb, ["confirm-it"]), 60).plain()
-    examples = kb.get("ingredients", "confirm-it").examples
+    examples = kb.ingredients["confirm-it"].examples
     assert len(examples) > 3
     for example in examples:
         assert "".join(f"  {line}".rstrip() + "\n" for line in example.code.splitlines()) in text

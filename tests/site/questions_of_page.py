@@ -55,9 +55,7 @@ def _items(kb: KnowledgeBase, dice: random.Random, choice: str) -> list[str]:
     package = {"ngc-pytorch": "torch", "ngc-tensorflow": "tensorflow"}.get(choice, choice)
     if package not in kb.meta.prefixes or dice.random() < 0.05:
         return []
-    known: list[OpEntry] = [
-        kb.get("ops", each) for each in kb.keys("ops") if each.startswith(f"{package}:")
-    ]
+    known: list[OpEntry] = [kb.ops[each] for each in kb.ops if each.startswith(f"{package}:")]
     brought = {
         entry.name: op_lookup.brought_along(kb, op_syntax.parse(entry.name)) for entry in known
     }

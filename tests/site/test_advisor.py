@@ -148,7 +148,7 @@ def test_every_block_is_the_one_that_the_command_line_writes(
 
 def _block(name: str, advice: Advice, command: str) -> str:
     frameworks = tuple(
-        each for package in advice.environment.packages for each in real().package(package).imports
+        each for package in advice.environment.packages for each in real().packages[package].imports
     )
     body = render(name, Answer(advice, real(), command, frameworks)).body
     assert isinstance(body, str)
@@ -183,7 +183,7 @@ def test_no_script_compares_versions() -> None:
     a short form.
     """
     kb = real()
-    names = {f'"{name}"' for name in kb.keys("packages")} - {
+    names = {f'"{name}"' for name in kb.packages} - {
         '"tensorflow"',
         '"torch"',
         '"python"',
@@ -343,8 +343,8 @@ def test_an_address_without_a_framework_is_asked_of_the_first_in_the_list() -> N
 
 def test_the_form_begins_with_the_framework_that_has_most_sources() -> None:
     kb = real()
-    homes = [kb.meta.folders[each.partition("/")[0]] for each in kb.keys("sources")]
-    frameworks = [each for each in kb.keys("packages") if kb.package(each).kind == "framework"]
+    homes = [kb.meta.folders[each.partition("/")[0]] for each in kb.sources]
+    frameworks = [each for each in kb.packages if kb.packages[each].kind == "framework"]
     assert _advised().locator("#d9m-choice").input_value() == max(frameworks, key=homes.count)
 
 

@@ -44,9 +44,9 @@ def literal(text: str) -> str:
 # --- errors ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("id_", real().keys("errors"))
+@pytest.mark.parametrize("id_", real().errors)
 def test_an_error_page_is_called_as_its_message_begins(id_: str) -> None:
-    error: ErrorRecord = real().get("errors", id_)
+    error: ErrorRecord = real().errors[id_]
     page = room("errors")[f"errors/{id_}.md"]
     shown = literal(title(page))
     if error.kind == "symptom":
@@ -61,8 +61,8 @@ def test_an_error_page_is_called_as_its_message_begins(id_: str) -> None:
 
 def test_an_error_page_tells_its_causes_by_version() -> None:
     told = 0
-    for id_ in real().keys("errors"):
-        error: ErrorRecord = real().get("errors", id_)
+    for id_ in real().errors:
+        error: ErrorRecord = real().errors[id_]
         page = room("errors")[f"errors/{id_}.md"]
         for source in error.sources:
             (part,) = re.findall(
@@ -91,26 +91,24 @@ def _history(source: str) -> Any:
 def test_a_solution_page_lists_every_op_of_what_it_solves() -> None:
     """Setup of the resolver: sources that some release solves with the label, on some device."""
     dice = random.Random(3)
-    labels = dice.sample(
-        [each for each in real().keys("solutions") if not _record(each).placeholder], 15
-    )
+    labels = dice.sample([each for each in real().solutions if not _record(each).placeholder], 15)
     pages = room("solutions")
     for id_ in labels:
         label = _record(id_).label
         rows = [
             line for line in pages[f"solutions/{id_}.md"].splitlines() if line.startswith("| [")
         ]
-        for source in real().keys("sources"):
+        for source in real().sources:
             if _solved_by(source, label):
                 (row,) = [
                     row for row in rows if f"(../../sources/{source}.md)" in row.partition(" | ")[0]
                 ]
-                for op in real().get("sources", source).ops:
+                for op in real().sources[source].ops:
                     assert op in literal(row).replace("`", ""), (id_, source)
 
 
 def _record(id_: str) -> Any:
-    return real().get("solutions", id_)
+    return real().solutions[id_]
 
 
 def _solved_by(source: str, label: str) -> bool:
@@ -122,20 +120,20 @@ def _solved_by(source: str, label: str) -> bool:
 
 
 def test_what_a_solution_costs_includes_what_its_sources_cost() -> None:
-    costly = [id_ for id_ in real().keys("sources") if real().get("sources", id_).costs]
+    costly = [id_ for id_ in real().sources if real().sources[id_].costs]
     assert costly
     told = "".join(room("solutions").values())
     for id_ in costly:
         by = {label for step in _steps(id_) for both in step.by for label in both.split(" + ")}
         assert not by or all(
-            literal(each.text) in literal(told) for each in real().get("sources", id_).costs
+            literal(each.text) in literal(told) for each in real().sources[id_].costs
         ), id_
 
 
 def _steps(id_: str) -> list[Any]:
     return [
         step
-        for steps in real().get("sources", id_).timeline.values()
+        for steps in real().sources[id_].timeline.values()
         for step in steps
         if step.outcome != "raises"
     ]
@@ -144,9 +142,9 @@ def _steps(id_: str) -> list[Any]:
 # --- helper calls ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("id_", real().keys("helpers"))
+@pytest.mark.parametrize("id_", real().helpers)
 def test_a_helper_page_tells_what_the_call_leaves_out(id_: str) -> None:
-    helper: Helper = real().get("helpers", id_)
+    helper: Helper = real().helpers[id_]
     page = room("helpers")[f"helpers/{id_}.md"]
     for command in re.findall(r"^d9m advise (.*) --calls", page, re.MULTILINE):
         named = [each.partition("=") for each in command.replace("--with ", "").split()]

@@ -14,9 +14,7 @@ from d9m.api import advise
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 
-IMAGES = [
-    name for name in real().keys("packages") if real().package(name).image and real().releases(name)
-]
+IMAGES = [name for name in real().packages if real().packages[name].image and real().releases(name)]
 """Packages that are images of which releases are listed."""
 
 
@@ -65,7 +63,7 @@ def test_every_image_has_a_page_that_is_found_by_its_full_name(package: str) -> 
             ["tf.nn.bias_add" if "tensorflow" in title else "torch.cumsum"],
         )
         assert answered.environment.packages[package] == release
-        assert title.startswith(f"nvcr.io/{real().package(package).repository}:")
+        assert title.startswith(f"nvcr.io/{real().packages[package].repository}:")
         assert path(real(), package, release).removesuffix(".md").endswith(title.rpartition(":")[2])
 
 
@@ -86,7 +84,7 @@ def test_the_page_of_the_package_leads_to_every_image(package: str) -> None:
 def test_a_page_tells_what_the_image_ships() -> None:
     for package, release in chosen():
         shipped = section(page(package, release), "What it ships")
-        for name, version in real().package(package).releases[release].with_.items():
+        for name, version in real().packages[package].releases[release].with_.items():
             assert f"[{name}](../../versions/{name}.md) | {version} |" in shipped
 
 
@@ -116,8 +114,8 @@ def test_contents_that_nobody_confirmed_are_said_to_be_so() -> None:
     doubted = 0
     for package in IMAGES:
         for release in real().releases(package):
-            known = real().package(package).releases[release]
-            missing = real().package(package).stock not in known.with_
+            known = real().packages[package].releases[release]
+            missing = real().packages[package].stock not in known.with_
             boxed = "!!! question" in section(page(package, release), "What it ships")
             assert boxed == (missing or known.confidence != "confirmed"), (package, release)
             doubted += boxed
@@ -152,7 +150,7 @@ def test_what_changed_since_the_image_before_is_what_the_two_answers_differ_in(
 
 def test_there_is_no_page_of_an_image_that_was_never_released() -> None:
     for package in IMAGES:
-        for release in real().package(package).never_released:
+        for release in real().packages[package].never_released:
             with pytest.raises(UsageError):
-                advise(real(), Setup((), f"{real().package(package).image}:{release}"))
+                advise(real(), Setup((), f"{real().packages[package].image}:{release}"))
             assert not [path for path in made() if release in path]

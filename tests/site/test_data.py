@@ -15,6 +15,8 @@ import pytest
 import yaml
 from site_build import ROOT, SITE, built, generator, need_mkdocs, real, real_pages
 
+from d9m.kb import kinds
+
 API = "api/v1"
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -102,22 +104,22 @@ def test_the_types_refuse_what_is_wrong() -> None:
 def test_every_record_op_package_and_release_has_a_file() -> None:
     kb = real()
     for kind in (
-        "sources",
-        "solutions",
-        "ingredients",
-        "helpers",
-        "errors",
-        "pull_requests",
-        "issues",
-        "myths",
+        kinds.SOURCES,
+        kinds.SOLUTIONS,
+        kinds.INGREDIENTS,
+        kinds.HELPERS,
+        kinds.ERRORS,
+        kinds.PULL_REQUESTS,
+        kinds.ISSUES,
+        kinds.MYTHS,
     ):
-        assert {f"{API}/{kind}/{id_}.json" for id_ in kb.keys(kind)} <= exported().keys()
-    assert {f"{API}/packages/{name}.json" for name in kb.keys("packages")} <= exported().keys()
+        assert {f"{API}/{kind.name}/{id_}.json" for id_ in kb.of(kind)} <= exported().keys()
+    assert {f"{API}/packages/{name}.json" for name in kb.packages} <= exported().keys()
     for package in kb.meta.prefixes:
         assert {
             f"{API}/packages/{package}/{each}.json" for each in kb.releases(package)
         } <= exported().keys()
-    names = {key.partition(":")[2] for key in kb.keys("ops")}
+    names = {key.partition(":")[2] for key in kb.ops}
     told = {
         entry["id"]
         for package in kb.meta.prefixes

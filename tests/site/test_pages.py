@@ -85,7 +85,7 @@ def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
 
     told = [package for package in kb.meta.prefixes if grid.grids(kb, package)]
     lines = sum(len(grid.lines(kb, package)) for package in told)
-    images = sum(len(kb.releases(name)) for name in kb.keys("packages") if kb.package(name).image)
+    images = sum(len(kb.releases(name)) for name in kb.packages if kb.packages[name].image)
     others = len(RULES) + len(kb.meta.prefixes) + len(told) + lines + images + len(lists)
     assert len(real_pages()) == records + others
 
@@ -101,7 +101,7 @@ def test_every_op_of_the_catalogue_stands_on_its_page_once() -> None:
     pages = real_pages()
     for package in kb.meta.prefixes:
         anchors = re.findall(r'<(?:a|span) id="([^"]*)"', pages[f"ops/{package}.md"])
-        own = [key for key in kb.keys("ops") if key.startswith(f"{package}:")]
+        own = [key for key in kb.ops if key.startswith(f"{package}:")]
         assert len(anchors) == len(own)
         assert len(set(anchors)) == len(anchors)
 
@@ -152,9 +152,7 @@ def test_a_source_page_answers_first_and_shows_who_disagrees() -> None:
     kb = real()
     pages = real_pages()
     disputed = [
-        id_
-        for id_ in kb.keys("sources")
-        if any(not each.follows for each in kb.get("sources", id_).evidence)
+        id_ for id_ in kb.sources if any(not each.follows for each in kb.sources[id_].evidence)
     ]
     assert disputed
     for id_ in disputed:
@@ -221,7 +219,7 @@ def test_an_answer_says_what_the_bits_change_with(source: str, says: str) -> Non
 
 def test_the_first_page_tells_of_the_last_measured_run() -> None:
     kb = real()
-    last = max(kb.get("runs", id_).date for id_ in kb.keys("runs"))
+    last = max(run.date for run in kb.runs.values())
     (line,) = (
         line
         for line in real_pages()["index.md"].splitlines()

@@ -19,7 +19,7 @@ from d9m.browse import diff, explain, listing, show
 from d9m.cli.application import COMMANDS
 from d9m.environment.environment import Setup
 from d9m.errors import ExitCode
-from d9m.model.records import KINDS
+from d9m.kb.kinds import KINDS
 from d9m.model.versions import candidates
 
 GROUP = ("lint", "audit", "collect", "build", "stats", "mutate")
@@ -145,9 +145,9 @@ def test_every_field_of_a_report_is_told() -> None:
 
 def test_every_field_of_every_record_is_told_with_its_docstring() -> None:
     told = fields("records.md")
-    for folder, type_ in KINDS.items():
-        assert list(told[f"kb/{folder}/"]) == [
-            each.encode_name for each in msgspec.structs.fields(type_)
+    for kind in KINDS:
+        assert list(told[f"kb/{kind.name}/"]) == [
+            each.encode_name for each in msgspec.structs.fields(kind.type)
         ]
     assert "First release that contains it." in told["kb/pull_requests/"]["version"]
     assert "`free`" not in told["Turn"]

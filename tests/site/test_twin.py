@@ -93,7 +93,7 @@ def vector(name: str, question: dict[str, Any]) -> dict[str, Any]:
         return {"name": name, "question": question, "answer": {"mistake": True}}
     advice = msgspec.convert(answer, Advice)
     packages = advice.environment.packages
-    imports = [word for package in packages for word in real().package(package).imports]
+    imports = [word for package in packages for word in real().packages[package].imports]
     command = shlex.join(_command(question))
     shown = Answer(advice, real(), command, tuple(imports))
     kinds = {step.kind for step in advice.steps}

@@ -125,5 +125,5 @@ def _items(kb: KnowledgeBase, environment: Environment) -> Iterator[op_lookup.Op
 
 
 def _catalogued(kb: KnowledgeBase, package: str) -> list[str]:
-    entries = (kb.get("ops", place) for place in kb.keys("ops") if place.startswith(f"{package}:"))
+    entries = (kb.ops[place] for place in kb.ops if place.startswith(f"{package}:"))
     return [entry.name for entry in entries if entry.catalogued]

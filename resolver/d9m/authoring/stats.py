@@ -45,21 +45,13 @@ class Stats(msgspec.Struct, frozen=True):
 
 def stats(kb: KnowledgeBase, probed: Collection[str]) -> Stats:
     """Counts over the whole knowledge base. `probed`: sources that a probe exercises."""
-    found = Counter(
-        each.outcome for id_ in kb.keys("sources") for each in source_history(kb, id_).ranges
-    )
+    found = Counter(each.outcome for id_ in kb.sources for each in source_history(kb, id_).ranges)
     return Stats(
         date=kb.meta.date,
         digest=kb.meta.digest,
         records=kb.meta.counts,
-        ops=dict(
-            Counter(
-                place.partition(":")[0]
-                for place in kb.keys("ops")
-                if kb.get("ops", place).catalogued
-            )
-        ),
-        releases={name: len(kb.releases(name)) for name in kb.keys("packages")},
+        ops=dict(Counter(place.partition(":")[0] for place in kb.ops if kb.ops[place].catalogued)),
+        releases={name: len(kb.releases(name)) for name in kb.packages},
         outcomes={outcome: found[outcome] for outcome in WORST_LAST if found[outcome]},
-        unprobed=[id_ for id_ in kb.keys("sources") if id_ not in probed],
+        unprobed=[id_ for id_ in kb.sources if id_ not in probed],
     )

@@ -10,7 +10,7 @@ from typing import get_args
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Clause, Evidence, EvidenceKind, Range, Source, Step, Unless, When
+from d9m.model.records import Clause, Evidence, EvidenceKind, Range, Step, Unless, When
 
 EVIDENCE: tuple[str, ...] = get_args(EvidenceKind)
 """Kinds of evidence, weakest first."""
@@ -30,8 +30,7 @@ def claims(kb: KnowledgeBase) -> Iterator[Claim]:
 
     A claim rests on its own evidence; without any on that of its step, then of its source.
     """
-    for id_ in kb.keys("sources"):
-        source: Source = kb.get("sources", id_)
+    for id_, source in kb.sources.items():
         for package, steps in source.timeline.items():
             for step in steps:
                 evidence = step.evidence or source.evidence

@@ -138,8 +138,7 @@ def _of_symptom(kb: KnowledgeBase, symptom: symptoms.Symptom) -> Explanation:
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:
     """Known texts spelled nearly so."""
     known: list[str] = []
-    for id_ in kb.keys("errors"):
-        error: ErrorRecord = kb.get("errors", id_)
+    for error in kb.errors.values():
         known += [wording.text for wording in error.texts if error.kind != "symptom"]
     return nearest(text.strip(), known)
 

@@ -73,7 +73,7 @@ def of(kb: KnowledgeBase, id_: str) -> History:
 
 
 def _history(kb: KnowledgeBase, id_: str) -> History:
-    met = Met(id_, kb.get("sources", id_), (Pattern(),))
+    met = Met(id_, kb.sources[id_], (Pattern(),))
     home = kb.home(id_)
     first, *more = _clauses(met.source.when)
     device = _device(first)
@@ -154,7 +154,7 @@ def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause
         if verdict.outcome != "no-known-source" and inside:
             span = spans.span(bounds, released)
             rows.append(ReleaseRow(inside, span, when, _without(when, home), verdict))
-    return ReleaseTrack(home, kb.package(home).title, under, _newest_first(rows))
+    return ReleaseTrack(home, kb.packages[home].title, under, _newest_first(rows))
 
 
 def _without(clause: Clause, home: str) -> Clause:
@@ -190,11 +190,11 @@ def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> ReleaseTr
         for when, verdict in possible:
             if verdict.outcome != "no-known-source":
                 rows.append(ReleaseRow(tuple(group), span, when, when, verdict))
-    return ReleaseTrack(package, kb.package(package).title, {}, _newest_first(rows))
+    return ReleaseTrack(package, kb.packages[package].title, {}, _newest_first(rows))
 
 
 def _image(kb: KnowledgeBase, package: str, release: str, device: str) -> Environment:
-    image = kb.package(package)
+    image = kb.packages[package]
     asked = Setup(container=f"{image.image}:{tag(image, release)}", device=device)
     return kb.once(("image", package, release, device), lambda: describe(kb, asked))
 

@@ -75,8 +75,7 @@ def wordings(kb: KnowledgeBase) -> Sequence[Wording]:
 
 
 def _wordings(kb: KnowledgeBase) -> Iterator[Wording]:
-    for id_ in kb.keys("errors"):
-        error: ErrorRecord = kb.get("errors", id_)
+    for id_, error in kb.errors.items():
         for wording in error.texts if error.kind != "symptom" else ():
             text = wording.text.lower()
             fixed = [part for part in _VARIES.split(text) for part in part.split()]

@@ -10,6 +10,7 @@ import msgspec
 from d9m.about import __version__
 from d9m.browse.claims import EVIDENCE, claims
 from d9m.errors import UsageError, nearest, quote
+from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Tool
 from d9m.model.op_syntax import plain
@@ -30,21 +31,11 @@ class RecordList(msgspec.Struct, frozen=True):
     rows: list[ListRow]
 
 
-KINDS = (
-    "sources",
-    "claims",
-    "solutions",
-    "settings",
-    "ops",
-    "versions",
-    "ingredients",
-    "helpers",
-    "errors",
-    "facts",
-    "packages",
-    "pull-requests",
-    "issues",
-)
+_RECORDS = {
+    kind.table.replace("_", "-"): kind for kind in kinds.KINDS if kind.table and not kind.brief
+}
+
+KINDS = (*_RECORDS, "claims", "ops", "versions", "facts")
 
 
 def listing(
@@ -95,14 +86,13 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[ListRow]:
                 f"default {fact.default}" if fact.default else "no default",
             )
     elif kind == "versions":
-        for name in kb.keys("packages"):
+        for name in kb.packages:
             for release in kb.releases(name):
-                known = kb.package(name).releases[release]
+                known = kb.packages[name].releases[release]
                 inside = ", ".join(f"{part} {version}" for part, version in known.with_.items())
                 yield ListRow(f"{name} {release}", name, inside, known.date or "")
     elif kind == "ops":
-        for place in kb.keys("ops"):
-            entry = kb.get("ops", place)
+        for entry in kb.ops.values():
             ops = [reached.op for reached in entry.reaches]
             others = [op for op in ops if plain(op) != plain(entry.name)]
             sources = sum(len(kb.met_by(entry.package, op)) for op in ops)
@@ -113,9 +103,8 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[ListRow]:
                 f"{sources} source{'s' * (sources != 1)}",
             )
     else:
-        table = kind.replace("-", "_")
-        for key in kb.keys(table):
-            yield _row(kb, kind, key, kb.get(table, key))
+        for key, record in kb.of(_RECORDS[kind]).items():
+            yield _row(kb, kind, key, record)
 
 
 def _row(kb: KnowledgeBase, kind: str, key: str, record: Any) -> ListRow:

@@ -12,7 +12,7 @@ from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
-from d9m.model.records import GpuFile, Setting, Words
+from d9m.model.records import Setting, Words
 from d9m.model.versions import candidates
 from d9m.resolve import op_names
 
@@ -53,7 +53,7 @@ _VALUE = re.compile(r"['\"]?\]?\s*(?:=\s*|\()\s*(?:str\()?['\"]?([^\s'\"`(),]*[^
 
 def find(kb: KnowledgeBase, text: str) -> Mentions:
     """Everything that a text names. A name in everyday use counts where it is written as code."""
-    words: Words = kb.get("words", "") or Words()
+    words = kb.words.get("") or Words()
     everyday = frozenset(words.everyday)
     packages = _packages(kb, text, everyday)
     settings = dict(_settings(kb, text))
@@ -107,7 +107,7 @@ def _is_release(kb: KnowledgeBase, package: str, version: str) -> bool:
 
 
 def _gpu(kb: KnowledgeBase, text: str) -> str | None:
-    file: GpuFile = kb.get("gpus", "") or GpuFile()
+    file = kb.gpus[""]
     joined = re.sub(r"[\s-]+", "", text.lower())
     spaced = " ".join(re.findall(r"[a-z0-9]+", text.lower()))
     named: set[str] = set()
@@ -134,7 +134,7 @@ def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
     for match in _NAME.finditer(text):
         name = re.sub(r"^np\.", "numpy.", match[0])
         setting = by_ending.get(name)
-        if setting is not None and not _is_too_late(kb.setting(setting), text[: match.start()]):
+        if setting is not None and not _is_too_late(kb.settings[setting], text[: match.start()]):
             value = _VALUE.match(text, match.end())
             yield setting, value[1] if value and value[1] else None
 
@@ -147,8 +147,7 @@ def _is_too_late(setting: Setting, before: str) -> bool:
 def _setting_endings(kb: KnowledgeBase) -> dict[str, str]:
     """Name, and ending that no other setting has -> setting."""
     found: dict[str, str | None] = {}
-    for name in kb.keys("settings"):
-        setting: Setting = kb.setting(name)
+    for name, setting in kb.settings.items():
         if setting.kind not in ("env", "python"):
             continue
         parts = name.split(".")

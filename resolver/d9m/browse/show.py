@@ -11,27 +11,19 @@ from d9m.about import __version__
 from d9m.browse import history
 from d9m.browse.history import ReleaseTrack
 from d9m.errors import UsageError, nearest, quote
+from d9m.kb import kinds
+from d9m.kb.kinds import SETTINGS, SOLUTIONS, SOURCES
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Possible, Told, Tool
 from d9m.model.op_syntax import parse
-from d9m.model.records import Clause, Record, Source
+from d9m.model.records import Clause, Source
 from d9m.resolve import op_names
 from d9m.resolve.answers import told_of
 
-KINDS: tuple[tuple[str, str], ...] = (
-    ("solutions", "solution"),
-    ("settings", "setting"),
-    ("sources", "source"),
-    ("packages", "package"),
-    ("ingredients", "ingredient"),
-    ("helpers", "helper"),
-    ("errors", "error"),
-    ("pull_requests", "pull request"),
-    ("issues", "issue"),
-    ("myths", "myth"),
-    ("documents", "document"),
-)
-"""Table -> what one of its records is called, in the order in which a name is looked up."""
+_FIRST = (SOLUTIONS, SETTINGS)
+
+KINDS = (*_FIRST, *(kind for kind in kinds.KINDS if kind.table and kind not in _FIRST))
+"""In the order in which a name is looked up."""
 
 
 class Assumed(msgspec.Struct, frozen=True):
@@ -113,32 +105,31 @@ def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
 
 
 def _known_names(kb: KnowledgeBase) -> Iterator[str]:
-    for place in kb.keys("names"):
+    for place in kb.names:
         yield place.partition(":")[2]
-    for table in ("labels", "settings", "sources", "packages"):
-        yield from kb.keys(table)
-    for id_ in kb.keys("solutions"):
-        yield kb.get("solutions", id_).label
+    yield from (*kb.labels, *kb.settings, *kb.sources, *kb.packages)
+    for solution in kb.solutions.values():
+        yield solution.label
 
 
 def _records(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
     lower = name.lower()
-    key = kb.get("labels", lower) or kb.meta.aliases.get(lower) or name.replace("#", "/")
-    for table, kind in KINDS:
-        record: Record | None = kb.get(table, key)
+    key = kb.labels.get(lower) or kb.meta.aliases.get(lower) or name.replace("#", "/")
+    for kind in KINDS:
+        record = kb.of(kind).get(key)
         if record is None:
             continue
-        ours = [source_history(kb, key)] if table == "sources" else []
-        if table == "solutions":
-            ours = [source_history(kb, id_) for id_ in _covered(kb, kb.get("solutions", key).label)]
+        ours = [source_history(kb, key)] if kind is SOURCES else []
+        if kind is SOLUTIONS:
+            ours = [source_history(kb, id_) for id_ in _covered(kb, kb.solutions[key].label)]
         evidence = [told_of(kb, proof) for proof in getattr(record, "evidence", [])]
-        yield Shown(kind, key, msgspec.to_builtins(record), ours, evidence)
+        yield Shown(kind.noun, key, msgspec.to_builtins(record), ours, evidence)
         return
 
 
 def _covered(kb: KnowledgeBase, label: str) -> list[str]:
     """Sources that name a solution in some release."""
-    return [id_ for id_ in kb.keys("sources") if label in _labels(kb.get("sources", id_))]
+    return [id_ for id_ in kb.sources if label in _labels(kb.sources[id_])]
 
 
 def _labels(source: Source) -> set[str]:

@@ -71,13 +71,12 @@ def described(kb: KnowledgeBase, text: str) -> list[Symptom]:
 
 
 def _words(kb: KnowledgeBase) -> Words:
-    return kb.get("words", "") or Words()
+    return kb.words.get("") or Words()
 
 
 def _known(kb: KnowledgeBase, vocabulary: Vocabulary) -> _Known:
     wordings: list[tuple[str, ErrorRecord, ErrorText]] = []
-    for id_ in kb.keys("errors"):
-        record: ErrorRecord = kb.get("errors", id_)
+    for id_, record in kb.errors.items():
         for wording in record.texts if record.kind == "symptom" else ():
             wordings.append((id_, record, wording))
     told = [vocabulary.telling(wording.text) for _id, _record, wording in wordings]
@@ -91,7 +90,7 @@ def _is_about(record: ErrorRecord, thought: frozenset[str]) -> bool:
 def _general(kb: KnowledgeBase, thoughts: list[frozenset[str]]) -> list[Symptom]:
     """The general symptom, for a text of which one thought is about determinism."""
     words = _words(kb)
-    record: ErrorRecord | None = kb.get("errors", words.general) if words.general else None
+    record = kb.errors.get(words.general) if words.general else None
     if record is None or words.general is None:
         return []
     for thought in thoughts:

@@ -129,7 +129,7 @@ def _write(
         kb,
         command=printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?"),
         frameworks=tuple(
-            name for package in advice.environment.packages for name in kb.package(package).imports
+            name for package in advice.environment.packages for name in kb.packages[package].imports
         ),
         named_ops=named_ops,
         everything=everything,

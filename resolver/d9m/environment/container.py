@@ -32,7 +32,7 @@ def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
     if image.parts:
         return {name: _as_tagged(kb, name, version) for name, version in image.parts}
     found = {image.package: installed(kb, image.package, image.release, "container")}
-    package = kb.package(image.package)
+    package = kb.packages[image.package]
     for name, version in package.releases[image.release].with_.items():
         found[name] = stated(kb, name, version, "container")
     if package.stock is not None and package.stock not in found:
@@ -83,7 +83,7 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
         raise UsageError(
             f"{quote(reference)} has no tag", tip=f"write {family}:TAG; see: d9m list versions"
         )
-    if kb.package(packages[0]).holds:
+    if kb.packages[packages[0]].holds:
         return _image_by_contents(kb, reference, family, packages[0], wanted)
     variants = kb.once(("tags", packages), lambda: _spelled(kb, packages)).get(wanted, [])
     if len(variants) == 1:
@@ -91,17 +91,17 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
     if variants:
         raise UsageError(
             f"{family}:{wanted} has {len(variants)} variants",
-            allowed=[tag(kb.package(package), release) for package, release in variants],
+            allowed=[tag(kb.packages[package], release) for package, release in variants],
         )
     every = [
-        tag(kb.package(package), release)
+        tag(kb.packages[package], release)
         for package in packages
         for release in kb.releases(package)
     ]
     never = any(
         wanted.startswith(each.split(" ")[0])
         for package in packages
-        for each in kb.package(package).never_released
+        for each in kb.packages[package].never_released
     )
     what = "was never released" if never else "is unknown"
     raise UsageError(
@@ -114,7 +114,7 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
 def _image_by_contents(
     kb: KnowledgeBase, reference: str, family: str, package: str, tag: str
 ) -> Image:
-    for inside in kb.package(package).holds:
+    for inside in kb.packages[package].holds:
         for form in inside.forms:
             pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>(?:\\d[^-]*|latest))", re.escape(form))
             match = re.fullmatch(pattern, tag)
@@ -122,7 +122,7 @@ def _image_by_contents(
                 return Image(
                     reference, family, package, tag, tuple(match.groupdict().items()), inside.device
                 )
-    forms = [form for inside in kb.package(package).holds for form in inside.forms]
+    forms = [form for inside in kb.packages[package].holds for form in inside.forms]
     raise UsageError(f"{family}:{printable_tag(tag)} is not a tag that d9m can read", allowed=forms)
 
 
@@ -133,7 +133,7 @@ def printable_tag(tag: str) -> str:
 
 def _family(kb: KnowledgeBase, path: str) -> tuple[str, tuple[str, ...]]:
     for family, packages in kb.meta.images.items():
-        repository = kb.package(packages[0]).repository
+        repository = kb.packages[packages[0]].repository
         if path.lower() in (family, *packages) or (
             repository and f"/{path.lower()}".endswith(f"/{repository}")
         ):
@@ -160,8 +160,8 @@ def _spelled(kb: KnowledgeBase, packages: Sequence[str]) -> dict[str, list[tuple
     """Every spelling of a tag -> the packages and releases that it may mean, in order."""
     found: dict[str, set[tuple[str, str]]] = {}
     for package in packages:
-        for release in kb.package(package).releases:
-            for form in tags(kb.package(package), release):
+        for release in kb.packages[package].releases:
+            for form in tags(kb.packages[package], release):
                 for spelling in _spellings(form, release):
                     found.setdefault(spelling, set()).add((package, release))
     return {spelling: sorted(variants) for spelling, variants in found.items()}

@@ -23,8 +23,7 @@ def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
     container = find_container(kb, variables)
     inside = _contents(kb, container)
     packages: list[tuple[str, str | None]] = []
-    for name in kb.keys("packages"):
-        package = kb.package(name)
+    for name, package in kb.packages.items():
         version = _installed(package)
         if version is not None and name not in inside:
             packages.append((name, version))
@@ -56,8 +55,7 @@ def _installed(package: Package) -> str | None:
 
 def find_container(kb: KnowledgeBase, variables: Mapping[str, str]) -> str | None:
     """The image this process runs in, if it says so: ``ngc-tensorflow:20.03-tf2``."""
-    for name in kb.keys("packages"):
-        package = kb.package(name)
+    for name, package in kb.packages.items():
         value = variables.get(package.variable or "")
         if not value:
             continue
@@ -74,7 +72,7 @@ def _contents(kb: KnowledgeBase, container: str | None) -> set[str]:
     if container is None:
         return set()
     name, _colon, release = container.partition(":")
-    return {name, *kb.package(name).releases[release].with_}
+    return {name, *kb.packages[name].releases[release].with_}
 
 
 def find_device() -> str:

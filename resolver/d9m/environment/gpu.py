@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Gpu, GpuFile
+from d9m.model.records import Gpu
 
 _TIP = "or say its compute capability, times ten: --fact sm=90"
 
@@ -17,7 +17,7 @@ def find_gpu(kb: KnowledgeBase, text: str) -> tuple[str, Gpu]:
 
     The text may hold more than the name, as nvidia-smi prints it, or less (``4090``).
     """
-    file: GpuFile = kb.get("gpus", "") or GpuFile()
+    file = kb.gpus[""]
     spellings = {
         spelling: name for name, gpu in file.gpus.items() for spelling in (name, *gpu.aliases)
     }

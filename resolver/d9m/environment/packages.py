@@ -76,7 +76,7 @@ def from_wheels(kb: KnowledgeBase, packages: Mapping[str, Installed]) -> dict[st
     """
     found: dict[str, Installed] = {}
     for name, package in packages.items():
-        known = kb.package(name).releases
+        known = kb.packages[name].releases
         wheels = [
             known[release].with_ for release in package.candidates.releases if release in known
         ]

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from d9m.errors import D9mError, DataError, UsageError
-from d9m.kb import public_names, signature_table, soundness
-from d9m.kb.store import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached
+from d9m.kb import kinds, public_names, signature_table, soundness
+from d9m.kb.store import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached, Value
 from d9m.kb.yaml_files import Records
 from d9m.model import op_syntax, records
 
@@ -25,7 +25,7 @@ class Memory:
     def __init__(self, tables: dict[str, dict[str, Any]]) -> None:
         self.tables = tables
 
-    def get(self, table: str, key: str) -> Any:
+    def get(self, table: str, key: str, type_: type[Value]) -> Value | None:
         return self.tables[table].get(key)
 
     def keys(self, table: str) -> Iterable[str]:
@@ -44,7 +44,7 @@ def build(loaded: Records) -> KnowledgeBase:
             f"{first.file}:{first.line}: {first.message} {first.value}{more}",
             tip="see: d9m kb lint",
         )
-    settings = {setting.name for setting in loaded.of("settings").values()}
+    settings = {setting.name for setting in loaded.of(kinds.SETTINGS).values()}
     for one in loaded.loaded:
         for fault in soundness.faults(one.record, settings):
             raise DataError(f"{one.file}: {fault}", tip="see: d9m kb lint")
@@ -57,47 +57,34 @@ def build(loaded: Records) -> KnowledgeBase:
 
 
 def tables(loaded: Records) -> dict[str, dict[str, Any]]:
-    """Table -> key -> value, as `kb.tables.TABLES` types them."""
-    sources: dict[str, records.Source] = loaded.of("sources")
-    solutions: dict[str, records.Solution] = loaded.of("solutions")
-    entries = list(op_entries(loaded.of("ops").values()))
+    """Table -> key -> value, as `KnowledgeBase` types them."""
+    sources = loaded.of(kinds.SOURCES)
+    solutions = loaded.of(kinds.SOLUTIONS)
+    settings = loaded.of(kinds.SETTINGS)
+    entries = list(op_entries(loaded.of(kinds.OPS).values()))
     names = _names(entries)
+    homes = home_packages(loaded)
     return {
-        "ops": {f"{each.package}:{each.name}": each for each in entries},
+        **{kind.table: loaded.of(kind) for kind in kinds.EVERY_KIND if kind.table},
+        "ops": {f"{entry.package}:{entry.name}": entry for entry in entries},
         "names": names,
-        "met": _met(sources, home_packages(loaded)),
+        "met": _met(sources, homes),
         "public": public_names.table(loaded.catalogues, _prefixes(loaded), names),
         "signatures": signature_table.table(loaded.signatures),
-        "opless": _opless(sources, home_packages(loaded)),
-        "sources": sources,
-        "solutions": solutions,
+        "opless": _opless(sources, homes),
         "labels": {solution.label.lower(): id_ for id_, solution in solutions.items()},
-        "settings": {setting.name: setting for setting in loaded.of("settings").values()},
-        "setting_ids": {setting.name: id_ for id_, setting in loaded.of("settings").items()},
-        "packages": loaded.of("versions"),
+        "settings": {setting.name: setting for setting in settings.values()},
+        "setting_ids": {setting.name: id_ for id_, setting in settings.items()},
         "words": {"": loaded.words},
         "gpus": {"": loaded.gpus},
-        "run_days": {id_: run.date for id_, run in loaded.of("runs").items()},
-        **{
-            kind: loaded.of(kind)
-            for kind in (
-                "ingredients",
-                "helpers",
-                "errors",
-                "pull_requests",
-                "issues",
-                "myths",
-                "documents",
-                "runs",
-            )
-        },
+        "run_days": {id_: run.date for id_, run in loaded.of(kinds.RUNS).items()},
     }
 
 
 def home_packages(loaded: Records) -> dict[str, str]:
     """Folder of records -> home package."""
-    versions: dict[str, records.Package] = loaded.of("versions")
-    return {package.folder: name for name, package in versions.items() if package.folder}
+    packages = loaded.of(kinds.PACKAGES)
+    return {package.folder: name for name, package in packages.items() if package.folder}
 
 
 def digest(loaded: Records) -> str:
@@ -112,10 +99,10 @@ def digest(loaded: Records) -> str:
 
 
 def _meta(loaded: Records) -> Meta:
-    versions: dict[str, records.Package] = loaded.of("versions")
-    op_files: dict[str, records.OpFile] = loaded.of("ops")
+    packages = loaded.of(kinds.PACKAGES)
+    op_files = loaded.of(kinds.OPS)
     images: dict[str, tuple[str, ...]] = {}
-    for name, package in versions.items():
+    for name, package in packages.items():
         if package.image:
             images[package.image] = (*images.get(package.image, ()), name)
     return Meta(
@@ -124,16 +111,16 @@ def _meta(loaded: Records) -> Meta:
         facts=loaded.facts,
         aliases={
             alias.lower(): name
-            for name, package in versions.items()
+            for name, package in packages.items()
             for alias in (name, *package.aliases, *package.distributions)
         },
         distributions={
             distribution: name
-            for name, package in versions.items()
+            for name, package in packages.items()
             for distribution in (*package.distributions, *package.conda)
         },
         images=images,
-        platforms=tuple(name for name, package in versions.items() if package.kind == "platform"),
+        platforms=tuple(name for name, package in packages.items() if package.kind == "platform"),
         folders=home_packages(loaded),
         add_ons=_by_package(op_files.values(), "add_ons"),
         prefixes=_prefixes(loaded),
@@ -141,12 +128,12 @@ def _meta(loaded: Records) -> Meta:
         catalogued={
             each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues
         },
-        counts={kind: len(loaded.of(kind)) for kind in (*records.KINDS, "runs")},
+        counts={kind.name: len(loaded.of(kind)) for kind in kinds.EVERY_KIND},
     )
 
 
 def _prefixes(loaded: Records) -> dict[str, dict[str, str]]:
-    return _by_package(loaded.of("ops").values(), "prefixes")
+    return _by_package(loaded.of(kinds.OPS).values(), "prefixes")
 
 
 def _by_package(files: Iterable[records.OpFile], field: str) -> dict[str, dict[str, str]]:

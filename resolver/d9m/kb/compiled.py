@@ -9,17 +9,18 @@ as it reads of 300.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import msgspec
 
 from d9m.errors import DataError
-from d9m.kb.store import TABLES, KnowledgeBase, Meta
+from d9m.kb.store import KnowledgeBase, Meta, Table, Value
 
 FILE = "knowledge.d9m"
 
@@ -57,17 +58,17 @@ def write(kb: KnowledgeBase, path: Path) -> int:
         body.extend(data)
         return span
 
-    def add_table(table: str) -> tuple[int, int]:
-        keys = kb.keys(table)
-        shards: list[dict[str, Span]] = [{} for _ in range(len(keys) // KEYS_A_SHARD + 1)]
-        for key in keys:
-            shards[_shard_of(key, len(shards))][key] = add(kb.get(table, key))
+    def add_table(table: Table[Any]) -> tuple[int, int]:
+        shards: list[dict[str, Span]] = [{} for _ in range(len(table) // KEYS_A_SHARD + 1)]
+        for key, value in table.items():
+            shards[_shard_of(key, len(shards))][key] = add(value)
         listed = b"".join(number.to_bytes(_WIDTH, "big") for each in shards for number in add(each))
         start = len(body)
         body.extend(listed)
         return start, len(shards)
 
-    index = msgspec.json.encode(Index(kb.meta, {table: add_table(table) for table in TABLES}))
+    tables = {table.name: add_table(table) for table in kb.tables()}
+    index = msgspec.json.encode(Index(kb.meta, tables))
     head = b"%s %d %d %d %d\n" % (_MAGIC, FORMAT, len(index), zlib.crc32(index), len(body))
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     try:
@@ -93,12 +94,15 @@ class _File:
         self._length = length
         self._tables = tables
         self._shards: dict[tuple[str, int], dict[str, Span]] = {}
-        self._handle = open(path, "rb")  # noqa: SIM115 - lives as long as the process asks questions
 
-    def get(self, table: str, key: str) -> Any:
+    @functools.cached_property
+    def _handle(self) -> BinaryIO:
+        return open(self._path, "rb")  # lives as long as the process asks questions
+
+    def get(self, table: str, key: str, type_: type[Value]) -> Value | None:
         _place, shards = self._tables[table]
         span = self._shard(table, _shard_of(key, shards)).get(key)
-        return None if span is None else _decode(self._bytes(span), TABLES[table], self._path)
+        return None if span is None else _decode(self._bytes(span), type_, self._path)
 
     def keys(self, table: str) -> Iterable[str]:
         _place, shards = self._tables[table]
@@ -144,12 +148,13 @@ def read(path: str) -> KnowledgeBase:
     if not whole or zlib.crc32(data) != checksum:
         raise DataError(f"{path}: the knowledge base is damaged", tip=_REPAIR)
     index = _decode(data, Index, path)
-    if index.tables.keys() != TABLES.keys():
+    kb = KnowledgeBase(index.meta, _File(path, len(head) + length, body, index.tables))
+    if index.tables.keys() != {table.name for table in kb.tables()}:
         raise DataError(f"{path}: made for another d9m (other tables)", tip=_REPAIR)
     for start, shards in index.tables.values():
         if start < 0 or shards < 1 or start + 3 * _WIDTH * shards > body:
             raise DataError(f"{path}: the knowledge base is damaged", tip=_REPAIR)
-    return KnowledgeBase(index.meta, _File(path, len(head) + length, body, index.tables))
+    return kb
 
 
 def _numbers(head: bytes, path: str) -> tuple[int, int, int]:
@@ -167,7 +172,7 @@ def _numbers(head: bytes, path: str) -> tuple[int, int, int]:
     return numbers[1], numbers[2], numbers[3]
 
 
-def _decode(data: bytes, type_: Any, path: str) -> Any:
+def _decode(data: bytes, type_: type[Value], path: str) -> Value:
     try:
         return msgspec.json.decode(data, type=type_)
     except msgspec.DecodeError as error:

@@ -1,18 +1,20 @@
-"""The compiled form: tables of small values, each of which can be read alone.
+"""Typed tables of small values, each of which can be read alone.
 
 `KnowledgeBase` is how everything else reads records. Its tables are filled
-from YAML (`kb.index`) or read from a compiled file (`kb.compiled`); the answer
+from YAML (`kb.build`) or read from a compiled file (`kb.compiled`); the answer
 is the same.
 """
 
 import re
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
 from d9m.errors import UsageError, nearest, quote
-from d9m.model import records, runs
+from d9m.kb import kinds
+from d9m.kb.kinds import RecordKind
+from d9m.model import records
 from d9m.model.op_syntax import BOTH, Direction, plain
 from d9m.model.signatures import Signature, signature_in
 from d9m.model.versions import in_order
@@ -95,46 +97,55 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> first and last release whose public names are known."""
 
 
-TABLES: dict[str, Any] = {
-    "ops": OpEntry,
-    "names": tuple[str, ...],
-    "public": tuple[PublicName, ...],
-    "signatures": tuple[Signature, ...],
-    "met": tuple[Met, ...],
-    "opless": tuple[Met, ...],
-    "sources": records.Source,
-    "solutions": records.Solution,
-    "labels": str,
-    "settings": records.Setting,
-    "setting_ids": str,
-    "packages": records.Package,
-    "ingredients": records.Ingredient,
-    "helpers": records.Helper,
-    "errors": records.ErrorRecord,
-    "pull_requests": records.PullRequest,
-    "issues": records.Issue,
-    "myths": records.Myth,
-    "documents": records.Document,
-    "words": records.Words,
-    "gpus": records.GpuFile,
-    "runs": runs.Run,
-    "run_days": str,
-}
-"""Table -> type of its values. Keys: ``names``, ``ops``, ``met`` ``package:name``; ``public``
-``package:`` and the last part of the names; ``signatures`` ``package:`` and the name as
-`op_syntax.plain` spells it; ``opless`` the home package; ``settings`` and ``setting_ids`` (the id
-of a setting) the knob's name; ``labels`` a lower-case label; ``words`` and ``gpus`` nothing, for
-there is one of each; ``run_days`` (when it was made) the run's id; else the record's id."""
-
-
+Value = TypeVar("Value")
 Derived = TypeVar("Derived")
 
 
-class Tables(Protocol):
-    """Where values come from."""
+class Storage(Protocol):
+    """Where the values of all tables come from."""
 
-    def get(self, table: str, key: str) -> Any: ...
+    def get(self, table: str, key: str, type_: type[Value]) -> Value | None: ...
     def keys(self, table: str) -> Iterable[str]: ...
+
+
+class Table(Generic[Value]):
+    """Values of one type by key. Each is decoded once, when first asked for."""
+
+    def __init__(self, storage: Storage, name: str, type_: type[Value]) -> None:
+        self.name = name
+        self._type = type_
+        self._storage = storage
+        self._decoded: dict[str, Value | None] = {}
+
+    def get(self, key: str) -> Value | None:
+        """The value, or None."""
+        if key not in self._decoded:
+            self._decoded[key] = self._storage.get(self.name, key, self._type)
+        return self._decoded[key]
+
+    def __getitem__(self, key: str) -> Value:
+        value = self.get(key)
+        if value is None:
+            raise KeyError(f"{self.name}: {key}")
+        return value
+
+    def __contains__(self, key: str) -> bool:
+        return self.get(key) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        """All keys, in order."""
+        return iter(sorted(self._storage.keys(self.name)))
+
+    def __len__(self) -> int:
+        return len(list(self._storage.keys(self.name)))
+
+    def items(self) -> Iterator[tuple[str, Value]]:
+        """All keys and values, in the order of the keys."""
+        return ((key, self[key]) for key in self)
+
+    def values(self) -> Iterator[Value]:
+        """All values, in the order of their keys."""
+        return (self[key] for key in self)
 
 
 def _spelled(package: str) -> str:
@@ -142,13 +153,59 @@ def _spelled(package: str) -> str:
 
 
 class KnowledgeBase:
-    """Typed, read-only access to all records. Values are decoded once, when first asked for."""
+    """Typed, read-only access to all records."""
 
-    def __init__(self, meta: Meta, tables: Tables) -> None:
+    def __init__(self, meta: Meta, storage: Storage) -> None:
         self.meta = meta
-        self._tables = tables
-        self._seen: dict[tuple[str, str], Any] = {}
+        self._storage = storage
         self._derived: dict[Hashable, Any] = {}
+
+        self.ops = Table(storage, "ops", OpEntry)
+        """By ``package:name``."""
+        self.names = Table(storage, "names", tuple[str, ...])
+        """Names of ops by ``package:`` and a spelling that finds them."""
+        self.public = Table(storage, "public", tuple[PublicName, ...])
+        """By ``package:`` and the last part of the name."""
+        self.signatures = Table(storage, "signatures", tuple[Signature, ...])
+        """By ``package:`` and the name as `op_syntax.plain` spells it."""
+        self.met = Table(storage, "met", tuple[Met, ...])
+        """By ``package:name`` of the op."""
+        self.opless = Table(storage, "opless", tuple[Met, ...])
+        """Sources that are no op's, by home package."""
+        self.labels = Table(storage, "labels", str)
+        """Id of a solution by its label in lower case."""
+        self.setting_ids = Table(storage, "setting_ids", str)
+        """By the name of the setting."""
+        self.run_days = Table(storage, "run_days", str)
+        """When a run was made, by its id: an answer need not read the whole run."""
+        self.words = Table(storage, "words", records.Words)
+        """There is one, and its key is empty."""
+        self.gpus = Table(storage, "gpus", records.GpuFile)
+        """There is one, and its key is empty."""
+
+        self.sources = self._records(kinds.SOURCES)
+        self.solutions = self._records(kinds.SOLUTIONS)
+        self.settings = self._records(kinds.SETTINGS)
+        """By name; other records by id."""
+        self.packages = self._records(kinds.PACKAGES)
+        self.ingredients = self._records(kinds.INGREDIENTS)
+        self.helpers = self._records(kinds.HELPERS)
+        self.errors = self._records(kinds.ERRORS)
+        self.pull_requests = self._records(kinds.PULL_REQUESTS)
+        self.issues = self._records(kinds.ISSUES)
+        self.myths = self._records(kinds.MYTHS)
+        self.documents = self._records(kinds.DOCUMENTS)
+        self.runs = self._records(kinds.RUNS)
+
+    def _records(self, kind: RecordKind[Value]) -> Table[Value]:
+        return Table(self._storage, kind.table, kind.type)
+
+    def of(self, kind: RecordKind[Value]) -> Table[Value]:
+        """All records of a kind that has a table."""
+        return getattr(self, kind.table)
+
+    def tables(self) -> list[Table[Any]]:
+        return [value for value in vars(self).values() if isinstance(value, Table)]
 
     def once(self, key: Hashable, make: Callable[[], Derived]) -> Derived:
         """A value derived from records alone, made when first asked for."""
@@ -156,20 +213,10 @@ class KnowledgeBase:
             self._derived[key] = make()
         return self._derived[key]
 
-    def get(self, table: str, key: str) -> Any:
-        """The value, or None."""
-        place = (table, key)
-        if place not in self._seen:
-            self._seen[place] = self._tables.get(table, key)
-        return self._seen[place]
-
-    def keys(self, table: str) -> list[str]:
-        return sorted(self._tables.keys(table))
-
     def solution(self, label: str) -> tuple[str, records.Solution]:
         """Id and record of a label. Lint sees to it that every label in a record exists."""
-        id_: str = self.get("labels", label.lower())
-        return id_, self.get("solutions", id_)
+        id_ = self.labels[label.lower()]
+        return id_, self.solutions[id_]
 
     def with_required(self, labels: Iterable[str]) -> list[tuple[str, str, records.Solution]]:
         """Solutions with all that they require: label, id, record."""
@@ -183,15 +230,9 @@ class KnowledgeBase:
                 todo.extend(solution.requires)
         return list(found.values())
 
-    def setting(self, name: str) -> records.Setting:
-        return self.get("settings", name)
-
-    def package(self, name: str) -> records.Package:
-        return self.get("packages", name)
-
     def releases(self, package: str) -> tuple[str, ...]:
         """Releases of a package, oldest first."""
-        return self.once(("releases", package), lambda: in_order(self.package(package).releases))
+        return self.once(("releases", package), lambda: in_order(self.packages[package].releases))
 
     def home(self, id_: str) -> str:
         """The package that a record's folder is about."""
@@ -228,15 +269,11 @@ class KnowledgeBase:
 
     def met_by(self, package: str, op: str) -> tuple[Met, ...]:
         """The sources that an op meets."""
-        return self.get("met", f"{package}:{op}") or ()
+        return self.met.get(f"{package}:{op}") or ()
 
     def signature(self, package: str, name: str, release: str) -> Signature | None:
         """How a callable of this full name (``torch.Tensor.cumsum``) is called in a release, if its
         wheels say so.
         """
-        stated: tuple[Signature, ...] = self.get("signatures", f"{package}:{plain(name)}") or ()
+        stated = self.signatures.get(f"{package}:{plain(name)}") or ()
         return signature_in(stated, name, release)
-
-    def opless(self, package: str) -> tuple[Met, ...]:
-        """The sources of a package that are no op's."""
-        return self.get("opless", package) or ()

@@ -17,7 +17,9 @@ import yaml
 from d9m import files
 from d9m.errors import DataError, printable
 from d9m.kb import validate
-from d9m.model import records, runs, wheel_facts
+from d9m.kb.kinds import BY_NAME, RUNS, RecordKind, RecordType
+from d9m.model import records, wheel_facts
+from d9m.model.runs import DigestFile
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Strings only. PyYAML may have been built without libyaml, and is slower then."""
@@ -78,9 +80,9 @@ class Records(msgspec.Struct, frozen=True):
     wheels: frozenset[str] = frozenset()
     """Fact files of wheels, by name."""
 
-    def of(self, kind: str) -> dict[str, Any]:
+    def of(self, kind: RecordKind[RecordType]) -> dict[str, RecordType]:
         """Records of one kind by id."""
-        return {each.id: each.record for each in self.loaded if each.kind == kind}
+        return {each.id: each.record for each in self.loaded if each.kind == kind.name}
 
 
 def load(root: Path) -> Records:
@@ -147,11 +149,11 @@ def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
         return
     if file in _SINGLE:
         kind, type_ = path.stem, _SINGLE[file]
-    elif kind in records.KINDS and path.suffix == ".yaml" and len(relative.parts) > 1:
-        type_ = records.KINDS[kind]
+    elif kind in BY_NAME and path.suffix == ".yaml" and len(relative.parts) > 1:
+        type_ = BY_NAME[kind].type
     else:
-        kinds = ", ".join(f"{each}/" for each in records.KINDS)
-        allowed = f"{', '.join(_SINGLE)}, *.yaml under {kinds}"
+        folders = ", ".join(f"{name}/" for name in BY_NAME)
+        allowed = f"{', '.join(_SINGLE)}, *.yaml under {folders}"
         yield Fault(file, 1, "file-place", "not a record's place", allowed=allowed)
         return
     try:
@@ -169,7 +171,7 @@ def _run(path: Path, file: str) -> Loaded | Fault:
     """A measured run. It is JSON, as `d9m check --evidence` wrote it."""
     try:
         return Loaded(
-            "runs", path.stem, file, msgspec.json.decode(files.content(path), type=runs.Run), {}
+            RUNS.name, path.stem, file, msgspec.json.decode(files.content(path), type=RUNS.type), {}
         )
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, DataError) as error:
         return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
@@ -178,7 +180,7 @@ def _run(path: Path, file: str) -> Loaded | Fault:
 def _digest_faults(path: Path, file: str) -> Iterator[Fault]:
     """Reference values are no records: `d9m check --against` reads the file itself."""
     try:
-        msgspec.json.decode(files.content(path), type=runs.DigestFile)
+        msgspec.json.decode(files.content(path), type=DigestFile)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, DataError) as error:
         yield Fault(file, 1, "schema", str(error), tip="write it again: d9m check --digests FILE")
 

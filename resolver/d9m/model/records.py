@@ -568,22 +568,3 @@ class Document(Record, frozen=True, kw_only=True):
     note: str | None = None
     seed: str | None = None
     """Number of the project's seed document that holds a copy: ``"000"``."""
-
-
-KINDS: dict[str, type[Record]] = {
-    "sources": Source,
-    "solutions": Solution,
-    "settings": Setting,
-    "ops": OpFile,
-    "versions": Package,
-    "ingredients": Ingredient,
-    "helpers": Helper,
-    "errors": ErrorRecord,
-    "pull_requests": PullRequest,
-    "issues": Issue,
-    "myths": Myth,
-    "documents": Document,
-}
-"""Folder under ``kb/`` -> type of its records. ``kb/facts.yaml`` holds all facts in one file,
-``kb/gpus.yaml`` all GPU models, ``kb/edition.yaml`` the date of the edition, ``kb/words.yaml`` what
-words mean to `d9m explain`."""

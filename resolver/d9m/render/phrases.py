@@ -20,7 +20,7 @@ def join(items: Sequence[str], last: str = "and") -> str:
 
 def title(kb: KnowledgeBase, package: str) -> str:
     """The name of a package as its makers write it."""
-    record = kb.package(package) if package in kb.meta.aliases.values() else None
+    record = kb.packages[package] if package in kb.meta.aliases.values() else None
     return record.title if record else package
 
 

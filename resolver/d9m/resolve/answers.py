@@ -116,7 +116,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
     environment = judged.environment
     branches = in_order(environment, finding.possible)
     verdict = finding.lead[1] if finding.lead else _undecided(branches)
-    error = kb.get("errors", verdict.error) if verdict.error else None
+    error = kb.errors[verdict.error] if verdict.error else None
     return SourceAnswer(
         id=judged.met.id,
         title=source.title,
@@ -215,7 +215,7 @@ def _resting_on(
         found += step.unless[basis.exception].evidence if basis.exception is not None else []
         found += step.evidence
     told = [told_of(kb, each) for each in [*found, *source.evidence]]
-    if image is not None and image not in source.timeline and kb.package(image).stock is not None:
+    if image is not None and image not in source.timeline and kb.packages[image].stock is not None:
         note = f"{image} is taken to behave like the stock release it is built from"
         told.append(Told("assumed", None, note, True))
     return told
@@ -223,12 +223,12 @@ def _resting_on(
 
 def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
     """Evidence with the address of its document, or of the run or fact file in our repository."""
-    document = kb.get("documents", evidence.document) if evidence.document else None
+    document = kb.documents[evidence.document] if evidence.document else None
     url = document.url if document else evidence.url
     date = evidence.date or (document.date if document else None)
     if evidence.run is not None:
         url = f"{REPOSITORY}/blob/main/kb/evidence/runs/{evidence.run}.json"
-        date = date or kb.get("run_days", evidence.run)
+        date = date or kb.run_days.get(evidence.run)
     elif evidence.wheel is not None:
         url = f"{REPOSITORY}/blob/main/kb/evidence/wheels/{evidence.wheel}.json"
     return Told(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date)
@@ -236,5 +236,5 @@ def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
 
 def _url(kb: KnowledgeBase, reference: str) -> str:
     id_ = reference.replace("#", "/")
-    record = kb.get("pull_requests", id_) or kb.get("issues", id_)
+    record = kb.pull_requests.get(id_) or kb.issues.get(id_)
     return record.url if record else ""

@@ -66,7 +66,7 @@ def _verdicts(
     """One verdict for a setting that the knowledge base knows, and one for each item of a list that
     is at fault.
     """
-    setting: Setting | None = kb.get("settings", name)
+    setting = kb.settings.get(name)
     if setting is None:
         meant = _meant(kb, name)
         if meant is not None:
@@ -79,7 +79,7 @@ def _verdicts(
     yield case.verdict()
     for item in case.items if setting.list_ is not None else ():
         name, equals, inside = item.partition("=")
-        known: Setting | None = kb.get("settings", name)
+        known = kb.settings.get(name)
         if known is not None:
             inner = _Case(kb, environment, advice, known, inside if equals else "").verdict()
             if inner.status not in ("needed", "harmless"):
@@ -91,9 +91,7 @@ def _meant(kb: KnowledgeBase, name: str) -> str | None:
     by_lower = kb.once(
         "judged settings",
         lambda: {
-            known.lower(): known
-            for known in kb.keys("settings")
-            if kb.setting(known).kind in _JUDGED
+            known.lower(): known for known in kb.settings if kb.settings[known].kind in _JUDGED
         },
     )
     near = difflib.get_close_matches(name.lower(), by_lower, 1, LIKE)
@@ -241,7 +239,7 @@ class _Case:
 
     def _turned_by(self) -> Iterator[Solution]:
         """Solutions that this setting turns on, where they exist."""
-        for id_ in self.kb.keys("solutions"):
+        for id_ in self.kb.solutions:
             solution = self._solution(id_)
             turns = any(map(self._is_turned_as, solution.settings))
             if turns and self.environment.holding(solution.when):
@@ -253,4 +251,4 @@ class _Case:
         )
 
     def _solution(self, id_: str) -> Solution:
-        return self.kb.get("solutions", id_)
+        return self.kb.solutions[id_]

@@ -80,7 +80,7 @@ def priced(
         choices.append(f"for {_listed(kb, side)}: {' or '.join(values)}")
         costs.append(_cost(kb, environment, side, contest, chosen))
     homes = dict.fromkeys(home for by in contest.parties if (home := _home(kb, by)) is not None)
-    packages = [kb.package(home) for home in homes]
+    packages = [kb.packages[home] for home in homes]
     if len(packages) > 1 and any(package.kind == "application" for package in packages):
         titles = " and ".join(package.title for package in packages)
         choices.append(f"separate environments for {titles}")
@@ -95,7 +95,7 @@ def party(kb: KnowledgeBase, by: str) -> str:
     found = _solution(kb, by)
     if found is not None:
         return found[1].title
-    ingredient = kb.get("ingredients", by)
+    ingredient = kb.ingredients.get(by)
     return ingredient.title if ingredient is not None else by
 
 
@@ -133,7 +133,7 @@ def _cost(
         lost.update(dict.fromkeys(covered(by, chosen.labels, chosen.wanted)))
     given_up = f"gives up {_listed(kb, others)}"
     if lost:
-        titles = " and ".join(f'"{kb.get("sources", id_).title}"' for id_ in lost)
+        titles = " and ".join(f'"{kb.sources[id_].title}"' for id_ in lost)
         given_up += f", which fixes {titles}"
     prices: list[str] = []
     for by in side:
@@ -146,7 +146,7 @@ def _cost(
 
 def _solution(kb: KnowledgeBase, by: str) -> tuple[str, Solution] | None:
     """A party as a solution; None for an ingredient or a call."""
-    return kb.solution(by) if kb.get("labels", by.lower()) is not None else None
+    return kb.solution(by) if kb.labels.get(by.lower()) is not None else None
 
 
 def _home(kb: KnowledgeBase, by: str) -> str | None:

@@ -14,7 +14,7 @@ from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions, op_syntax
 from d9m.model.advice import WORST_LAST
-from d9m.model.records import Allowed, Clause, Fact, GpuFile, Range
+from d9m.model.records import Allowed, Clause, Fact, Range
 from d9m.model.versions import covers, key, minor, within
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.rules import Verdict
@@ -84,7 +84,7 @@ def _gpu(kb: KnowledgeBase, fact: Fact, allowed: Allowed) -> str | None:
     """A GPU model of an allowed compute capability: of the usual one if that is allowed, else of
     the newest.
     """
-    models: GpuFile = kb.get("gpus", "") or GpuFile()
+    models = kb.gpus[""]
     fitting: list[tuple[str, str]] = []
     for model, gpu in models.gpus.items():
         if gpu.sm is not None and _allows(fact, allowed, gpu.sm):

@@ -37,7 +37,7 @@ def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
     """
     if len(text) > _LONGEST:
         raise _no_call(text)
-    every = [call(kb, id_) for id_ in kb.keys("helpers")]
+    every = [call(kb, id_) for id_ in kb.helpers]
     wanted = text.strip().lower()
     named = [known for known in every if wanted in (known.id, *map(str.lower, spellings(known)))]
     written = _CALL.fullmatch(text)
@@ -98,7 +98,7 @@ def spellings(wanted: Call) -> tuple[str, ...]:
 
 def call(kb: KnowledgeBase, id_: str) -> Call:
     """The call with this id."""
-    return Call(id_, kb.meta.folders.get(id_.partition("/")[0], ""), kb.get("helpers", id_))
+    return Call(id_, kb.meta.folders.get(id_.partition("/")[0], ""), kb.helpers[id_])
 
 
 def must_exist(environment: Environment, wanted: Call) -> None:

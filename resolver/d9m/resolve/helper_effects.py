@@ -66,7 +66,7 @@ def _marked(kb: KnowledgeBase, step: Step, by: Call, made: Made | None) -> Step:
     if made.value is None or step.setting_kind not in ("env", "python"):
         return covered
     return msgspec.structs.replace(
-        covered, value=made.value, text=line(kb.setting(step.name), made.value)
+        covered, value=made.value, text=line(kb.settings[step.name], made.value)
     )
 
 
@@ -188,7 +188,7 @@ def _refusing(ops: Sequence[OpAnswer]) -> list[str]:
 def _turns_on(kb: KnowledgeBase, environment: Environment, by: Call, label: str) -> bool:
     """Whether a call makes a statement of the program with which a switch is on."""
     for turn in kb.solution(label)[1].settings:
-        if turn.set is None or kb.setting(turn.set).kind != "python":
+        if turn.set is None or kb.settings[turn.set].kind != "python":
             continue
         for made in by.helper.sets:
             same = made.set == turn.set and (not made.to or not set(made.to).isdisjoint(turn.to))
@@ -200,7 +200,7 @@ def _turns_on(kb: KnowledgeBase, environment: Environment, by: Call, label: str)
 def _of(kb: KnowledgeBase, environment: Environment) -> list[Call]:
     """Calls of the packages that were named."""
     named = {folder for folder, home in kb.meta.folders.items() if home in environment.packages}
-    return [call(kb, id_) for id_ in kb.keys("helpers") if id_.partition("/")[0] in named]
+    return [call(kb, id_) for id_ in kb.helpers if id_.partition("/")[0] in named]
 
 
 def _answer(

@@ -59,7 +59,7 @@ def demands(
     for turn in turns:
         here = both(when or [{}], environment.holding(turn.when))
         if here:
-            setting = kb.setting(turn.set or turn.unset or "")
+            setting = kb.settings[turn.set or turn.unset or ""]
             found.append(Demand(by, setting, turn, () if {} in here else here, of_itself))
     return found
 

@@ -116,7 +116,7 @@ def _defaults(kb: KnowledgeBase, environment: Environment, path: _Path) -> dict[
     outer, target = path.said, path.target
     if target.op == path.entry.name:
         return outer.defaults
-    op: OpEntry = kb.get("ops", f"{path.entry.package}:{target.op}")
+    op = kb.ops[f"{path.entry.package}:{target.op}"]
     inner = call_facts(kb, environment, op, None, False).defaults
     kept = {name: said for name, said in inner.items() if name not in outer.unread}
     return {**kept, **outer.defaults}
@@ -150,8 +150,8 @@ def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
     items: list[OpItem] = []
     for package in catalogues(kb, environment):
         start = f"{package}:"
-        for place in kb.keys("met"):
-            entry: OpEntry | None = kb.get("ops", place) if place.startswith(start) else None
+        for place in kb.met:
+            entry = kb.ops.get(place) if place.startswith(start) else None
             if entry is not None and _exists(environment, package, entry.exists):
                 said = call_facts(kb, environment, entry, None, False)
                 directions = entry.reaches[0].directions
@@ -173,7 +173,7 @@ def _stated(kb: KnowledgeBase, query: Query) -> dict[str, str]:
 
 
 def _has(kb: KnowledgeBase, environment: Environment, package: str, target: Reached) -> bool:
-    op: OpEntry = kb.get("ops", f"{package}:{target.op}")
+    op = kb.ops[f"{package}:{target.op}"]
     return _exists(environment, package, op.exists)
 
 
@@ -189,7 +189,7 @@ def _fits(target: Reached, arguments: dict[str, str]) -> bool:
 
 def _limits(kb: KnowledgeBase, entry: OpEntry) -> Existence:
     """Where the name, or else what it reaches, begins and ends."""
-    reached = [kb.get("ops", f"{entry.package}:{target.op}") for target in entry.reaches]
+    reached = [kb.ops[f"{entry.package}:{target.op}"] for target in entry.reaches]
     ops: list[OpEntry] = [entry, *reached]
     return next((op.exists for op in ops if op.exists != Existence()), entry.exists)
 

@@ -45,7 +45,7 @@ def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
     for spelling in spellings:
         wanted = plain(spelling)
         ending: tuple[PublicName, ...] = (
-            kb.get("public", f"{package}:{wanted.rpartition('.')[2]}") or ()
+            kb.public.get(f"{package}:{wanted.rpartition('.')[2]}") or ()
         )
         found = [public for public in ending if f".{plain(public.name)}".endswith(f".{wanted}")]
         if found:
@@ -57,13 +57,13 @@ def _entries(
     kb: KnowledgeBase, package: str, names: tuple[str, ...], name: str
 ) -> tuple[OpEntry, ...]:
     exact = [known for known in names if known == name]
-    return tuple(kb.get("ops", f"{package}:{known}") for known in exact or names)
+    return tuple(kb.ops[f"{package}:{known}"] for known in exact or names)
 
 
 def _meant(kb: KnowledgeBase, package: str, name: str) -> tuple[str, ...]:
     """Names of the catalogue that a written name may mean: those of its first known spelling."""
     for spelling in _spellings(name, kb.meta.prefixes[package]):
-        found: tuple[str, ...] | None = kb.get("names", f"{package}:{plain(spelling)}")
+        found = kb.names.get(f"{package}:{plain(spelling)}")
         if found:
             return found
     return ()

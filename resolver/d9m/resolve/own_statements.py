@@ -35,12 +35,12 @@ def helper_of(kb: KnowledgeBase, text: str) -> tuple[str, Helper] | None:
         overwrites=[setting.name],
         evidence=setting.evidence,
     )
-    return kb.get("setting_ids", setting.name), helper
+    return kb.setting_ids[setting.name], helper
 
 
 def _in_environ(kb: KnowledgeBase, written: str) -> tuple[Setting, str] | None:
     assigned = _ENVIRON.fullmatch(written)
-    setting: Setting | None = kb.get("settings", assigned["name"]) if assigned else None
+    setting = kb.settings.get(assigned["name"]) if assigned else None
     if assigned is None or setting is None or setting.kind != "env":
         return None
     return setting, assigned["value"]
@@ -51,8 +51,7 @@ def _in_program(kb: KnowledgeBase, written: str) -> tuple[Setting, str | None] |
     for form in (_CALL, _ASSIGNMENT):
         given = form.fullmatch(written)
         name = given["name"] if given is not None else written
-        for key in kb.keys("settings"):
-            setting = kb.setting(key)
+        for setting in kb.settings.values():
             known = form.fullmatch(setting.statement or "")
             if known is None or not _is_named(setting, known["name"], name.lower()):
                 continue

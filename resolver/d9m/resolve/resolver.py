@@ -181,9 +181,10 @@ _Asked: TypeAlias = tuple[str, Ingredient, list[Demand]]
 
 
 def _ingredients(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[_Asked]:
-    found = [(id_, kb.get("ingredients", id_)) for id_ in kb.keys("ingredients")]
     here = [
-        (id_, each) for id_, each in found if each.scope == scope and environment.holding(each.when)
+        (id_, ingredient)
+        for id_, ingredient in kb.ingredients.items()
+        if ingredient.scope == scope and environment.holding(ingredient.when)
     ]
     ordered = sorted(here, key=lambda each: (each[1].order, each[0]))
     return [(id_, each, demands(kb, environment, id_, each.settings)) for id_, each in ordered]
@@ -264,7 +265,7 @@ def _unknowns(
 
 
 def _has_records(kb: KnowledgeBase, package: str) -> bool:
-    return package in kb.meta.prefixes or bool(kb.opless(package))
+    return package in kb.meta.prefixes or package in kb.opless
 
 
 def _missing(source: SourceAnswer) -> str:

@@ -77,7 +77,7 @@ def of_no_op(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[
     for package in environment.packages:
         if not _is_asked_about(kb, environment, package):
             continue
-        for met in kb.opless(package):
+        for met in kb.opless.get(package) or ():
             if met.source.scope == scope:
                 finding, directions = judge(kb, environment, met, {}, BOTH)
                 if finding.is_met:
@@ -91,7 +91,7 @@ def _is_asked_about(kb: KnowledgeBase, environment: Environment, package: str) -
     """
     if package not in kb.meta.platforms or environment.packages[package].origin == "given":
         return True
-    concerns = kb.package(package).concerns
+    concerns = kb.packages[package].concerns
     return concerns is not None and bool(environment.holding(concerns))
 
 

@@ -17,7 +17,7 @@ def unknown_op(
     """The error for a name, with what it could have been."""
     for other in kb.meta.prefixes:
         if other not in packages and meaning(kb, other, query.name).entries:
-            title = kb.package(other).title
+            title = kb.packages[other].title
             asked = ", ".join(environment.packages) or "no framework"
             return UsageError(
                 f"{quote(query.name)} is an op of {title}, and the environment has {asked}",
@@ -35,7 +35,7 @@ def unknown_op(
         for name, installed in environment.packages.items()
         if installed.origin == "given" and name not in packages
     ]
-    opless = ", ".join(name for name in given if kb.opless(name))
+    opless = ", ".join(name for name in given if name in kb.opless)
     tips = [_read(kb, package) for package in packages if package in kb.meta.catalogued]
     tips += (
         [f"what is known of {opless} belongs to no op, and is told without naming one"]
@@ -51,10 +51,10 @@ def unknown_op(
 
 def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
     starts = tuple(f"{package}:" for package in packages)
-    yield from (place.partition(":")[2] for place in kb.keys("names") if place.startswith(starts))
-    for place in kb.keys("public"):
+    yield from (place.partition(":")[2] for place in kb.names if place.startswith(starts))
+    for place in kb.public:
         if place.startswith(starts):
-            yield from (public.name for public in kb.get("public", place))
+            yield from (public.name for public in kb.public[place])
 
 
 def _read(kb: KnowledgeBase, package: str) -> str:

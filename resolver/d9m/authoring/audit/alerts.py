@@ -8,20 +8,20 @@ from collections.abc import Iterator
 
 from d9m.authoring.audit.shipped import Difference, Known, Shipped
 from d9m.authoring.audit.texts import refuses
+from d9m.kb.kinds import ERRORS
 from d9m.model.op_syntax import plain
-from d9m.model.records import ErrorRecord
 
 
 def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     """`alert-unknown`: no name of the catalogue and no error text has it."""
-    errors: dict[str, ErrorRecord] = known.of("errors")
+    errors = known.of(ERRORS)
     texts = [text.text for error in errors.values() for text in error.texts]
     for package, releases in shipped.packages.items():
         for name in sorted(
             {name for release in releases.values() for name in release.all("alerts")}
         ):
             missing: list[str] = []
-            if not known.kb.get("names", f"{package}:{plain(name)}"):
+            if not known.kb.names.get(f"{package}:{plain(name)}"):
                 missing.append("no name of the catalogue")
             if not any(refuses(text, name) for text in texts):
                 missing.append("no error text")

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from d9m.authoring.audit.shipped import Difference, Known, Shipped
 from d9m.authoring.audit.texts import SHORTEST, across, parts
-from d9m.model.records import ErrorRecord
+from d9m.kb.kinds import ERRORS
 
 
 def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     """`message-unknown`: no error record has the text, nor a longer one that it is a piece of."""
-    errors: dict[str, ErrorRecord] = known.of("errors")
+    errors = known.of(ERRORS)
     texts = [" ".join(text.text.split()) for error in errors.values() for text in error.texts]
     for package, releases in shipped.packages.items():
         for message in sorted(

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.authoring.audit.shipped import Difference, Known, Shipped, existing
+from d9m.kb.kinds import OPS
 from d9m.kb.store import OpEntry
 from d9m.model.op_syntax import plain
-from d9m.model.records import Existence, OpFile
+from d9m.model.records import Existence
 from d9m.model.wheel_facts import Catalogue
 
 
@@ -22,7 +23,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
 
 def _existences(known: Known, shipped: Shipped, catalogue: Catalogue) -> Iterator[Difference]:
     package = catalogue.package
-    files: dict[str, OpFile] = known.of("ops")
+    files = known.of(OPS)
     prefixes = known.kb.meta.prefixes.get(package, {})
     reaching = _reaching(known, package)
     spelled = {
@@ -89,8 +90,8 @@ def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[Differe
         if any(known.kb.met_by(package, reached.op) for reached in entry.reaches):
             meeting.setdefault(_last(entry.name), []).append(entry.name)
     start = f"{package}:"
-    for place in known.kb.keys("public"):
-        for name in known.kb.get("public", place) if place.startswith(start) else ():
+    for place in known.kb.public:
+        for name in known.kb.public[place] if place.startswith(start) else ():
             top = name.name.partition(".")[0]
             alike = [
                 each
@@ -113,7 +114,7 @@ def _last(name: str) -> str:
 
 def _entries(known: Known, package: str) -> Iterator[OpEntry]:
     start = f"{package}:"
-    return (known.kb.get("ops", place) for place in known.kb.keys("ops") if place.startswith(start))
+    return (known.kb.ops[place] for place in known.kb.ops if place.startswith(start))
 
 
 def _space(name: str) -> str:

@@ -11,8 +11,8 @@ from d9m.model.signatures import parameter_names
 def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     """`parameter-not-shipped`."""
     found: set[str] = set()
-    for place in known.kb.keys("signatures"):
-        for signature in known.kb.get("signatures", place):
+    for stated in known.kb.signatures.values():
+        for signature in stated:
             for overload in signature.overloads:
                 found.update(parameter_names(overload))
     for name, fact in known.loaded.facts.items():

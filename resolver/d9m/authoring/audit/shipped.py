@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from d9m.kb.kinds import RecordKind, RecordType
 from d9m.kb.store import KnowledgeBase
 from d9m.kb.yaml_files import Records
 from d9m.model import records, wheel_facts
@@ -40,7 +40,7 @@ class Known(msgspec.Struct, frozen=True):
     loaded: Records
     kb: KnowledgeBase
 
-    def of(self, kind: str) -> dict[str, Any]:
+    def of(self, kind: RecordKind[RecordType]) -> dict[str, RecordType]:
         return self.loaded.of(kind)
 
     def home(self, id_: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from d9m.authoring.audit.shipped import Difference, Known, Release, Shipped, meant
-from d9m.model.records import ErrorRecord
+from d9m.kb.kinds import ERRORS
 
 _VARIES = re.compile(r"\{[^{}]*\}|%[sdf]|\$\d")
 """Parts that differ from case to case, in records and in source texts."""
@@ -22,7 +22,7 @@ SHORTEST = 12
 
 def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     """`text-not-shipped` and `text-shipped-elsewhere`."""
-    errors: dict[str, ErrorRecord] = known.of("errors")
+    errors = known.of(ERRORS)
     for package, releases in shipped.packages.items():
         for id_, error in errors.items():
             for number, text in enumerate(error.texts, 1) if error.kind != "symptom" else ():

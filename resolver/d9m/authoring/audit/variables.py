@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from d9m.authoring.audit.shipped import Difference, Known, Shipped, meant
 from d9m.authoring.collect.words import is_variable
-from d9m.model.records import Setting, Solution
+from d9m.kb.kinds import SETTINGS, SOLUTIONS
+from d9m.model.records import Setting
 
 TOPIC = "determinis"
 """What a name must hold to need a record; other names are collected for looking up."""
@@ -18,7 +19,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     """`variable-not-shipped`, `variable-shipped-elsewhere`, `variable-unknown` and
     `flag-unknown`.
     """
-    settings: dict[str, Setting] = known.of("settings")
+    settings = known.of(SETTINGS)
     for package, releases in shipped.packages.items():
         for id_, setting in settings.items():
             if setting.kind == "env" and is_variable(setting.name):
@@ -72,9 +73,9 @@ def _values(known: Known) -> Iterator[str]:
     """Every value that a solution gives a setting, and every name of a setting: flags are
     either.
     """
-    solutions: dict[str, Solution] = known.of("solutions")
+    solutions = known.of(SOLUTIONS)
     for solution in solutions.values():
         for turn in (*solution.settings, *solution.sets):
             yield from turn.to
-    for setting in known.of("settings").values():
+    for setting in known.of(SETTINGS).values():
         yield f"{setting.name} {' '.join(setting.accepts)} {setting.summary}"

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from d9m.kb import yaml_files
+from d9m.kb.kinds import EVERY_KIND, PACKAGES
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded, Records
 from d9m.model import records
@@ -49,11 +50,11 @@ class Index:
         self.vocabulary = _single(loaded, "facts.yaml")
         self.facts = loaded.facts
         self.wheels = loaded.wheels
-        self.kinds: dict[str, dict[str, Loaded]] = {kind: {} for kind in (*records.KINDS, "runs")}
+        self.kinds: dict[str, dict[str, Loaded]] = {kind.name: {} for kind in EVERY_KIND}
         for each in loaded.loaded:
             self.kinds[each.kind][each.id] = each
         self._broken = {each.file for each in loaded.faults}
-        self.packages: dict[str, records.Package] = loaded.of("versions")
+        self.packages = loaded.of(PACKAGES)
         self.releases = {name: _releases(package) for name, package in self.packages.items()}
         self.homes: dict[str, str] = {}
         self.labels: dict[str, Loaded] = {}

@@ -13,6 +13,7 @@ from d9m.authoring.mutation.mutants import Mutant
 from d9m.environment.container import Image, contents
 from d9m.environment.environment import DEVICES, Environment
 from d9m.environment.releases import Installed, of_any
+from d9m.kb.kinds import BY_NAME
 from d9m.kb.store import KnowledgeBase, Met
 from d9m.model.conditions import World
 from d9m.model.op_syntax import BOTH
@@ -44,23 +45,18 @@ def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
     """Whether somebody else wants a knob otherwise than the solution turns it by itself: else it
     does not show.
     """
-    own: Turn = kb.get(mutant.kind, mutant.id).sets[mutant.path[1]]
-    records = [
-        kb.get(table, id_) for table in ("solutions", "ingredients") for id_ in kb.keys(table)
-    ]
-    turns: list[Turn] = [turn for record in records for turn in (*record.settings, *record.sets)]
+    own: Turn = kb.of(BY_NAME[mutant.kind])[mutant.id].sets[mutant.path[1]]
+    turning = [*kb.solutions.values(), *kb.ingredients.values()]
+    turns = [turn for record in turning for turn in (*record.settings, *record.sets)]
     rivals = [each for each in turns if (each.set or each.unset) == own.set and each != own]
     return any(each.unset or set(each.to) - set(own.to) for each in rivals)
 
 
 def _every_met(kb: KnowledgeBase) -> Iterator[Met]:
     """Every source as met by each op, and the sources of no op."""
-    yield from (
-        met
-        for table in ("met", "opless")
-        for place in kb.keys(table)
-        for met in kb.get(table, place)
-    )
+    for table in (kb.met, kb.opless):
+        for group in table.values():
+            yield from group
 
 
 def _concerns(mutant: Mutant, kb: KnowledgeBase, met: Met) -> bool:
@@ -127,11 +123,9 @@ def _everywhere(
     image.
     """
     undecided = frozenset(kb.meta.platforms) - only.keys()
-    images = [name for name in kb.keys("packages") if kb.package(name).kind == "image"]
+    images = [name for name, package in kb.packages.items() if package.kind == "image"]
     every = {
-        name: only.get(name) or kb.releases(name)
-        for name in kb.keys("packages")
-        if name not in undecided
+        name: only.get(name) or kb.releases(name) for name in kb.packages if name not in undecided
     }
     present = {name: of_any(releases) for name, releases in every.items()}
     alone = {name: each for name, each in present.items() if name == home or name in only}

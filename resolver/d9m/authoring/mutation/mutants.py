@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
+from d9m.kb.kinds import BY_NAME, PACKAGES
 from d9m.kb.yaml_files import Loaded, Records
-from d9m.model import records
 from d9m.model.records import Outcome
 from d9m.model.versions import in_order, key
 
@@ -74,7 +74,7 @@ def _mutant(loaded: Loaded, change: _Change) -> Mutant:
     for step in change.path[:-1]:
         part = part[step]
     part[change.path[-1]] = change.value
-    record = msgspec.convert(plain, records.KINDS[loaded.kind])
+    record = msgspec.convert(plain, BY_NAME[loaded.kind].type)
     differs_in = f"{change.package} {change.release}".strip()
     edit = Edit(loaded.file, _dotted(change.path), change.before, change.after, differs_in)
     return Mutant(edit, loaded.kind, loaded.id, record, change.path, change.package, change.release)
@@ -91,7 +91,7 @@ def _known_releases(loaded: Records) -> _Known:
     """Package -> releases, oldest first; without a list of its own, the minor versions that others
     contain.
     """
-    packages: dict[str, records.Package] = loaded.of("versions")
+    packages = loaded.of(PACKAGES)
     found: dict[str, dict[str, None]] = {
         name: dict.fromkeys(each.releases) for name, each in packages.items()
     }

@@ -16,7 +16,7 @@ from d9m.authoring.mutation.mutants import Edit, Mutant, mutants
 from d9m.errors import D9mError, UsageError, quote
 from d9m.kb import build, yaml_files
 from d9m.kb.build import Memory
-from d9m.kb.store import KnowledgeBase
+from d9m.kb.store import KnowledgeBase, Value
 
 Read: TypeAlias = tuple[str, str]
 """Table and key."""
@@ -113,9 +113,9 @@ class _Recording(Memory):
         super().__init__(tables)
         self.reads: set[Read] = set()
 
-    def get(self, table: str, key: str) -> Any:
+    def get(self, table: str, key: str, type_: type[Value]) -> Value | None:
         self.reads.add((table, key))
-        return super().get(table, key)
+        return super().get(table, key, type_)
 
 
 class Herd:

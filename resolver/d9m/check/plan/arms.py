@@ -87,7 +87,7 @@ def _switches(advice: Advice) -> set[str]:
 
 
 def _env_settings(kb: KnowledgeBase) -> list[Setting]:
-    return [setting for name in kb.keys("settings") if (setting := kb.setting(name)).kind == "env"]
+    return [setting for setting in kb.settings.values() if setting.kind == "env"]
 
 
 def _cleared(kb: KnowledgeBase, variables: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -110,7 +110,7 @@ def _cleared(kb: KnowledgeBase, variables: Mapping[str, str]) -> tuple[dict[str,
 
 def _wanted(kb: KnowledgeBase, name: str) -> set[str]:
     """Every value that some solution gives a knob."""
-    turns = (turn for id_ in kb.keys("solutions") for turn in kb.get("solutions", id_).settings)
+    turns = (turn for solution in kb.solutions.values() for turn in solution.settings)
     return {value for turn in turns if turn.set == name for value in turn.to}
 
 
@@ -118,7 +118,7 @@ def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
     """Whether somebody set a variable that a solution turns; seeds alone make no arm of their
     own.
     """
-    turns = (turn for id_ in kb.keys("solutions") for turn in kb.get("solutions", id_).settings)
+    turns = (turn for solution in kb.solutions.values() for turn in solution.settings)
     knobs = {turn.set or turn.unset for turn in turns}
     return any(each.name in variables and each.name in knobs for each in _env_settings(kb))
 
@@ -151,7 +151,7 @@ def _of_another(kb: KnowledgeBase, step: Step, framework: str) -> bool:
         name
         for each in catalogue.FRAMEWORKS
         if each != framework
-        for name in kb.package(each).imports
+        for name in kb.packages[each].imports
     }
     return bool(_modules(step.imports) & others)
 
@@ -163,7 +163,7 @@ def _modules(imports: Iterable[str]) -> set[str]:
 
 def _unfilled(kb: KnowledgeBase, environment: Environment, framework: str) -> Statement | None:
     name = catalogue.about(framework).fill
-    setting: Setting | None = kb.get("settings", name) if name else None
+    setting = kb.settings.get(name) if name else None
     if setting is None or setting.statement is None or not environment.holding(setting.when):
         return None
     return list(setting.imports), setting.statement.replace("{value}", "False"), False

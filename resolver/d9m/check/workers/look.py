@@ -35,8 +35,8 @@ class Machine(msgspec.Struct, frozen=True):
 
 def look(kb: KnowledgeBase, launcher: Launcher) -> Machine:
     """Raises AbsentError where nothing answers."""
-    packages = {name: kb.package(name) for name in kb.keys("packages")}
-    settings = [name for name in kb.keys("settings") if kb.setting(name).kind == "env"]
+    packages = dict(kb.packages.items())
+    settings = [name for name, setting in kb.settings.items() if setting.kind == "env"]
     job = SurveyJob(
         distributions=sorted(
             {name for package in packages.values() for name in package.distributions}
@@ -73,9 +73,9 @@ def _asked(
     container = find_container(kb, variables)
     inside = describe(kb, Setup(container=container)).packages if container else {}
     found: list[tuple[str, str | None]] = []
-    for name in kb.keys("packages"):
+    for name in kb.packages:
         version = next(
-            (versions[each] for each in kb.package(name).distributions if each in versions), None
+            (versions[each] for each in kb.packages[name].distributions if each in versions), None
         )
         if version is not None and name not in inside:
             found.append((name, version))
@@ -95,7 +95,7 @@ def _placeable(
         try:
             describe(kb, Setup(((name, version),), device="cpu"))
         except D9mError:
-            if kb.package(name).kind == "platform":
+            if kb.packages[name].kind == "platform":
                 continue
         kept.append((name, version))
     return tuple(kept)

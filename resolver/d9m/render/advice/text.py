@@ -44,7 +44,7 @@ def environment(answer: Answer) -> str:
     met = {answer.kb.home(source.id) for op in answer.advice.ops for source in op.sources}
     for name, version in here.packages.items():
         shipped = name in here.assumed and name not in met
-        if not shipped and answer.kb.package(name).kind != "image":
+        if not shipped and answer.kb.packages[name].kind != "image":
             parts.append(_package(answer, name, version))
     parts.append(phrases.DEVICES.get(here.device, here.device))
     facts = {name: value for name, value in here.facts.items() if name != "training"}

@@ -139,7 +139,7 @@ def _turned(kb: KnowledgeBase, turn: dict[str, Any]) -> str:
     if "unset" in turn:
         return f"unset {turn['unset']}"
     name, values = turn["set"], turn.get("to", [])
-    statement = kb.setting(name).statement
+    statement = kb.settings[name].statement
     if statement and len(values) == 1:
         return statement.replace("{value}", values[0])
     return f"{name}={' or '.join(values)}" if values else name

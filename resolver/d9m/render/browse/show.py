@@ -139,8 +139,8 @@ def _covered(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
 def _package(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     """What is known of a package comes before its releases."""
     known = [
-        f"{kb.get('sources', id_).title} (d9m show {id_})"
-        for id_ in kb.keys("sources")
+        f"{source.title} (d9m show {id_})"
+        for id_, source in kb.sources.items()
         if kb.home(id_) == shown.id
     ]
     _lines(page, "What can differ", known, f"all: d9m list sources --package {shown.id}")
