@@ -103,7 +103,7 @@ def test_a_public_name_that_no_record_names_has_no_known_source(
 )
 def test_a_name_that_no_wheel_has_is_refused(kb: KnowledgeBase, text: str) -> None:
     with pytest.raises(
-        UsageError, match=r"no release of torch from 1\.1\.0 to 2\.1\.0 has such a public name"
+        UsageError, match=r"not in our catalogue of public names of torch, 1\.1\.0 to 2\.1\.0"
     ):
         meant(kb, "2.0", text)
 

@@ -60,6 +60,6 @@ def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
 def _read(kb: KnowledgeBase, package: str) -> str:
     first, last = kb.meta.catalogued[package]
     return (
-        f"no record names it, and no release of {package} from {first} to {last} has such a "
-        "public name"
+        f"no record names it, and it is not in our catalogue of public names of {package}, {first} "
+        f"to {last}"
     )
