@@ -52,8 +52,8 @@ def advise(
     {'torch': '2.6'}
     >>> advice.settings.env["CUBLAS_WORKSPACE_CONFIG"]
     ':4096:8'
-    >>> d9m.advise(torch="2.4", megatron_core="0.8",
-    device="cuda").environment.packages["megatron-core"]
+    >>> advice = d9m.advise(torch="2.4", megatron_core="0.8", device="cuda")
+    >>> advice.environment.packages["megatron-core"]
     '0.8'
     """
     kb = kb or open_knowledge_base()
@@ -76,8 +76,8 @@ def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | Non
     wordings.
 
     >>> import d9m
-    >>> found = d9m.explain("cumsum_cuda_kernel does not have a deterministic implementation",
-    torch="2.4")
+    >>> text = "cumsum_cuda_kernel does not have a deterministic implementation"
+    >>> found = d9m.explain(text, torch="2.4")
     >>> found.found[0].ops
     ['torch.cumsum']
     """

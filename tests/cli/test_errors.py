@@ -93,9 +93,9 @@ TEXTS = [
     ),
     (
         ["advise", "--torch", "2.4", "--calls", "x("],
-        ["'x(' is no call", "Trainer(deterministic=True)"],
+        ["'x(' is not a call", "Trainer(deterministic=True)"],
     ),
-    (["advise", "--torch", "2.4", "--calls", LONG], ["is no call"]),
+    (["advise", "--torch", "2.4", "--calls", LONG], ["is not a call"]),
     (
         [
             "advise",

@@ -124,7 +124,7 @@ def test_a_configuration_that_would_say_nothing_is_refused(tmp_path: Path) -> No
     done = d9m(*QUESTION, "--format", "clara", "-o", "answer", cwd=tmp_path)
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
     assert done.stderr.startswith(
-        "d9m: nothing of this advice belongs into a Clara Train configuration\n"
+        "d9m: nothing of this advice belongs in a Clara Train configuration\n"
     )
 
 
@@ -155,7 +155,7 @@ def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
     assert (
         (tmp_path / "target")
         .read_text(encoding="utf-8")
-        .startswith("Both ops repeat with these settings.")
+        .startswith("Both ops repeat with tfdeterminism.patch (TDP).")
     )
     reader = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE)
     assert d9m(*QUESTION, "-o", "pipe", cwd=tmp_path).returncode == 0
@@ -266,7 +266,9 @@ def test_a_terminal_without_utf8_gets_an_answer(encoding: str) -> None:
         capture_output=True, env=environment(PYTHONIOENCODING=encoding), check=False, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode(encoding).startswith("Both ops repeat with these settings.")
+    assert done.stdout.decode(encoding).startswith(
+        "Both ops repeat with tfdeterminism.patch (TDP)."
+    )
 
 
 def test_a_log_with_broken_bytes_is_read_all_the_same() -> None:

@@ -104,8 +104,8 @@ class Page:
                 return
         if comment is not None:
             self.paragraph(comment, f"{indent}{mark} ", f"{indent}{mark} ", "dim")
-        for each in lines:
-            self.line(f"{indent}{each}")
+        for copied in lines:
+            self.line(f"{indent}{copied}")
 
     def table(
         self, head: Sequence[str], rows: Iterable[Sequence[str | Span]], shrink: Sequence[int] = ()
@@ -113,9 +113,9 @@ class Page:
         """Columns as wide as they need; the widest of `shrink` wrap where the page is too
         narrow.
         """
-        cells = [[each if isinstance(each, Span) else Span(each) for each in row] for row in rows]
+        cells = [list(map(_span, row)) for row in rows]
         widths = [
-            max(len(row[at].text) for row in [[Span(each) for each in head], *cells])
+            max(len(row[at].text) for row in [list(map(_span, head)), *cells])
             for at in range(len(head))
         ]
         spare = self.width - sum(widths) - 2 * (len(head) - 1)
@@ -125,13 +125,13 @@ class Page:
                 break
             widths[max(wide, key=widths.__getitem__)] -= 1
             spare += 1
-        self._row([Span(each, "head") for each in head], widths)
+        self._row([Span(title, "head") for title in head], widths)
         for row in cells:
             self._row(row, widths)
 
     def _row(self, row: Sequence[Span], widths: Sequence[int]) -> None:
         wrapped = [_wrapped(span.text, width) for span, width in zip(row, widths)]
-        for number in range(max(len(each) for each in wrapped)):
+        for number in range(max(map(len, wrapped))):
             spans: list[Span] = []
             for span, lines, width in zip(row, wrapped, widths):
                 text = lines[number] if number < len(lines) else ""
@@ -169,13 +169,17 @@ def in_ascii(text: str) -> str:
     return text.translate(_PLAIN_SIGNS)
 
 
+def _span(cell: str | Span) -> Span:
+    return cell if isinstance(cell, Span) else Span(cell)
+
+
 def _wrapped(text: str, width: int) -> list[str]:
     """The lines of a cell. A name that is too long breaks after a dot, else after an underscore."""
     lines: list[str] = []
-    for each in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]:
-        while len(each) > width:
-            cut = each.rfind(".", 0, width) + 1 or each.rfind("_", 0, width) + 1 or width
-            lines.append(each[:cut])
-            each = each[cut:]
-        lines.append(each)
+    for line in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]:
+        while len(line) > width:
+            cut = line.rfind(".", 0, width) + 1 or line.rfind("_", 0, width) + 1 or width
+            lines.append(line[:cut])
+            line = line[cut:]
+        lines.append(line)
     return lines

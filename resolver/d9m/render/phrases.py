@@ -61,7 +61,7 @@ def _variable(kb: KnowledgeBase, name: str, value: Allowed) -> str:
     if known is not None:
         return _fact(name, known, value)
     if name == "device":
-        return f"on {join([DEVICES.get(each, each) for each in _values(value)], 'or')}"
+        return f"on {join([DEVICES.get(device, device) for device in _values(value)], 'or')}"
     if isinstance(value, Range):
         return f"with {title(kb, name)} {_releases(value)}".rstrip()
     return f"without {title(kb, name)}"

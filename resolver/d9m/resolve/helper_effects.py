@@ -47,14 +47,14 @@ def met(
         return settled
     steps = settled.steps
     contests = list(settled.contests)
-    for each in used:
+    for by in used:
         kept: list[Step] = []
         for step in steps:
-            made = _made(kb, environment, each, step)
+            made = _made(kb, environment, by, step)
             if made is not None and made.contradicts:
-                contests.append(_contest(each, step, made))
+                contests.append(_contest(by, step, made))
             else:
-                kept.append(_marked(kb, step, each, made))
+                kept.append(_marked(kb, step, by, made))
         steps = tuple(kept)
     return Settled(steps, tuple(contests))
 
@@ -87,9 +87,9 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
             )
     if not found:
         return None
-    good = conditions.united(clause for each in found for clause in each.good)
-    worst = next((each for each in found if each.fault is not None), found[0])
-    return Made(worst.value, worst.fault, any(each.contradicts for each in found), tuple(good))
+    good = conditions.united(clause for made in found for clause in made.good)
+    worst = next((made for made in found if made.fault is not None), found[0])
+    return Made(worst.value, worst.fault, any(made.contradicts for made in found), tuple(good))
 
 
 def _turned(step: Step, turn: Turn, where: tuple[Clause, ...], overwrites: bool) -> Made:
@@ -204,13 +204,13 @@ def _of(kb: KnowledgeBase, environment: Environment) -> list[Call]:
 
 
 def _answer(
-    kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], each: Call, used: bool
+    kb: KnowledgeBase, environment: Environment, steps: Sequence[Step], by: Call, used: bool
 ) -> HelperAnswer:
     covers: dict[str, None] = {}
     leaves: dict[str, None] = {}
     differs: list[Difference] = []
     for step in steps:
-        made = _made(kb, environment, each, step)
+        made = _made(kb, environment, by, step)
         if made is not None and made.covers(step):
             covers[step.name] = None
             continue
@@ -218,22 +218,22 @@ def _answer(
         if made is not None:
             why = made.fault or "not in every release in question"
             differs.append(Difference(step.name, made.value, why, list(made.good)))
-    evidence = [told_of(kb, proof) for proof in each.helper.evidence]
+    evidence = [told_of(kb, proof) for proof in by.helper.evidence]
     whole = [name for name in covers if name not in leaves]
     return HelperAnswer(
-        each.id,
-        each.helper.call,
+        by.id,
+        by.helper.call,
         used,
         whole,
         list(leaves),
         differs,
-        _overwritten(environment, each),
+        _overwritten(environment, by),
         evidence,
-        warns=each.helper.warns,
+        warns=by.helper.warns,
     )
 
 
-def _overwritten(environment: Environment, each: Call) -> list[str]:
+def _overwritten(environment: Environment, by: Call) -> list[str]:
     """Of what it overwrites, what it sets in the releases in question."""
-    here = {turn.set or turn.unset for turn in each.helper.sets if environment.holding(turn.when)}
-    return [name for name in each.helper.overwrites if name in here]
+    here = {turn.set or turn.unset for turn in by.helper.sets if environment.holding(turn.when)}
+    return [name for name in by.helper.overwrites if name in here]

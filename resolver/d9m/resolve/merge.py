@@ -75,13 +75,13 @@ def settle(wanted: Sequence[Demand]) -> Settled:
     steps: list[Step] = []
     contests: list[Contest] = []
     knobs: dict[str, list[Demand]] = {}
-    for each in wanted:
-        knobs.setdefault(each.setting.name, []).append(each)
+    for demand in wanted:
+        knobs.setdefault(demand.setting.name, []).append(demand)
     for name, all_ in knobs.items():
         for group, values in _apart(all_):
             if values is None:
                 contests.append(_contest(name, group))
-            elif not all(each.of_itself for each in group):
+            elif not all(demand.of_itself for demand in group):
                 steps.append(_step(group, values))
     return Settled(tuple(sorted(steps, key=_place)), tuple(contests))
 
@@ -101,8 +101,8 @@ def _apart(group: list[Demand]) -> list[_Group]:
     if len(group) == 1 or (not is_list and values is not None):
         return [(group, values)]
     parts: dict[object, list[Demand]] = {}
-    for each in group:
-        parts.setdefault(str(each.when) if is_list else each.accepted, []).append(each)
+    for demand in group:
+        parts.setdefault(str(demand.when) if is_list else demand.accepted, []).append(demand)
     pairs = itertools.combinations(parts.values(), 2)
     if values is None and any(
         _overlap(one, other) for first, second in pairs for one in first for other in second
@@ -123,35 +123,37 @@ def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
     """Values that everyone accepts, in the first one's order; None if there are none."""
     if len(group) == 1 and group[0].setting.list_ is None:
         return group[0].accepted or ()
-    first, *others = [each.accepted for each in group]
-    if any((each is None) != (first is None) for each in others):
+    first, *others = [demand.accepted for demand in group]
+    if any((accepted is None) != (first is None) for accepted in others):
         return None
     if first is None:
         return ()
     if group[0].setting.list_ is not None:
         return _united(group)
-    strict = [each.accepted or () for each in group if not each.turn.free] or [first]
+    strict = [demand.accepted or () for demand in group if not demand.turn.free] or [first]
     values = tuple(
-        value for value in strict[0] if all(not each or value in each for each in strict)
+        value
+        for value in strict[0]
+        if all(not accepted or value in accepted for accepted in strict)
     )
     return values if values or not any(strict) else None
 
 
 def _united(group: Sequence[Demand]) -> tuple[str, ...] | None:
     """All items of a list variable; None if one of them is wanted with two values."""
-    items = tuple(dict.fromkeys(value for each in group for value in each.accepted or ()))
+    items = tuple(dict.fromkeys(value for demand in group for value in demand.accepted or ()))
     named = [item.partition("=")[0] for item in items if "=" in item]
     return items if len(named) == len(set(named)) else None
 
 
 def _contest(name: str, group: Sequence[Demand]) -> Contest:
     parties: dict[str, tuple[str, ...]] = {}
-    for each in group:
-        accepted = ABSENT if each.accepted is None else each.accepted
-        if each.setting.list_ is not None:
-            accepted = (each.setting.list_.join(accepted),)
-        values = parties.get(each.by, ()) + accepted
-        parties[each.by] = tuple(dict.fromkeys(values))
+    for demand in group:
+        accepted = ABSENT if demand.accepted is None else demand.accepted
+        if demand.setting.list_ is not None:
+            accepted = (demand.setting.list_.join(accepted),)
+        values = parties.get(demand.by, ()) + accepted
+        parties[demand.by] = tuple(dict.fromkeys(values))
     return Contest(name, parties)
 
 
@@ -166,7 +168,7 @@ _KINDS: dict[str, Kind] = {
 
 
 def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
-    users = [each for each in group if not each.of_itself]
+    users = [demand for demand in group if not demand.of_itself]
     setting = users[0].setting
     kind = _KINDS[setting.kind]
     if users[0].turn.set is None:
@@ -176,10 +178,12 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
     value = (
         (setting.list_.join(values) if setting.list_ is not None else values[0]) if values else None
     )
-    notes = dict.fromkeys(each.turn.note for each in users if each.turn.note)
-    everywhere = any(not each.when for each in users)
+    notes = dict.fromkeys(demand.turn.note for demand in users if demand.turn.note)
+    everywhere = any(not demand.when for demand in users)
     clauses = (
-        [] if everywhere else conditions.united(clause for each in users for clause in each.when)
+        []
+        if everywhere
+        else conditions.united(clause for demand in users for clause in demand.when)
     )
     return Step(
         kind=kind,
@@ -188,9 +192,9 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         read_at=setting.read,
         when=None if everywhere or {} in clauses else clauses,
         why="; ".join(notes) or setting.summary,
-        solutions=list(dict.fromkeys(each.by for each in users)),
+        solutions=list(dict.fromkeys(demand.by for demand in users)),
         accepts=list(values),
-        free=all(each.turn.free for each in users),
+        free=all(demand.turn.free for demand in users),
         refuses=list(setting.refuses),
         imports=list(setting.imports),
         before_import=setting.before_import,
@@ -260,7 +264,7 @@ def total(steps: Iterable[Step]) -> Settings:
         elif step.kind == "avoid":
             part.append(Avoided(step.setting_kind, step.name, step.why))
         else:
-            part += [each for each in step.imports if each not in part]
+            part += [line_ for line_ in step.imports if line_ not in part]
             part.append(step.text or step.name)
     return Settings(**found)
 
@@ -269,10 +273,10 @@ def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
     """What one solution or ingredient turns by itself, in total; remembered where nothing is
     undecided.
     """
-    if any(each.when for each in asked):
+    if any(demand.when for demand in asked):
         return total(settle(asked).steps)
     return kb.once(
-        ("alone", *(id(each.turn) for each in asked)), lambda: total(settle(asked).steps)
+        ("alone", *(id(demand.turn) for demand in asked)), lambda: total(settle(asked).steps)
     )
 
 

@@ -16,10 +16,10 @@ def needs(judged: Iterable[Judged]) -> list[Need]:
     too.
     """
     found: list[Need] = []
-    for each in judged:
-        possible = each.finding.possible
+    for source in judged:
+        possible = source.finding.possible
         found += [
-            Need(each.met.id, verdict.alternatives, clause)
+            Need(source.met.id, verdict.alternatives, clause)
             for clause, verdict in possible
             if verdict.alternatives
         ]

@@ -83,7 +83,7 @@ export function markdown(tables, advice, command, imports) {
     for (const op of advice.ops) {
       const fixed = op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ") || "-";
       const solved = op.solutions.map((label) => titles[label] ?? label).join(" + ") || "-";
-      lines.push(`| \`${escaped(op.query)}\` | ${op.outcome} | ${escaped(solved)} | ${fixed} |`);
+      lines.push(`| ${code(op.query)} | ${words.DOES[op.outcome]} | ${escaped(solved)} | ${fixed} |`);
     }
     lines.push("");
   }
@@ -94,6 +94,11 @@ export function markdown(tables, advice, command, imports) {
     }
   }
   return `${[...lines, ...advice.cautions.map((each) => `- ${escaped(each.text)}`)].join("\n").trimEnd()}\n`;
+}
+
+// Text as code in a cell: only what ends the code or the cell stands for itself.
+function code(text) {
+  return text.includes("`") ? escaped(text) : `\`${text}\``.replaceAll("\n", " ").replaceAll("|", "\\|");
 }
 
 function escaped(text) {

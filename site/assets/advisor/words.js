@@ -2,6 +2,17 @@
 
 import * as phrases from "./phrases.js";
 
+// What an op does with the advised settings.
+export const DOES = {
+  "no-known-source": "repeats",
+  deterministic: "repeats",
+  solved: "repeats",
+  depends: "depends",
+  unknown: "nobody has checked",
+  raises: "raises an error",
+  unsolved: "can differ between runs",
+};
+
 // One line: PyTorch 2.4 · CUDA · training · assumed: without torch.compile.
 export function environment(tables, advice) {
   const here = advice.environment;

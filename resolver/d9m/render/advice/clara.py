@@ -29,8 +29,8 @@ def render(answer: Answer) -> Rendered:
             branch[leaf] = typed(step)
     if not tree:
         raise UsageError(
-            "nothing of this advice belongs into a Clara Train configuration",
-            tip="name the image or release that reads one; other formats: --format env|python|json",
+            "nothing of this advice belongs in a Clara Train configuration",
+            tip="name a release of Clara Train, or take --format env|python|json",
         )
     return Rendered(json.dumps(tree, indent=2) + "\n", tuple(_outside(left)))
 

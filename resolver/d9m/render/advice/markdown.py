@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.model.advice import OpAnswer, SourceAnswer
+from d9m.render import words
 from d9m.render.advice import blocks, env, python, text, verdict
 from d9m.render.interface import Answer, Rendered
 
@@ -37,12 +38,17 @@ def _row(answer: Answer, op: OpAnswer) -> str:
     titles = {solution.label: solution.title for solution in answer.advice.solutions}
     with_ = " + ".join(titles.get(label, label) for label in op.solutions) or "-"
     since = "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
-    return f"| `{escape(op.query)}` | {op.outcome} | {escape(with_)} | {since} |"
+    return f"| {_code(op.query)} | {words.DOES[op.outcome]} | {escape(with_)} | {since} |"
 
 
 def _source(source: SourceAnswer) -> str:
-    links = [f"[{each.kind}]({each.url})" for each in source.evidence if each.url]
-    return f"- {escape(source.title)} ({source.outcome}): {', '.join(dict.fromkeys(links))}"
+    links = [f"[{told.kind}]({told.url})" for told in source.evidence if told.url]
+    return f"- {escape(source.title)}: {', '.join(dict.fromkeys(links))}"
+
+
+def _code(text: str) -> str:
+    """Text as code in a cell: only what ends the code or the cell stands for itself."""
+    return f"`{text}`".replace("\n", " ").replace("|", "\\|") if "`" not in text else escape(text)
 
 
 def escape(text: str) -> str:

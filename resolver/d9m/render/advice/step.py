@@ -15,7 +15,7 @@ def line(step: Step) -> str:
     if step.kind == "install":
         return f"pip install {step.text}"
     if step.kind == "config":
-        return ": ".join(msgspec.json.encode(each).decode() for each in (step.name, typed(step)))
+        return ": ".join(msgspec.json.encode(part).decode() for part in (step.name, typed(step)))
     if step.kind == "code":
         return f"{step.where or step.name}: {step.text or step.value}"
     if step.kind == "append":

@@ -255,7 +255,7 @@ def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
         repeat = "repeats" if len(ops) == 1 else "repeat"
         return f"Whether {_named(ops, names)} {repeat} depends on what you have not said yet."
     does = _PROMISES[answer.advice.scope][0]
-    return " ".join(f"{names[op.query]} {does} only {each}." for op, each in zip(ops, where))
+    return " ".join(f"{names[op.query]} {does} only {there}." for op, there in zip(ops, where))
 
 
 def _it(things: Sequence[object]) -> str:

@@ -19,7 +19,7 @@ ELSEWHERE = frozenset(
         *("evidence", "timeline", "title", "summary", "releases", "label", "name"),
         *("order", "folder", "imports", "value_type", "list", "moved_from", "number"),
         *("about", "not_about", "packages", "by_settings", "variable", "variable_forms"),
-        *("tags", "holds", "before_import", "placeholder"),
+        *("tags", "holds", "before_import", "placeholder", "known_label"),
     ]
 )
 """Fields with a place of their own on the page, and those that only programs read."""
