@@ -31,6 +31,7 @@ SLOW = (
     "check/test_against.py",
     "check/test_check_command.py",
     "check/test_gpus.py",
+    "check/test_loan.py",
     "check/test_ranks.py",
     "check/test_worker.py",
     "packaging/test_installations.py",

@@ -1,0 +1,143 @@
+"""The command for a lent GPU: its steps, what it keeps when cut short, and where it goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from machines import python_with
+
+from d9m.check.plan import catalogue
+from d9m.check.report import Report
+from d9m.environment.environment import Setup, describe
+from d9m.model.runs import DigestFile, Run
+from golden import knowledge_base
+from process import compiled_kb
+
+GPU = Path(__file__).parents[1] / "gpu"
+sys.path.append(str(GPU))
+
+from loan_results import agreed, united, unstable  # noqa: E402
+from loan_steps import CHUNK, MUST_VARY, steps  # noqa: E402
+from single_settings import SINGLE, single  # noqa: E402
+
+TWO = ("torch/put-accumulate", "torch/mean")
+"""Probes on which no single setting is measured: their steps are soon done."""
+
+
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a loan leaves that was long enough."""
+    folder = tmp_path_factory.mktemp("loan")
+    lend(folder, 8.0)
+    return folder
+
+
+def lend(folder: Path, minutes: float) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(GPU), "--minutes", str(minutes), "--out", str(folder)]
+    command += ["--device", "cpu", "--python", python_with("torch-2.13.0")]
+    command += [word for id_ in TWO for word in ("--ops", id_)]
+    variables = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "D9M_KB": str(compiled_kb()),
+    }
+    return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600)
+
+
+def test_a_loan_leaves_a_run_and_digests(left: Path) -> None:
+    run = msgspec.json.decode((left / "runs" / "torch-2.13.0-cpu.json").read_bytes(), type=Run)
+    assert {seen.probe for seen in run.observations} == set(TWO)
+    assert all("advised" in seen.arms for seen in run.observations)
+    file = left / "digests" / "torch-2.13.0-cpu.json"
+    digests = msgspec.json.decode(file.read_bytes(), type=DigestFile)
+    assert {result.probe for result in digests.results} == set(TWO)
+
+
+def test_a_loan_that_ends_within_a_step_ends_in_time_and_keeps_the_step(tmp_path: Path) -> None:
+    began = time.monotonic()
+    lend(tmp_path, 1.0)
+    assert time.monotonic() - began < 100
+    run = msgspec.json.decode((tmp_path / "runs" / "torch-2.13.0-cpu.json").read_bytes(), type=Run)
+    step = msgspec.json.decode(
+        (tmp_path / "steps" / "torch-probes-1.json").read_bytes(), type=Report
+    )
+    assert run.interrupted == step.interrupted
+    assert {seen.probe for seen in run.observations} == {probe.id for probe in step.probes}
+
+
+def test_a_second_loan_repeats_no_step_that_is_done(left: Path) -> None:
+    done = {file: file.stat().st_mtime_ns for file in (left / "steps").iterdir()}
+    assert {file.stem for file in done} == {
+        "torch-probes-1",
+        "torch-collectives",
+        "torch-ladders-1",
+    }
+    again = lend(left, 3.0)
+    assert again.returncode == 0, again.stderr
+    assert {file: file.stat().st_mtime_ns for file in (left / "steps").iterdir()} == done
+    assert "torch-2.13.0-cpu.json" in again.stdout
+
+
+def test_the_ranks_on_one_device_say_what_they_gave(left: Path) -> None:
+    alone, together = json.loads((left / "steps" / "torch-collectives.json").read_bytes())
+    assert [rank["rank"] for rank in (*alone, *together)] == [0, 0, 1]
+    assert alone[0]["all_reduce"]["distinct"] == 1
+    assert together[0]["all_reduce"]["digest"] == together[1]["all_reduce"]["digest"]
+
+
+@pytest.mark.parametrize("device", ["cuda", "cpu"])
+def test_every_probe_is_run_and_the_telling_ones_come_first(device: str) -> None:
+    found = steps(["torch", "jax"], device)
+    for framework in ("torch", "jax"):
+        ids = {probe.id for probe in catalogue.probes(framework) if device in probe.devices}
+        own = [step for step in found if step.framework == framework and step.probes]
+        for kind in ("probes", "ladders"):
+            run = [id_ for step in own if f"-{kind}-" in step.name for id_ in step.probes]
+            assert sorted(run) == sorted(ids)
+        assert max(len(step.probes) for step in own) <= CHUNK
+    assert {f"torch/{name}" for name in MUST_VARY} <= set(found[0].probes)
+    assert len({step.name for step in found}) == len(found)
+    assert any(step.prices for step in found[:3])
+
+
+@pytest.mark.parametrize(("framework", "release"), [("torch", "2.11.0"), ("jax", "0.11.2")])
+def test_every_setting_is_an_arm_on_the_machine_that_is_lent(framework: str, release: str) -> None:
+    kb = knowledge_base()
+    environment = describe(kb, Setup(((framework, release),), device="cuda"))
+    found = single(kb, environment, framework)
+    assert len({arm.name for arm in found}) == len(found) == len(SINGLE[framework])
+    for arm, made in zip(found, SINGLE[framework]):
+        texts = [*arm.env.values(), *(statement for _imports, statement, _early in arm.statements)]
+        assert len(texts) == len(made)
+        assert all(value in text for (_name, value), text in zip(sorted(made), sorted(texts)))
+
+
+def test_results_that_two_steps_disagree_on_are_no_reference(left: Path) -> None:
+    content = (left / "steps" / "torch-probes-1.json").read_bytes()
+    first = msgspec.json.decode(content, type=Report)
+    other = msgspec.json.decode(content, type=Report)
+    probe = other.probes[0]
+    arm = msgspec.structs.replace(probe.arms["advised"], digest="0" * 24)
+    planted = msgspec.structs.replace(probe, arms={**probe.arms, "advised": arm})
+    other = msgspec.structs.replace(other, probes=[planted, *other.probes[1:]])
+    assert unstable([first, first]) == []
+    assert unstable([first, other]) == [f"{probe.id} {probe.dtype}"]
+    assert probe.id not in {result.probe for result in agreed([first, other]).results}
+    assert len(agreed([first, first]).results) == len(TWO)
+
+
+def test_a_verdict_is_kept_when_a_later_step_was_interrupted(left: Path) -> None:
+    content = (left / "steps" / "torch-probes-1.json").read_bytes()
+    whole = msgspec.json.decode(content, type=Report)
+    blind = [msgspec.structs.replace(probe, verdict="inconclusive") for probe in whole.probes]
+    later = msgspec.structs.replace(whole, probes=blind, interrupted=True)
+    union = united([whole, later])
+    assert [probe.verdict for probe in union.probes] == [probe.verdict for probe in whole.probes]
+    assert union.interrupted
