@@ -80,7 +80,7 @@ def test_the_text_names_the_op_whose_bits_differ(own: Report, reference: Path) -
     planted = [msgspec.structs.replace(there.digests.results[0], digest="0" * 24)]
     results = [*planted, *there.digests.results[1:]]
     other = msgspec.structs.replace(there.digests, results=results)
-    found = against.hold(own, against.Reference("file.json", other))
+    found = against.hold(own, against.DigestReference("file.json", other))
     report = msgspec.structs.replace(own, against=found)
     assert exit_code(report) == ExitCode.FINDINGS
     said = " ".join(check_text.render(knowledge_base(), report).plain().split())
@@ -101,7 +101,7 @@ def test_another_release_is_refused_before_anything_runs(
 def test_another_device_is_not_compared(own: Report, reference: Path) -> None:
     there = against.read(str(reference))
     other = msgspec.structs.replace(there.digests, cpu="Another CPU")
-    found = against.hold(own, against.Reference("file.json", other))
+    found = against.hold(own, against.DigestReference("file.json", other))
     assert found.other == {"cpu": (own.host.cpu, "Another CPU")}
     assert (found.same, found.differing) == ([], [])
     assert len(found.missing) == 2

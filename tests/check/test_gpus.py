@@ -23,7 +23,7 @@ from machines import d9m, job, pick, probe, python_with, readings
 
 from conftest import needs
 from d9m.authoring.lint import lint
-from d9m.check.messages import Event, ProbeJob, WorkerEnd
+from d9m.check.messages import ProbeJob, WorkerEnd, WorkerEvent
 from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm
 from d9m.check.plan.effort import QUICK
@@ -241,7 +241,7 @@ def test_processes_share_a_cpu_and_never_a_gpu(
 
     def events(
         _launcher: launch.Launcher, job: ProbeJob, _stopped: threading.Event
-    ) -> Iterator[Event]:
+    ) -> Iterator[WorkerEvent]:
         jobs.append(job)
         with running:
             threading.Event().wait(0.05)

@@ -20,7 +20,7 @@ OWN = ("memory",)
 """Facts of a device that may differ between two of one model."""
 
 
-class Reference(msgspec.Struct, frozen=True):
+class DigestReference(msgspec.Struct, frozen=True):
     """What to compare with, and the file that says it."""
 
     file: str
@@ -51,7 +51,7 @@ def _digest(probe: ProbeResult) -> DigestRecord | None:
     )
 
 
-def read(file: str) -> Reference:
+def read(file: str) -> DigestReference:
     """What `d9m check --digests` wrote, or a whole report of `--format json`. Raises DataError."""
     try:
         content = files.content(file)
@@ -74,10 +74,10 @@ def read(file: str) -> Reference:
         )
     if not found.results:
         raise DataError(f"{quote(file)} holds no digest")
-    return Reference(file, found)
+    return DigestReference(file, found)
 
 
-def require_releases(reference: Reference, environment: Environment) -> None:
+def require_releases(reference: DigestReference, environment: Environment) -> None:
     """Raises AbsentError, before anything is run, where another release is installed."""
     for name in reference.digests.frameworks:
         there = reference.digests.packages.get(name)
@@ -90,7 +90,7 @@ def require_releases(reference: Reference, environment: Environment) -> None:
             )
 
 
-def narrowed(selected: Sequence[Selected], reference: Reference) -> list[Selected]:
+def narrowed(selected: Sequence[Selected], reference: DigestReference) -> list[Selected]:
     """Those with a digest, at the size that it belongs to."""
     cases = {(result.probe, result.dtype): result.case for result in reference.digests.results}
     kept: list[Selected] = []
@@ -102,7 +102,7 @@ def narrowed(selected: Sequence[Selected], reference: Reference) -> list[Selecte
     return kept
 
 
-def hold(report: Report, reference: Reference) -> AgainstResult:
+def hold(report: Report, reference: DigestReference) -> AgainstResult:
     """Which results have the bits of the reference; none is compared on another device."""
     there = reference.digests
     other = dict(_other_machine(report, there))

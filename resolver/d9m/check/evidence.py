@@ -27,10 +27,12 @@ def record(report: Report, today: datetime | None = None) -> Run:
         packages=report.host.packages,
         frameworks=report.frameworks,
         settings={
-            each.name: each.expected or "" for each in report.settings if each.expected is not None
+            setting.name: setting.expected or ""
+            for setting in report.settings
+            if setting.expected is not None
         },
         interrupted=report.interrupted,
-        observations=[_observation(each) for each in report.probes],
+        observations=[_observation(probe) for probe in report.probes],
     )
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from d9m.api import advise
 from d9m.check import host, report, settings, trust
-from d9m.check.against import Reference, hold, narrowed, require_releases
+from d9m.check.against import DigestReference, hold, narrowed, require_releases
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
@@ -34,7 +34,7 @@ class CheckRequest(msgspec.Struct, frozen=True):
     wish: Wish
     effort: Effort
     limit: float = 60.0
-    reference: Reference | None = None
+    reference: DigestReference | None = None
     """Only what it has a digest of is run, at the same sizes."""
     more: Sequence[arms.Arm] = ()
     """Arms in addition to the usual ones: a single setting each, say."""
@@ -55,16 +55,16 @@ def frameworks(kb: KnowledgeBase, machine: Machine, wanted: Sequence[str]) -> li
     Raises AbsentError for one that is asked for and absent, UsageError for what is no framework.
     """
     here = describe(kb, machine.asked).packages
-    found = [each for each in catalogue.FRAMEWORKS if each in here]
+    found = [name for name in catalogue.FRAMEWORKS if name in here]
     if not found:
         raise AbsentError(
             "no framework that d9m can probe is installed here", tip="try --python PATH or --runner"
         )
-    named = {catalogue.framework_named(kb, each): each for each in wanted}
-    for name, each in named.items():
+    named = {catalogue.framework_named(kb, word): word for word in wanted}
+    for name, word in named.items():
         if name not in found:
-            raise AbsentError(f"{each} is not installed here; found: {', '.join(found)}")
-    return [each for each in found if not wanted or each in named]
+            raise AbsentError(f"{word} is not installed here; found: {', '.join(found)}")
+    return [name for name in found if not wanted or name in named]
 
 
 def examine(kb: KnowledgeBase, question: CheckRequest, machine: Machine, watch: Watch) -> Report:
@@ -125,7 +125,7 @@ def _on(
 ) -> Report:
     asked = msgspec.structs.replace(machine.asked, device=device)
     environment = describe(kb, asked)
-    every = [each for name in wanted for each in catalogue.probes(name)]
+    every = [probe for name in wanted for probe in catalogue.probes(name)]
     wish = question.wish
     if question.reference is None:
         selected = select(kb, environment, every, wish)
@@ -138,7 +138,7 @@ def _on(
     advice = advice_for(kb, asked, selected, question.wish.ops)
     runs: list[FrameworkRun] = []
     for name in wanted:
-        own = [each for each in selected if each.probe.framework == name]
+        own = [chosen for chosen in selected if chosen.probe.framework == name]
         if own and not any(one.readings.interrupted for one in runs):
             runs.append(_run(kb, question, environment, advice, machine, own, watch))
     broken = {
@@ -167,11 +167,11 @@ def _report(
         msgspec.structs.replace(machine.asked, device=environment.device),
     )
     facts = {one.framework: one.readings.facts for one in runs}
-    expected = expectations(kb, asked, [each.probe for one in runs for each in one.selected])
+    expected = expectations(kb, asked, [chosen.probe for one in runs for chosen in one.selected])
     results = [
-        each
+        result
         for one in runs
-        for each in report.results(one.selected, one.arms, one.readings, device, expected)
+        for result in report.results(one.selected, one.arms, one.readings, device, expected)
     ]
     notes = [
         f"{one.framework}, {arm}: {why}" for one in runs for arm, why in one.readings.broken.items()
@@ -183,9 +183,9 @@ def _report(
             0, f"No verdict is given, because this does not hold here: {'; '.join(missed)}"
         )
     here = {
-        name: each.version or "?"
-        for name, each in environment.packages.items()
-        if each.origin != "wheel"
+        name: package.version or "?"
+        for name, package in environment.packages.items()
+        if package.origin != "wheel"
     }
     existing = judge_existing(kb, environment, advice, machine.variables)
     return Report(
@@ -214,9 +214,9 @@ def _report(
 def _newer(environment: Environment) -> dict[str, str]:
     """Packages that are newer than every release on record, with that release."""
     return {
-        name: each.candidates.releases[-1]
-        for name, each in environment.packages.items()
-        if each.candidates.how == "newer"
+        name: package.candidates.releases[-1]
+        for name, package in environment.packages.items()
+        if package.candidates.how == "newer"
     }
 
 
@@ -235,7 +235,7 @@ def advice_for(
 def _items(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected]) -> list[str]:
     """What `d9m advise --ops` would be asked for these probes: ops that this release knows."""
     kept: list[str] = []
-    for item in dict.fromkeys(each.probe.item for each in selected):
+    for item in dict.fromkeys(chosen.probe.item for chosen in selected):
         try:
             advise(kb, asked, [item])
         except UsageError:

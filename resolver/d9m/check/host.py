@@ -39,17 +39,17 @@ def look(
 
 
 _UNREAD = {
-    each: f"NVML knows no {each} device: the framework alone tells of it"
-    for each in ("rocm", "mps")
+    kind: f"NVML knows no {kind} device: the framework alone tells of it"
+    for kind in ("rocm", "mps")
 }
 
 
 def _completed(gpus: list[Gpu], frameworks: Mapping[str, Mapping[str, Any]]) -> list[Gpu]:
     """NVML counts multiprocessors of MIG instances only; frameworks count them all."""
-    counted = {each.get("device"): each.get("sm_count") for each in frameworks.values()}
+    counted = {facts.get("device"): facts.get("sm_count") for facts in frameworks.values()}
     return [
-        each if each.sm_count else msgspec.structs.replace(each, sm_count=counted.get(each.name))
-        for each in gpus
+        gpu if gpu.sm_count else msgspec.structs.replace(gpu, sm_count=counted.get(gpu.name))
+        for gpu in gpus
     ]
 
 

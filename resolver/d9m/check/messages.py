@@ -141,11 +141,11 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         return sum(self.digests.values())
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+class WorkerEvent(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
     """Something that a worker said, or that became of it."""
 
 
-class Survey(Event, frozen=True, kw_only=True, tag="survey"):
+class Survey(WorkerEvent, frozen=True, kw_only=True, tag="survey"):
     versions: dict[str, str]
     variables: dict[str, str]
     drivers: list[str]
@@ -155,23 +155,23 @@ class Survey(Event, frozen=True, kw_only=True, tag="survey"):
     """Bytes that are free there; None: the system does not say."""
 
 
-class WorkerStart(Event, frozen=True, kw_only=True, tag="ready"):
+class WorkerStart(WorkerEvent, frozen=True, kw_only=True, tag="ready"):
     """The framework is imported, the settings are made."""
 
     facts: dict[str, Any]
     seconds: float
 
 
-class ProbeStart(Event, frozen=True, kw_only=True, tag="start"):
+class ProbeStart(WorkerEvent, frozen=True, kw_only=True, tag="start"):
     key: str
 
 
-class ProbeReading(Event, frozen=True, kw_only=True, tag="reading"):
+class ProbeReading(WorkerEvent, frozen=True, kw_only=True, tag="reading"):
     key: str
     reading: Reading
 
 
-class GroupReadings(Event, frozen=True, kw_only=True, tag="group"):
+class GroupReadings(WorkerEvent, frozen=True, kw_only=True, tag="group"):
     """To the first rank: what all of them saw."""
 
     reports: list[str]
@@ -179,17 +179,17 @@ class GroupReadings(Event, frozen=True, kw_only=True, tag="group"):
     """Key of a probe -> what each rank saw."""
 
 
-class WorkerEnd(Event, frozen=True, kw_only=True, tag="end"):
+class WorkerEnd(WorkerEvent, frozen=True, kw_only=True, tag="end"):
     """All is done."""
 
 
-class WorkerFault(Event, frozen=True, kw_only=True, tag="fault"):
+class WorkerFault(WorkerEvent, frozen=True, kw_only=True, tag="fault"):
     """It never got to its probes."""
 
     why: str
 
 
-class ProbeDeath(Event, frozen=True, kw_only=True, tag="death"):
+class ProbeDeath(WorkerEvent, frozen=True, kw_only=True, tag="death"):
     """A probe took its process down."""
 
     key: str
@@ -201,7 +201,7 @@ _DECODER = msgspec.json.Decoder(
 )
 
 
-def read(line: str, token: str) -> Event | None:
+def read(line: str, token: str) -> WorkerEvent | None:
     """The event of a line; None: it is not an answer. What an answer cannot be decoded to breaks
     the worker.
     """

@@ -155,9 +155,9 @@ def results(
 ) -> list[ProbeResult]:
     """One result for each probe that was begun."""
     return [
-        _result(each, arms, readings, device, expected.get(each.probe.id))
-        for each in selected
-        if readings.of("default", each.key)
+        _result(chosen, arms, readings, device, expected.get(chosen.probe.id))
+        for chosen in selected
+        if readings.of("default", chosen.key)
     ]
 
 
@@ -180,7 +180,7 @@ def _result(
     verdict = judge(seen, proofs, selected.dtype, probe.tolerance)
     kb = agreement(expected, seen, verdict)
     ran = [seen[name] for name in ("default", "advised") if name in seen and seen[name].repeats]
-    weakest = min(ran, key=lambda each: each.repeats, default=united([]))
+    weakest = min(ran, key=lambda arm: arm.repeats, default=united([]))
     return ProbeResult(
         id=probe.id,
         source=probe.source,
@@ -250,17 +250,17 @@ def _cost(seen: Mapping[str, ArmResult]) -> float | None:
 
 def summary(probes: Sequence[ProbeResult]) -> Summary:
     def count(*names: Name) -> int:
-        return sum(each.verdict in names for each in probes)
+        return sum(probe.verdict in names for probe in probes)
 
     return Summary(
         probed=len(probes) - count("inconclusive"),
         nondeterministic=sum(
-            each.arms["default"].varies for each in probes if "default" in each.arms
+            probe.arms["default"].varies for probe in probes if "default" in probe.arms
         ),
         fixed=count("fixed-by-advice"),
         not_fixed=count("not-fixed"),
         raised=count("raises"),
-        contradictions=sum(each.kb == "contradicts" for each in probes),
+        contradictions=sum(probe.kb == "contradicts" for probe in probes),
         could_not_run=count("inconclusive"),
     )
 
@@ -284,8 +284,8 @@ def varies_in(probe: ProbeResult, *arms: str) -> bool:
 
 def exit_code(report: Report) -> ExitCode:
     """A finding wins; else whether any probe could run, and whether all of them did."""
-    missing = any(each.status in FINDINGS for each in report.settings)
-    if missing or report.odd or any(finding(each) for each in report.probes):
+    missing = any(setting.status in FINDINGS for setting in report.settings)
+    if missing or report.odd or any(finding(probe) for probe in report.probes):
         return ExitCode.FINDINGS
     if report.against is not None and report.against.differing:
         return ExitCode.FINDINGS

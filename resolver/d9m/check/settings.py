@@ -38,11 +38,11 @@ def compare(
     if running:
         lines = [_too_late(step, line) for step, line in zip(advice.steps, lines)]
     advised = {step.name for step in advice.steps}
-    for each in existing:
-        if each.name not in advised and each.status in _UNADVISED:
-            status = _UNADVISED[each.status]
-            tip = f"{each.why}; drop it" if status == "no-effect" else each.why
-            lines.append(SettingCheck(each.name, None, each.value, status, tip))
+    for setting in existing:
+        if setting.name not in advised and setting.status in _UNADVISED:
+            status = _UNADVISED[setting.status]
+            tip = f"{setting.why}; drop it" if status == "no-effect" else setting.why
+            lines.append(SettingCheck(setting.name, None, setting.value, status, tip))
     return lines
 
 

@@ -66,22 +66,23 @@ def missed(probes: Sequence[ProbeResult]) -> list[str]:
         if (probe.id, probe.dtype, probe.device, probe.expected)
         == (VARIES, "float32", "cpu", "solved")
     ]
-    ran = [each for each in own if "default" in each.arms and each.arms["default"].repeats]
+    ran = [probe for probe in own if "default" in probe.arms and probe.arms["default"].repeats]
     proved = [
-        each
-        for each in ran
-        if None not in (each.proofs.control, each.proofs.order, each.proofs.planted)
+        probe
+        for probe in ran
+        if None not in (probe.proofs.control, probe.proofs.order, probe.proofs.planted)
     ]
-    return [fact.text for each in proved for fact in _sight(each) if not fact.holds]
+    facts = [fact for probe in proved for fact in _sight(probe)]
+    return [fact.text for fact in facts if not fact.holds]
 
 
 def withheld(probes: Sequence[ProbeResult], why: str) -> list[ProbeResult]:
     """The same probes without a verdict: what was counted stays, what it means is not known."""
     return [
         msgspec.structs.replace(
-            each, verdict="inconclusive", reason=why, kb="silent", agrees_with_kb=None
+            probe, verdict="inconclusive", reason=why, kb="silent", agrees_with_kb=None
         )
-        for each in probes
+        for probe in probes
     ]
 
 

@@ -32,12 +32,14 @@ def expectations(kb: KnowledgeBase, asked: Setup, probes: Sequence[Probe]) -> di
     """Probe id -> the record's claim in this environment. An op that this release has not is left
     out.
     """
-    items = list(dict.fromkeys(each.item for each in probes))
+    items = list(dict.fromkeys(probe.item for probe in probes))
     try:
         answers = dict(zip(items, advise(kb, asked, items).ops))
     except UsageError:
         answers = {item: found for item in items if (found := _alone(kb, asked, item)) is not None}
-    return {each.id: _claim(each, answers[each.item]) for each in probes if each.item in answers}
+    return {
+        probe.id: _claim(probe, answers[probe.item]) for probe in probes if probe.item in answers
+    }
 
 
 def _alone(kb: KnowledgeBase, asked: Setup, item: str) -> OpAnswer | None:

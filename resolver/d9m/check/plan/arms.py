@@ -120,7 +120,7 @@ def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
     """
     turns = (turn for solution in kb.solutions.values() for turn in solution.settings)
     knobs = {turn.set or turn.unset for turn in turns}
-    return any(each.name in variables and each.name in knobs for each in _env_settings(kb))
+    return any(setting.name in variables and setting.name in knobs for setting in _env_settings(kb))
 
 
 def _advised(kb: KnowledgeBase, advice: Advice, framework: str, base: Arm) -> Arm:
@@ -147,12 +147,10 @@ def _advised(kb: KnowledgeBase, advice: Advice, framework: str, base: Arm) -> Ar
 
 def _of_another(kb: KnowledgeBase, step: Step, framework: str) -> bool:
     """Whether a statement belongs to a framework that this process does not run."""
-    others = {
-        name
-        for each in catalogue.FRAMEWORKS
-        if each != framework
-        for name in kb.packages[each].imports
-    }
+    others: set[str] = set()
+    for other in catalogue.FRAMEWORKS:
+        if other != framework:
+            others.update(kb.packages[other].imports)
     return bool(_modules(step.imports) & others)
 
 

@@ -141,9 +141,9 @@ def framework_named(kb: KnowledgeBase, text: str) -> str:
 @functools.cache
 def probes(framework: str) -> tuple[Probe, ...]:
     """All probes of a framework, a family after the other."""
-    files = sorted(_folder(framework).iterdir(), key=lambda each: each.name)
+    files = sorted(_folder(framework).iterdir(), key=lambda file: file.name)
     families = {
-        each.name[:-5]: each for each in files if each.name.endswith(".yaml") and each.name != ABOUT
+        file.name[:-5]: file for file in files if file.name.endswith(".yaml") and file.name != ABOUT
     }
     return tuple(
         probe
@@ -154,8 +154,8 @@ def probes(framework: str) -> tuple[Probe, ...]:
 
 def exercised() -> set[str]:
     """Ids of the records that some probe exercises."""
-    every = (each for name in FRAMEWORKS for each in (*probes(name), *collectives(name)))
-    return {each.source for each in every if each.source is not None}
+    every = (probe for name in FRAMEWORKS for probe in (*probes(name), *collectives(name)))
+    return {probe.source for probe in every if probe.source is not None}
 
 
 def _folder(framework: str) -> Traversable:

@@ -27,7 +27,7 @@ class Pair(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class ReportComparison(msgspec.Struct, frozen=True):
     schema_version: int
     files: tuple[str, str]
     differences: dict[str, tuple[str, str]]
@@ -35,7 +35,7 @@ class Comparison(msgspec.Struct, frozen=True):
     pairs: list[Pair]
 
     def count(self, result: Alike) -> int:
-        return sum(each.result == result for each in self.pairs)
+        return sum(pair.result == result for pair in self.pairs)
 
 
 def read(file: str) -> Report:
@@ -54,28 +54,27 @@ def read(file: str) -> Report:
     return found
 
 
-def compare(first: Report, second: Report, files: tuple[str, str]) -> Comparison:
-    others = {(each.id, each.dtype): each for each in second.probes}
-    pairs = [
-        _pair(each, others[each.id, each.dtype], arm)
-        for each in first.probes
-        if (each.id, each.dtype) in others
-        for arm in ARMS
-        if arm in each.arms and arm in others[each.id, each.dtype].arms
-    ]
+def compare(first: Report, second: Report, files: tuple[str, str]) -> ReportComparison:
+    others = {(probe.id, probe.dtype): probe for probe in second.probes}
+    pairs: list[Pair] = []
+    for probe in first.probes:
+        other = others.get((probe.id, probe.dtype))
+        if other is not None:
+            both = [arm for arm in ARMS if arm in probe.arms and arm in other.arms]
+            pairs += [_pair(probe, other, arm) for arm in both]
     left, right = _machine(first), _machine(second)
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     differences = {name: (str(left.get(name, "-")), str(right.get(name, "-"))) for name in names}
-    return Comparison(SCHEMA_VERSION, files, differences, pairs)
+    return ReportComparison(SCHEMA_VERSION, files, differences, pairs)
 
 
 def _machine(report: Report) -> dict[str, Any]:
     facts = {
         f"{name} {key}": value
-        for name, each in report.frameworks.items()
-        for key, value in each.items()
+        for name, own in report.frameworks.items()
+        for key, value in own.items()
     }
-    gpus = ", ".join(f"{each.name} driver {each.driver}" for each in report.host.gpus)
+    gpus = ", ".join(f"{gpu.name} driver {gpu.driver}" for gpu in report.host.gpus)
     return {
         "cpu": report.host.cpu,
         "gpus": gpus,
@@ -102,15 +101,16 @@ def odd(reports: Sequence[Report]) -> list[OddResult]:
     groups: dict[str, list[int]] = {}
     for number, report in enumerate(reports):
         groups.setdefault(repr(sorted(_device(report).items())), []).append(number)
-    return [each for ranks in groups.values() if len(ranks) > 1 for each in _odd(reports, ranks)]
+    twins = [ranks for ranks in groups.values() if len(ranks) > 1]
+    return [found for ranks in twins for found in _odd(reports, ranks)]
 
 
 def _device(report: Report) -> dict[str, Any]:
     """What has to be the same for two devices to be twins; GPUs may sit in different machines."""
     facts = {
         f"{name} {key}": repr(value)
-        for name, each in report.frameworks.items()
-        for key, value in each.items()
+        for name, own in report.frameworks.items()
+        for key, value in own.items()
     }
     return {
         "device": report.device,
@@ -140,7 +140,7 @@ def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[OddResult]
             yield OddResult(*place, alone, len(digests))
 
 
-def exit_code(comparison: Comparison) -> ExitCode:
+def exit_code(comparison: ReportComparison) -> ExitCode:
     """A machine that differs from its twin is a finding; ABSENT where nothing could be compared."""
     if comparison.count("differs"):
         return ExitCode.FINDINGS

@@ -80,8 +80,16 @@ def unite(
             "left alone"
         )
         return msgspec.structs.replace(own, notes=[*own.notes, note]) if rank.number == 0 else None
-    every = [each for each in catalogue.collectives(FRAMEWORK) if own.device in each.devices]
-    chosen = [Selected(each, each.dtypes[0]) for each in every if each.ranks <= rank.size]
+    every = [
+        collective
+        for collective in catalogue.collectives(FRAMEWORK)
+        if own.device in collective.devices
+    ]
+    chosen = [
+        Selected(collective, collective.dtypes[0])
+        for collective in every
+        if collective.ranks <= rank.size
+    ]
     several = arms.arms(
         kb,
         environment,
@@ -89,7 +97,7 @@ def unite(
         FRAMEWORK,
         machine.variables,
     )
-    several = [*(each for each in several if each.name in TWICE), *_varied(several[0], own.device)]
+    several = [*(arm for arm in several if arm.name in TWICE), *_varied(several[0], own.device)]
     text = msgspec.json.encode(_signed(own, rank)).decode()
     held: list[MeetingResult] = []
     try:
@@ -102,11 +110,11 @@ def unite(
         own = msgspec.structs.replace(own, interrupted=True)
     if rank.number:
         return None
-    expected = expectations(kb, asked, [each.probe for each in chosen])
+    expected = expectations(kb, asked, [selected.probe for selected in chosen])
     results = report.results(chosen, several, Readings(_by_arm(held)), own.device, expected)
     first = held[0] if held else MeetingResult(Meeting(several[0], 0))
     notes = [*_failures(held), *_unlike(chosen, first.readings), *_idle(every, rank)]
-    reports = [msgspec.json.decode(each, type=Report) for each in first.reports]
+    reports = [msgspec.json.decode(sent, type=Report) for sent in first.reports]
     found = _with(own, results, reports, notes)
     return msgspec.structs.replace(found, seconds=round(own.seconds + time.monotonic() - began, 1))
 
@@ -119,7 +127,7 @@ def _with(
         own,
         probes=probes,
         summary=report.summary(probes),
-        ranks=[one for each in every for one in each.ranks],
+        ranks=[device for rank_report in every for device in rank_report.ranks],
         odd=compare.odd(every),
         notes=[*own.notes, *notes],
     )
@@ -154,9 +162,10 @@ def _failures(held: Iterable[MeetingResult]) -> list[str]:
 
 def _idle(every: Iterable[Collective], rank: Rank) -> list[str]:
     return [
-        f"{each.id}: not run, {rank.size} ranks cannot show anything (it takes {each.ranks})"
-        for each in every
-        if each.ranks > rank.size
+        f"{collective.id}: not run, {rank.size} ranks cannot show anything "
+        f"(it takes {collective.ranks})"
+        for collective in every
+        if collective.ranks > rank.size
     ]
 
 
@@ -168,7 +177,7 @@ def _varied(default: Arm, device: str) -> list[Arm]:
         Arm(
             f"{name}={value}",
             {**default.env, name: value},
-            [each for each in default.unset if each != name],
+            [variable for variable in default.unset if variable != name],
         )
         for name, values in catalogue.together(FRAMEWORK).vary.items()
         for value in values
@@ -201,7 +210,9 @@ def _meet(
         # Not as many as fit: the slower ranks would make fewer calls, and the others wait for those
         # that never come.
         repeats=question.effort.calls, budget=PATIENCE, proofs=False,
-        probes=[each.exercise(each.probe.ladder[:1], 1000 * rank.number) for each in chosen],
+        probes=[
+            selected.exercise(selected.probe.ladder[:1], 1000 * rank.number) for selected in chosen
+        ],
         group=catalogue.group(FRAMEWORK), rank=rank.number, size=rank.size, meeting=meeting.number,
         patience=PATIENCE, text=text,
     )  # fmt: skip

@@ -70,7 +70,7 @@ def own_device(rank: Rank, device: str, variables: Mapping[str, str]) -> dict[st
         return {}
     if name not in variables:
         return {name: str(rank.local)}
-    seen = [each.strip() for each in variables[name].split(",") if each.strip()]
+    seen = [item.strip() for item in variables[name].split(",") if item.strip()]
     if len(seen) < 2:
         return {}  # the launcher has chosen, or somebody hides them all
     if rank.local >= len(seen):

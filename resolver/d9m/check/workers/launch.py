@@ -18,7 +18,6 @@ import msgspec
 
 from d9m.check import messages
 from d9m.check.messages import (
-    Event,
     Job,
     ProbeDeath,
     ProbeJob,
@@ -26,6 +25,7 @@ from d9m.check.messages import (
     ProbeStart,
     Survey,
     WorkerEnd,
+    WorkerEvent,
     WorkerFault,
 )
 from d9m.errors import AbsentError, UsageError, quote
@@ -75,7 +75,7 @@ def program(job: Job) -> str:
     worker = (resources.files("d9m.check") / "workers" / "worker.py").read_text("utf-8")
     sent = msgspec.json.encode(job).decode()
     return (
-        "import sys\nsys.path[:] = [each for each in sys.path if each]\nimport json\n"
+        "import sys\nsys.path[:] = [place for place in sys.path if place]\nimport json\n"
         f"WORKER = {json.dumps(worker)}\nJOB = {json.dumps(sent)}\nscope = "
         f"{{'__name__': 'worker'}}\n"
         "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
@@ -135,7 +135,7 @@ class Worker:
             while line := stream.readline(TAIL):
                 self._tail = (self._tail + line)[-TAIL:]
 
-    def event(self, limit: float, stopped: threading.Event) -> Event | None:
+    def event(self, limit: float, stopped: threading.Event) -> WorkerEvent | None:
         """The next answer. None: its output ended. Raises TimeoutError, and KeyboardInterrupt once
         stopped.
         """
@@ -189,7 +189,7 @@ class Worker:
         number = -code if code < 0 else code - 128
         if number == 9:
             return "its process was killed (out of memory?)"
-        if number in {each.value for each in signal.Signals}:
+        if number in {known.value for known in signal.Signals}:
             return f"its process crashed ({signal.Signals(number).name})"
         last = [line.strip() for line in tail.splitlines() if line.strip()][-1:]
         return f"its process ended with code {code}" + (f": {last[0][:200]}" if last else "")
@@ -197,7 +197,7 @@ class Worker:
 
 def events(
     launcher: Launcher, job: Job, stopped: threading.Event, start: float = START
-) -> Iterator[Event]:
+) -> Iterator[WorkerEvent]:
     """Everything that workers answer to a job. A probe that takes its process down is one
     `ProbeDeath`; the rest go on.
 
@@ -239,4 +239,4 @@ def _without(job: Job, key: str) -> Job:
     """The job without a probe that is done."""
     if not isinstance(job, ProbeJob):
         return job
-    return msgspec.structs.replace(job, probes=[each for each in job.probes if each.key != key])
+    return msgspec.structs.replace(job, probes=[probe for probe in job.probes if probe.key != key])

@@ -75,7 +75,12 @@ def _asked(
     found: list[tuple[str, str | None]] = []
     for name in kb.packages:
         version = next(
-            (versions[each] for each in kb.packages[name].distributions if each in versions), None
+            (
+                versions[distribution]
+                for distribution in kb.packages[name].distributions
+                if distribution in versions
+            ),
+            None,
         )
         if version is not None and name not in inside:
             found.append((name, version))

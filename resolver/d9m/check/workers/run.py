@@ -14,13 +14,13 @@ import msgspec
 from d9m.check.judge.chance import CHANCE, silence
 from d9m.check.judge.observe import united
 from d9m.check.messages import (
-    Event,
     Exercise,
     ProbeDeath,
     ProbeJob,
     ProbeReading,
     Reading,
     Rung,
+    WorkerEvent,
     WorkerFault,
     WorkerStart,
 )
@@ -138,7 +138,7 @@ class _Run:
     def _is_lost(self, arm: str, key: str) -> bool:
         return (arm, key) in self.lost or ("default", key) in self.lost
 
-    def _note(self, arm: str, found: dict[str, Reading], event: Event) -> None:
+    def _note(self, arm: str, found: dict[str, Reading], event: WorkerEvent) -> None:
         if isinstance(event, WorkerStart):
             self.facts = event.facts if arm == "default" or not self.facts else self.facts
             self.seconds["imports"] += event.seconds
@@ -196,8 +196,8 @@ class _Run:
         try:
             while running:
                 done, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
-                for each in done:
-                    each.result()
+                for future in done:
+                    future.result()
         finally:
             if running:
                 self.stopped.set()

@@ -127,7 +127,7 @@ def _signed(number):
     return number - (1 << 64) if number >> 63 else number
 
 
-class Case:
+class ProbeCase:
     """One probe on one rung of its ladder: inputs made, call compiled."""
 
     spent = 0.0
@@ -173,7 +173,7 @@ class Case:
         found = self.run(values)
         self.framework.wait(found)
         took = time.perf_counter() - began
-        Case.spent += took
+        ProbeCase.spent += took
         return found, took
 
     def moved(self, permute, reverse, turn):
@@ -346,7 +346,7 @@ class Prober:
                 there = False
             if not there:
                 return {"absent": "this build lacks: " + probe["requires"]}
-        case = Case(self.framework, probe, rung)
+        case = ProbeCase(self.framework, probe, rung)
 
         def before(turn):
             if probe["reseed"]:
@@ -372,14 +372,14 @@ class Prober:
     def _control(self, probe, rung, before):
         if not probe["control"]:
             return None
-        case = Case(self.framework, probe, rung, probe["control"])
+        case = ProbeCase(self.framework, probe, rung, probe["control"])
         return len(repeated(case, CONTROLS, self.job["budget"], before)[0]["digests"])
 
     def _reference(self, case, probe, rung):
         if not probe["reference"]:
             return None
         try:
-            exact = Case(self.framework, probe, rung, exact=True).finished()[0]
+            exact = ProbeCase(self.framework, probe, rung, exact=True).finished()[0]
         except Exception:
             return None  # no double precision in this release
         found = self.framework.distance(case.finished()[0], exact)
@@ -529,9 +529,9 @@ def within(limit, prober, probe):
     faulthandler.dump_traceback_later(
         limit, exit=True
     )  # also where C code holds the interpreter's lock
-    began, before = time.perf_counter(), Case.spent
+    began, before = time.perf_counter(), ProbeCase.spent
     reading = prober.probe(probe)
-    reading["took"], reading["in_ops"] = time.perf_counter() - began, Case.spent - before
+    reading["took"], reading["in_ops"] = time.perf_counter() - began, ProbeCase.spent - before
     faulthandler.cancel_dump_traceback_later()
     return reading
 

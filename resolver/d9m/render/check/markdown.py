@@ -78,7 +78,7 @@ def _row(probe: ProbeResult, name: str) -> tuple[str | None, ...]:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str | None]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(_cell(each) for each in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
 
 
 def _cell(text: str | None) -> str:

@@ -184,13 +184,13 @@ def _is_wrong(probe: ProbeResult) -> bool:
 
 def odd_devices(report: Report) -> Iterator[str]:
     """Devices that should be twins of others and are not."""
-    for ranks in dict.fromkeys(tuple(each.ranks) for each in report.odd):
-        own = [each for each in report.odd if tuple(each.ranks) == ranks]
+    for ranks in dict.fromkeys(tuple(odd.ranks) for odd in report.odd):
+        own = [odd for odd in report.odd if tuple(odd.ranks) == ranks]
         places = [rank for rank in report.ranks if rank.number in ranks]
         who = ", ".join(
             f"rank {rank.number} ({rank.device}, {rank.local} of {rank.node})" for rank in places
         )
-        what = ", ".join(dict.fromkeys(short(each.probe) for each in own))
+        what = ", ".join(dict.fromkeys(short(odd.probe) for odd in own))
         others = own[0].of - len(ranks)
         than = (
             f"other bits than {others} devices like {'it' if len(ranks) == 1 else 'them'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from d9m.check.plan.catalogue import Probe
-from d9m.check.ranks.compare import Comparison
+from d9m.check.ranks.compare import ReportComparison
 from d9m.check.trust import SelftestFact
 from d9m.render.check.ops import BAD, GOOD
 from d9m.render.page import WIDTH, Page, Span
@@ -37,7 +37,7 @@ def selftest(facts: Sequence[SelftestFact], width: int = WIDTH) -> Page:
     return page
 
 
-def comparison(found: Comparison, width: int = WIDTH) -> Page:
+def comparison(found: ReportComparison, width: int = WIDTH) -> Page:
     page = Page(width)
     same, other, unlike = (found.count(kind) for kind in ("same", "differs", "not comparable"))
     verdict = (

@@ -42,7 +42,7 @@ def machine(kb: KnowledgeBase, report: Report) -> list[str]:
     if not found and report.device != "cpu":
         found = list(
             dict.fromkeys(
-                str(each["device"]) for each in report.frameworks.values() if each.get("device")
+                str(facts["device"]) for facts in report.frameworks.values() if facts.get("device")
             )
         )
     if report.device == "cpu" or not found:
@@ -62,15 +62,15 @@ def extent(report: Report) -> str:
         f"{len(report.probes)} probe{'s' * (len(report.probes) != 1)} on the {_device(report)}"
     ]
     if most is not None and most.processes:
-        each = "1 process" if most.processes == 1 else f"each of {most.processes} processes"
-        found.append(f"{most.repeats // most.processes} repeats in {each}")
+        where = "1 process" if most.processes == 1 else f"each of {most.processes} processes"
+        found.append(f"{most.repeats // most.processes} repeats in {where}")
     return f"{', '.join(found)}, {duration(report.seconds)} · records of {report.d9m.kb_date}"
 
 
 def _device(report: Report) -> str:
     if report.device != "cpu":
         return phrases.DEVICES.get(report.device, report.device) + " device"
-    threads = [each["threads"] for each in report.frameworks.values() if each.get("threads")]
+    threads = [facts["threads"] for facts in report.frameworks.values() if facts.get("threads")]
     return f"CPU with {max(threads)} threads" if threads else "CPU"
 
 
