@@ -19,6 +19,30 @@ from golden import knowledge_base
 EVERY = [probe for framework in catalogue.FRAMEWORKS for probe in catalogue.probes(framework)]
 TORCH = catalogue.probes("torch")
 
+ON_XPU = (
+    "pytorch/xpu-adaptive-avg-pool2d",
+    "pytorch/xpu-adaptive-avg-pool3d",
+    "pytorch/xpu-bincount",
+    "pytorch/xpu-embedding",
+    "pytorch/xpu-embedding-bag-max",
+    "pytorch/xpu-gradients",
+    "pytorch/xpu-histc",
+    "pytorch/xpu-index-copy",
+    "pytorch/xpu-interpolate-bicubic",
+    "pytorch/xpu-interpolate-bilinear",
+    "pytorch/xpu-interpolate-trilinear",
+    "pytorch/xpu-matmul-conv",
+    "pytorch/xpu-median",
+    "pytorch/xpu-nll-loss2d",
+    "pytorch/xpu-reflection-pad2d",
+    "pytorch/xpu-refusals",
+    "pytorch/xpu-replication-pad",
+    "pytorch/xpu-scatter",
+    "pytorch/xpu-scatter-add",
+    "pytorch/xpu-scatter-reduce",
+    "pytorch/xpu-untraced",
+)
+
 NO_PROBE = {
     "pytorch/cumprod": "varies in one dimension on a GPU only; its probe is still to be written",
     "pytorch/inductor-autotune": "is met by torch.compile alone, which needs a compiler",
@@ -36,6 +60,12 @@ NO_PROBE = {
     "pytorch/miopen-conv": "torch/conv2d and its like meet it on that device",
     "pytorch/rocblas-atomics": "torch/mm and its like meet it on that device",
     "pytorch/topk-rocm": "torch/topk meets it on that device",
+    "pytorch/collectives": "the probes of several ranks exercise it",
+    "pytorch/cudnn-rnn-dropout": "is about CUDA before 10.1; its probe is still to be written",
+    "pytorch/flex-attention": "is met by torch.compile alone, which needs a compiler",
+    "pytorch/random-generator": "is about seeds, which the advised arm makes",
+    "pytorch/rocm-untraced": "the probes of its ops meet it on that device",
+    **dict.fromkeys(ON_XPU, "the probes of its ops meet it on that device"),
 }
 
 

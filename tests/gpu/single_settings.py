@@ -55,12 +55,12 @@ def single(kb: KnowledgeBase, environment: Environment, framework: str) -> list[
     return [
         _arm(kb, made)
         for made in SINGLE.get(framework, ())
-        if all(environment.holding(kb.setting(name).when) for name, _value in made)
+        if all(environment.holding(kb.settings[name].when) for name, _value in made)
     ]
 
 
 def _arm(kb: KnowledgeBase, made: tuple[tuple[str, str], ...]) -> Arm:
-    env = {name: value for name, value in made if kb.setting(name).kind == "env"}
+    env = {name: value for name, value in made if kb.settings[name].kind == "env"}
     return Arm(
         name=" ".join(f"{name}={value}" for name, value in made),
         env=env,
@@ -70,7 +70,7 @@ def _arm(kb: KnowledgeBase, made: tuple[tuple[str, str], ...]) -> Arm:
 
 def _statements(kb: KnowledgeBase, made: tuple[tuple[str, str], ...]) -> Iterator[Statement]:
     for name, value in made:
-        setting = kb.setting(name)
+        setting = kb.settings[name]
         if setting.statement is not None:
             text = setting.statement.replace("{value}", value)
             yield list(setting.imports), text, setting.before_import
