@@ -84,6 +84,10 @@ def differences(
             for home in asked_of
             for id_, each in opinion.answers(home, name, place, left_out.get(name, {})).items()
         }
+        ops = items[name].ops if name in items else ()
+        parts = [op.package for op in ops if op.name == OPLESS]
+        for part in parts:
+            expected |= opinion.answers(part, OPLESS, place)
         answered = told.get(name, {})
         where = f"{package} {release} {device} {name}"
         found += [

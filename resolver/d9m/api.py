@@ -62,13 +62,17 @@ def _environment(
     queries: Sequence[Query],
     calls: Sequence[Call],
 ) -> Environment:
-    """The environment of a question, with the packages that its ops and calls bring along."""
+    """The environment of a question, with the packages that its ops and calls bring along, and
+    the facts that its ops decide where nobody says otherwise.
+    """
     brought = [
         package for query in queries if (package := op_lookup.brought_along(kb, query)) is not None
     ]
     brought += [call.home for call in calls if call.home]
     extra = tuple((package, None) for package in dict.fromkeys(brought) if package not in named)
-    return describe(kb, msgspec.structs.replace(setup, packages=(*setup.packages, *extra)))
+    environment = describe(kb, msgspec.structs.replace(setup, packages=(*setup.packages, *extra)))
+    decided = op_lookup.decided_facts(kb, environment, queries)
+    return environment.given({**decided, **environment.facts}) if decided else environment
 
 
 def answer(kb: KnowledgeBase, question: Question) -> Advice:

@@ -54,12 +54,25 @@ class Catalogues:
             "names": [[entry.name, *self._reach(package, entry, numbers)] for entry in entries],
             "several": dict(self._several(package, numbers)),
             "methods": self.kb.meta.methods[package],
+            "plain": self.kb.meta.plain[package],
+            "overloaded": self.kb.meta.overloaded[package],
+            "facts": {entry.name: entry.facts for entry in entries if entry.facts},
+            "parts": {entry.name: self._parts(entry) for entry in entries if entry.parts},
+            "spans": {
+                number: (entry.exists.from_, entry.exists.until)
+                for number, entry in enumerate(entries)
+                if entry.exists != Existence()
+            },
             "defaults": {entry.name: entry.defaults for entry in entries if entry.defaults},
             "signatures": {
                 name: [[_limits(signature.spans), signature.overloads] for signature in stated]
                 for name, stated in self._signatures(package).items()
             },
         }
+
+    def _parts(self, entry: OpEntry) -> dict[str, list[int]]:
+        """Packages that work when an op does, and the columns of what they do."""
+        return {part: self.columns.of_package[part] for part in entry.parts}
 
     def bounds(self, package: str) -> set[str]:
         """Releases between which the signatures of a package change."""

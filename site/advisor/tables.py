@@ -119,6 +119,7 @@ class _Tables:
             "imports": package.imports,
             "covered": int(recorded and name in self.kb.meta.folders.values()),
             "platform": int(name in self.kb.meta.platforms),
+            "framework": int(package.kind == "framework"),
             "concerns": self.conditions.number(package.concerns) if package.concerns else None,
             "application": int(package.kind == "application"),
             "image": int(package.kind == "image"),

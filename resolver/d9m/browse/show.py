@@ -147,7 +147,7 @@ def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
     """The ops that a name means, in every package that has such a name."""
     wanted = parse(name).name
     for package in kb.meta.prefixes:
-        for entry in op_names.meaning(kb, package, wanted).entries:
+        for entry in op_names.namesakes(kb, package, wanted):
             met: dict[str, SourceHistory] = {}
             for reached in entry.reaches:
                 for source in kb.met_by(package, reached.op):

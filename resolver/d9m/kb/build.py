@@ -124,7 +124,9 @@ def _meta(loaded: Records) -> Meta:
         folders=home_packages(loaded),
         add_ons=_by_package(op_files.values(), "add_ons"),
         prefixes=_prefixes(loaded),
-        methods=_methods(op_files.values()),
+        methods=_spaces(op_files.values(), "methods"),
+        plain=_spaces(op_files.values(), "plain"),
+        overloaded=_spaces(op_files.values(), "overloaded"),
         catalogued={
             each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues
         },
@@ -143,10 +145,10 @@ def _by_package(files: Iterable[records.OpFile], field: str) -> dict[str, dict[s
     return found
 
 
-def _methods(files: Iterable[records.OpFile]) -> dict[str, tuple[str, ...]]:
+def _spaces(files: Iterable[records.OpFile], field: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for file in files:
-        found[file.package] = (*found.get(file.package, ()), *file.methods)
+        found[file.package] = (*found.get(file.package, ()), *getattr(file, field))
     return found
 
 
@@ -159,23 +161,30 @@ def op_entries(files: Iterable[records.OpFile]) -> Iterator[OpEntry]:
     reach: dict[str, dict[str, list[str | records.Target]]] = {}
     messages: dict[str, set[str]] = {}
     defaults: dict[str, dict[str, dict[str, str]]] = {}
+    facts: dict[str, dict[str, dict[str, str]]] = {}
+    parts: dict[str, dict[str, list[str]]] = {}
     for file in files:
         ops.setdefault(file.package, {}).update(file.ops)
         reach.setdefault(file.package, {}).update(file.reach)
         messages.setdefault(file.package, set()).update(file.reach if file.messages else ())
         defaults.setdefault(file.package, {}).update(file.defaults)
+        facts.setdefault(file.package, {}).update(file.facts)
+        parts.setdefault(file.package, {}).update(file.parts)
     for package, names in ops.items():
         paths = reach[package]
         for name in dict.fromkeys([*names, *paths]):
-            reached = _closure(name, names, paths, ())
+            reached = tuple(_closure(name, names, paths, ()))
+            ends = dict.fromkeys([name, *(target.op for target in reached)])
             yield OpEntry(
                 package,
                 name,
-                tuple(reached),
+                reached,
                 names.get(name, records.Existence()),
                 name in names,
                 name in messages[package],
                 defaults[package].get(name, {}),
+                {k: said for end in ends for k, said in facts[package].get(end, {}).items()},
+                tuple(dict.fromkeys(part for end in ends for part in parts[package].get(end, ()))),
             )
 
 

@@ -19,6 +19,9 @@ from d9m.model.op_syntax import BOTH, Direction, plain
 from d9m.model.signatures import Signature, signature_in
 from d9m.model.versions import in_order
 
+WHOLE = "*"
+"""Stands for what a package does whatever its ops: the sources that are no op's."""
+
 
 class Reached(msgspec.Struct, frozen=True, omit_defaults=True):
     """An op that a name leads to, and how."""
@@ -43,6 +46,10 @@ class OpEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """Whether it is a name in messages, which says nothing of the arguments of a call."""
     defaults: dict[str, str] = {}
     """Facts of a call that leaves them out, beside what its signature says."""
+    facts: dict[str, str] = {}
+    """Facts of the program that using it decides."""
+    parts: tuple[str, ...] = ()
+    """Packages that work when it does."""
 
 
 class Pattern(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -91,6 +98,10 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> short prefix -> full prefix."""
     methods: dict[str, tuple[str, ...]]
     """Package -> name spaces of what is called on an object."""
+    plain: dict[str, tuple[str, ...]]
+    """Package -> name spaces of a bare name, the plainest first."""
+    overloaded: dict[str, tuple[str, ...]]
+    """Package -> name spaces whose names may end in an overload."""
     counts: dict[str, int]
     """Records of each kind."""
     catalogued: dict[str, tuple[str, str]] = {}
@@ -268,7 +279,9 @@ class KnowledgeBase:
         return found
 
     def met_by(self, package: str, op: str) -> tuple[Met, ...]:
-        """The sources that an op meets."""
+        """The sources that an op meets; for `WHOLE` those of the package itself."""
+        if op == WHOLE:
+            return self.opless.get(package) or ()
         return self.met.get(f"{package}:{op}") or ()
 
     def signature(self, package: str, name: str, release: str) -> Signature | None:

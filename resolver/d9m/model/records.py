@@ -331,6 +331,14 @@ class OpFile(Record, frozen=True, kw_only=True):
     """
     methods: list[str] = []
     """Name spaces of what is called on an object: ``torch.Tensor.``."""
+    plain: list[str] = []
+    """Name spaces in which a bare name is looked for, the plainest first."""
+    overloaded: list[str] = []
+    """Name spaces whose names may end in an overload: ``torch.ops.aten.index_add.default``."""
+    facts: dict[str, dict[str, str]] = {}
+    """Op -> facts that a program with it has: ``torch.compile`` -> ``compile: "true"``."""
+    parts: dict[str, list[str]] = {}
+    """Op -> packages that work when it does, with what they do whatever the op: NCCL."""
     add_ons: dict[str, str] = {}
     """Name prefix of an add-on -> package that it brings along."""
 

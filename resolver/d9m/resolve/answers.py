@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.about import REPOSITORY
 from d9m.environment.environment import DEVICES, Environment
-from d9m.kb.store import KnowledgeBase
+from d9m.kb.store import WHOLE, KnowledgeBase
 from d9m.model import conditions
 from d9m.model.advice import (
     DEFAULTS_WORST_LAST,
@@ -70,18 +70,20 @@ def _for_item(
 
 
 def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
-    outcomes: list[Outcome] = [source.outcome for source in sources] or ["no-known-source"]
+    missing: Outcome = "no-known-source" if item.lacks is None else "unknown"
+    outcomes: list[Outcome] = [source.outcome for source in sources] or [missing]
     defaults: list[Default] = [source.default for source in sources] or ["unknown"]
     outcome = worst(outcomes)
     return OpAnswer(
         query=item.text,
-        names=list(dict.fromkeys(op.name for op in item.ops)),
+        names=list(dict.fromkeys(op.name for op in item.ops if op.name != WHOLE)),
         outcome=outcome,
         default=max(defaults, key=DEFAULTS_WORST_LAST.index),
         solutions=list(dict.fromkeys(label for source in sources for label in source.solutions)),
         fixed_in=_fixed(sources),
         otherwise=_otherwise(outcome, sources),
         sources=sources,
+        note=item.lacks,
     )
 
 

@@ -8,13 +8,13 @@ import msgspec
 
 from d9m.environment.environment import Environment, fact, fact_value
 from d9m.errors import UsageError, quote
-from d9m.kb.store import KnowledgeBase, OpEntry, Reached
+from d9m.kb.store import WHOLE, KnowledgeBase, OpEntry, Reached
 from d9m.model.op_syntax import Direction, Query, common
 from d9m.model.records import Clause, Existence
 from d9m.model.signatures import decide_facts
 from d9m.model.versions import within
 from d9m.resolve.call_arguments import CallFacts, call_facts
-from d9m.resolve.op_names import meaning, offered
+from d9m.resolve.op_names import meanings, offered
 from d9m.resolve.unknown_ops import unknown_op
 
 
@@ -35,6 +35,8 @@ class OpItem(msgspec.Struct, frozen=True):
 
     text: str
     ops: tuple[OpCall, ...]
+    lacks: str | None = None
+    """Why it means none here: the releases that have the name, and the one in question."""
 
 
 class _Path(msgspec.Struct, frozen=True):
@@ -52,12 +54,30 @@ def catalogues(kb: KnowledgeBase, environment: Environment) -> list[str]:
 
 
 def brought_along(kb: KnowledgeBase, query: Query) -> str | None:
-    """The add-on package that a name belongs to (``torch_scatter.scatter``)."""
+    """The add-on package that a name belongs to (``torch_scatter.scatter``). A prefix with a
+    capital letter is a name of its own: ``ROIAlign`` is not torchvision's ``RoIAlign``.
+    """
     for prefixes in kb.meta.add_ons.values():
         for prefix, package in prefixes.items():
-            if query.name.lower().startswith(prefix.lower()):
+            name = query.name.lower() if prefix.islower() else query.name
+            if name.startswith(prefix):
                 return package
     return None
+
+
+def decided_facts(
+    kb: KnowledgeBase, environment: Environment, queries: Sequence[Query]
+) -> dict[str, str]:
+    """Facts of the program that the named ops decide: who uses ``torch.compile`` compiles."""
+    found: dict[str, str] = {}
+    for query in queries:
+        for each in meanings(kb, catalogues(kb, environment), query.name):
+            for entry in each.entries:
+                if entry.facts and any(
+                    _has(kb, environment, entry.package, target) for target in entry.reaches
+                ):
+                    found.update(entry.facts)
+    return found
 
 
 def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
@@ -67,7 +87,7 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
     for arguments that are unknown or contradict the name.
     """
     packages = catalogues(kb, environment)
-    found = [meaning(kb, package, query.name) for package in packages]
+    found = meanings(kb, packages, query.name)
     entries = [(entry, each.is_method) for each in found for entry in each.entries]
     if not entries:
         return _unrecorded(kb, environment, packages, query)
@@ -80,9 +100,12 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
             paths += [_Path(entry, target, said) for target in here]
     if not paths:
         entry = entries[0][0]
-        raise _absent(environment, entry.package, [_limits(kb, entry)], query)
+        return _lacking(environment, entry.package, [_limits(kb, entry)], query)
     calls: dict[str, OpCall] = {}
     for path in paths:
+        for part in path.entry.parts:
+            if part in environment.packages:
+                calls[part] = OpCall(part, WHOLE, {}, {}, query.directions)
         arguments = {**path.said.given, **stated}
         if _fits(path.target, arguments):
             call = _call(kb, environment, path, arguments, query)
@@ -118,8 +141,8 @@ def _defaults(kb: KnowledgeBase, environment: Environment, path: _Path) -> dict[
         return outer.defaults
     op = kb.ops[f"{path.entry.package}:{target.op}"]
     inner = call_facts(kb, environment, op, None, False).defaults
-    kept = {name: said for name, said in inner.items() if name not in outer.unread}
-    return {**kept, **outer.defaults}
+    decided = outer.given.keys() | outer.unread
+    return {**{name: inner[name] for name in inner.keys() - decided}, **outer.defaults}
 
 
 def _unrecorded(
@@ -141,7 +164,7 @@ def _unrecorded(
     ]
     if not here:
         package, first = found[0]
-        raise _absent(environment, package, first.spans, query)
+        return _lacking(environment, package, first.spans, query)
     return OpItem(query.text, tuple(here))
 
 
@@ -194,13 +217,11 @@ def _limits(kb: KnowledgeBase, entry: OpEntry) -> Existence:
     return next((op.exists for op in ops if op.exists != Existence()), entry.exists)
 
 
-def _absent(
+def _lacking(
     environment: Environment, package: str, spans: Sequence[Existence], query: Query
-) -> UsageError:
+) -> OpItem:
     version = environment.packages[package].version
-    return UsageError(
-        f"{quote(query.name)} exists in {package} {spans_in_words(spans)}, not in {version}"
-    )
+    return OpItem(query.text, (), f"exists in {package} {spans_in_words(spans)}, not in {version}")
 
 
 def spans_in_words(spans: Sequence[Existence]) -> str:

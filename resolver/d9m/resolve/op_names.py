@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ class Meaning(msgspec.Struct, frozen=True):
     """The entries of one package that a name means."""
 
     entries: tuple[OpEntry, ...] = ()
+    """The plainest of them where a bare name could mean several."""
     is_method: bool = False
     """Whether it was called on an object, which is no argument then."""
 
@@ -53,11 +54,49 @@ def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
     return []
 
 
+def meanings(kb: KnowledgeBase, packages: Sequence[str], name: str) -> list[Meaning]:
+    """What a name means in each package that has it. Of a bare name, a framework's own op comes
+    before a library's.
+    """
+    found: list[Meaning] = []
+    of_frameworks: list[Meaning] = []
+    for package in packages:
+        each = meaning(kb, package, name)
+        if each.entries:
+            found.append(each)
+            if kb.packages[package].kind == "framework":
+                of_frameworks.append(each)
+    return of_frameworks if of_frameworks and "." not in name else found
+
+
 def _entries(
     kb: KnowledgeBase, package: str, names: tuple[str, ...], name: str
 ) -> tuple[OpEntry, ...]:
-    exact = [known for known in names if known == name]
-    return tuple(kb.ops[f"{package}:{known}"] for known in exact or names)
+    exact = tuple(known for known in names if known == name)
+    meant = exact or (names if "." in name else _plainest(kb.meta.plain[package], names, name))
+    return tuple(kb.ops[f"{package}:{known}"] for known in meant)
+
+
+def namesakes(kb: KnowledgeBase, package: str, name: str) -> tuple[OpEntry, ...]:
+    """Everything that a name could mean, the plainest first."""
+    first = meaning(kb, package, name).entries
+    if any(entry.name == name for entry in first):
+        return first
+    every = (kb.ops[f"{package}:{known}"] for known in _meant(kb, package, name))
+    return (*first, *(entry for entry in every if entry not in first))
+
+
+def _plainest(spaces: Sequence[str], names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Of several names that end alike the one in the plainest name space; spelled as it was
+    written, if one is.
+    """
+    spelled = [known for known in names if known.rpartition(".")[2] == name]
+    for candidates in (spelled, names):
+        for space in spaces:
+            found = tuple(known for known in candidates if known.rpartition(".")[0] == space[:-1])
+            if found:
+                return found
+    return names
 
 
 def _meant(kb: KnowledgeBase, package: str, name: str) -> tuple[str, ...]:
@@ -66,6 +105,9 @@ def _meant(kb: KnowledgeBase, package: str, name: str) -> tuple[str, ...]:
         found = kb.names.get(f"{package}:{plain(spelling)}")
         if found:
             return found
+        shorter = _without_overload(spelling, kb.meta.overloaded[package])
+        if shorter is not None:
+            return _meant(kb, package, shorter)
     return ()
 
 
@@ -75,6 +117,14 @@ def _spellings(name: str, prefixes: dict[str, str]) -> Iterator[str]:
     for short, full in prefixes.items():
         if name.lower().startswith(short.lower()):
             yield full + name[len(short) :]
+
+
+def _without_overload(name: str, spaces: Sequence[str]) -> str | None:
+    """``torch.ops.aten.index_add`` of ``torch.ops.aten.index_add.default``."""
+    for space in spaces:
+        if name.startswith(space) and "." in name[len(space) :]:
+            return space + name[len(space) :].partition(".")[0]
+    return None
 
 
 def _is_method(kb: KnowledgeBase, package: str, name: str) -> bool:

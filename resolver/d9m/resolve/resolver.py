@@ -52,7 +52,7 @@ def resolve(
 ) -> Advice:
     """The advice for these ops in this environment, to a user who makes these calls already."""
     judged = sources_met.of_items(kb, environment, items, scope)
-    packages = sources_met.of_no_op(kb, environment, scope)
+    packages = sources_met.of_no_op(kb, environment, scope, items)
     opless = [
         source
         for source in packages
@@ -246,6 +246,11 @@ def _unknowns(
         for op in ops
         for source in op.sources
         if source.outcome == "unknown"
+    ]
+    found += [
+        Unknown(op.query, op.note)
+        for op in ops
+        if op.outcome == "unknown" and not op.sources and op.note
     ]
     for name, each in environment.packages.items():
         if each.candidates.how == "newer":

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import msgspec
 
 from d9m.environment.environment import Environment
-from d9m.kb.store import KnowledgeBase, Met
+from d9m.kb.store import WHOLE, KnowledgeBase, Met
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Scope
@@ -71,11 +71,16 @@ def _worst_first(every: Iterable[Judged]) -> list[Judged]:
     )
 
 
-def of_no_op(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[Judged]:
-    """Sources of the packages themselves: Horovod's fusion, a launcher's switches."""
+def of_no_op(
+    kb: KnowledgeBase, environment: Environment, scope: Scope, items: Sequence[OpItem] = ()
+) -> list[Judged]:
+    """Sources of the packages themselves, but for those that an item asks about: Horovod's fusion,
+    a launcher's switches.
+    """
+    asked = {op.package for item in items for op in item.ops if op.name == WHOLE}
     found: list[Judged] = []
     for package in environment.packages:
-        if not _is_asked_about(kb, environment, package):
+        if package in asked or not _is_asked_about(kb, environment, package):
             continue
         for met in kb.opless.get(package) or ():
             if met.source.scope == scope:

@@ -1,7 +1,7 @@
 // A question in, the advice out; knows nothing of the page.
 
 import { Environment } from "./environment.js";
-import { everything, find, Names } from "./op_lookup.js";
+import { decidedFacts, everything, find, Names } from "./op_lookup.js";
 import { Mistake, parse, split } from "./op_syntax.js";
 import { resolve } from "./resolver.js";
 
@@ -18,8 +18,9 @@ export class Advisor {
 
   // The advice for a question with `ops`, a text of items; without, for every op that meets a source there.
   ask(question) {
-    const here = this.environment(question);
     const queries = items(question.ops).map(parse);
+    const facts = decidedFacts(this.environment(question), this.names, queries);
+    const here = this.environment({ ...question, facts: { ...facts, ...question.facts } });
     const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
     return resolve(here, asked, question.scope);
   }

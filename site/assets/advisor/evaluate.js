@@ -39,11 +39,12 @@ function isWorse(one, other) {
   return first[0] > second[0] || (first[0] === second[0] && first[1] > second[1]);
 }
 
-// Sources of the packages themselves. Every wheel ships parts of the platform: who neither names nor uses one does not ask about it.
-export function judgeOpless(here, scope) {
+// Sources of the packages themselves, but for those that an item asks about. Every wheel ships parts of the platform: who neither names nor uses one does not ask about it.
+export function judgeOpless(here, scope, items = []) {
+  const named = new Set(items.flatMap((item) => item.ops.map((op) => op.home)));
   const { opless, about } = here.tables;
   const uses = (name) => about[name].concerns !== null && here.holding(about[name].concerns).length > 0;
-  const asked = here.held.filter(([name, , , , origin]) => !about[name].platform || origin === "given" || uses(name));
+  const asked = here.held.filter(([name, , , , origin]) => !named.has(name) && (!about[name].platform || origin === "given" || uses(name)));
   return asked.flatMap(([name]) =>
     (opless[name] ?? []).map((column) => judge(here, column, here.said, [0, 1], scope)).filter(Boolean)
   );

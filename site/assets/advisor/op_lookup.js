@@ -6,6 +6,8 @@ import { closest } from "./near.js";
 import { Mistake, plain, RECEIVER } from "./op_syntax.js";
 import { decideFacts } from "./signatures.js";
 
+export const WHOLE = "*"; // stands for what a package does whatever its ops
+
 // Every name of a catalogue by its plain spelling, and by each of its last parts; a name in full beats a part.
 export class Names {
   constructor(catalogue) {
@@ -24,12 +26,25 @@ export class Names {
   // Numbers of the entries that a written name may mean: those of its first known spelling.
   meant(name) {
     for (const spelling of this.#spellings(name)) {
-      const numbers = this.found.get(plain(spelling));
+      const numbers = this.found.get(plain(spelling)) ?? this.#overload(spelling);
       if (!numbers) continue;
       const exact = numbers.filter((number) => this.catalogue.names[number][0] === name);
-      return exact.length ? exact : numbers;
+      return exact.length ? exact : name.includes(".") ? numbers : this.#plainest(numbers, name);
     }
     return [];
+  }
+
+  // Of several names that end alike the one in the plainest name space; spelled as it was written, if one is.
+  #plainest(numbers, name) {
+    const written = (number) => this.catalogue.names[number][0];
+    const spelled = numbers.filter((number) => written(number).split(".").at(-1) === name);
+    for (const candidates of [spelled, numbers]) {
+      for (const space of this.catalogue.plain) {
+        const found = candidates.filter((number) => written(number).slice(0, written(number).lastIndexOf(".") + 1) === space);
+        if (found.length) return found;
+      }
+    }
+    return numbers;
   }
 
   // The entries that a name means: those of its spelling, else the methods of this name.
@@ -45,6 +60,12 @@ export class Names {
       if (numbers.length) return { numbers, isMethod: true };
     }
     return { numbers: [], isMethod: false };
+  }
+
+  // torch.ops.aten.index_add of torch.ops.aten.index_add.default.
+  #overload(name) {
+    const space = this.catalogue.overloaded.find((each) => name.startsWith(each) && name.slice(each.length).includes("."));
+    return space && this.found.get(plain(space + name.slice(space.length).split(".")[0]));
   }
 
   *#spellings(name) {
@@ -86,7 +107,7 @@ function push(map, key, value) {
 // One query item with the ops that it means here: { text, ops: [{ name, arguments, defaults, directions, columns }] }.
 export function find(here, names, query) {
   const { tables } = here;
-  const meanings = here.catalogues.map((home) => [home, names[home].meaning(query.name, new Set(tables.modules))]);
+  const meanings = meaningsOf(here, names, query.name);
   const entries = meanings.flatMap(([home, { numbers, isMethod }]) => numbers.map((number) => ({ home, number, isMethod })));
   if (!entries.length) throw unknown(here, names, query);
   const given = stated(tables, query);
@@ -97,9 +118,14 @@ export function find(here, names, query) {
       const targets = reaches(tables, entry.home, entry.number).filter(([op]) => !here.absent[entry.home].has(op));
       return targets.map((target) => ({ ...entry, target, said }));
     });
-  if (!paths.length) throw new Mistake(`“${query.name}” does not exist in ${here.choice.title} ${here.version}`);
+  if (!paths.length) return lacking(here, query, entries[0]);
   const ops = new Map();
   for (const path of paths) {
+    for (const [part, columns] of Object.entries(tables.catalogues[path.home].parts[tables.catalogues[path.home].names[path.number][0]] ?? {})) {
+      if (here.held.some(([name]) => name === part)) {
+        ops.set(part, { name: WHOLE, home: part, arguments: {}, defaults: {}, directions: query.directions, columns });
+      }
+    }
     const [op, fixed, directions, columns] = path.target;
     const all = { ...path.said.given, ...given };
     if (!Object.entries(fixed).every(([name, value]) => (all[name] ?? value) === value)) continue;
@@ -121,12 +147,43 @@ export function find(here, names, query) {
   return { text: query.text, ops: [...ops.values()] };
 }
 
+// What a name means in each package that has it. Of a bare name, a framework's own op comes before a library's.
+function meaningsOf(here, names, name) {
+  const known = new Set(here.tables.modules);
+  const found = here.catalogues.map((home) => [home, names[home].meaning(name, known)]).filter(([, { numbers }]) => numbers.length);
+  const own = found.filter(([home]) => here.tables.about[home].framework);
+  return own.length && !name.includes(".") ? own : found;
+}
+
+// Facts of the program that the named ops decide: who uses torch.compile compiles.
+export function decidedFacts(here, names, queries) {
+  const found = {};
+  for (const [home, { numbers }] of queries.flatMap((query) => meaningsOf(here, names, query.name))) {
+    const { facts, names: entries } = here.tables.catalogues[home];
+    for (const number of numbers) {
+      const [name, , ...reached] = entries[number];
+      if (reached.some(([op]) => !here.absent[home].has(op))) Object.assign(found, facts[name] ?? {});
+    }
+  }
+  return found;
+}
+
+// The releases that have a name, and the one in question.
+function lacking(here, query, { home, number }) {
+  const { spans, names } = here.tables.catalogues[home];
+  const ends = [number, ...names[number].slice(2).map(([op]) => op)];
+  const [from, until] = ends.map((each) => spans[each]).find(Boolean) ?? [null, null];
+  const limits = [from && `from ${from}`, until && `before ${until}`].filter(Boolean).join(" and ");
+  const [, version] = here.held.find(([name]) => name === home);
+  return { text: query.text, ops: [], lacks: `exists in ${home} ${limits}, not in ${version}` };
+}
+
 // The defaults of the name that was called, and of what it calls in turn.
 function defaultsOf(here, { home, number, target, said }) {
   if (here.tables.catalogues[home].names[number][1] === MESSAGE) return {};
   if (target[0] === number) return said.defaults;
   const inner = Object.entries(callFacts(here, home, target[0], null, false).defaults);
-  return { ...Object.fromEntries(inner.filter(([name]) => !said.unread.has(name))), ...said.defaults };
+  return { ...Object.fromEntries(inner.filter(([name]) => !said.unread.has(name) && !(name in said.given))), ...said.defaults };
 }
 
 function reaches(tables, home, number) {
@@ -147,7 +204,8 @@ function stated(tables, query) {
 function unknown(here, names, query) {
   const { tables } = here;
   for (const [package_, catalogue] of Object.entries(tables.catalogues)) {
-    const isAddOn = Object.keys(catalogue.add_ons).some((start) => query.name.toLowerCase().startsWith(start.toLowerCase()));
+    const spelled = (start) => (start === start.toLowerCase() ? query.name.toLowerCase() : query.name);
+    const isAddOn = Object.keys(catalogue.add_ons).some((start) => spelled(start).startsWith(start));
     if (isAddOn) return new Mistake(`“${query.name}” brings a package of its own along: ask the command line`);
     if (!here.catalogues.includes(package_) && names[package_].meant(query.name).length) {
       return new Mistake(`“${query.name}” is an op of ${tables.about[package_].title}`);

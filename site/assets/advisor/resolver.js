@@ -5,6 +5,7 @@ import { same } from "./clauses.js";
 import { across, priced } from "./conflicts.js";
 import { inOrder } from "./decide.js";
 import { badness, judgeItem, judgeOpless, worst } from "./evaluate.js";
+import { WHOLE } from "./op_lookup.js";
 import { needs, Solutions } from "./solutions.js";
 import { demands, settle, total, unique } from "./merge.js";
 
@@ -14,7 +15,7 @@ const DIRECTIONS = ["forward", "backward"];
 export function resolve(here, items, scope = "run") {
   const solutions = new Solutions(here.tables);
   const judged = items.map((item) => [item, judgeItem(here, item, scope)]);
-  const packages = judgeOpless(here, scope);
+  const packages = judgeOpless(here, scope, items);
   const opless = packages.filter((each) => each.applies || !(each.home in here.tables.catalogues));
   const every = [...judged.flatMap(([, group]) => group), ...opless];
   const ingredients = here.tables.ingredients.filter((each) => each.scope === scope && here.holding(each.when).length);
@@ -56,16 +57,17 @@ export function resolve(here, items, scope = "run") {
 function opAnswer(here, item, judged, chosen) {
   const sources = judged.map((each) => sourceAnswer(here, each, chosen));
   const defaults = sources.length ? sources.map((each) => each.default) : ["unknown"];
-  const outcome = worst(sources.length ? sources.map((each) => each.outcome) : ["no-known-source"]);
+  const missing = item.lacks ? "unknown" : "no-known-source";
+  const outcome = worst(sources.length ? sources.map((each) => each.outcome) : [missing]);
   return {
     query: item.text,
-    names: unique(item.ops.map((op) => op.name)),
+    names: unique(item.ops.map((op) => op.name).filter((name) => name !== WHOLE)),
     outcome,
     otherwise: otherwiseAll(outcome, sources),
     default: worstDefault(defaults),
     solutions: unique(sources.flatMap((each) => each.solutions)),
     fixed_in: fixedAll(here.tables, sources),
-    note: null,
+    note: item.lacks ?? null,
     sources,
   };
 }
@@ -192,6 +194,7 @@ function unknownsOf(here, ops) {
   const found = ops.flatMap((op) =>
     op.sources.filter((each) => each.outcome === "unknown").map((each) => ({ subject: `${op.query}: ${each.id}`, needs: each.note || missing(each) }))
   );
+  found.push(...ops.filter((op) => op.outcome === "unknown" && op.note).map((op) => ({ subject: op.query, needs: op.note })));
   for (const [name, version, releases, how] of here.held) {
     if (how === "newer") found.push({ subject: `${name} ${version}`, needs: `newer than ${releases.at(-1)}, the newest release known` });
   }

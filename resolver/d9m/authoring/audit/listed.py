@@ -8,6 +8,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.authoring.audit.shipped import Difference, Known, Shipped
 from d9m.environment.environment import Setup, describe
 from d9m.errors import UsageError
@@ -82,6 +84,8 @@ def _judged(
         item = op_lookup.find(kb, environment, op_syntax.parse(asked))
     except UsageError:
         return "line-unknown", "no name of the catalogue"
+    open_ = tuple(msgspec.structs.replace(op, defaults={}) for op in item.ops)  # as listed
+    item = msgspec.structs.replace(item, ops=open_)
     (answer,) = resolve(kb, environment, [item]).ops[:1]
     outcomes = {each.outcome for source in answer.sources for each in source.possible}
     if not outcomes:

@@ -133,6 +133,17 @@ def _op_links(index: Index) -> Iterator[Link]:
                     target,
                     known,
                 )
+        for field, named in (("defaults", file.defaults), ("facts", file.facts)):
+            for name, facts in named.items():
+                here = (*path, field, name)
+                yield Link(at, here, "op or name of this package", "ops", name, known)
+                for fact in facts:
+                    yield Link(at, (*here, fact), "fact", "facts", fact, index.facts)
+        for name, packages in file.parts.items():
+            here = (*path, "parts", name)
+            yield Link(at, here, "op of this package", "ops", name, catalogue.ops)
+            for place, package in enumerate(packages):
+                yield Link(at, (*here, place), "package", "versions", package, index.packages)
     everywhere = {name for each in index.catalogues.values() for name in (*each.ops, *each.reach)}
     for at, path, error in index.parts(records.ErrorRecord):
         for place, name in _op_names(error.ops):
