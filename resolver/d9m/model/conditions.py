@@ -63,9 +63,7 @@ def _place(bound: str, like: Value) -> Key | int:
 
 
 Condition: TypeAlias = tuple[Mapping[str, Restriction], ...]
-"""Clauses of which one must hold. ``ALWAYS`` has one clause without restrictions."""
-
-ALWAYS: Condition = ({},)
+"""Clauses of which one must hold. One without restrictions always does."""
 
 
 def parse(when: When) -> Condition:
