@@ -44,7 +44,7 @@ ANSWERED = [
     ("advise --torch 2.4 --ops grid_sample --inference", 0),
     ("advise --torch 2.4 --ops grid_sample", 1),
     ("advise --torch 2.4 --ops torch_scatter.scatter", 3),
-    ("advise --torch 2.4 --ops conv --scope batch", 0),
+    ("advise --torch 2.4 --ops conv --scope batch", 1),
     ("advise --torch 2.4 --diff 2.4..2.6 --ops cumsum", 0),
     ("advise --torch 2.6 --diff 2.6..2.4 --ops cumsum", 1),
     ("advise --torch 2.4 --ops index_add --from-env", 0),
