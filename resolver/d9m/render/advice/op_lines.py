@@ -47,7 +47,7 @@ def write(page: Page, answer: Answer) -> None:
     """The ops, those that repeat alike on one line; without named ops the worst ones."""
     ops = [op for op in answer.advice.ops if op.query != "*"]
     names = short_names(ops)
-    own = [source for op in answer.advice.ops if op.query == "*" for source in op.sources]
+    own = _of_packages(answer)
     leads = packages_lead(answer)
     if leads:
         _write_packages(page, answer, own)
@@ -70,11 +70,16 @@ def write(page: Page, answer: Answer) -> None:
 
 def packages_lead(answer: Answer) -> bool:
     """Whether somebody named packages beside the framework, and no op."""
-    named = [source for op in answer.advice.ops if op.query == "*" for source in op.sources]
-    prefixes = answer.kb.meta.prefixes
-    return not answer.named_ops and any(
-        answer.kb.home(source.id) not in prefixes for source in named
-    )
+    homes = {answer.kb.home(source.id) for source in _of_packages(answer)}
+    return not answer.named_ops and not homes <= answer.kb.meta.prefixes.keys()
+
+
+def _of_packages(answer: Answer) -> list[SourceAnswer]:
+    """What belongs to packages rather than to ops."""
+    for op in answer.advice.ops:
+        if op.query == "*":
+            return op.sources
+    return []
 
 
 def _write_packages(page: Page, answer: Answer, sources: Sequence[SourceAnswer]) -> None:

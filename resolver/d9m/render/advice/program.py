@@ -9,9 +9,11 @@ from d9m.model.settings import Step
 
 def imports(steps: Sequence[Step]) -> list[str]:
     """Import lines that the statements need, each once."""
-    return list(
-        dict.fromkeys(line for step in steps for line in step.imports if not step.before_import)
-    )
+    lines: dict[str, None] = {}
+    for step in steps:
+        if not step.before_import:
+            lines.update(dict.fromkeys(step.imports))
+    return list(lines)
 
 
 def program_steps(steps: Sequence[Step]) -> list[Step]:

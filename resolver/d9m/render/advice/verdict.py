@@ -222,7 +222,9 @@ def _named(ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
 
 
 def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    switches = {source.raised_by for op in ops for source in op.sources if source.raised_by}
+    switches: set[str] = set()
+    for op in ops:
+        switches.update(source.raised_by for source in op.sources if source.raised_by)
     advised = {solution.label for solution in answer.advice.solutions}
     named = _named(ops, names)
     for helper in answer.advice.helpers:
