@@ -102,3 +102,16 @@ def test_a_message_that_the_release_does_not_print_is_said_to_be_of_another(
 def test_a_version_that_the_log_prints_decides_who_printed_a_message() -> None:
     log = "PyTorch version: 2.7.0\ncumsum_cuda_kernel does not have a deterministic implementation"
     assert explain(knowledge_base(), log).found[0].printed == "older"
+
+
+def test_the_middle_of_a_message_is_that_message() -> None:
+    text = "this operation is not deterministic because it uses CuBLAS and you have CUDA >= 10.2"
+    (found,) = explain(knowledge_base(), text).found
+    assert (found.id, found.certainty) == ("pytorch/cublas-config", "certain")
+
+
+def test_a_setting_that_nothing_reads_is_named() -> None:
+    answer = explain(knowledge_base(), "NCCL_DETERMINISTIC=1 is set, and every run still differs")
+    assert [(setting.name, setting.is_read) for setting in answer.settings] == [
+        ("NCCL_DETERMINISTIC", False)
+    ]

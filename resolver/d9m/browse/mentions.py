@@ -22,6 +22,8 @@ class OpMention(msgspec.Struct, frozen=True):
 
     name: str
     packages: tuple[str, ...]
+    is_code: bool = True
+    """Whether it is written as code, not as a word of a sentence."""
 
 
 class Mentions(msgspec.Struct, frozen=True):
@@ -175,7 +177,7 @@ def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpM
             continue
         packages = tuple(_homes(kb, name))
         if packages:
-            yield OpMention(name, packages)
+            yield OpMention(name, packages, is_code)
 
 
 def _is_code(text: str, match: re.Match[str]) -> bool:

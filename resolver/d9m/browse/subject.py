@@ -79,14 +79,14 @@ def about_error(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Subject 
 def about_complaint(
     kb: KnowledgeBase,
     text: str,
+    named: Mentions,
     described: Sequence[Symptom],
     setup: Setup | None,
     here: Setup | None,
 ) -> Subject | None:
     """What the records say of what a complaint names; None where they say nothing of it."""
-    if not described and len(text.split()) > LONGEST_NAME:
+    if not described and len(text.split()) > LONGEST_NAME and not _is_meant(kb, named):
         return None
-    named = mentions.find(kb, text)
     whole = context(kb, setup, named.packages, here)
     if whole.gpu is None and whole.device is None:
         gpu = None if named.device else named.gpu
@@ -97,6 +97,16 @@ def about_complaint(
         or _of_packages(kb, whole, named, described, "run")
         or _of_frameworks(kb, whole, named, described, here)
     )
+
+
+def _is_meant(kb: KnowledgeBase, named: Mentions) -> bool:
+    """Whether a text that describes no trouble on record is about what it names."""
+    libraries = [
+        package
+        for package in named.packages
+        if package not in VERSION_OPTIONS and package not in kb.meta.platforms
+    ]
+    return bool(libraries) or any(op.is_code for op in named.ops)
 
 
 def _of_ops(

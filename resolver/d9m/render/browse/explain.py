@@ -6,7 +6,8 @@ import textwrap
 
 import msgspec
 
-from d9m.browse.explain import Explained, Explanation
+from d9m.browse.explain import Explained
+from d9m.browse.explanation import Explanation
 from d9m.browse.subject import Subject
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
@@ -92,11 +93,28 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         _symptoms(page, found)
     if subject is not None:
         _subject(page, kb, subject)
+    _settings(page, explained)
     if about_names and not scoped:
         _symptoms(page, found, other=True)
-    if not any(explanation.scope != "run" for explanation in found):
+    if (found or subject) and not any(explanation.scope != "run" for explanation in found):
         _next_step(page, subject)
     _sources(page, explained, *(explanation.id for explanation in found))
+
+
+MOST_SETTINGS = 4
+"""Settings that a text names, and that an answer describes."""
+
+
+def _settings(page: Page, explained: Explained) -> None:
+    """Settings that the text names and that are not part of the advice."""
+    if not explained.settings:
+        return
+    page.line(Span("Settings that you name", "head"))
+    for setting in explained.settings[:MOST_SETTINGS]:
+        meant = f" {setting.instead} was meant." if setting.instead else ""
+        unread = "" if setting.is_read else f" Nothing reads it, so it has no effect.{meant}"
+        page.paragraph(f"{setting.name}: {setting.summary}{unread}", "  • ", "    ")
+    page.gap()
 
 
 _ALL_SWITCHED = (

@@ -1,0 +1,78 @@
+"""What is found in a text: a known message, or a symptom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from d9m.browse.show import SourceHistory, source_history
+from d9m.kb.store import KnowledgeBase
+from d9m.model import conditions
+from d9m.model.advice import Told
+from d9m.model.records import Clause, ErrorRecord, ErrorText, Scope
+from d9m.resolve.answers import told_of
+
+Printed: TypeAlias = Literal["here", "older", "newer", "others"]
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """One known text or symptom that was found."""
+
+    id: str
+    kind: str
+    title: str
+    text: str
+    """The wording that matched, with ``{…}`` where it varies."""
+    parts: dict[str, str]
+    """What stood where the wording varies."""
+    line: int
+    releases: list[Clause]
+    """Releases that word it so."""
+    advice: str
+    ops: list[str]
+    history: list[SourceHistory]
+    evidence: list[Told]
+    printed: Printed = "here"
+    """Whether what was named can print it: `here`; if not, by `older` releases, `newer` ones, or
+    `others`.
+    """
+    certainty: Literal["certain", "likely", "open"] = "certain"
+    """`certain` for a known text; `likely` for a symptom in other words, `open` for one that names
+    no cause.
+    """
+    scope: Scope = "run"
+    """What should be the same and is not."""
+
+
+def clauses(texts: Iterable[ErrorText]) -> Iterator[Clause]:
+    """Every clause under which one of some wordings is printed."""
+    for wording in texts:
+        yield from wording.when if isinstance(wording.when, list) else [wording.when]
+
+
+def explanation(
+    kb: KnowledgeBase,
+    id_: str,
+    error: ErrorRecord,
+    wording: ErrorText,
+    fitting: list[ErrorText],
+    parts: dict[str, str],
+    line: int,
+) -> Explanation:
+    """A record as it explains a text, by the wordings that the text can be."""
+    return Explanation(
+        id=id_,
+        kind=error.kind,
+        title=error.title,
+        text=wording.text,
+        parts=parts,
+        line=line,
+        releases=[clause for clause in conditions.united(clauses(fitting)) if clause],
+        advice=error.advice,
+        ops=list(error.ops),
+        history=[source_history(kb, source) for source in error.sources],
+        evidence=[told_of(kb, evidence) for evidence in error.evidence],
+        scope=error.scope,
+    )

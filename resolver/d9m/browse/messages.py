@@ -1,0 +1,90 @@
+"""Messages that something prints: which wording it is, and whether the named release prints it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.browse.explanation import Explanation, Printed, clauses, explanation
+from d9m.browse.known_texts import Match, pattern, wordings
+from d9m.environment.environment import Environment
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import ErrorRecord, ErrorText, Range
+from d9m.model.versions import key, within
+
+LEAST_QUOTED = 5
+"""Words from the middle of a message by which it is recognised."""
+
+
+def quoted(kb: KnowledgeBase, text: str) -> Explanation | None:
+    """The one message on record of which a text is the middle or the end."""
+    part = " ".join(text.lower().split()).strip("'\"")
+    if len(part.split()) < LEAST_QUOTED:
+        return None
+    found: dict[str, list[ErrorText]] = {}
+    for wording in wordings(kb):
+        if part in " ".join(wording.text.text.lower().split()):
+            found.setdefault(wording.id, []).append(wording.text)
+    if len(found) != 1:
+        return None
+    ((id_, fitting),) = found.items()
+    return explanation(kb, id_, kb.errors[id_], fitting[0], fitting, {}, 1)
+
+
+_MESSAGE = re.compile(r"^\s*(?:\w+\.)*\w*(?:Error|Warning|Exception): .*", re.MULTILINE)
+
+
+def is_message(kb: KnowledgeBase, text: str) -> bool:
+    """Whether a text is a message rather than somebody's own words: one that nobody recorded, or
+    the beginning of several.
+    """
+    printed = sum(len(match[0]) for match in _MESSAGE.finditer(text))
+    if printed > len(text) / 2:
+        return True
+    start = " ".join(text.lower().split())
+    if len(start.split()) < LEAST_QUOTED:
+        return False
+    return any(wording.text.text.lower().startswith(start) for wording in wordings(kb))
+
+
+def explained(kb: KnowledgeBase, found: Match, environment: Environment) -> Explanation:
+    """A match as an answer, with who prints it."""
+    error, text = found.wording.error, found.text.lower()
+    fitting = _fitting(error, text)
+    whole = explanation(kb, found.id, error, found.wording.text, fitting, found.parts, found.line)
+    return msgspec.structs.replace(whole, printed=_printed(environment, fitting))
+
+
+def _fitting(error: ErrorRecord, text: str) -> list[ErrorText]:
+    """The wordings that the most of a text can be: of a text that is cut off, several."""
+    lengths: dict[int, list[ErrorText]] = {}
+    for wording in error.texts:
+        match = pattern(wording.text).search(text)
+        if match is not None:
+            lengths.setdefault(len(match[0]), []).append(wording)
+    return lengths[max(lengths)]
+
+
+def _printed(environment: Environment, fitting: list[ErrorText]) -> Printed:
+    """Which releases print one of the wordings, held against those of the environment."""
+    if any(environment.holding(wording.when, assume=False) for wording in fitting):
+        return "here"
+    sides: set[Printed] = set()
+    for clause in clauses(fitting):
+        for package, allowed in clause.items():
+            installed = environment.packages.get(package)
+            if installed is not None and isinstance(allowed, Range):
+                sides.add(_side(allowed, installed.candidates.releases))
+    if not sides:
+        return "here"
+    return next(iter(sides)) if len(sides) == 1 else "others"
+
+
+def _side(printing: Range, here: Sequence[str]) -> Printed:
+    """Where releases that print a text lie, seen from those that are here."""
+    if not here or any(within(release, printing) for release in here):
+        return "others"
+    until = printing.until
+    return "older" if until is not None and key(until) <= key(here[0]) else "newer"
