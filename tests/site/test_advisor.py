@@ -93,7 +93,7 @@ def test_the_questions_cover_what_can_be_asked() -> None:
     }
     assert outcomes.count("mistake") < MANY / 4
     assert sum(len(each.get("ops", ())) > 1 for each in right()) > MANY / 5
-    assert sum(bool(each.get("solutions")) for each in right()) > MANY / 5
+    assert sum(bool(each.get("solutions")) for each in right()) > MANY / 8
     assert any(each.get("conflicts") for each in right()) or any(
         len(source["alternatives"]) > 1
         for each in right()
