@@ -77,8 +77,9 @@ def differences(
     left_out = {name: {op.name: op.defaults for op in item.ops} for name, item in items.items()}
     told = {op.query: {source.id: source for source in op.sources} for op in advice.ops}
     found: list[str] = []
+    brought = {op.package for item in items.values() for op in item.ops if op.name == OPLESS}
     for name in [*homes, OPLESS]:
-        asked_of = _named(book, package, place) if name == OPLESS else [homes[name]]
+        asked_of = [homes[name]] if name in homes else _named(book, package, place, brought)
         expected = {
             id_: each
             for home in asked_of
@@ -86,8 +87,8 @@ def differences(
         }
         ops = items[name].ops if name in items else ()
         parts = [op.package for op in ops if op.name == OPLESS]
-        for part in parts:
-            expected |= opinion.answers(part, OPLESS, place)
+        for home in parts:
+            expected |= opinion.answers(home, OPLESS, place)
         answered = told.get(name, {})
         where = f"{package} {release} {device} {name}"
         found += [
@@ -102,15 +103,16 @@ def differences(
     return found
 
 
-def _named(book: Book, package: str, place: Place) -> list[str]:
+def _named(book: Book, package: str, place: Place, brought: set[str]) -> list[str]:
     """Of CUDA, cuDNN and NCCL that a wheel or an image ships only the one that the program uses is
-    asked about.
+    asked about; and not here if an op of the question brings it along.
     """
     found: list[str] = []
     for name in place.releases:
         concerns = book.packages[name].get("concerns")
         used = concerns is not None and concerns.items() <= place.facts.items()
-        if name == package or book.packages[name]["kind"] != "platform" or used:
+        part = book.packages[name]["kind"] == "platform"
+        if name not in brought and (name == package or not part or used):
             found.append(name)
     return found
 
