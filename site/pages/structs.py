@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as msgspec_inspect
 
-from d9m.browse.diff import ReleaseDiff
+from d9m.browse.changes import ReleaseChanges
 from d9m.browse.explain import Explained
 from d9m.browse.listing import RecordList
 from d9m.browse.show import Showing
@@ -27,7 +27,7 @@ from pages.markdown import Markdown, code, codes, escape, listed, prose, slug
 
 ANSWERS: dict[str, type[msgspec.Struct]] = {
     "d9m advise": Advice,
-    "d9m advise --diff A..B": ReleaseDiff,
+    "d9m advise --diff A..B": ReleaseChanges,
     "d9m check": Report,
     "d9m explain": Explained,
     "d9m show": Showing,

@@ -15,7 +15,7 @@ import pytest
 from site_build import KB, ROOT, generator, real, variables
 
 from d9m.api import advise
-from d9m.browse import diff, explain, listing, show
+from d9m.browse import changes, explain, listing, show
 from d9m.cli.application import COMMANDS
 from d9m.environment.environment import Setup
 from d9m.errors import ExitCode
@@ -97,7 +97,7 @@ ANSWERS = {
     "d9m advise": lambda: advise(
         real(), Setup((("torch", "2.4"), ("lightning", "2.4"))), None, calls=["seed_everything"]
     ),
-    "d9m advise --diff A..B": lambda: diff.compare(
+    "d9m advise --diff A..B": lambda: changes.compare(
         real(), Setup((("torch", None),)), None, "2.4..2.6", "run"
     ),
     "d9m explain": lambda: explain.explain(

@@ -152,14 +152,14 @@ def _diff(
     out: str | None,
     color: str,
 ) -> ExitCode:
-    from d9m.browse import diff
+    from d9m.browse import changes
     from d9m.render import as_json
-    from d9m.render.browse import diff as diff_text
+    from d9m.render.browse import changes as changes_text
 
     output.one_of("--format", format_, ("text", "json"))
-    change = diff.compare(kb, setup, items, text, scope)  # type: ignore[arg-type]
+    change = changes.compare(kb, setup, items, text, scope)  # type: ignore[arg-type]
     if format_ == "json":
         output.write(as_json.render(change), out)
     else:
-        output.show(diff_text.render(kb, change, output.width(out)), color, out)
-    return diff.exit_code(change)
+        output.show(changes_text.render(kb, change, output.width(out)), color, out)
+    return changes.exit_code(change)

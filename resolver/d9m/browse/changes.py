@@ -31,7 +31,7 @@ class OpChange(msgspec.Struct, frozen=True):
     after: State | None
 
 
-class ReleaseDiff(msgspec.Struct, frozen=True, kw_only=True):
+class ReleaseChanges(msgspec.Struct, frozen=True, kw_only=True):
     """`--diff` of version 1 of the JSON."""
 
     schema_version: int
@@ -47,7 +47,7 @@ class ReleaseDiff(msgspec.Struct, frozen=True, kw_only=True):
 
 def compare(
     kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, span: str, scope: Scope
-) -> ReleaseDiff:
+) -> ReleaseChanges:
     """The ops whose answer differs between ``A..B`` of the package that was named.
 
     Raises UsageError where that is not one package, or not two releases.
@@ -67,7 +67,7 @@ def compare(
     queries = list(dict.fromkeys([*first[1], *second[1]]))
     changes = [OpChange(query, first[1].get(query), second[1].get(query)) for query in queries]
     changed = [change for change in changes if change.before != change.after]
-    return ReleaseDiff(
+    return ReleaseChanges(
         schema_version=SCHEMA_VERSION,
         d9m=first[0].d9m,
         package=package,
@@ -104,7 +104,7 @@ def _state(op: OpAnswer) -> State:
     return State(op.outcome, op.default, op.solutions, ordered, error)
 
 
-def exit_code(change: ReleaseDiff) -> ExitCode:
+def exit_code(change: ReleaseChanges) -> ExitCode:
     """An op that is worse after than before is a finding."""
     worse = any(_is_worse(op) for op in change.ops)
     return ExitCode.FINDINGS if worse else ExitCode.ANSWERED

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from d9m.browse.diff import ReleaseDiff, State
+from d9m.browse.changes import ReleaseChanges, State
 from d9m.kb.store import KnowledgeBase
 from d9m.model.settings import Settings
 from d9m.render import phrases, words
 from d9m.render.page import WIDTH, Page, Span
 
 
-def render(kb: KnowledgeBase, change: ReleaseDiff, width: int = WIDTH) -> Page:
+def render(kb: KnowledgeBase, change: ReleaseChanges, width: int = WIDTH) -> Page:
     """One sentence, then the ops and the settings that changed, and nothing else."""
     page = Page(width)
     between = f"Between {phrases.title(kb, change.package)} {change.from_} and {change.to}"
@@ -39,7 +39,7 @@ def _does(kb: KnowledgeBase, state: State | None) -> Span:
     return Span(f"{words.DOES[state.outcome]}{with_}", words.STYLES[state.outcome])
 
 
-def _settings(page: Page, change: ReleaseDiff) -> None:
+def _settings(page: Page, change: ReleaseChanges) -> None:
     before, after = set(_lines(change.settings_before)), set(_lines(change.settings_after))
     for line in sorted(before - after):
         page.line(Span(f"- {line}", "bad"))
