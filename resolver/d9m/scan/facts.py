@@ -1,0 +1,192 @@
+"""The facts of one file: what rules know of it once its text is forgotten.
+
+Facts of Python and of job files have the same type, so that a variable counts wherever it is set.
+They depend on nothing but the text and the vocabulary of the records, and can be kept.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from d9m.scan.finding import Spot
+
+FileKind: TypeAlias = Literal["python", "notebook", "shell", "docker", "yaml", "env", "other"]
+
+Written: TypeAlias = Literal[
+    "assigned",
+    "setdefault",
+    "update",
+    "putenv",
+    "magic",
+    "exported",
+    "unexported",
+    "command",
+    "lost",
+    "image",
+    "build",
+    "job",
+    "child",
+    "unset",
+]
+"""How a variable is written.
+
+By Python's own process: ``assigned``, ``setdefault``, ``update``, ``putenv``, ``magic``
+(``%env``). Before it starts: ``exported``, ``command`` (``NAME=value python …``), ``image``
+(Docker's ``ENV``), ``job`` (YAML's ``env:``, ``docker run -e``, ``srun --export``), ``child``
+(``env=`` of a subprocess). Without effect: ``unexported`` (a shell variable that no line of the
+file exports), ``lost`` (``RUN export``, ``os.system("export …")``), ``build`` (Docker's ``ARG``).
+"""
+
+BY_PROCESS: frozenset[Written] = frozenset(("assigned", "setdefault", "update", "putenv", "magic"))
+WITHOUT_EFFECT: frozenset[Written] = frozenset(("unexported", "lost", "build"))
+
+Arms: TypeAlias = tuple[tuple[int, int], ...]
+"""The branches that a statement stands in, outermost first: number of the branching statement in
+its file, and of its arm. Two statements of different arms never run both.
+"""
+
+
+class EnvironmentWrite(msgspec.Struct, frozen=True, kw_only=True):
+    """A variable of the environment that is set or taken away."""
+
+    name: str
+    value: str | None
+    """None where the text does not say it (``$SEED``)."""
+    how: Written
+    place: Spot
+    """In YAML a ``name:``/``value:`` pair has the place of the name."""
+    value_place: Spot | None = None
+    name_place: Spot | None = None
+    """Where exactly the name stands, without quotes, for a fix."""
+    scope: int = 0
+    arms: Arms = ()
+    offered: bool = False
+    copies: str = ""
+    """The variable whose value it appends to, as in ``XLA_FLAGS="$XLA_FLAGS …"``."""
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """A command of a job file that starts a Python program."""
+
+    path: str = ""
+    """The file that it runs, as written: ``scripts/train.py``."""
+    module: str = ""
+    """Or the module: ``pkg.train`` of ``python -m pkg.train``."""
+    options: tuple[str, ...] = ()
+    """Options of the program as written, such as ``--deterministic-mode``."""
+    variables: dict[str, str] = {}
+    """Set for this command alone."""
+    place: Spot
+
+
+class Import(msgspec.Struct, frozen=True, array_like=True):
+    module: str
+    """Absolute, or with leading dots."""
+    name: str
+    """What is taken from it; empty for the module itself, ``*`` for all."""
+    line: int
+    scope: int
+    guarded: bool = False
+    """Under ``try`` or ``if``: it may not be there."""
+
+
+class CodeScope(msgspec.Struct, frozen=True):
+    """The module, a class or a function of a file."""
+
+    kind: Literal["module", "class", "function"]
+    name: str
+    """``Model.forward``; empty for the module."""
+    parent: int
+    line: int = 1
+    decorators: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
+    """Of a class: qualified names."""
+    parameters: tuple[tuple[str, str], ...] = ()
+    """Name and default as written; the default is empty where there is none."""
+
+
+class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that may matter."""
+
+    name: str
+    """Qualified (``torch.nn.functional.interpolate``), or ``.cumsum`` for a method of an object."""
+    positional: tuple[str, ...] = ()
+    """Literals as written; anything else as a name."""
+    keywords: dict[str, str] = {}
+    place: Spot
+    scope: int = 0
+    arms: Arms = ()
+    receiver: str = ""
+    """Of a method: the object as written (``self.rng``), if it is a name."""
+    receiver_kind: str = ""
+    """Of a method: what the object is, if one function shows it."""
+    target: str = ""
+    """The name that the result is given."""
+    made_from: tuple[str, ...] = ()
+    """Qualified names of calls inside its arguments, through names of the same function."""
+    without_gradients: bool = False
+    guarded: bool = False
+    """Under ``hasattr``, ``try`` or a test of a version."""
+    offered: bool = False
+    """Only if an argument or option asks for it that is false by default."""
+    fallback: bool = False
+    """Only where something (a seed) is None."""
+    insert: tuple[int, int] = (0, 0)
+    """Line and column at which a further argument can be written."""
+
+
+class Assignment(msgspec.Struct, frozen=True, kw_only=True):
+    """``torch.backends.cudnn.benchmark = True``: an attribute of a module gets a value."""
+
+    name: str
+    value: str | None
+    """Literals as written; None for anything else."""
+    place: Spot
+    value_place: Spot
+    scope: int = 0
+    arms: Arms = ()
+    offered: bool = False
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """Something without a fixed order, and the consumer that builds on its order."""
+
+    kind: Literal["listing", "set", "completion", "identity", "hash"]
+    name: str
+    """The call that has no order, or ``set``."""
+    place: Spot
+    consumer: str
+    """What builds on it, as half a sentence: ``random.shuffle(files)``."""
+    consumer_place: Spot
+    sure: bool = True
+    """Otherwise it is a hint at most."""
+    subject: str = ""
+    """The expression as written, for the way out."""
+    wrap: Spot | None = None
+    """What a fix may put into ``sorted(…)``."""
+    scope: int = 0
+
+
+class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """All of one file."""
+
+    path: str
+    kind: FileKind
+    unreadable: str = ""
+    """Why it could not be read, as half a sentence; the rest is then empty."""
+    unreadable_line: int = 1
+    scopes: tuple[CodeScope, ...] = ()
+    imports: tuple[Import, ...] = ()
+    calls: tuple[WrittenCall, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    variables: tuple[EnvironmentWrite, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    orders: tuple[Order, ...] = ()
+    called: tuple[tuple[int, str], ...] = ()
+    """Scope, and the name of what it calls or hands on, for names that are no framework's."""
+    is_entry: bool = False
+    """Whether it has ``if __name__ == "__main__"``."""
+    cells: tuple[tuple[int, int], ...] = ()
+    """Of a notebook: number of a code cell, and the line before its first in the joined text."""

@@ -1,0 +1,1 @@
+"""What the scan objects to, a module for each family of rules."""

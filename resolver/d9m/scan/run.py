@@ -1,0 +1,44 @@
+"""One scan: facts of files, what holds around them, rules, findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from d9m import about
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Tool
+from d9m.scan.facts import FileFacts
+from d9m.scan.finding import ScanFinding, sort_key
+from d9m.scan.project import Goal, Project
+from d9m.scan.rules.catalogue import RULES
+from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
+from d9m.scan.surrounding import Surrounding
+
+
+def judge(
+    kb: KnowledgeBase,
+    root: str,
+    files: Sequence[FileFacts],
+    surroundings: Mapping[str, Surrounding],
+    goal: Goal = "auto",
+    entry_points: Sequence[str] = (),
+) -> Scanned:
+    """Put every rule to the facts of a project."""
+    project = Project(kb, files, surroundings, goal, entry_points)
+    found: list[ScanFinding] = []
+    for rule in RULES:
+        found += rule.findings(project)
+    unreadable = [
+        UnreadableFile(facts.path, facts.unreadable)
+        for facts in project.files.values()
+        if facts.unreadable
+    ]
+    return Scanned(
+        d9m=Tool(about.__version__, kb.meta.date),
+        root=root,
+        goal=goal,
+        environments=[],
+        programs=[],
+        findings=sorted(found, key=sort_key),
+        files=FilesRead(len(project.files), unreadable),
+    )

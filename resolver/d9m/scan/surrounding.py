@@ -1,0 +1,34 @@
+"""The environment that the files of a folder state."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+How: TypeAlias = Literal["given", "pinned", "range", "assumed"]
+"""Strongest first. ``assumed``: the newest release of the records."""
+
+
+class StatedVersion(msgspec.Struct, frozen=True):
+    """Which release of a package is meant, and who says so."""
+
+    version: str | None
+    """The newest release that is allowed; None: not said."""
+    how: How
+    said_in: str = ""
+    """``requirements.txt:3``."""
+    oldest: str | None = None
+    """Of a range: the oldest release that is allowed."""
+
+
+class Surrounding(msgspec.Struct, frozen=True):
+    """What holds for the files of a folder, and of the folders below it that state nothing."""
+
+    folder: str
+    """Relative to the root, with ``/``; empty for the root."""
+    packages: dict[str, StatedVersion] = {}
+    """By the knowledge base's name of the package."""
+    container: str | None = None
+    device: str = "cuda"
+    facts: dict[str, str] = {}
