@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
@@ -117,38 +118,22 @@ def test_a_default_that_varies_and_is_fixed_is_no_finding(
     assert files[2] == 0
 
 
+def with_fault(torch: str, fault: str, **variables: str) -> dict[str, dict[str, Any]]:
+    """The probes of a framework with a fault in its cumulative sum, and of one without."""
+    options = ["--python", torch, "--quick", "--ops", "torch/cumsum,torch/index-put"]
+    variables = {"PYTHONPATH": FAULTY, "FAULT": fault, **variables}
+    found = d9m(*options, "--format", "json", env=variables)
+    return {probe["id"]: probe for probe in json.loads(found.stdout)["probes"]}
+
+
 def test_a_rare_fault_that_no_setting_touches_is_never_called_fixed(torch: str) -> None:
-    options = [
-        "--python",
-        torch,
-        "--quick",
-        "--ops",
-        "torch/cumsum,torch/index-put",
-        "--format",
-        "json",
-    ]
-    variables = {"PYTHONPATH": FAULTY, "FAULT": "cumsum:sometimes:60", "PYTHONHASHSEED": "0"}
-    probes = {
-        each["id"]: each for each in json.loads(d9m(*options, env=variables).stdout)["probes"]
-    }
+    probes = with_fault(torch, "cumsum:sometimes:60", PYTHONHASHSEED="0")
     assert probes["torch/cumsum"]["verdict"] in ("not-fixed", "inconclusive")
     assert probes["torch/index-put"]["verdict"] == "fixed-by-advice"
 
 
 def test_an_undecided_probe_is_tried_again_until_chance_is_excluded(torch: str) -> None:
-    options = [
-        "--python",
-        torch,
-        "--quick",
-        "--ops",
-        "torch/cumsum,torch/index-put",
-        "--format",
-        "json",
-    ]
-    variables = {"PYTHONPATH": FAULTY, "FAULT": "cumsum:unswitched:120"}
-    probes = {
-        each["id"]: each for each in json.loads(d9m(*options, env=variables).stdout)["probes"]
-    }
+    probes = with_fault(torch, "cumsum:unswitched:120")
     found = probes["torch/cumsum"]
     assert (found["verdict"], found["arms"]["default"]["processes"]) == ("fixed-by-advice", 6)
     assert found["chance"] < 0.001

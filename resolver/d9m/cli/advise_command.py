@@ -62,7 +62,7 @@ def command(
             help="Exit with 0 if part of the answer is unknown or depends on more.",
         ),
     ] = False,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: output.Color = "auto",
 ) -> None:
     """Print the exact settings for an environment and ops. Without an environment: for what is
     installed here.

@@ -101,7 +101,7 @@ def command(
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: output.Color = "auto",
 ) -> None:
     """Compare the settings of this process with the advice, then run ops with and without it."""
     output.one_of("--format", format_, FORMATS)

@@ -35,7 +35,7 @@ def command(
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: output.Color = "auto",
 ) -> None:
     """Say what an error, a warning, a log or a complaint means, and what to do.
 

@@ -35,7 +35,7 @@ def command(
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: output.Color = "auto",
 ) -> None:
     """List what is known, a line for each thing."""
     from d9m.browse.listing import KINDS, listing

@@ -6,7 +6,9 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from d9m.errors import UsageError, printable, quote
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from d9m.render.page import Page
 
 COLOURS = ("auto", "always", "never")
+
+Color = Annotated[str, typer.Option(help="auto, always or never.")]
 
 
 def write(text: str, file: str | None) -> None:

@@ -25,7 +25,7 @@ def command(
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: output.Color = "auto",
 ) -> None:
     """Print everything that is known of one thing, in every release, with who says so."""
     from d9m.browse.show import show
