@@ -1,0 +1,233 @@
+"""The run folder: made, checked and listed. This text is where its format is written down.
+
+    run.json       what was run, and how it ended: `RunInfo`
+    r0-0.d9m       a stream for each process: rank, then a number that counts up
+    errors.txt     faults of the recorder; only if there were any
+
+A stream is text with one JSON value a line: the header (an object), records (arrays whose first
+item is a letter), the tail (an object). A process that was killed leaves no tail, and its last line
+may lack its end; such a line does not count. The number of a record is the number of its line, the
+header being line 0.
+
+    {"d9m_trace": 1, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
+     "rank": 0, "process": 0, "parent": null, "argv": ["train.py"], "python": "3.11.7",
+     "packages": {"torch": "2.13.0+cpu"}, "device": "cpu", "gpu": null, "threads": 8,
+     "hashseed": null, "env": {"OMP_NUM_THREADS": "8"}, "deterministic": {"flag": false, ...}}
+
+`steps`: first and last step that are recorded, both included; null for an open end. Nothing at all
+is written outside of them. `deterministic` is an object of plain values; so is that of `t`. `env`
+has the variables of the process that can matter, `hashseed` is PYTHONHASHSEED.
+
+DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
+`cb7661bd8cb9409e.12`. What belongs to no storage that the trace follows is without letter and
+number: `cb7661bd8cb9409e`. "-" stands for a tensor without content (on the meta device).
+The letters of an input:
+
+    .   written or seen by the trace        n   never seen before: it came from outside
+    u   memory that nobody has written      x   changed since it was last seen, by no recorded op
+    v   memory written in part              r   written by a collective
+
+Of an output: `.`, or `+` where only a part of the storage was written. Numbers of storages begin
+at 0 in each stream and are not used again.
+
+    ["S", SITE, OP, OVERLOAD, PHASE, NODE, MODULE, SOURCE, SHAPES, DEVICE]
+        A site: written once, before the first record that names it. OP is "aten::index_put"; PHASE
+        one of fwd, bwd, recompute, opt; NODE the autograd node ("" outside of bwd); MODULE the path
+        of the module, beginning with the class of the outermost one ("" outside of modules; the
+        optimizer's class in opt); SOURCE is [file, line, function] of the user's code, or null.
+        SHAPES, "float32[64, 256]", has one entry for each input of the records, then one for each
+        argument that is only overwritten.
+    ["o", SITE, ARGUMENTS, [DIGEST of each input], [DIGEST of each output], GENERATOR]
+        An op. ARGUMENTS: "accumulate=True, dim=1", those that are no tensors and not the default.
+        Outputs are what it returned, then what else it wrote. GENERATOR is [seed, digest of its
+        state] before the call, for random ops only; the item is left out for others.
+    ["v", SITE, TEXT]              the value that was read from a tensor (`.item()`), as text, after
+                                   the `o` of the op that read it
+    ["M", MODULE, NAME]            a module's number, before the first record that names it
+    ["m", MODULE, [DIGEST]]        a module returned these
+    ["h", MODULE, [DIGEST]]        gradients that came back to it
+    ["c", NAME, [DIGEST]]          into a compiled graph
+    ["e", NAME, [DIGEST]]          out of it: what it returned, then what it changed
+    ["k", OP, GROUP, N, [DIGEST], [STORAGE]]
+                                   the Nth collective of this group (from 0) was called: its inputs,
+                                   and the numbers of the storages that it writes
+    ["x", LOADER, DIGEST]          the indices of a batch, as they were picked
+    ["b", LOADER, [DIGEST]]        a batch, as the program got it
+    ["l", [DIGEST]]                `backward` was called on these
+    ["i", DIGEST, [DIGEST]]        parameters before the first optimizer step that is recorded
+    ["g", DIGEST, [DIGEST]]        gradients before an optimizer step
+    ["p", DIGEST, [DIGEST]]        parameters after it
+                                   i, g, p: one digest of all, then each one's, in the order of the
+                                   optimizer's groups; the list is empty at level step, and "-"
+                                   stands for a parameter without a gradient
+    ["d", STEP, {GENERATOR: DIGEST}, RULE]
+                                   step STEP ended: states of the generators (torch, cuda:0, python,
+                                   numpy); RULE is what ended it: optimizer, backward, explicit, or
+                                   end (the program ended)
+    ["t", DETERMINISTIC, THREADS]  these settings have changed
+    ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
+                                   compiled, mode, size, fault
+
+    {"ended": "exit", "steps": 20}
+
+`ended` is `exit`, `steps` (the program was ended after the last step that was wanted) or `size`
+(recording stopped, the program went on); a stream without a tail was killed. `steps` counts those
+that ended, recorded or not.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from d9m import files
+from d9m.about import __version__
+from d9m.errors import DataError, UsageError, quote, reason
+
+FORMAT = 1
+"""Of the folder and its streams. What a newer d9m wrote is refused."""
+
+ABOUT = "run.json"
+ERRORS = "errors.txt"
+STREAMS = "r*-*.d9m"
+ZOOM = "zoom"
+
+
+class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What `run.json` says."""
+
+    d9m_run: int = FORMAT
+    d9m: str = __version__
+    command: tuple[str, ...]
+    """As it was typed; of a recording that the program began itself, its `sys.argv`."""
+    folder: str
+    """Name of the working directory, without what is above it."""
+    level: str
+    started: str
+    ended: str | None = None
+    """None: it is still running, or d9m itself was killed."""
+    exit_code: int | None = None
+    """The program's, as a shell reports it; None where the program began the recording itself."""
+    env: dict[str, str] = {}
+    """Variables that d9m set for the run, its own left out."""
+    python: tuple[str, ...] = ()
+    """Statements that d9m ran right after the framework's import."""
+
+
+def make(path: Path, about: RunInfo, force: bool = False) -> None:
+    """Make the folder of a run that is about to start.
+
+    Raises UsageError where something is there already; with `force`, only where that is not a
+    recording.
+    """
+    if path.exists():
+        _clear(path, force)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        write_about(path, about)
+    except OSError as error:
+        raise DataError(f"cannot write {quote(str(path))}: {reason(error)}") from None
+
+
+def _clear(path: Path, force: bool) -> None:
+    if not path.is_dir():
+        raise UsageError(f"{quote(str(path))} is not a folder")
+    names = sorted(entry.name for entry in path.iterdir())
+    if not names:
+        return
+    if not force:
+        raise UsageError(f"{quote(str(path))} is not empty", tip="--force replaces a recording")
+    ours = {ABOUT, ERRORS, ZOOM, *(file.name for file in path.glob(STREAMS))}
+    foreign = [name for name in names if name not in ours]
+    if ABOUT not in names or foreign:
+        raise UsageError(
+            f"{quote(str(path))} is not a recording alone, so --force does not replace it",
+            tip=f"it also holds {quote(foreign[0])}" if foreign else f"it holds no {ABOUT}",
+        )
+    for name in names:
+        entry = path / name
+        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+
+
+def write_about(path: Path, about: RunInfo) -> None:
+    """Write `run.json`, whole or not at all. Raises OSError."""
+    text = msgspec.json.format(msgspec.json.encode(about), indent=1)
+    partial = path / f".{ABOUT}.{os.getpid()}"
+    try:
+        partial.write_bytes(text + b"\n")
+        partial.replace(path / ABOUT)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def begun(
+    command: Sequence[str], level: str, env: Mapping[str, str] = {}, python: Sequence[str] = ()
+) -> RunInfo:
+    """What is known of a run when it starts, here and now."""
+    return RunInfo(
+        command=tuple(command),
+        folder=Path.cwd().name,
+        level=level,
+        started=now(),
+        env=dict(env),
+        python=tuple(python),
+    )
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S%z")
+
+
+def about(path: Path) -> RunInfo:
+    """What a run folder says of itself. Raises DataError where it is none, or a newer d9m's."""
+    if not path.is_dir():
+        what = "is not a folder" if path.exists() else "does not exist"
+        raise DataError(f"{quote(str(path))} {what}", tip="d9m trace -o RUN -- COMMAND makes one")
+    try:
+        content = files.content(path / ABOUT)
+    except FileNotFoundError:
+        raise DataError(f"{quote(str(path))} is not a recording: it has no {ABOUT}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {quote(str(path / ABOUT))}: {reason(error)}") from None
+    try:
+        version = msgspec.json.decode(content, type=_Version).d9m_run
+        if version > FORMAT:
+            raise DataError(
+                f"{quote(str(path))} was recorded by a newer d9m (format {version}, not {FORMAT})",
+                tip="install a newer d9m",
+            )
+        return msgspec.json.decode(content, type=RunInfo)
+    except msgspec.MsgspecError as error:
+        raise DataError(f"{quote(str(path / ABOUT))} is damaged: {error}") from None
+
+
+class _Version(msgspec.Struct):
+    d9m_run: int
+
+
+def streams(path: Path) -> list[Path]:
+    """The streams of a run, by rank and number."""
+    return sorted(path.glob(STREAMS), key=_place)
+
+
+def _place(stream: Path) -> tuple[int, int, str]:
+    rank, _, number = stream.stem[1:].partition("-")
+    if rank.isdecimal() and number.isdecimal():
+        return int(rank), int(number), ""
+    return -1, -1, stream.name
+
+
+def complaints(path: Path) -> list[str]:
+    """What the recorder could not do, a line each; none of an undisturbed run."""
+    try:
+        text = files.text(path / ERRORS)
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        return [f"{ERRORS} cannot be read: {reason(error)}"]
+    return [line for line in text.splitlines() if line.strip()]
