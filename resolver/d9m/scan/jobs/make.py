@@ -1,0 +1,67 @@
+"""Makefiles: what they export, and their recipes, of which each line has a shell of its own."""
+
+from __future__ import annotations
+
+import re
+
+from d9m.scan.facts import EnvironmentWrite, Written
+from d9m.scan.finding import Spot
+from d9m.scan.jobs.shell import Job, joined, read_one_shot, read_shell
+
+_ASSIGNMENT = re.compile(r"(?P<export>export\s+)?(?P<name>[A-Za-z_]\w*)\s*[:?+]?=\s*(?P<value>.*)")
+
+
+def read_makefile(text: str) -> Job:
+    exported = set(re.findall(r"^export\s+([A-Za-z_]\w*)\s*$", text, re.MULTILINE))
+    everything = ".EXPORT_ALL_VARIABLES" in text or re.search(r"^export\s*$", text, re.MULTILINE)
+    one_shell = ".ONESHELL" in text
+    parts: list[Job] = []
+    for number, line in _logical_lines(text):
+        if line.startswith("\t"):
+            recipe = re.match(r"\t[@+-]*", line)
+            skipped = recipe.end() if recipe else 1
+            body = line[skipped:].replace("$$", "$").replace("$(", "${").replace("$@", "target")
+            body = re.sub(r"\$\{([\w.]+)\)", r"${\1}", body)
+            parts.append((read_shell if one_shell else read_one_shot)(body, number, skipped + 1))
+            continue
+        match = _ASSIGNMENT.fullmatch(line)
+        if match is None:
+            continue
+        name, value = match["name"], re.split(r"\s#", match["value"])[0].strip()
+        used = f"$({name})" in text or f"${{{name}}}" in text
+        if match["export"] or name in exported or everything:
+            parts.append(_variable(number, match, value, "exported"))
+        elif not used:
+            parts.append(_variable(number, match, value, "unexported"))
+    return joined(parts)
+
+
+def _logical_lines(text: str) -> list[tuple[int, str]]:
+    """Lines with those that a backslash continues, each with the number of its first."""
+    found: list[tuple[int, str]] = []
+    goes_on = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if goes_on:
+            first, before = found[-1]
+            found[-1] = (first, f"{before}\n{line}")
+        else:
+            found.append((number, line))
+        goes_on = line.endswith("\\")
+    return found
+
+
+def _variable(number: int, match: re.Match[str], value: str, how: Written) -> Job:
+    name, start = match["name"], match.start("name") + 1
+    first = match.start("value") + 1
+    return Job(
+        (
+            EnvironmentWrite(
+                name=name,
+                value=value if "$" not in value else None,
+                how=how,
+                place=Spot(number, start, number, first + len(value)),
+                name_place=Spot(number, start, number, start + len(name)),
+                value_place=Spot(number, first, number, first + len(value)),
+            ),
+        )
+    )

@@ -1,0 +1,254 @@
+"""Shell scripts, and the commands that other job files hold: what they set and what they start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from d9m.scan.facts import EnvironmentWrite, Launch, Written
+from d9m.scan.finding import Spot
+from d9m.scan.jobs.launch import find_launch
+from d9m.scan.jobs.words import Word, commands
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?=)")
+_DECLARATIONS = frozenset({"export", "declare", "typeset", "readonly", "local"})
+_LEADING = frozenset(
+    {
+        "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "exec", "nohup",
+        "sudo", "command",
+    }
+)  # fmt: skip
+"""Words of the shell, and commands, after which the command proper begins."""
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What a job file sets and starts, in the order of its lines."""
+
+    variables: tuple[EnvironmentWrite, ...] = ()
+    launches: tuple[Launch, ...] = ()
+
+
+def joined(jobs: Sequence[Job]) -> Job:
+    """Several parts of one file as one."""
+    return Job(
+        tuple(variable for job in jobs for variable in job.variables),
+        tuple(launch for job in jobs for launch in job.launches),
+    )
+
+
+def read_shell(text: str, first_line: int = 1, first_column: int = 1) -> Job:
+    """The variables and launches of a script, or of a piece of one that begins at this place."""
+    reader = _Script()
+    for command in commands(text, first_line, first_column):
+        reader.read(command)
+    job = reader.job()
+    sbatch = tuple(_slurm_options(text, first_line)) if "#SBATCH" in text else ()
+    return Job((*sbatch, *job.variables), job.launches)
+
+
+def read_one_shot(text: str, first_line: int = 1, first_column: int = 1) -> Job:
+    """A piece whose shell ends with it (a ``RUN``, a recipe line): what it exports is lost, unless
+    it starts a program itself.
+    """
+    job = read_shell(text, first_line, first_column)
+    if job.launches:
+        return job
+    lost = [
+        msgspec.structs.replace(variable, how="lost") if variable.how == "exported" else variable
+        for variable in job.variables
+    ]
+    return Job(tuple(lost), ())
+
+
+class _Script:
+    """One script as it is read, command by command."""
+
+    def __init__(self) -> None:
+        self._variables: list[EnvironmentWrite] = []
+        self._launches: list[Launch] = []
+        self._exported: set[str] = set()
+        self._used: set[str] = set()
+        self._exports_all = False
+
+    def job(self) -> Job:
+        """What was read; an assignment that a later line exports is an export."""
+        found: list[EnvironmentWrite] = []
+        for variable in self._variables:
+            if variable.how == "unexported" and variable.name in self._exported:
+                variable = msgspec.structs.replace(variable, how="exported")
+            if variable.how != "unexported" or variable.name not in self._used:
+                found.append(variable)
+        return Job(tuple(found), tuple(self._launches))
+
+    def read(self, command: list[Word]) -> None:
+        for word in command:
+            self._used.update(re.findall(r"\$\{?([A-Za-z_]\w*)", word.raw))
+        while command and command[0].text in _LEADING:
+            command = command[1:]
+        before = 0
+        while before < len(command) and _ASSIGNMENT.match(command[before].raw):
+            before += 1
+        if command and before == len(command):
+            for word in command:
+                self._assign(word, "exported" if self._exports_all else "unexported")
+        elif command:
+            self._command(command[:before], command[before:])
+
+    def _command(self, assignments: list[Word], rest: list[Word]) -> None:
+        name = rest[0].text
+        if name in _DECLARATIONS:
+            self._declare(name, rest[1:])
+        elif name == "set":
+            self._set(rest[1:])
+        elif name == "setenv" and len(rest) == 3:
+            self._pair(rest[1], rest[2])
+        elif name in ("unset", "unsetenv"):
+            for word in rest[1:]:
+                if not word.text.startswith("-"):
+                    self._write(word, word.text, None, "unset", len(word.raw))
+        else:
+            self._run(assignments, rest)
+
+    def _set(self, options: list[Word]) -> None:
+        for word in options:
+            if word.text in ("-a", "+a"):
+                self._exports_all = word.text == "-a"
+        if [word.text for word in options] in (["-o", "allexport"], ["+o", "allexport"]):
+            self._exports_all = options[0].text == "-o"
+
+    def _declare(self, declaration: str, words: list[Word]) -> None:
+        options = "".join(word.text for word in words if word.text.startswith("-"))
+        exports = (declaration == "export" and "n" not in options) or "x" in options
+        for word in words:
+            if _ASSIGNMENT.match(word.raw):
+                self._assign(word, "exported" if exports else "unexported")
+            elif exports and re.fullmatch(r"[A-Za-z_]\w*", word.text):
+                self._exported.add(word.text)
+
+    def _run(self, assignments: list[Word], rest: list[Word]) -> None:
+        """A command with the variables of its own, before it or in options of its launcher."""
+        for word in assignments:
+            self._assign(word, "command")
+        own = {word.text.partition("=")[0]: word.text.partition("=")[2] for word in assignments}
+        for word, offset in _passed_on(rest):
+            text = word.raw[offset:]
+            match = _ASSIGNMENT.match(text)
+            if match:
+                how: Written = "command" if rest[0].text == "env" else "job"
+                self._assign(word, how, offset)
+                own[match[1]] = word.text[len(word.text) - len(text) + match.end() :]
+        launch = find_launch([word.text for word in rest], own, _place(rest))
+        if launch is not None:
+            self._launches.append(launch)
+
+    def _pair(self, name: Word, value: Word) -> None:
+        self._variables.append(
+            EnvironmentWrite(
+                name=name.text,
+                value=value.text if value.is_known else None,
+                how="exported",
+                place=Spot(name.line, name.column, value.line, value.spot().end_column),
+                name_place=name.spot(),
+                value_place=value.spot(),
+            )
+        )
+
+    def _assign(self, word: Word, how: Written, offset: int = 0) -> None:
+        match = _ASSIGNMENT.match(word.raw, offset)
+        if match is None:
+            return
+        value = word.text.partition("=")[2] if offset == 0 else word.raw[match.end() :]
+        copies = match[1] if match[2] == "+=" else ""
+        own = re.compile(rf"\$(?:{match[1]}\b|\{{{match[1]}(?::?[-+][^}}]*)?\}})")
+        if own.search(value):
+            copies, value = match[1], own.sub("", value).strip(" ,:")
+        known = "$" not in value and "`" not in value if copies else word.is_known
+        self._write(
+            word, match[1], value if known else None, how, match.end(1), copies, offset, match.end()
+        )
+
+    def _write(
+        self,
+        word: Word,
+        name: str,
+        value: str | None,
+        how: Written,
+        name_end: int,
+        copies: str = "",
+        name_start: int = 0,
+        value_start: int | None = None,
+    ) -> None:
+        self._variables.append(
+            EnvironmentWrite(
+                name=name,
+                value=value,
+                how=how,
+                place=word.spot(name_start),
+                name_place=word.spot(name_start, name_end),
+                value_place=None if value_start is None else word.spot(value_start),
+                copies=copies,
+            )
+        )
+
+
+def _place(words: Sequence[Word]) -> Spot:
+    first, last = words[0], words[-1]
+    return Spot(first.line, first.column, last.line, last.spot().end_column)
+
+
+_NAMED_OPTIONS = frozenset(
+    {
+        "-e", "--env", "-env", "-x", "--genv", "--export", "--env-vars", "--launcher-env",
+    }
+)  # fmt: skip
+
+
+def _passed_on(words: Sequence[Word]) -> Iterator[tuple[Word, int]]:
+    """The assignments that ``env``, ``docker run -e``, ``srun --export=`` or ``mpirun -x`` hand on:
+    the word, and where the assignment begins in it.
+    """
+    tool = words[0].text.rpartition("/")[2]
+    expected = tool == "env"
+    for before, word in pairwise(words):
+        option, equals, _value = word.raw.partition("=")
+        if word.text in _NAMED_OPTIONS:
+            expected = True
+        elif option in _NAMED_OPTIONS and equals:
+            yield from _listed(word, len(option) + 1)
+        elif expected and _ASSIGNMENT.match(word.raw):
+            yield word, 0
+            expected = tool == "env"
+        elif tool == "env" and not word.raw.startswith("-") and before.text != "-u":
+            return
+
+
+def _listed(word: Word, start: int) -> Iterator[tuple[Word, int]]:
+    """Assignments of ``ALL,NAME=value,NAME=value``."""
+    for part in re.finditer(r"[^,]+", word.raw[start:]):
+        if _ASSIGNMENT.match(part[0]):
+            cut = msgspec.structs.replace(
+                word, raw=word.raw[: start + part.end()], text=word.text[: start + part.end()]
+            )
+            yield cut, start + part.start()
+
+
+def _slurm_options(text: str, first_line: int) -> Iterator[EnvironmentWrite]:
+    """``#SBATCH --export=ALL,NAME=value``."""
+    for number, line in enumerate(text.splitlines(), start=first_line):
+        match = re.match(r"#SBATCH\s+(--export=\S+)", line)
+        if match is None:
+            continue
+        for part in re.finditer(r"(?<=[=,])([A-Za-z_]\w*)=([^,\s]*)", match[1]):
+            start = match.start(1) + part.start() + 1
+            value = match.start(1) + part.start(2) + 1
+            yield EnvironmentWrite(
+                name=part[1],
+                value=part[2] if "$" not in part[2] else None,
+                how="job",
+                place=Spot(number, start, number, value + len(part[2])),
+                name_place=Spot(number, start, number, start + len(part[1])),
+                value_place=Spot(number, value, number, value + len(part[2])),
+            )

@@ -1,0 +1,264 @@
+"""Which files of a project a scan reads, and which of them it shows findings of."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from d9m.errors import UsageError, quote
+from d9m.scan.file_kinds import Kind, kind_of
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A file that a scan would read and cannot."""
+
+    path: str
+    why: str
+    named: bool = False
+    """Whether it was named on the command line."""
+
+
+class Walk(msgspec.Struct, frozen=True):
+    """The files of one scan. Paths are relative to `root`, with slashes, in order."""
+
+    root: str
+    files: tuple[tuple[str, Kind], ...]
+    shown: frozenset[str] | None = None
+    """Findings outside these files are left out; None: no file is left out."""
+    unread: tuple[Unread, ...] = ()
+
+    def shows(self, path: str) -> bool:
+        return self.shown is None or path in self.shown
+
+
+SKIPPED_FOLDERS = frozenset(
+    {
+        "__pycache__", "node_modules", "site-packages", "dist-packages", "build", "dist",
+        "venv", "virtualenv",
+    }
+)  # fmt: skip
+"""Folders of tools and of other people's code; so is every folder whose name begins with a dot or
+ends in .egg-info, and every virtual environment.
+"""
+
+READ_ANYWAY = frozenset({".github", ".devcontainer", ".vscode", ".circleci"})
+"""Folders with a dot that hold jobs."""
+
+TEST_FOLDERS = frozenset({"test", "tests", "testing", "unittests"})
+
+
+def walk(
+    paths: Sequence[str],
+    *,
+    exclude: Sequence[str] = (),
+    exclude_from: str = ".",
+    tests: bool = False,
+    changed: str | None = None,
+) -> Walk:
+    """The files under `paths`. A named file brings its project along, but only its own findings
+    are shown; `changed` shows those that differ from a git revision.
+
+    `exclude` holds patterns of paths below the folder `exclude_from`. Raises UsageError.
+    """
+    for path in paths:
+        if not path or not os.path.lexists(path):
+            raise UsageError(f"there is no file or folder {quote(path)}")
+    root = _root(paths)
+    excluded_in = os.path.realpath(exclude_from)
+    found: dict[str, Kind] = {}
+    unread: list[Unread] = []
+    named: set[str] = set()
+    for path in paths:
+        if os.path.isdir(path):
+            top = os.path.realpath(path)
+        else:
+            named.add(_inside(root, os.path.abspath(path)))
+            top = _project_of(os.path.realpath(path), root)
+        for file in _files_below(top, tests):
+            below = _inside(excluded_in, file)
+            if not any(fits(below, pattern) for pattern in exclude):
+                _add(root, _inside(root, file), found, unread)
+    for relative in sorted(named):
+        _add(root, relative, found, unread, named=True)
+    shown = _shown(root, paths, named, changed)
+    ordered = tuple(sorted(found.items()))
+    return Walk(root, ordered, shown, tuple(sorted(set(unread), key=lambda file: file.path)))
+
+
+def _root(paths: Sequence[str]) -> str:
+    """The current folder if all paths are in it; else the folder that they share."""
+    here = os.path.realpath(".")
+    folders = [
+        os.path.realpath(path) if os.path.isdir(path) else os.path.dirname(os.path.realpath(path))
+        for path in paths
+    ]
+    try:
+        shared = os.path.commonpath(folders)
+    except ValueError:
+        raise UsageError("these paths are on several drives: scan them one by one") from None
+    return here if _is_inside(shared, here) else shared
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def _inside(root: str, path: str) -> str:
+    return Path(os.path.relpath(path, root)).as_posix()
+
+
+PROJECT_MARKS = (".git", "d9m.toml", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
+
+
+def _project_of(file: str, root: str) -> str:
+    """The folder of the project that a file belongs to, not above `root`."""
+    folder = os.path.dirname(file)
+    while _is_inside(folder, root):
+        if any(os.path.exists(os.path.join(folder, mark)) for mark in PROJECT_MARKS):
+            return folder
+        folder = os.path.dirname(folder)
+    return os.path.dirname(file)
+
+
+def _add(
+    root: str, path: str, found: dict[str, Kind], unread: list[Unread], *, named: bool = False
+) -> None:
+    full = os.path.join(root, path)
+    if os.path.islink(full) and not named:
+        if not os.path.exists(full) and kind_of(path, ""):
+            unread.append(Unread(path, "a link that leads nowhere"))
+        return
+    try:
+        kind = kind_of(path, "") or kind_of(path, _first_line(full))
+    except OSError as error:
+        unread.append(Unread(path, error.strerror or "cannot be read", named))
+        return
+    if kind is not None:
+        found[path] = kind
+    elif named:
+        unread.append(Unread(path, "not a kind of file that d9m scan reads", named))
+
+
+def _first_line(full: str) -> str:
+    """The first line of a file without an ending; nothing of any other: only scripts have one."""
+    name = os.path.basename(full)
+    if "." in name or not os.path.isfile(full):
+        return ""
+    with open(full, "rb") as file:
+        return file.readline(200).decode("utf-8", "replace")
+
+
+def _files_below(top: str, tests: bool) -> Iterator[str]:
+    listed = _listed_by_git(top)
+    for file in listed if listed is not None else _listed_by_folder(top):
+        parts = Path(os.path.relpath(file, top)).parts
+        if not any(map(_is_skipped, parts[:-1])) and (tests or not _is_test(parts)):
+            yield file
+
+
+def _is_skipped(folder: str) -> bool:
+    return folder in SKIPPED_FOLDERS or (
+        folder.startswith(".") and folder not in READ_ANYWAY
+    ) or folder.endswith(".egg-info")  # fmt: skip
+
+
+def _is_test(parts: Sequence[str]) -> bool:
+    name = parts[-1]
+    return any(part.lower() in TEST_FOLDERS for part in parts[:-1]) or (
+        name == "conftest.py" or fnmatch.fnmatchcase(name, "test_*.py")
+        or fnmatch.fnmatchcase(name, "*_test.py")
+    )  # fmt: skip
+
+
+def _listed_by_git(top: str) -> list[str] | None:
+    """What git tracks or would track below a folder; None where it keeps nothing there."""
+    options = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = run_git(top, *options)
+    if listed is None:
+        return None
+    files = [os.path.join(top, name) for name in listed.split("\0") if name]
+    return sorted(file for file in set(files) if os.path.lexists(file)) or None
+
+
+def run_git(folder: str, *words: str) -> str | None:
+    """What a git command prints; None where it fails, or where there is no git.
+
+    No program of the repository runs: a monitor that its configuration names is switched off.
+    """
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", *words]
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL
+        )
+    except OSError:
+        return None
+    return os.fsdecode(done.stdout) if done.returncode == 0 else None
+
+
+def _listed_by_folder(top: str) -> Iterator[str]:
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not _is_skipped(name)
+            and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+        )
+        for name in sorted(files):
+            yield os.path.join(folder, name)
+
+
+def fits(path: str, pattern: str) -> bool:
+    """Whether a pattern means a path: the path, a folder above it, or a glob (``tools/**``).
+
+    >>> fits("tools/a/b.py", "tools"), fits("tools/a/b.py", "tools/**"), fits("tools.py", "tools")
+    (True, True, False)
+    >>> fits("a/b/old_train.py", "old_*.py")
+    True
+    """
+    pattern = pattern.strip("/").removesuffix("/**")
+    return _fits(path, pattern) or ("/" not in pattern and _fits(path, f"*/{pattern}"))
+
+
+def _fits(path: str, pattern: str) -> bool:
+    pattern = pattern.strip("/").removesuffix("/**")
+    return fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(path, f"{pattern}/*")
+
+
+def _shown(
+    root: str, paths: Iterable[str], named: set[str], changed: str | None
+) -> frozenset[str] | None:
+    folders = [_inside(root, os.path.realpath(path)) for path in paths if os.path.isdir(path)]
+    if changed is not None:
+        differing = changed_files(root, changed)
+        under = {
+            path
+            for path in differing
+            if path in named
+            or any(folder == "." or path.startswith(f"{folder}/") for folder in folders)
+        }
+        return frozenset(under)
+    return frozenset(named) if named and not folders else None
+
+
+def changed_files(root: str, revision: str) -> set[str]:
+    """The files that differ from a revision, and those that git does not know yet. Raises
+    UsageError.
+    """
+    top = run_git(root, "rev-parse", "--show-toplevel")
+    if top is None:
+        raise UsageError(f"--changed needs a git repository; {quote(root)} is in none")
+    top = top.rstrip("\n")
+    differing = run_git(
+        top, "diff", "--no-ext-diff", "--name-only", "-z", "--end-of-options", revision, "--"
+    )
+    if differing is None:
+        raise UsageError(f"--changed: git knows no revision {quote(revision)}")
+    new = run_git(top, "ls-files", "-z", "--others", "--exclude-standard") or ""
+    full = (os.path.join(top, name) for name in f"{differing}{new}".split("\0") if name)
+    real = os.path.realpath(root)
+    return {_inside(real, path) for path in full if _is_inside(path, real)}
