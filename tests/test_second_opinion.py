@@ -15,7 +15,7 @@ from d9m.kb import build, yaml_files
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.model.advice import SourceAnswer
-from d9m.model.records import Allowed, Range
+from d9m.model.when import Allowed, Range
 from d9m.resolve import op_lookup
 from d9m.resolve.resolver import resolve
 from golden import KB, knowledge_base

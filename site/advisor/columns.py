@@ -11,10 +11,10 @@ from advisor.environments import Offered
 from advisor.tensors import Pool, Tensors, open_domains
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase, Met, Reached
-from d9m.model.conditions import Cell, Cells, World
+from d9m.model.conditions import Cell, Cells
 from d9m.model.op_syntax import BOTH, Direction
-from d9m.model.records import Clause
 from d9m.model.versions import key
+from d9m.model.when import Clause, World
 from d9m.resolve.evaluate import everywhere, first_good, since_first_step
 from d9m.resolve.rules import Rules, rules, unverified
 

@@ -11,7 +11,7 @@ from advisor.environments import Offered
 from advisor.statements import Conditions
 from advisor.tensors import Pool
 from d9m.kb.store import KnowledgeBase
-from d9m.model.conditions import Cuts
+from d9m.model.when import Cuts
 
 IMAGE = ""
 """Stands for the kind of image among the names of packages."""

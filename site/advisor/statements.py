@@ -11,13 +11,8 @@ from advisor.columns import positions
 from advisor.environments import Offered
 from advisor.tensors import Tensors, open_domains
 from d9m.kb.store import KnowledgeBase
-from d9m.model import conditions
-from d9m.model.conditions import Cuts
-from d9m.model.records import (
-    Caution,
-    Turn,
-    When,
-)
+from d9m.model.records import Caution, Turn
+from d9m.model.when import Condition, Cuts, When, parse
 
 
 class Conditions:
@@ -26,7 +21,7 @@ class Conditions:
     def __init__(self, tensors: Tensors) -> None:
         self.tensors = tensors
         self._numbers: dict[bytes, int] = {}
-        self._whens: list[When] = []
+        self._conditions: list[Condition] = []
         self._seen: dict[Hashable, int] = {}
         self._parts: dict[Hashable, Hashable] = {}
 
@@ -34,26 +29,27 @@ class Conditions:
         """The number of a condition."""
         text = msgspec.json.encode(when)
         if text not in self._numbers:
-            self._numbers[text] = len(self._whens)
-            self._whens.append(when)
+            self._numbers[text] = len(self._conditions)
+            self._conditions.append(parse(when))
         return self._numbers[text]
 
     def cuts(self) -> list[Cuts]:
         """Everything that the conditions restrict."""
-        return [conditions.read(when)[1] for when in self._whens]
+        return [condition.cuts for condition in self._conditions]
 
     def __len__(self) -> int:
-        return len(self._whens)
+        return len(self._conditions)
 
     def tensor(self, number: int, offered: Offered) -> int:
         """The tensor of one condition in one environment."""
-        condition, cuts = conditions.read(self._whens[number])
+        condition = self._conditions[number]
+        cuts = condition.cuts
         names = [name for name in cuts if name not in offered.environment.vocabulary]
         place = (number, *(self._part(name, cuts[name], offered) for name in names))
         if place not in self._seen:
             domains = open_domains(offered.environment, dict(cuts))
             self._seen[place] = self.tensors.place(
-                domains, lambda world: int(conditions.holds(condition, world))
+                domains, lambda world: int(condition.holds(world))
             )
         return self._seen[place]
 

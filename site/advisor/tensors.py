@@ -7,7 +7,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 from d9m.environment.environment import Environment
-from d9m.model.conditions import Cells, World
+from d9m.model.conditions import Cells
+from d9m.model.when import World
 
 Leaf = TypeVar("Leaf", bound=Hashable)
 

@@ -12,7 +12,8 @@ from d9m.api import advise
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, HelperAnswer
-from d9m.model.records import Turn, When
+from d9m.model.records import Turn
+from d9m.model.when import When, clauses
 from d9m.resolve import helper_calls, helper_effects
 from d9m.resolve.helper_calls import Call
 from pages import layout, phrases, proof
@@ -84,9 +85,9 @@ def _columns(kb: KnowledgeBase, call: Call) -> list[Column]:
     groups: list[tuple[list[str], list[Turn]]] = []
     for release in reversed(kb.releases(call.home)):
         here = describe(kb, Setup(((call.home, release), *_any_other(kb, call))))
-        if not here.holding(call.helper.when):
+        if not here.holding(call.helper.condition):
             continue
-        sets = [turn for turn in call.helper.sets if here.holding(turn.when)]
+        sets = [turn for turn in call.helper.sets if here.holding(turn.condition)]
         if groups and groups[-1][1] == sets:
             groups[-1][0].append(release)
         else:
@@ -105,27 +106,16 @@ def _columns(kb: KnowledgeBase, call: Call) -> list[Column]:
 
 def _less(when: When, home: str) -> When:
     """A condition less what the releases say already."""
-    return (
-        [phrases.without(each, home) for each in when]
-        if isinstance(when, list)
-        else phrases.without(when, home)
-    )
+    return [phrases.without(clause, home) for clause in clauses(when)]
 
 
 def _any_other(kb: KnowledgeBase, call: Call) -> list[tuple[str, None]]:
     """Other packages that its conditions name, in any release."""
-    clauses = [
-        clause
-        for turn in (call.helper, *call.helper.sets)
-        for clause in (turn.when if isinstance(turn.when, list) else [turn.when])
-    ]
-    named = {
-        name
-        for clause in clauses
-        for name in clause
-        if name in kb.meta.aliases and kb.releases(name)
-    }
-    return [(name, None) for name in sorted(named - {call.home, *kb.meta.platforms})]
+    named: set[str] = set()
+    for part in (call.helper, *call.helper.sets):
+        named.update(part.condition.cuts)
+    known = {name for name in named if name in kb.meta.aliases and kb.releases(name)}
+    return [(name, None) for name in sorted(known - {call.home, *kb.meta.platforms})]
 
 
 def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
@@ -153,7 +143,7 @@ def _newest(kb: KnowledgeBase, call: Call) -> str | None:
         (
             each
             for each in every
-            if describe(kb, Setup(((call.home, each),))).holding(call.helper.when)
+            if describe(kb, Setup(((call.home, each),))).holding(call.helper.condition)
         ),
         None,
     )
@@ -161,8 +151,8 @@ def _newest(kb: KnowledgeBase, call: Call) -> str | None:
 
 def _turned(kb: KnowledgeBase, environment: Environment, call: Call) -> set[str]:
     """Packages of which it turns a setting there; a framework's own call is for that framework."""
-    turns = [turn for turn in call.helper.sets if environment.holding(turn.when)]
-    folders = (kb.setting_ids[turn.set or turn.unset or ""].partition("/")[0] for turn in turns)
+    turns = [turn for turn in call.helper.sets if environment.holding(turn.condition)]
+    folders = (kb.setting_ids[turn.name].partition("/")[0] for turn in turns)
     return (
         set()
         if call.home in kb.meta.prefixes

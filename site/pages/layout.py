@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import When
+from d9m.model.when import When
 from pages import markdown, phrases
 from pages.markdown import Markdown
 from pages.places import FOLDERS, Here, changes, edit, report

@@ -6,7 +6,8 @@ from d9m.browse.spans import run as run
 from d9m.browse.spans import runs as runs
 from d9m.browse.spans import span as span
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Clause, Default, Outcome, Range, When
+from d9m.model.records import Default, Outcome
+from d9m.model.when import Clause, Range, When, clauses
 from d9m.render.phrases import conditions
 from pages.markdown import Markdown, escape
 
@@ -53,9 +54,7 @@ def where(kb: KnowledgeBase, when: When) -> str:
     """A condition on releases as people say it: ``PyTorch 1.9 and later``; any other one in
     words.
     """
-    return " or ".join(
-        _where(kb, clause) for clause in (when if isinstance(when, list) else [when])
-    )
+    return " or ".join(_where(kb, clause) for clause in clauses(when))
 
 
 def _where(kb: KnowledgeBase, clause: Clause) -> str:
@@ -76,4 +75,4 @@ def without(clause: Clause, *names: str) -> Clause:
 
 def plain(kb: KnowledgeBase, when: When) -> str:
     """A condition in words, not yet Markdown."""
-    return conditions(kb, when if isinstance(when, list) else [when])
+    return conditions(kb, clauses(when))

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Evidence, Range, Source
+from d9m.model.records import Evidence, Source
+from d9m.model.when import Range
 from d9m.resolve.answers import told_of
 from pages import markdown, phrases
 from pages.markdown import Markdown

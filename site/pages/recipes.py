@@ -13,6 +13,7 @@ from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Turn
 from d9m.model.settings import Step
+from d9m.model.when import clauses
 from d9m.render.advice.program import imports, program_steps
 from d9m.render.advice.step import line
 from d9m.resolve.merge import Demand, demands, settle, typed
@@ -51,7 +52,7 @@ def for_source(kb: KnowledgeBase, history: History) -> list[Recipe]:
 
 def for_solution(kb: KnowledgeBase, home: str, label: str) -> list[Recipe]:
     """What a solution wants, newest releases first."""
-    exists = kb.solution(label)[1].when
+    exists = kb.solution(label)[1].condition
     wanted = [
         (release, (label,), "")
         for release in reversed(kb.releases(home))
@@ -68,10 +69,8 @@ def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
     """
     steps: list[Step] = []
     for turn in turns:
-        clauses = turn.when if isinstance(turn.when, list) else [turn.when] if turn.when else []
-        steps += settle(
-            [Demand(by, kb.settings[turn.set or turn.unset or ""], turn, tuple(clauses))]
-        ).steps
+        needed = tuple(clauses(turn.when)) if turn.when else ()
+        steps += settle([Demand(by, kb.settings[turn.name], turn, needed)]).steps
     return list(as_blocks(kb, steps))
 
 
@@ -133,7 +132,7 @@ def _steps(
         f"{turn.set}={' or '.join(turn.to)}" if turn.to else turn.set or f"{turn.unset} absent"
         for _label, _id, solution in kb.with_required(labels)
         for turn in solution.sets
-        if environment.holding(turn.when)
+        if environment.holding(turn.condition)
     ]
     return settle(wanted).steps, tuple(dict.fromkeys(does))
 

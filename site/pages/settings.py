@@ -86,5 +86,5 @@ def _uses(kb: KnowledgeBase) -> dict[str, list[Use]]:
             for turn, of_itself in [*turned, *((turn, True) for turn in record.sets)]:
                 name = getattr(record, "label", record.title)
                 use = Use(kind.table, id_, name, turn, of_itself)
-                found.setdefault(turn.set or turn.unset or "", []).append(use)
+                found.setdefault(turn.name, []).append(use)
     return found

@@ -76,19 +76,11 @@ def _named(source: Source) -> set[str]:
     """Solutions that a source names, where no release of its package is known that could be asked
     about.
     """
-    parts = [
-        part
-        for steps in source.timeline.values()
-        for step in steps
-        for part in (step, *step.unless)
-    ]
-    return {
-        label
-        for part in parts
-        if part.outcome != "raises"
-        for both in part.by
-        for label in both.split(" + ")
-    }
+    found: set[str] = set()
+    for ruling in source.rulings():
+        if ruling.outcome != "raises":
+            found.update(*ruling.alternatives)
+    return found
 
 
 def _where(kb: KnowledgeBase, releases: dict[tuple[str, str], list[str]]) -> Iterator[str]:

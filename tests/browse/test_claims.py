@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from d9m.browse.claims import claims
 from d9m.browse.listing import listing
-from d9m.model.records import Evidence, Range, Source, Step, Unless
+from d9m.model.records import Evidence, Source, Step, Unless
+from d9m.model.when import Range
 from golden import knowledge_base
 
 

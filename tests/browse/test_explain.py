@@ -7,7 +7,7 @@ import pytest
 from d9m.browse.explain import explain
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
-from d9m.model.records import Range
+from d9m.model.when import Range
 from golden import knowledge_base
 
 

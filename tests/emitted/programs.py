@@ -136,7 +136,7 @@ def statements() -> tuple[Program, ...]:
     for asked in _releases(kb):
         environment = describe(kb, asked)
         for setting in settings:
-            for value in setting.accepts or ["1"] if environment.holding(setting.when) else []:
+            for value in setting.accepts or ["1"] if environment.holding(setting.condition) else []:
                 lines = [
                     *setting.imports,
                     (setting.statement or setting.name).replace("{value}", value),

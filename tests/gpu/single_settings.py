@@ -55,7 +55,7 @@ def single(kb: KnowledgeBase, environment: Environment, framework: str) -> list[
     return [
         _arm(kb, made)
         for made in SINGLE.get(framework, ())
-        if all(environment.holding(kb.settings[name].when) for name, _value in made)
+        if all(environment.holding(kb.settings[name].condition) for name, _value in made)
     ]
 
 

@@ -8,31 +8,31 @@ from hypothesis import strategies as st
 
 from d9m.model import conditions
 from d9m.model.conditions import Cell
-from d9m.model.records import Clause, Range
 from d9m.model.versions import FIRST, key
+from d9m.model.when import Clause, Range, World, parse
 
 FACT = tuple(Cell(name, name=name) for name in ("a", "b", "c"))
 CUDA = conditions.intervals(("10.2", "12.0"), key, FIRST)
 
 
 def test_keys_are_anded_values_ored_and_clauses_ored() -> None:
-    condition = conditions.parse([{"xla": ["a", "b"], "cuda": Range(from_="10.2")}, {"xla": "c"}])
-    assert conditions.holds(condition, {"xla": "b", "cuda": key("11.0")})
-    assert not conditions.holds(condition, {"xla": "b", "cuda": key("10.1")})
-    assert conditions.holds(condition, {"xla": "c", "cuda": None})
-    assert not conditions.holds(condition, {"xla": "a", "cuda": None})
+    condition = parse([{"xla": ["a", "b"], "cuda": Range(from_="10.2")}, {"xla": "c"}])
+    assert condition.holds({"xla": "b", "cuda": key("11.0")})
+    assert not condition.holds({"xla": "b", "cuda": key("10.1")})
+    assert condition.holds({"xla": "c", "cuda": None})
+    assert not condition.holds({"xla": "a", "cuda": None})
 
 
 def test_an_empty_range_means_present() -> None:
-    condition = conditions.parse({"horovod": Range()})
-    assert conditions.holds(condition, {"horovod": FIRST})
-    assert not conditions.holds(condition, {"horovod": None})
+    condition = parse({"horovod": Range()})
+    assert condition.holds({"horovod": FIRST})
+    assert not condition.holds({"horovod": None})
 
 
 def test_until_is_exclusive() -> None:
-    condition = conditions.parse({"torch": Range(from_="1.7", until="2.10")})
+    condition = parse({"torch": Range(from_="1.7", until="2.10")})
     answers = {
-        text: conditions.holds(condition, {"torch": key(text)})
+        text: condition.holds({"torch": key(text)})
         for text in ("1.6.0", "1.7.0", "2.9.1", "2.10.0")
     }
     assert answers == {"1.6.0": False, "1.7.0": True, "2.9.1": True, "2.10.0": False}
@@ -63,14 +63,14 @@ def test_the_joined_clauses_say_in_every_world_what_was_answered(
 ) -> None:
     domains = {"xla": FACT, "cuda": CUDA}
 
-    def answer(world: conditions.World) -> bool:
+    def answer(world: World) -> bool:
         place = next(at for at, cell in enumerate(CUDA) if cell.value == world["cuda"])
         return answers.get((str(world["xla"]), place), False)
 
     found: list[tuple[Clause, bool]] = conditions.by_answer(domains, answer)
     for fact, cuda in itertools.product(FACT, CUDA):
         world = {"xla": fact.value, "cuda": cuda.value}
-        told = {each for clause, each in found if conditions.holds(conditions.parse(clause), world)}
+        told = {each for clause, each in found if parse(clause).holds(world)}
         assert told == {answer(world)}
 
 
@@ -79,7 +79,7 @@ def test_many_undecided_packages_are_joined_in_a_moment() -> None:
     cells = conditions.intervals(("1.0", "2.0", "3.0"), key, FIRST)
     domains = {f"package-{number}": cells for number in range(6)}
 
-    def answer(world: conditions.World) -> int:
+    def answer(world: World) -> int:
         return sum(value == key("2.0") for value in world.values()) % 3
 
     start = time.process_time()
@@ -104,8 +104,8 @@ CLAUSES = st.fixed_dictionaries(
 WORLDS = [{"xla": fact.value, "cuda": cuda.value} for fact, cuda in itertools.product(FACT, CUDA)]
 
 
-def holds(clauses: list[Clause], world: conditions.World) -> bool:
-    return conditions.holds(conditions.parse(list(clauses)), world)
+def holds(clauses: list[Clause], world: World) -> bool:
+    return parse(list(clauses)).holds(world)
 
 
 @given(CLAUSES, CLAUSES)
@@ -130,6 +130,6 @@ def test_releases_are_grouped_by_what_divides_them() -> None:
 
 
 def test_a_package_can_be_required_to_be_absent() -> None:
-    condition = conditions.parse({"horovod": "absent"})
-    assert conditions.holds(condition, {"horovod": None})
-    assert not conditions.holds(condition, {"horovod": key("0.28.1")})
+    condition = parse({"horovod": "absent"})
+    assert condition.holds({"horovod": None})
+    assert not condition.holds({"horovod": key("0.28.1")})

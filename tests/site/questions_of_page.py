@@ -14,6 +14,7 @@ from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model import op_syntax
 from d9m.model.records import Scope
+from d9m.model.when import clauses
 from d9m.resolve import op_lookup
 
 
@@ -102,7 +103,7 @@ def _item(kb: KnowledgeBase, dice: random.Random, entry: OpEntry) -> str:
 
 def _clauses(tracks: Any) -> list[dict[str, Any]]:
     whens = [exception.when for steps in tracks for step in steps for exception in step.unless]
-    return [clause for when in whens for clause in (when if isinstance(when, list) else [when])]
+    return [clause for when in whens for clause in clauses(when)]
 
 
 def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def test_what_a_solution_costs_includes_what_its_sources_cost() -> None:
     assert costly
     told = "".join(room("solutions").values())
     for id_ in costly:
-        by = {label for step in _steps(id_) for both in step.by for label in both.split(" + ")}
+        by = {labels for step in _steps(id_) for labels in step.alternatives}
         assert not by or all(
             literal(each.text) in literal(told) for each in real().sources[id_].costs
         ), id_

@@ -23,7 +23,7 @@ from site_build import (
 )
 
 from d9m.authoring.lint import RULES
-from d9m.model.records import Range
+from d9m.model.when import Range
 
 PAGES_OF = {
     "sources": "sources",

@@ -10,7 +10,8 @@ from typing import get_args
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Clause, Evidence, EvidenceKind, Range, Step, Unless, When
+from d9m.model.records import Evidence, EvidenceKind, Step, Unless
+from d9m.model.when import Clause, Range, When, clauses
 
 EVIDENCE: tuple[str, ...] = get_args(EvidenceKind)
 """Kinds of evidence, weakest first."""
@@ -54,8 +55,7 @@ def _answer(step: Step | Unless) -> str:
 
 
 def _condition(when: When) -> str:
-    clauses = when if isinstance(when, list) else [when]
-    return " or ".join(_clause(clause) for clause in clauses)
+    return " or ".join(_clause(clause) for clause in clauses(when))
 
 
 def _clause(clause: Clause) -> str:

@@ -11,7 +11,8 @@ from d9m.browse.show import SourceHistory, source_history
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.advice import Told
-from d9m.model.records import Clause, ErrorRecord, ErrorText, Scope
+from d9m.model.records import ErrorRecord, ErrorText, Scope
+from d9m.model.when import Clause, clauses
 from d9m.resolve.answers import told_of
 
 Printed: TypeAlias = Literal["here", "older", "newer", "others"]
@@ -46,10 +47,10 @@ class Explanation(msgspec.Struct, frozen=True):
     """What should be the same and is not."""
 
 
-def clauses(texts: Iterable[ErrorText]) -> Iterator[Clause]:
+def printing_clauses(texts: Iterable[ErrorText]) -> Iterator[Clause]:
     """Every clause under which one of some wordings is printed."""
     for wording in texts:
-        yield from wording.when if isinstance(wording.when, list) else [wording.when]
+        yield from clauses(wording.when)
 
 
 def explanation(
@@ -69,7 +70,7 @@ def explanation(
         text=wording.text,
         parts=parts,
         line=line,
-        releases=[clause for clause in conditions.united(clauses(fitting)) if clause],
+        releases=[clause for clause in conditions.united(printing_clauses(fitting)) if clause],
         advice=error.advice,
         ops=list(error.ops),
         history=[source_history(kb, source) for source in error.sources],

@@ -13,10 +13,10 @@ from d9m.environment.container import tag
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase, Met, Pattern
 from d9m.model.advice import WORST_LAST
-from d9m.model.conditions import ABSENT
 from d9m.model.op_syntax import BOTH
-from d9m.model.records import Allowed, Clause, Range, Source, When
+from d9m.model.records import Source, Unless
 from d9m.model.versions import key, within
+from d9m.model.when import ABSENT, Allowed, Clause, Range, clauses
 from d9m.resolve.evaluate import judge
 from d9m.resolve.rules import Verdict
 
@@ -75,7 +75,7 @@ def of(kb: KnowledgeBase, id_: str) -> History:
 def _history(kb: KnowledgeBase, id_: str) -> History:
     met = Met(id_, kb.sources[id_], (Pattern(),))
     home = kb.home(id_)
-    first, *more = _clauses(met.source.when)
+    first, *more = clauses(met.source.when) or [{}]
     device = _device(first)
     usual = _stock(kb, met, home, first, {})
     found = [
@@ -106,10 +106,6 @@ def _differs(row: ReleaseRow, usual: ReleaseTrack) -> bool:
         if known.verdict == row.verdict and known.where in ({}, row.where):
             same.update(known.releases)
     return not same.issuperset(row.releases)
-
-
-def _clauses(when: When) -> Sequence[Clause]:
-    return (when if isinstance(when, list) else [when]) or [{}]
 
 
 def _device(clause: Clause) -> str:
@@ -214,10 +210,9 @@ def _exceptions(kb: KnowledgeBase, source: Source, home: str) -> Iterator[Clause
 
 
 def _exception_clauses(source: Source) -> Iterator[Clause]:
-    for steps in source.timeline.values():
-        for step in steps:
-            for exception in step.unless:
-                yield from _clauses(exception.when)
+    for ruling in source.rulings():
+        if isinstance(ruling, Unless):
+            yield from clauses(ruling.when) or [{}]
 
 
 def _assumption(kb: KnowledgeBase, name: str, allowed: Allowed) -> Allowed | None:

@@ -207,7 +207,7 @@ def _best(matches: list[Match], environment: Environment | None) -> list[Match]:
 
 def printed(wording: Wording, environment: Environment | None) -> bool:
     """Whether something in the environment can word it so."""
-    return environment is None or bool(environment.holding(wording.text.when, assume=False))
+    return environment is None or bool(environment.holding(wording.text.condition, assume=False))
 
 
 @functools.cache

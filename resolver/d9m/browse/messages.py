@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.browse.explanation import Explanation, Printed, clauses, explanation
+from d9m.browse.explanation import Explanation, Printed, explanation, printing_clauses
 from d9m.browse.known_texts import Match, pattern, wordings
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import ErrorRecord, ErrorText, Range
+from d9m.model.records import ErrorRecord, ErrorText
 from d9m.model.versions import key, within
+from d9m.model.when import Range
 
 LEAST_QUOTED = 5
 """Words from the middle of a message by which it is recognised."""
@@ -69,10 +70,10 @@ def _fitting(error: ErrorRecord, text: str) -> list[ErrorText]:
 
 def _printed(environment: Environment, fitting: list[ErrorText]) -> Printed:
     """Which releases print one of the wordings, held against those of the environment."""
-    if any(environment.holding(wording.when, assume=False) for wording in fitting):
+    if any(environment.holding(wording.condition, assume=False) for wording in fitting):
         return "here"
     sides: set[Printed] = set()
-    for clause in clauses(fitting):
+    for clause in printing_clauses(fitting):
         for package, allowed in clause.items():
             installed = environment.packages.get(package)
             if installed is not None and isinstance(allowed, Range):

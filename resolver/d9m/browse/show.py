@@ -16,7 +16,7 @@ from d9m.kb.kinds import SETTINGS, SOLUTIONS, SOURCES
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Possible, Told, Tool
 from d9m.model.op_syntax import parse
-from d9m.model.records import Clause, Source
+from d9m.model.when import Clause
 from d9m.resolve import op_names
 from d9m.resolve.answers import told_of
 
@@ -129,18 +129,7 @@ def _records(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
 
 def _covered(kb: KnowledgeBase, label: str) -> list[str]:
     """Sources that name a solution in some release."""
-    return [id_ for id_ in kb.sources if label in _labels(kb.sources[id_])]
-
-
-def _labels(source: Source) -> set[str]:
-    """Every solution that some release of a source has."""
-    found: set[str] = set()
-    for steps in source.timeline.values():
-        for step in steps:
-            for part in (step, *step.unless):
-                for combined in part.by:
-                    found.update(combined.split(" + "))
-    return found
+    return [id_ for id_, source in kb.sources.items() if label in source.labels()]
 
 
 def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 
-from d9m.model.records import Range
 from d9m.model.versions import FIRST, covers, key, within
+from d9m.model.when import Range
 
 
 def span(bounds: Range, released: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ part (CUDA, cuDNN, a driver) that nobody named is undecided.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 
@@ -19,10 +18,10 @@ from d9m.environment.gpu import find_gpu
 from d9m.environment.releases import Installed
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model import conditions
-from d9m.model.conditions import Cell, Cells, Value, intervals, releases
-from d9m.model.records import Clause, Fact, Gpu, When
+from d9m.model.conditions import Cell, Cells, by_answer, intervals, releases
+from d9m.model.records import Fact, Gpu
 from d9m.model.versions import FIRST, key
+from d9m.model.when import Clause, Condition, Value
 
 DEVICES = ("cuda", "rocm", "mps", "xpu", "cpu")
 
@@ -106,22 +105,17 @@ class Environment(msgspec.Struct, frozen=True):
         """The domains of several variables."""
         return {name: self.cells(name, at, assume) for name, at in cuts.items()}
 
-    def holding(self, when: When, assume: bool = True) -> list[Clause]:
+    def holding(self, condition: Condition, assume: bool = True) -> list[Clause]:
         """What would still have to hold for a condition; none: it does not hold here."""
-        if when == {}:
-            return [{}]
-        condition, cuts = conditions.read(when)
         here: dict[str, Value] = {}
-        for name, at in cuts.items():
+        for name, at in condition.cuts.items():
             cells = self.cells(name, at, assume)
             if len(cells) != 1:
-                domains = self.domains(cuts, assume)
-                answers = conditions.by_answer(
-                    domains, functools.partial(conditions.holds, condition)
-                )
+                domains = self.domains(condition.cuts, assume)
+                answers = by_answer(domains, condition.holds)
                 return [clause for clause, holds in answers if holds]
             here[name] = cells[0].value
-        return [{}] if conditions.holds(condition, here) else []
+        return [{}] if condition.holds(here) else []
 
     def given(self, facts: Mapping[str, str], api_defaults: Mapping[str, str] = {}) -> Environment:
         """This environment with further facts, such as one call's arguments, and what it leaves to

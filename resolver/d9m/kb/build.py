@@ -202,18 +202,12 @@ def _closure(
         raise UsageError(f"{above[-1]} reaches {name}, which no catalogue has")
     for target in paths.get(name, []):
         item = op_syntax.parse(target if isinstance(target, str) else target.op)
-        when = {} if isinstance(target, str) else _one_clause(target.when)
+        when = {} if isinstance(target, str) else target.when
         for inner in _closure(item.name, names, paths, (*above, name)):
             directions = op_syntax.common(inner.directions, item.directions)
             yield Reached(
                 inner.op, {**inner.arguments, **item.arguments}, {**inner.when, **when}, directions
             )
-
-
-def _one_clause(when: records.When) -> records.Clause:
-    if isinstance(when, list):
-        raise UsageError("a name's `when` must be one clause")
-    return when
 
 
 def patterns(source: records.Source) -> dict[str, tuple[Pattern, ...]]:

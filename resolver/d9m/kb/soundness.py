@@ -45,7 +45,7 @@ def faults(record: Any, settings: Collection[str]) -> Iterator[str]:
         if isinstance(struct, records.Setting) and not is_setting_name(struct):
             yield f"{quote(struct.name)} is not the name of a setting of kind {struct.kind}"
         if isinstance(struct, records.Turn):
-            name = struct.set or struct.unset or ""
+            name = struct.name
             if name not in settings:
                 yield f"no record describes the setting {quote(name)}"
 

@@ -18,6 +18,7 @@ from d9m.model import records
 from d9m.model.op_syntax import BOTH, Direction, plain
 from d9m.model.signatures import Signature, signature_in
 from d9m.model.versions import in_order
+from d9m.model.when import Clause
 
 WHOLE = "*"
 """Stands for what a package does whatever its ops: the sources that are no op's."""
@@ -29,7 +30,7 @@ class Reached(msgspec.Struct, frozen=True, omit_defaults=True):
     op: str
     arguments: dict[str, str] = {}
     """Fixed by the name: ``nn.Upsample`` reached through a bilinear alert fixes the mode."""
-    when: records.Clause = {}
+    when: Clause = {}
     directions: tuple[Direction, ...] = BOTH
 
 
@@ -55,7 +56,7 @@ class OpEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 class Pattern(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a source is met by one op."""
 
-    when: records.Clause = {}
+    when: Clause = {}
     directions: tuple[Direction, ...] = BOTH
 
 

@@ -9,8 +9,9 @@ import msgspec
 
 from d9m.errors import ExitCode
 from d9m.model.op_syntax import Direction
-from d9m.model.records import Clause, Default, EvidenceKind, Outcome, RecordedOutcome, Scope
+from d9m.model.records import Default, EvidenceKind, Outcome, RecordedOutcome, Scope
 from d9m.model.settings import Conflict, Settings, Step
+from d9m.model.when import Clause
 
 SCHEMA_VERSION = 2
 

@@ -1,128 +1,23 @@
-"""The grammar of `when`, and the worlds in which conditions are decided.
+"""The worlds in which conditions are decided, and what can be done with clauses.
 
-A condition is a disjunction of clauses; a clause restricts some *variables*
-(packages, facts, ``device``). What the user left open is not a third truth
-value but several *worlds*: each undecided variable is cut into the cells that
-no condition at hand can tell apart, and each combination of cells is a world
-in which everything is plainly true or false. Worlds with the same answer are
-joined again, and what they have in common is the answer's residual `when`.
+What the user left open is not a third truth value but several *worlds*: each
+undecided variable is cut into the cells that no condition at hand can tell
+apart, and each combination of cells is a world in which everything is plainly
+true or false. Worlds with the same answer are joined again, and what they have
+in common is the answer's residual `when`.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from d9m.model.records import Allowed, Clause, Range, When
 from d9m.model.versions import FIRST, Key, key
-
-Value: TypeAlias = Key | str | int | None
-"""A variable in one world: a release's key, a fact's value, or None for an absent package."""
-
-World: TypeAlias = Mapping[str, Value]
-
-
-ABSENT = "absent"
-"""What a `when` says of a package that must not be there."""
-
-
-class Restriction(msgspec.Struct, frozen=True):
-    """What one clause says of one variable."""
-
-    values: tuple[str, ...] = ()
-    """One of these; empty where ``bounded``."""
-    bounded: bool = False
-    from_: str | None = None
-    until: str | None = None
-
-    def bounds(self) -> tuple[str, ...]:
-        """Where it divides an ordered domain; a single number is an interval of its own."""
-        around = [
-            edge
-            for value in self.values
-            if value.isdigit()
-            for edge in (value, str(int(value) + 1))
-        ]
-        return (*around, *(bound for bound in (self.from_, self.until) if bound is not None))
-
-    def allows(self, value: Value) -> bool:
-        if not self.bounded:
-            return (ABSENT if value is None else str(value)) in self.values
-        if value is None:
-            return False
-        low = True if self.from_ is None else _place(self.from_, value) <= value  # type: ignore[operator]
-        return low and (self.until is None or value < _place(self.until, value))  # type: ignore[operator]
-
-
-def _place(bound: str, like: Value) -> Key | int:
-    return int(bound) if isinstance(like, int) else key(bound)
-
-
-Condition: TypeAlias = tuple[Mapping[str, Restriction], ...]
-"""Clauses of which one must hold. One without restrictions always does."""
-
-
-def parse(when: When) -> Condition:
-    """The typed form of a record's `when`."""
-    clauses: Sequence[Clause] = when if isinstance(when, list) else [when]
-    return tuple(
-        {name: _restriction(allowed) for name, allowed in clause.items()} for clause in clauses
-    )
-
-
-def _restriction(allowed: str | list[str] | Range) -> Restriction:
-    if isinstance(allowed, Range):
-        return Restriction(bounded=True, from_=allowed.from_, until=allowed.until)
-    return Restriction(values=(allowed,) if isinstance(allowed, str) else tuple(allowed))
-
-
-def holds(condition: Condition, world: World) -> bool:
-    """Whether a condition holds in a world; a variable that the world lacks is an absent
-    package.
-    """
-    for clause in condition:
-        for name, restriction in clause.items():
-            if not restriction.allows(world[name]):
-                break
-        else:
-            return True
-    return False
-
-
-def cuts(conditions: Iterable[Condition]) -> dict[str, tuple[str, ...]]:
-    """Every variable that the conditions restrict, with all bounds at which they divide it."""
-    found: dict[str, set[str]] = {}
-    for condition in conditions:
-        for clause in condition:
-            for name, restriction in clause.items():
-                found.setdefault(name, set()).update(restriction.bounds())
-    return {name: tuple(sorted(bounds)) for name, bounds in found.items()}
-
-
-Cuts: TypeAlias = Mapping[str, tuple[str, ...]]
-"""Variables that a condition restricts, with the bounds at which it divides them."""
-
-_READ: dict[int, tuple[When, Condition, Cuts]] = {}
-_MOST_READ = 100_000
-
-
-def read(when: When) -> tuple[Condition, Cuts]:
-    """The typed form of a record's `when` and its cuts, remembered: a record never changes.
-
-    The memory goes by identity, since records cannot be hashed, and holds each
-    `when` so that no other object takes its identity.
-    """
-    known = _READ.get(id(when))
-    if known is None:
-        if len(_READ) == _MOST_READ:
-            _READ.clear()
-        condition = parse(when)
-        known = _READ[id(when)] = (when, condition, cuts([condition]))
-    return known[1], known[2]
+from d9m.model.when import Allowed, Clause, Range, Value, World, restriction
 
 
 def meet(first: Clause, second: Clause) -> Clause | None:
@@ -141,7 +36,7 @@ def _shared(first: Allowed, second: Allowed) -> Allowed | None:
         low = max((each.from_ for each in (first, second) if each.from_), key=key, default=None)
         high = min((each.until for each in (first, second) if each.until), key=key, default=None)
         return None if low and high and key(high) <= key(low) else Range(from_=low, until=high)
-    values = [value for value in _restriction(first).values if value in _restriction(second).values]
+    values = [value for value in restriction(first).values if value in restriction(second).values]
     return (values if len(values) > 1 else values[0]) if values else None
 
 

@@ -7,32 +7,47 @@ Two ideas carry every record: ``when``, one grammar for conditions, and a
 *timeline*, a step function over the releases of one package.
 """
 
-from typing import Literal, TypeAlias
+import functools
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
 
 import msgspec
+
+from d9m.model.when import Clause, Condition, Range, When, parse
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Base of all record types: immutable, unknown keys are errors."""
 
 
-class Range(Record, frozen=True, kw_only=True):
-    """Releases (or integers) ``from <= x < until``; ``{}`` means present, in any release."""
+class Conditional(Record, frozen=True, dict=True):
+    """Base of what has a `when`."""
 
-    from_: str | None = msgspec.field(name="from", default=None)
-    until: str | None = None
+    @functools.cached_property
+    def condition(self) -> Condition:
+        """Its `when`, parsed when first asked for."""
+        record: Any = self
+        return parse(record.when)
 
 
-Allowed: TypeAlias = str | list[str] | Range
-"""What one variable of a ``when`` may be: a value, one of several, or a range. A package: a range,
-or ``absent``.
-"""
+Labels: TypeAlias = tuple[str, ...]
+"""Solutions that are all needed together."""
 
-Clause: TypeAlias = dict[str, Allowed]
-"""Variables (package, fact, argument or ``device``) that must all be as allowed."""
 
-When: TypeAlias = Clause | list[Clause]
-"""A clause, or several of which one must hold. Empty: always."""
+def together(combined: str) -> Labels:
+    """The solutions of ``A + B``; none of an empty text."""
+    return tuple(combined.split(" + ")) if combined else ()
+
+
+class Ruling(Record, frozen=True, dict=True):
+    """Base of what says how ops behave: steps and exceptions to them."""
+
+    @functools.cached_property
+    def alternatives(self) -> tuple[Labels, ...]:
+        """What its `by` lists, preferred first."""
+        ruling: Any = self
+        return tuple(together(combined) for combined in ruling.by)
+
 
 RecordedOutcome = Literal[
     "no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"
@@ -88,7 +103,7 @@ class Evidence(Record, frozen=True, kw_only=True):
     """Whether the record follows this statement; false keeps a disagreeing one in view."""
 
 
-class Caution(Record, frozen=True, kw_only=True):
+class Caution(Conditional, frozen=True, kw_only=True):
     """Something to know when ``when`` holds; ``blocks`` makes a solution unusable there."""
 
     text: str
@@ -97,7 +112,7 @@ class Caution(Record, frozen=True, kw_only=True):
     evidence: list[Evidence] = []
 
 
-class Turn(Record, frozen=True, kw_only=True):
+class Turn(Conditional, frozen=True, kw_only=True):
     """One knob turned: exactly one of ``set`` (to the first value everyone accepts) and
     ``unset``.
     """
@@ -112,15 +127,20 @@ class Turn(Record, frozen=True, kw_only=True):
     note: str | None = None
     """Half a line shown beside the setting."""
 
+    @property
+    def name(self) -> str:
+        """The setting that it turns."""
+        return self.set or self.unset or ""
 
-class Workaround(Record, frozen=True, kw_only=True):
+
+class Workaround(Conditional, frozen=True, kw_only=True):
     text: str
     when: When = {}
     settings: list[Turn] = []
     evidence: list[Evidence] = []
 
 
-class Cost(Record, frozen=True, kw_only=True):
+class Cost(Conditional, frozen=True, kw_only=True):
     text: str
     when: When = {}
     factor: str | None = None
@@ -128,7 +148,7 @@ class Cost(Record, frozen=True, kw_only=True):
     evidence: list[Evidence] = []
 
 
-class Unless(Record, frozen=True, kw_only=True):
+class Unless(Conditional, Ruling, frozen=True, kw_only=True):
     """An exception to a step: where ``when`` holds, this instead."""
 
     when: When
@@ -141,7 +161,7 @@ class Unless(Record, frozen=True, kw_only=True):
     evidence: list[Evidence] = []
 
 
-class Step(Record, frozen=True, kw_only=True):
+class Step(Ruling, frozen=True, kw_only=True):
     """From this release until the next step's.
 
     ``by`` lists alternatives, preferred first; ``"A + B"`` needs both. With
@@ -166,7 +186,7 @@ class Step(Record, frozen=True, kw_only=True):
     evidence: list[Evidence] = []
 
 
-class Source(Record, frozen=True, kw_only=True):
+class Source(Conditional, frozen=True, kw_only=True):
     """One mechanism of nondeterminism in one home package."""
 
     title: str
@@ -190,8 +210,22 @@ class Source(Record, frozen=True, kw_only=True):
     """Pull requests and issues: ``tensorflow#31465``."""
     moved_from: list[str] = []
 
+    def rulings(self) -> Iterator[Step | Unless]:
+        """Every step of every track, each followed by its exceptions."""
+        for steps in self.timeline.values():
+            for step in steps:
+                yield step
+                yield from step.unless
 
-class Solution(Record, frozen=True, kw_only=True):
+    def labels(self) -> set[str]:
+        """Every solution that some release has."""
+        found: set[str] = set()
+        for ruling in self.rulings():
+            found.update(*ruling.alternatives)
+        return found
+
+
+class Solution(Conditional, frozen=True, kw_only=True):
     """What removes a source. It turns settings; ``placeholder`` ones (NS1) do not exist yet."""
 
     label: str
@@ -216,7 +250,7 @@ class Solution(Record, frozen=True, kw_only=True):
     moved_from: list[str] = []
 
 
-class Setting(Record, frozen=True, kw_only=True):
+class Setting(Conditional, frozen=True, kw_only=True):
     """One knob: what is true of it whoever turns it."""
 
     name: str
@@ -250,7 +284,7 @@ class Setting(Record, frozen=True, kw_only=True):
     moved_from: list[str] = []
 
 
-class Example(Record, frozen=True, kw_only=True):
+class Example(Conditional, frozen=True, kw_only=True):
     """Code to copy. ``python`` blocks are executed by the tests."""
 
     language: Literal["python", "shell", "json", "text"] = "python"
@@ -259,7 +293,7 @@ class Example(Record, frozen=True, kw_only=True):
     note: str | None = None
 
 
-class Ingredient(Record, frozen=True, kw_only=True):
+class Ingredient(Conditional, frozen=True, kw_only=True):
     """What every deterministic program needs beside op settings."""
 
     title: str
@@ -279,7 +313,7 @@ class Ingredient(Record, frozen=True, kw_only=True):
     """Place in lists: lower comes first."""
 
 
-class Helper(Record, frozen=True, kw_only=True):
+class Helper(Conditional, frozen=True, kw_only=True):
     """A call that sets things on your behalf."""
 
     title: str
@@ -302,7 +336,7 @@ class Target(Record, frozen=True, kw_only=True):
     """A query item that a name reaches, under a condition."""
 
     op: str
-    when: When = {}
+    when: Clause = {}
 
 
 class Existence(Record, frozen=True, kw_only=True):
@@ -368,7 +402,7 @@ class TagContents(Record, frozen=True, kw_only=True):
     """What the packages inside are built for."""
 
 
-class Package(Record, frozen=True, kw_only=True):
+class Package(Record, frozen=True, kw_only=True, dict=True):
     """A package, image or platform component, and its releases."""
 
     title: str
@@ -405,6 +439,11 @@ class Package(Record, frozen=True, kw_only=True):
     never_released: list[str] = []
     evidence: list[Evidence]
     note: str | None = None
+
+    @functools.cached_property
+    def concern(self) -> Condition | None:
+        """`concerns`, parsed when first asked for."""
+        return None if self.concerns is None else parse(self.concerns)
 
 
 class Fact(Record, frozen=True, kw_only=True):
@@ -486,7 +525,7 @@ class Words(Record, frozen=True, kw_only=True):
     """Device -> words that name it."""
 
 
-class ErrorText(Record, frozen=True, kw_only=True):
+class ErrorText(Conditional, frozen=True, kw_only=True):
     text: str
     """As shipped; ``{…}`` stands for a part that varies."""
     when: When = {}

@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from d9m.model.records import Clause, Scope
+from d9m.model.records import Scope
+from d9m.model.when import Clause
 
 PlainValue: TypeAlias = str | int | float | bool
 """The value of a setting that is already made: text of a variable, or of its type in JSON."""

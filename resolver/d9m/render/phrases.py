@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Allowed, Clause, Fact, Range
+from d9m.model.records import Fact
+from d9m.model.when import Allowed, Clause, Range
 
 DEVICES = {"cuda": "CUDA", "rocm": "ROCm", "mps": "MPS", "xpu": "XPU", "cpu": "CPU"}
 """Device -> how its makers write it."""

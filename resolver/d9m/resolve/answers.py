@@ -9,7 +9,6 @@ import msgspec
 from d9m.about import REPOSITORY
 from d9m.environment.environment import DEVICES, Environment
 from d9m.kb.store import WHOLE, KnowledgeBase
-from d9m.model import conditions
 from d9m.model.advice import (
     DEFAULTS_WORST_LAST,
     WORST_LAST,
@@ -24,8 +23,9 @@ from d9m.model.advice import (
     Work,
     worst,
 )
-from d9m.model.records import Clause, Default, ErrorText, Evidence, Outcome, Source
+from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source
 from d9m.model.versions import key
+from d9m.model.when import Clause
 from d9m.resolve.decide import in_order, to_decide
 from d9m.resolve.evaluate import Finding
 from d9m.resolve.op_lookup import OpItem
@@ -151,10 +151,12 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         if verdict.last_verified
         else None,
         workarounds=[
-            Work(each.text) for each in source.workarounds if environment.holding(each.when)
+            Work(each.text) for each in source.workarounds if environment.holding(each.condition)
         ],
         costs=[
-            Price(each.text, each.factor) for each in source.costs if environment.holding(each.when)
+            Price(each.text, each.factor)
+            for each in source.costs
+            if environment.holding(each.condition)
         ],
         evidence=_evidence(
             kb, judged, [verdict] if finding.lead else [branch for _clause, branch in branches]
@@ -185,7 +187,7 @@ def _pick(verdict: Verdict, chosen: frozenset[str]) -> list[str]:
 
 
 def _devices(source: Source) -> list[str]:
-    clauses = conditions.parse(source.when)
+    clauses = source.condition.clauses
     if any("device" not in clause for clause in clauses):
         return list(DEVICES)
     return [
@@ -194,7 +196,7 @@ def _devices(source: Source) -> list[str]:
 
 
 def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | None:
-    return next((each.text for each in texts if environment.holding(each.when)), None)
+    return next((each.text for each in texts if environment.holding(each.condition)), None)
 
 
 def _evidence(kb: KnowledgeBase, judged: Judged, verdicts: Sequence[Verdict]) -> list[Told]:

@@ -133,7 +133,7 @@ class _Case:
                 return found
         if self.steps:
             return self._listed() if self.setting.list_ is not None else self._against()
-        if not self.environment.holding(self.setting.when):
+        if not self.environment.holding(self.setting.condition):
             return self._says("no-effect", "nothing reads it in this environment", proof=True)
         return self._side_effect() or self._says("harmless", "not needed for what you asked")
 
@@ -162,7 +162,7 @@ class _Case:
             )
         for solution in self._turned_by():
             for caution in solution.cautions:
-                if caution.blocks and {} in self.environment.holding(caution.when):
+                if caution.blocks and {} in self.environment.holding(caution.condition):
                     return self._says("forbidden", caution.text)
         return None
 
@@ -229,7 +229,7 @@ class _Case:
         """A switch that, once on, sets something else than is needed."""
         for solution in self._turned_by():
             for turn in solution.sets:
-                if turn.to and {} in self.environment.holding(turn.when):
+                if turn.to and {} in self.environment.holding(turn.condition):
                     for step in self.advice.steps:
                         if step.name == turn.set and not any(map(step.satisfied_by, turn.to)):
                             sets = f"{solution.title} sets {turn.set}={turn.to[0]}"
@@ -242,7 +242,7 @@ class _Case:
         for id_ in self.kb.solutions:
             solution = self._solution(id_)
             turns = any(map(self._is_turned_as, solution.settings))
-            if turns and self.environment.holding(solution.when):
+            if turns and self.environment.holding(solution.condition):
                 yield solution
 
     def _is_turned_as(self, turn: Turn) -> bool:

@@ -139,7 +139,7 @@ def _cost(
     for by in side:
         found = _solution(kb, by)
         for cost in found[1].costs if found is not None else ():
-            if environment.holding(cost.when):
+            if environment.holding(cost.condition):
                 prices.append(cost.text.rstrip("."))
     return f"{given_up}. The price: {'; '.join(prices)}" if prices else given_up
 

@@ -12,10 +12,11 @@ from d9m.environment.environment import Environment
 from d9m.environment.version_options import naming
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model import conditions, op_syntax
+from d9m.model import op_syntax
 from d9m.model.advice import WORST_LAST
-from d9m.model.records import Allowed, Clause, Fact, Range
+from d9m.model.records import Fact
 from d9m.model.versions import covers, key, minor, within
+from d9m.model.when import Allowed, Clause, Range, parse
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.rules import Verdict
 
@@ -57,7 +58,7 @@ def _has_newest(environment: Environment, package: str, allowed: Allowed) -> boo
 
 
 def _allows(fact: Fact, allowed: Allowed, value: str) -> bool:
-    (clause,) = conditions.parse({"": allowed})
+    (clause,) = parse({"": allowed}).clauses
     return clause[""].allows(int(value) if fact.type == "int" else value)
 
 

@@ -13,10 +13,11 @@ from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase, Met
 from d9m.model import conditions
 from d9m.model.advice import REPEATS, joined, worst
-from d9m.model.conditions import Cell, Cells, World
+from d9m.model.conditions import Cell, Cells
 from d9m.model.op_syntax import Direction
-from d9m.model.records import Clause, Outcome
+from d9m.model.records import Outcome
 from d9m.model.versions import Candidates, key
+from d9m.model.when import Clause, World
 from d9m.resolve.otherwise import deviations
 from d9m.resolve.rules import NOT_MET, Basis, Rules, Verdict, rules, unverified
 

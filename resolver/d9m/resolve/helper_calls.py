@@ -103,7 +103,7 @@ def call(kb: KnowledgeBase, id_: str) -> Call:
 
 def must_exist(environment: Environment, wanted: Call) -> None:
     """Raises UsageError where no release in question has the call."""
-    if wanted.home and not environment.holding(wanted.helper.when):
+    if wanted.home and not environment.holding(wanted.helper.condition):
         version = environment.packages[wanted.home].version
         raise UsageError(
             f"{wanted.home} {version or ''} has no {wanted.helper.call}".replace("  ", " ")

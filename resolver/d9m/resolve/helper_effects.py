@@ -12,8 +12,9 @@ from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.advice import Difference, HelperAnswer, OpAnswer
-from d9m.model.records import Clause, Turn
+from d9m.model.records import Turn, together
 from d9m.model.settings import Step
+from d9m.model.when import Clause
 from d9m.resolve.answers import told_of
 from d9m.resolve.helper_calls import Call, call
 from d9m.resolve.merge import ABSENT, Contest, Settled, both, demands, line, settle
@@ -80,8 +81,10 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
     """None: the call leaves this setting alone."""
     found: list[Made] = []
     for turn in by.helper.sets:
-        if step.name in (turn.set, turn.unset):
-            where = both(environment.holding(by.helper.when), environment.holding(turn.when))
+        if step.name == turn.name:
+            where = both(
+                environment.holding(by.helper.condition), environment.holding(turn.condition)
+            )
             found += (
                 [_turned(step, turn, where, step.name in by.helper.overwrites)] if where else []
             )
@@ -170,7 +173,7 @@ def helper_answers(
             turns_on = [label for label in refusing if _turns_on(kb, environment, call_, label)]
             answers.append(msgspec.structs.replace(answer, turns_on=turns_on))
         return answers
-    here = [known for known in _of(kb, environment) if environment.holding(known.helper.when)]
+    here = [known for known in _of(kb, environment) if environment.holding(known.helper.condition)]
     answers = [_answer(kb, environment, steps, known, False) for known in here]
     helping = [answer for answer in answers if answer.covers]
     return sorted(helping, key=lambda answer: (-len(answer.covers), answer.id))
@@ -181,8 +184,8 @@ def _refusing(ops: Sequence[OpAnswer]) -> list[str]:
     labels: dict[str, None] = {}
     for op in ops:
         for source in op.sources:
-            labels.update(dict.fromkeys((source.raised_by or "").split(" + ")))
-    return [label for label in labels if label]
+            labels.update(dict.fromkeys(together(source.raised_by or "")))
+    return list(labels)
 
 
 def _turns_on(kb: KnowledgeBase, environment: Environment, by: Call, label: str) -> bool:
@@ -192,7 +195,7 @@ def _turns_on(kb: KnowledgeBase, environment: Environment, by: Call, label: str)
             continue
         for made in by.helper.sets:
             same = made.set == turn.set and (not made.to or not set(made.to).isdisjoint(turn.to))
-            if same and environment.holding(made.when):
+            if same and environment.holding(made.condition):
                 return True
     return False
 
@@ -235,5 +238,5 @@ def _answer(
 
 def _overwritten(environment: Environment, by: Call) -> list[str]:
     """Of what it overwrites, what it sets in the releases in question."""
-    here = {turn.set or turn.unset for turn in by.helper.sets if environment.holding(turn.when)}
+    here = {turn.name for turn in by.helper.sets if environment.holding(turn.condition)}
     return [name for name in by.helper.overwrites if name in here]

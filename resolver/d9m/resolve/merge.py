@@ -11,8 +11,9 @@ import msgspec
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
-from d9m.model.records import Clause, Setting, Turn
+from d9m.model.records import Setting, Turn
 from d9m.model.settings import Avoided, Edit, Kind, Settings, Step
+from d9m.model.when import Clause
 
 
 class Demand(msgspec.Struct, frozen=True):
@@ -57,9 +58,9 @@ def demands(
     """The turns that are needed here, each with what would still have to hold for it."""
     found: list[Demand] = []
     for turn in turns:
-        here = both(when or [{}], environment.holding(turn.when))
+        here = both(when or [{}], environment.holding(turn.condition))
         if here:
-            setting = kb.settings[turn.set or turn.unset or ""]
+            setting = kb.settings[turn.name]
             found.append(Demand(by, setting, turn, () if {} in here else here, of_itself))
     return found
 
@@ -275,9 +276,10 @@ def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
     """
     if any(demand.when for demand in asked):
         return total(settle(asked).steps)
-    return kb.once(
-        ("alone", *(id(demand.turn) for demand in asked)), lambda: total(settle(asked).steps)
+    what = tuple(
+        (demand.by, demand.turn.name, demand.accepted, demand.turn.note) for demand in asked
     )
+    return kb.once(("alone", what), lambda: total(settle(asked).steps))
 
 
 def typed(step: Step) -> str | int | bool:

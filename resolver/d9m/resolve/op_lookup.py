@@ -10,9 +10,10 @@ from d9m.environment.environment import Environment, fact, fact_value
 from d9m.errors import UsageError, quote
 from d9m.kb.store import WHOLE, KnowledgeBase, OpEntry, Reached
 from d9m.model.op_syntax import Direction, Query, common
-from d9m.model.records import Clause, Existence
+from d9m.model.records import Existence
 from d9m.model.signatures import decide_facts
 from d9m.model.versions import within
+from d9m.model.when import Clause
 from d9m.resolve.call_arguments import CallFacts, call_facts
 from d9m.resolve.op_names import meanings, offered
 from d9m.resolve.unknown_ops import unknown_op

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 
 from d9m.model import conditions
 from d9m.model.advice import WORST_LAST
-from d9m.model.conditions import Cells, Value, World
-from d9m.model.records import Clause, Outcome
+from d9m.model.conditions import Cells
+from d9m.model.records import Outcome
+from d9m.model.when import Clause, Value, World
 
 
 def deviations(

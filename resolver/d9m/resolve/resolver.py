@@ -147,7 +147,7 @@ def _solutions(
                 costs=[
                     Price(cost.text, cost.factor)
                     for cost in solution.costs
-                    if environment.holding(cost.when)
+                    if environment.holding(cost.condition)
                 ],
             )
         )
@@ -158,7 +158,9 @@ def _included(
     kb: KnowledgeBase, environment: Environment, solution: Solution, wanted: Sequence[Need]
 ) -> list[str]:
     """Other solutions whose every setting here this one surely turns by itself."""
-    own = {turn.set for turn in solution.sets if turn.set and {} in environment.holding(turn.when)}
+    own = {
+        turn.set for turn in solution.sets if turn.set and {} in environment.holding(turn.condition)
+    }
     if not own:
         return []
     others = sorted(
@@ -184,7 +186,7 @@ def _ingredients(kb: KnowledgeBase, environment: Environment, scope: Scope) -> l
     here = [
         (id_, ingredient)
         for id_, ingredient in kb.ingredients.items()
-        if ingredient.scope == scope and environment.holding(ingredient.when)
+        if ingredient.scope == scope and environment.holding(ingredient.condition)
     ]
     ordered = sorted(here, key=lambda each: (each[1].order, each[0]))
     return [(id_, each, demands(kb, environment, id_, each.settings)) for id_, each in ordered]
@@ -200,7 +202,7 @@ def _ingredient_answer(
     examples = [
         Example(each.language, each.code, each.note)
         for each in ingredient.examples
-        if environment.holding(each.when)
+        if environment.holding(each.condition)
     ]
     settings = alone(kb, asked)
     return IngredientAnswer(
@@ -230,7 +232,7 @@ def _cautions(
         told += [(id_, environment, each, False) for each in ingredient.cautions]
     found: dict[tuple[str, str], CautionAnswer] = {}
     for id_, here, caution, is_note in told:
-        for clause in here.holding(caution.when, assume=False):
+        for clause in here.holding(caution.condition, assume=False):
             kind = "note" if is_note else "caution"
             found.setdefault(
                 (caution.text, str(clause)), CautionAnswer(id_, caution.text, clause, kind)

@@ -6,30 +6,15 @@ an independent second one, and both must agree on every release and op.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import msgspec
 
 from d9m.kb.store import KnowledgeBase, Met
-from d9m.model import conditions
-from d9m.model.conditions import Condition, World
 from d9m.model.op_syntax import BOTH, Direction
-from d9m.model.records import (
-    Clause,
-    Default,
-    Range,
-    RecordedOutcome,
-    Solution,
-    Source,
-    Step,
-    Unless,
-)
+from d9m.model.records import Default, Labels, RecordedOutcome, Solution, Source, Step, Unless
 from d9m.model.versions import covers, key
-
-Labels: TypeAlias = tuple[str, ...]
-"""Solutions that are all needed together."""
+from d9m.model.when import Clause, Condition, Range, World, cuts, parse
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -66,35 +51,28 @@ class Rules:
         self.kb = kb
         self.source: Source = met.source
         self.home = kb.home(met.id)
-        self.applies = conditions.parse(met.source.when)
-        self.reached = conditions.parse(when)
-        self.patterns = [(conditions.parse(each.when), each.directions) for each in met.patterns]
+        self.applies = met.source.condition
+        self.reached = parse(when)
+        self.patterns = [(parse(way.when), way.directions) for way in met.patterns]
         self.tracks = {
-            package: [
-                (step, [conditions.parse(each.when) for each in step.unless]) for step in steps
-            ]
+            package: [(step, [exception.condition for exception in step.unless]) for step in steps]
             for package, steps in met.source.timeline.items()
         }
-        labels = {
-            label
-            for steps in met.source.timeline.values()
-            for part in itertools.chain(steps, *(step.unless for step in steps))
-            for combined in part.by
-            for label in combined.split(" + ")
+        self.solutions = {
+            label: solution for label, _id, solution in kb.with_required(met.source.labels())
         }
-        self.solutions = {label: solution for label, _id, solution in kb.with_required(labels)}
         self.usable = {label: _usable(solution) for label, solution in self.solutions.items()}
-        self.cuts = conditions.cuts(self._all_conditions())
+        self.cuts = cuts(self._all_conditions())
 
     def _all_conditions(self) -> list[Condition]:
         found = [self.applies, self.reached, *(each for each, _directions in self.patterns)]
         for package, steps in self.tracks.items():
             for step, exceptions in steps:
-                found.append(conditions.parse({package: Range(from_=step.from_)}))
+                found.append(parse({package: Range(from_=step.from_)}))
                 found.extend(exceptions)
                 beyond = self._first_unverified(package, step)
                 if beyond is not None:
-                    found.append(conditions.parse({package: Range(from_=beyond)}))
+                    found.append(parse({package: Range(from_=beyond)}))
         for where, blocks in self.usable.values():
             found.extend([where, *blocks])
         return found
@@ -120,12 +98,10 @@ class Rules:
     ) -> tuple[Verdict, Basis | None]:
         """What happens in one world, and what says so."""
         met = any(
-            set(directions) & set(wanted) and conditions.holds(when, world)
+            set(directions) & set(wanted) and when.holds(world)
             for when, directions in self.patterns
         )
-        if not (
-            met and conditions.holds(self.reached, world) and conditions.holds(self.applies, world)
-        ):
+        if not (met and self.reached.holds(world) and self.applies.holds(world)):
             return NOT_MET, None
         track = image if image in self.tracks else self.home
         found = self._at(track, world)
@@ -135,9 +111,7 @@ class Rules:
         if found is None:
             return NOT_MET, None
         place, step, exceptions = found
-        exception = next(
-            (at for at, when in enumerate(exceptions) if conditions.holds(when, world)), None
-        )
+        exception = next((at for at, when in enumerate(exceptions) if when.holds(world)), None)
         rule = step if exception is None else step.unless[exception]
         value = world[track]
         beyond = (
@@ -162,7 +136,7 @@ class Rules:
         outcome: RecordedOutcome = rule.outcome or ("solved" if rule.by else "unknown")
         usable = tuple(
             labels
-            for labels in (tuple(each.split(" + ")) for each in rule.by)
+            for labels in rule.alternatives
             if all(self._is_usable(label, world) for label in labels)
         )
         default = rule.default or DEFAULTS[outcome]
@@ -187,8 +161,8 @@ class Rules:
         """Whether a solution and all that it requires exist, and nothing blocks them."""
         where, blocks = self.usable[label]
         return (
-            conditions.holds(where, world)
-            and not any(conditions.holds(each, world) for each in blocks)
+            where.holds(world)
+            and not any(block.holds(world) for block in blocks)
             and all(self._is_usable(each, world) for each in self.solutions[label].requires)
         )
 
@@ -205,8 +179,8 @@ DEFAULTS: dict[RecordedOutcome, Default] = {
 
 
 def _usable(solution: Solution) -> tuple[Condition, list[Condition]]:
-    return conditions.parse(solution.when), [
-        conditions.parse(each.when) for each in solution.cautions if each.blocks
+    return solution.condition, [
+        caution.condition for caution in solution.cautions if caution.blocks
     ]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from d9m.model.records import Clause
-from d9m.resolve.rules import Labels
+from d9m.model.records import Labels
+from d9m.model.when import Clause
 
 
 class Need(msgspec.Struct, frozen=True):

@@ -96,8 +96,8 @@ def _is_asked_about(kb: KnowledgeBase, environment: Environment, package: str) -
     """
     if package not in kb.meta.platforms or environment.packages[package].origin == "given":
         return True
-    concerns = kb.packages[package].concerns
-    return concerns is not None and bool(environment.holding(concerns))
+    concern = kb.packages[package].concern
+    return concern is not None and bool(environment.holding(concern))
 
 
 def _worse(first: Finding, second: Finding) -> bool:

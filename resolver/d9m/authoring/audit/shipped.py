@@ -13,6 +13,7 @@ from d9m.kb.yaml_files import Records
 from d9m.model import records, wheel_facts
 from d9m.model.versions import in_order, within
 from d9m.model.wheel_facts import Catalogue, Line, Published, WheelFacts
+from d9m.model.when import Range, When, clauses
 
 
 class Difference(msgspec.Struct, frozen=True, order=True):
@@ -98,17 +99,17 @@ def shipped(folder: Path) -> Shipped:
     )
 
 
-def meant(when: records.When, home: str, package: str, versions: Iterable[str]) -> set[str] | None:
+def meant(when: When, home: str, package: str, versions: Iterable[str]) -> set[str] | None:
     """Releases of a package in which a record's condition can hold; None if it says nothing about
     the package.
 
     A clause that names another build instead (``ngc-tensorflow-tf2``) is none of this package's.
     """
-    clauses = when if isinstance(when, list) else [when]
-    named = [clause[package] for clause in clauses if package in clause]
+    stated = clauses(when)
+    named = [clause[package] for clause in stated if package in clause]
     if not named:
-        return set(versions) if home == package and not any(clauses) else None
-    ranges = [each for each in named if isinstance(each, records.Range)]
+        return set(versions) if home == package and not any(stated) else None
+    ranges = [each for each in named if isinstance(each, Range)]
     return {version for version in versions if any(within(version, each) for each in ranges)}
 
 

@@ -66,10 +66,6 @@ def op_item(index: Index) -> Iterator[Finding]:
                     name,
                     tip="name an op, or drop it",
                 )
-    for at, path, target in index.parts(records.Target):
-        if isinstance(target.when, list):
-            tip = "write the target twice, with a clause each"
-            yield Finding(at, (*path, "when"), "more than one clause", target.op, tip=tip)
 
 
 @rule(

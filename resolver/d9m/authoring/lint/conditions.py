@@ -12,7 +12,7 @@ from d9m.errors import nearest
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
 from d9m.model import records
-from d9m.model.conditions import ABSENT
+from d9m.model.when import ABSENT, Allowed, Range, placed
 
 
 def did_you_mean(text: str, names: list[str]) -> str:
@@ -21,16 +21,12 @@ def did_you_mean(text: str, names: list[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 
-def restrictions(index: Index) -> Iterator[tuple[Loaded, Path, str, records.Allowed]]:
+def restrictions(index: Index) -> Iterator[tuple[Loaded, Path, str, Allowed]]:
     """Every variable of every condition, with what it may be."""
     for at, path, when in index.whens():
-        if isinstance(when, list):
-            for place, clause in enumerate(when):
-                for name, allowed in clause.items():
-                    yield at, (*path, place, name), name, allowed
-        else:
-            for name, allowed in when.items():
-                yield at, (*path, name), name, allowed
+        for place, clause in placed(when):
+            for name, allowed in clause.items():
+                yield at, (*path, *place, name), name, allowed
 
 
 @rule(
@@ -65,7 +61,7 @@ def unknown_variable(index: Index) -> Iterator[Finding]:
 )
 def unknown_value(index: Index) -> Iterator[Finding]:
     for at, path, name, allowed in restrictions(index):
-        if isinstance(allowed, records.Range):
+        if isinstance(allowed, Range):
             yield from _bad_range(index, at, path, name, allowed)
             continue
         if name in index.packages and name not in index.facts:
@@ -98,7 +94,7 @@ def bad_value(index: Index, at: Loaded, path: Path, name: str, value: str) -> It
 
 
 def _bad_range(
-    index: Index, at: Loaded, path: Path, name: str, allowed: records.Range
+    index: Index, at: Loaded, path: Path, name: str, allowed: Range
 ) -> Iterator[Finding]:
     fact = index.facts.get(name)
     if name != "device" and (fact is None or fact.type == "int"):

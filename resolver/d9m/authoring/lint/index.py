@@ -15,6 +15,7 @@ from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded, Records
 from d9m.model import records
 from d9m.model.versions import Key, covers, in_order, key
+from d9m.model.when import When
 
 _NUMBERS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}")
 
@@ -85,14 +86,14 @@ class Index:
         """Every text of every record."""
         return self._parts.get(str, [])
 
-    def whens(self) -> Iterator[tuple[Loaded, Path, records.When]]:
+    def whens(self) -> Iterator[tuple[Loaded, Path, When]]:
         """Every condition of every record."""
         for parts in self._parts.values():
             for part in parts:
                 for field in ("when", "concerns"):
                     when = getattr(part.value, field, None)
                     if isinstance(when, (dict, list)) and when != {}:
-                        yield part.at, (*part.path, field), cast(records.When, when)
+                        yield part.at, (*part.path, field), cast(When, when)
 
     def complete(self, kind: str) -> bool:
         """Whether every file of this kind could be read."""

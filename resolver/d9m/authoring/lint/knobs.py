@@ -14,13 +14,13 @@ from d9m.kb.soundness import is_setting_name
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
 from d9m.model import records
-from d9m.model.records import When
+from d9m.model.when import When
 
 
 def _turns(index: Index) -> Iterator[tuple[Loaded, Path, records.Turn, records.Setting | None]]:
     """Every turn of a knob, with the knob's record if there is one."""
     for at, path, turn in index.parts(records.Turn):
-        loaded = index.settings.get(turn.set or turn.unset or "")
+        loaded = index.settings.get(turn.name)
         yield at, path, turn, loaded.record if loaded else None
 
 
@@ -252,7 +252,7 @@ def _installed(code: str) -> Iterator[str]:
 )
 def overwrites_unset(index: Index) -> Iterator[Finding]:
     for at, path, helper in index.parts(records.Helper):
-        turned = [turn.set or turn.unset or "" for turn in helper.sets]
+        turned = [turn.name for turn in helper.sets]
         for place, name in enumerate(helper.overwrites):
             if name not in turned:
                 tip = did_you_mean(name, turned)

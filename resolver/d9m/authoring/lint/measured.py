@@ -70,19 +70,9 @@ def run_in_doubt(index: Index) -> Iterator[Finding]:
 
 def _named_settings(index: Index, source: records.Source) -> set[str]:
     """What the solutions turn that the record names, here or there."""
-    labels: set[str] = set()
-    for step in _steps(source):
-        for combined in step.by:
-            labels.update(combined.split(" + "))
-    solutions = [index.labels[label].record for label in labels if label in index.labels]
-    return {turn.set or turn.unset for solution in solutions for turn in solution.settings}
-
-
-def _steps(source: records.Source) -> Iterator[records.Step | records.Unless]:
-    for steps in source.timeline.values():
-        for step in steps:
-            yield step
-            yield from step.unless
+    named = source.labels() & index.labels.keys()
+    solutions = [index.labels[label].record for label in named]
+    return {turn.name for solution in solutions for turn in solution.settings}
 
 
 def _advised(run: Run, source: str) -> bool:

@@ -67,7 +67,7 @@ def _solution_links(index: Index) -> Iterator[Link]:
     for type_ in (records.Step, records.Unless):
         for at, path, part in index.parts(type_):
             for place, combined in enumerate(part.by):
-                for label in combined.split(" + "):
+                for label in records.together(combined):
                     yield Link(
                         at, (*path, "by", place), "solution", "solutions", label, index.labels
                     )

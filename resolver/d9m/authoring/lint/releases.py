@@ -11,6 +11,7 @@ from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
 from d9m.model import records
 from d9m.model.versions import covers
+from d9m.model.when import Range
 
 
 @rule(
@@ -49,7 +50,7 @@ def release_name(index: Index) -> Iterator[Finding]:
 def versions(index: Index) -> Iterator[tuple[Loaded, Path, str, str]]:
     """Every place that names a version of a package: place, package, version."""
     for at, path, name, allowed in restrictions(index):
-        if isinstance(allowed, records.Range) and name not in index.facts:
+        if isinstance(allowed, Range) and name not in index.facts:
             yield from _ends(at, path, name, allowed)
     for at, path, _name, exists in existences(index):
         yield from _ends(at, path, at.record.package, exists)
@@ -67,7 +68,7 @@ def versions(index: Index) -> Iterator[tuple[Loaded, Path, str, str]]:
 
 
 def _ends(
-    at: Loaded, path: Path, package: str, range_: records.Range | records.Existence
+    at: Loaded, path: Path, package: str, range_: Range | records.Existence
 ) -> Iterator[tuple[Loaded, Path, str, str]]:
     for end, bound in (("from", range_.from_), ("until", range_.until)):
         if bound is not None:

@@ -11,7 +11,8 @@ from d9m.authoring.lint.worlds import possible, worlds_of
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
 from d9m.model import records
-from d9m.model.records import When
+from d9m.model.records import together
+from d9m.model.when import When
 
 
 def _rulings(index: Index) -> Iterator[tuple[Loaded, Path, records.Step | records.Unless]]:
@@ -84,7 +85,7 @@ def placeholder(index: Index) -> Iterator[Finding]:
             )
     for at, path, part in _rulings(index):
         for place, combined in enumerate(part.by):
-            for label in combined.split(" + "):
+            for label in together(combined):
                 if _is_placeholder(index, label):
                     tip = f"write outcome: unsolved, pending: {label}"
                     yield Finding(at, (*path, "by", place), "does not exist yet", label, tip=tip)
@@ -122,7 +123,7 @@ def solution_span(index: Index) -> Iterator[Finding]:
         ):
             for path, when, by in _promises(track, place, step):
                 for number, combined in enumerate(by):
-                    needed = [track.source.when, *when, *_existence(index, combined.split(" + "))]
+                    needed = [track.source.when, *when, *_existence(index, together(combined))]
                     where = [*when, track.source.when]
                     gone = [
                         release

@@ -9,13 +9,14 @@ import msgspec
 
 from d9m.authoring.lint.index import Index, readable
 from d9m.authoring.lint.rule import Finding, rule
-from d9m.authoring.lint.worlds import clauses, possible, reachable
+from d9m.authoring.lint.worlds import possible, reachable
 from d9m.errors import UsageError
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
 from d9m.model import records
 from d9m.model.op_syntax import parse
 from d9m.model.versions import covers, key
+from d9m.model.when import Range, clauses
 
 
 class Track(msgspec.Struct, frozen=True):
@@ -130,7 +131,7 @@ def _applies_from(index: Index, track: Track) -> int:
     """The same for the source's own condition."""
     bounds = [clause.get(track.home or "") for clause in clauses(track.source.when)]
     places = [
-        _place(index, track.home or "", bound.from_ if isinstance(bound, records.Range) else None)
+        _place(index, track.home or "", bound.from_ if isinstance(bound, Range) else None)
         for bound in bounds
     ]
     return min(places, default=0)

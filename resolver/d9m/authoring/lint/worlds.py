@@ -9,13 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from d9m.authoring.lint.index import Index, readable
 from d9m.environment.environment import DEVICES
 from d9m.model import conditions
-from d9m.model.conditions import ABSENT, Cell, Cells, Condition, Restriction, Value
-from d9m.model.records import Clause, Fact, Range, When
+from d9m.model.conditions import Cell, Cells
+from d9m.model.records import Fact
 from d9m.model.versions import FIRST, key
-
-
-def clauses(when: When) -> Sequence[Clause]:
-    return when if isinstance(when, list) else [when]
+from d9m.model.when import ABSENT, Condition, Range, Restriction, Value, When, clauses, parse
+from d9m.model.when import cuts as all_cuts
 
 
 def possible(index: Index, whens: Sequence[When], fixed: Mapping[str, Value] | None = None) -> bool:
@@ -25,22 +23,25 @@ def possible(index: Index, whens: Sequence[When], fixed: Mapping[str, Value] | N
     """
     if not all(is_sound(index, when) for when in whens):
         return True
-    parsed = [conditions.parse(when) for when in whens]
+    parsed = [parse(when) for when in whens]
     domains = _domains(index, parsed, fixed or {})
-    return any(_fit(chosen, domains) for chosen in itertools.product(*parsed))
+    return any(
+        _fit(chosen, domains)
+        for chosen in itertools.product(*(condition.clauses for condition in parsed))
+    )
 
 
 def reachable(index: Index, wanted: Sequence[When], earlier: Sequence[When]) -> bool:
     """Whether some environment fulfils all of `wanted` and none of `earlier`."""
     if not all(is_sound(index, when) for when in (*wanted, *earlier)):
         return True
-    parsed = [conditions.parse(when) for when in wanted]
-    before = [conditions.parse(when) for when in earlier]
+    parsed = [parse(when) for when in wanted]
+    before = [parse(when) for when in earlier]
     domains = _domains(index, [*parsed, *before], {})
     worlds = itertools.product(*([cell.value for cell in cells] for cells in domains.values()))
     return any(
-        all(conditions.holds(each, world) for each in parsed)
-        and not any(conditions.holds(each, world) for each in before)
+        all(condition.holds(world) for condition in parsed)
+        and not any(condition.holds(world) for condition in before)
         for world in (dict(zip(domains, values)) for values in worlds)
     )
 
@@ -102,7 +103,7 @@ def _domains(
 ) -> dict[str, Cells]:
     return {
         name: (Cell(fixed[name]),) if name in fixed else _cells(index, name, cuts)
-        for name, cuts in conditions.cuts(parsed).items()
+        for name, cuts in all_cuts(parsed).items()
     }
 
 

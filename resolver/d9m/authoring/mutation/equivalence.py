@@ -15,9 +15,9 @@ from d9m.environment.environment import DEVICES, Environment
 from d9m.environment.releases import Installed, of_any
 from d9m.kb.kinds import BY_NAME
 from d9m.kb.store import KnowledgeBase, Met
-from d9m.model.conditions import World
 from d9m.model.op_syntax import BOTH
-from d9m.model.records import Source, Turn
+from d9m.model.records import Turn
+from d9m.model.when import World
 from d9m.resolve.rules import Rules, Verdict, rules
 
 
@@ -48,7 +48,7 @@ def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
     own: Turn = kb.of(BY_NAME[mutant.kind])[mutant.id].sets[mutant.path[1]]
     turning = [*kb.solutions.values(), *kb.ingredients.values()]
     turns = [turn for record in turning for turn in (*record.settings, *record.sets)]
-    rivals = [each for each in turns if (each.set or each.unset) == own.set and each != own]
+    rivals = [each for each in turns if each.name == own.set and each != own]
     return any(each.unset or set(each.to) - set(own.to) for each in rivals)
 
 
@@ -63,15 +63,8 @@ def _concerns(mutant: Mutant, kb: KnowledgeBase, met: Met) -> bool:
     return (
         met.id == mutant.id
         if mutant.kind == "sources"
-        else mutant.record.label in _labels(kb, met.source)
+        else mutant.record.label in _with_required(kb, met.source.labels())
     )
-
-
-def _labels(kb: KnowledgeBase, source: Source) -> set[str]:
-    steps = [step for track in source.timeline.values() for step in track]
-    every = [*steps, *(each for step in steps for each in step.unless)]
-    named = {label for each in every for labels in each.by for label in labels.split(" + ")}
-    return _with_required(kb, named)
 
 
 def _with_required(kb: KnowledgeBase, labels: set[str]) -> set[str]:

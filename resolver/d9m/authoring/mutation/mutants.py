@@ -15,6 +15,7 @@ from d9m.kb.kinds import BY_NAME, PACKAGES
 from d9m.kb.yaml_files import Loaded, Records
 from d9m.model.records import Outcome
 from d9m.model.versions import in_order, key
+from d9m.model.when import placed
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -171,17 +172,12 @@ def _outcomes(rule: Plain, at: Path) -> Iterator[_Change]:
 def _bounds(record: Plain, at: Path, known: _Known) -> Iterator[_Change]:
     """Every bound of the record's condition, which is at the path `at`."""
     when: Plain | list[Plain] = record.get("when", {})
-    clauses = (
-        [((*at, place), each) for place, each in enumerate(when)]
-        if isinstance(when, list)
-        else [(at, when)]
-    )
-    for inside, clause in clauses:
+    for place, clause in placed(when):
         for name, allowed in clause.items():
             for end, bound in (
                 cast(dict[str, str], allowed).items() if isinstance(allowed, dict) else ()
             ):
-                yield from _shifts((*inside, name, end), name, bound, known)
+                yield from _shifts((*at, *place, name, end), name, bound, known)
 
 
 def _shifts(path: Path, package: str, bound: str, known: _Known) -> Iterator[_Change]:

@@ -13,7 +13,7 @@ from d9m.check.plan import catalogue
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
-from d9m.model.records import Setting
+from d9m.model.records import Setting, together
 from d9m.model.settings import Step
 from d9m.resolve.merge import demands, settle
 
@@ -82,7 +82,7 @@ def _switches(advice: Advice) -> set[str]:
     for op in advice.ops:
         for source in op.sources:
             for answer in (source, *source.possible):
-                found.update(answer.raised_by.split(" + ") if answer.raised_by else ())
+                found.update(together(answer.raised_by or ""))
     return found
 
 
@@ -119,7 +119,7 @@ def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
     own.
     """
     turns = (turn for solution in kb.solutions.values() for turn in solution.settings)
-    knobs = {turn.set or turn.unset for turn in turns}
+    knobs = {turn.name for turn in turns}
     return any(setting.name in variables and setting.name in knobs for setting in _env_settings(kb))
 
 
@@ -162,6 +162,6 @@ def _modules(imports: Iterable[str]) -> set[str]:
 def _unfilled(kb: KnowledgeBase, environment: Environment, framework: str) -> Statement | None:
     name = catalogue.about(framework).fill
     setting = kb.settings.get(name) if name else None
-    if setting is None or setting.statement is None or not environment.holding(setting.when):
+    if setting is None or setting.statement is None or not environment.holding(setting.condition):
         return None
     return list(setting.imports), setting.statement.replace("{value}", "False"), False

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Possible, SourceAnswer
-from d9m.model.records import Outcome
+from d9m.model.records import Outcome, together
 from d9m.render import phrases, words
 from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
@@ -194,7 +194,7 @@ def _raises(answer: Answer, source: SourceAnswer) -> str:
     """With the switch among the advised settings the call raises; else it goes on, and can
     differ.
     """
-    switches = set((source.raised_by or "").split(" + "))
+    switches = set(together(source.raised_by or ""))
     for helper in answer.advice.helpers:
         if helper.used and switches.intersection(helper.turns_on):
             return "warns, and can differ between runs" if helper.warns else "raises an error"

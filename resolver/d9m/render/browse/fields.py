@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Clause
+from d9m.model.when import Clause
 from d9m.render import phrases
 from d9m.render.page import Page, Span
 

@@ -11,7 +11,8 @@ from d9m.browse import spans
 from d9m.browse.show import Showing, Shown, SourceHistory
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Possible
-from d9m.model.records import Clause, Existence, Range
+from d9m.model.records import Existence, together
+from d9m.model.when import Clause, Range
 from d9m.render import phrases, words
 from d9m.render.browse import fields
 from d9m.render.page import WIDTH, Page, Span
@@ -203,7 +204,7 @@ def _with(kb: KnowledgeBase, answer: Possible) -> str:
 
 
 def _titles(kb: KnowledgeBase, labels: str) -> str:
-    return " and ".join(phrases.call(kb, label) for label in labels.split(" + "))
+    return " and ".join(phrases.call(kb, label) for label in together(labels))
 
 
 def _releases(page: Page, package: str, releases: dict[str, Any]) -> None:
