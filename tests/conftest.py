@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -76,10 +77,20 @@ def pytest_configure(config: pytest.Config) -> None:
     """Only the first process of a run makes the folder and removes it: its workers inherit the
     variable.
     """
+    _take_signals()
     if SHARED not in os.environ:
         os.environ[SHARED] = folder = tempfile.mkdtemp(prefix="d9m-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         config.add_cleanup(lambda: os.environ.pop(SHARED, None))
+
+
+def _take_signals() -> None:
+    """What starts the tests in the background ignores signals, and so would every process that a
+    test starts to see it end by one.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
