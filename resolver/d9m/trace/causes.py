@@ -1,0 +1,251 @@
+"""The heart of a comparison: which records differ by themselves, and which inherit a difference.
+
+The first difference in time is often harmless: a timer, a scratch tensor. So what differs is
+followed from storage to storage, from the record that began it to gradients, parameters, losses and
+outputs. The stream's letters say what a changed input means where no recorded op explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from d9m.trace.align import Alike, Fork, Matched
+from d9m.trace.draws import Generators
+from d9m.trace.findings import CauseKind
+from d9m.trace.learned import Learned
+from d9m.trace.loading import Loading
+from d9m.trace.memory import Bits, Taints, differing
+from d9m.trace.reading import RecordStream
+from d9m.trace.stream_records import (
+    BatchContent,
+    BatchIndices,
+    CalledCollective,
+    CalledOp,
+    Gradients,
+    GraphInputs,
+    GraphOutputs,
+    InitialParameters,
+    Losses,
+    ModuleGradients,
+    ModuleOutputs,
+    ReadValue,
+    Site,
+    StepEnd,
+    UpdatedParameters,
+    named_arguments,
+)
+from d9m.trace.suspects import FROM_OUTSIDE, Suspect, Suspects, place
+from d9m.trace.together import Mailbox
+
+_BY_LETTER: dict[str, CauseKind] = {
+    "x": "outside-write",
+    ".": "outside-write",
+    "+": "outside-write",
+    "u": "uninitialised",
+    "v": "uninitialised",
+    "n": "outside-value",
+    "": "outside-value",
+}
+"""Letter of an input that differs, and that nothing recorded explains -> what it means."""
+
+
+class Trail:
+    """Follows one process through both recordings, a pair of records at a time."""
+
+    def __init__(self, stream: RecordStream, exact: bool) -> None:
+        self.suspects = Suspects()
+        taints = self._taints = Taints()
+        self.generators = Generators(self.suspects)
+        self.learned = Learned(self.suspects, taints, stream.header.level == "op")
+        self.mailbox = Mailbox(taints)
+        self._loading = Loading(self.suspects, taints)
+        self._stream = stream
+        self._exact = exact
+        """Whether inputs were hashed each time that they were read."""
+        self._from_start = not stream.header.steps[0]
+        self._graphs: list[set[int]] = []
+        """Causes of what went into each compiled graph that is running."""
+        self._read: set[int] = set()
+        """Causes of what the last op read."""
+        self.records = self.equal = self.inherited = self.absorbed = self.forks = 0
+
+    @property
+    def quiet(self) -> bool:
+        """Whether equal ops can change nothing that is known."""
+        return not self._taints and not self._graphs
+
+    def see(self, seen: Matched | Alike | Fork) -> None:
+        """The next of both streams."""
+        if isinstance(seen, Matched):
+            self.records += 1
+            self.equal += self._pair(seen)
+        elif isinstance(seen, Alike):
+            self.records += seen.count
+            self.equal += seen.count
+        else:
+            self.forks += 1
+            self._fork(seen)
+
+    def _pair(self, at: Matched) -> bool:
+        """Whether both are equal, numbers of storages left aside."""
+        a, b = at.a.record, at.b.record
+        match a, b:
+            case CalledOp(), CalledOp():
+                return self._op(at, a, b)
+            case ReadValue(), ReadValue():
+                if a.text != b.text:
+                    self.suspects.leak(self._read)
+                return a.text == b.text
+            case GraphInputs(), GraphInputs():
+                self._graphs.append(self._came_in(at, a.digests, b.digests, None)[0])
+            case GraphOutputs(), GraphOutputs():
+                self._graph_ends(at, a, b)
+            case CalledCollective(), CalledCollective():
+                self.mailbox.called(a, self._came_in(at, a.inputs, b.inputs, None)[0])
+            case BatchIndices(), BatchIndices():
+                self._loading.picked(at, a, b)
+            case BatchContent(), BatchContent():
+                self._loading.came(at, a, b)
+            case StepEnd(), StepEnd():
+                self.generators.compare(at, a, b)
+            case _:
+                return self._state(at)
+        return a == b
+
+    def _state(self, at: Matched) -> bool:
+        a, b = at.a.record, at.b.record
+        match a, b:
+            case Losses(), Losses():
+                self.learned.state(at, "loss", a.digests, b.digests, None)
+            case ModuleOutputs(), ModuleOutputs():
+                name = self._stream.modules.get(a.module, str(a.module))
+                what = None if "." in name else "outputs"
+                self.learned.state(at, what, a.digests, b.digests, name)
+            case ModuleGradients(), ModuleGradients():
+                name = self._stream.modules.get(a.module, str(a.module))
+                self.learned.state(at, "gradients", a.digests, b.digests, name)
+            case Gradients(), Gradients():
+                self.learned.sum(at, "gradients", a, b)
+            case InitialParameters(), InitialParameters():
+                self.learned.sum(at, "parameters", a, b)
+            case UpdatedParameters(), UpdatedParameters():
+                self.learned.sum(at, "parameters", a, b)
+            case _:
+                pass
+        return a == b
+
+    def _fork(self, fork: Fork) -> None:
+        first = fork.a or fork.b
+        if self.suspects.fork is None and first is not None:
+            self.suspects.fork = len(self.suspects)
+            suspect = Suspect(
+                kind="structure",
+                step=first.step,
+                record=fork.a.number if fork.a else self._stream.number,
+                its_record=fork.b.number if fork.b else 0,
+                count=1,
+                steps=[first.step],
+            )
+            self.suspects.found.append(suspect)
+
+    def _op(self, at: Matched, a: CalledOp, b: CalledOp) -> bool:
+        site = self._stream.sites[a.site]
+        differs = any(True for _ in differing(a.inputs, b.inputs))
+        blame, inherited = self._came_in(at, a.inputs, b.inputs, site)
+        drawn = self.generators.drawn(at, a, b, site)
+        blame |= drawn
+        self._read = blame
+        if not blame and a.arguments != b.arguments and not self._graphs:
+            blame = {self._argument(at, a, b, site)}
+        changed = any(True for _ in differing(a.outputs, b.outputs))
+        if self._graphs:
+            self._graphs[-1] |= drawn
+        elif changed and not blame:
+            blame = {self._add(at, "op", site, certain=self._exact, arguments=a.arguments)}
+        self._taints.written(a.outputs, b.outputs, blame)
+        if differs and not changed:
+            self.absorbed += 1
+        elif inherited:
+            self.inherited += 1
+            for number in inherited:
+                self.suspects[number].inherited += 1
+        return not differs and not changed and not blame
+
+    def _graph_ends(self, at: Matched, a: GraphOutputs, b: GraphOutputs) -> None:
+        """Equal inputs and other outputs: what is inside differs by itself."""
+        blame = self._graphs.pop() if self._graphs else set[int]()
+        if not blame and any(True for _ in differing(a.digests, b.digests)):
+            blame = {self._add(at, "compiled", None, name=str(a.name), certain=self._exact)}
+        self._taints.written(a.digests, b.digests, blame)
+
+    def _came_in(
+        self, at: Matched, a: Sequence[str], b: Sequence[str], site: Site | None
+    ) -> tuple[set[int], set[int]]:
+        """Causes of what differs among the inputs, and which of them a storage carried here."""
+        blame: set[int] = set()
+        inherited: set[int] = set()
+        for where, mine, its in differing(a, b):
+            known = self._taints.of(mine.storage)
+            letter = mine.letter if its.letter in ("", ".") else its.letter
+            if known and letter != "x":
+                inherited |= known
+            else:
+                found = self._new(at, letter, mine, site, where)
+                self._taints.put(mine.storage, known | found)
+                blame |= found
+        return blame | inherited, inherited
+
+    def _new(self, at: Matched, letter: str, mine: Bits, site: Site | None, where: int) -> set[int]:
+        """Causes of an input that differs, and that no recorded op made differ. Inside a compiled
+        graph there are none: the graph decides at its end.
+        """
+        if self._graphs:
+            return set()
+        arrival = self.mailbox.brought(mine.storage) if letter == "r" else None
+        if arrival is not None:
+            sent = self.mailbox.sent.get((arrival.group, arrival.number))
+            name = arrival.op
+            return (
+                set(sent)
+                if sent
+                else {self._add(at, "collective", None, name=name, arrival=arrival)}
+            )
+        kind = _BY_LETTER.get(letter, "outside-write")
+        if kind == "outside-value" and self._loading.now is not None:
+            if self._loading.now:
+                return set(self._loading.now)
+            kind = "data-content"
+        certain = self._exact and (self._from_start or kind != "outside-value")
+        shape = site.shapes[where] if site and where < len(site.shapes) else None
+        return {self._add(at, kind, site, argument=shape, certain=certain, storage=mine.storage)}
+
+    def _argument(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> int:
+        mine, its = named_arguments(a.arguments), named_arguments(b.arguments)
+        names = [name for name in {**mine, **its} if mine.get(name) != its.get(name)]
+        name = names[0] if names else ""
+        return self._add(
+            at,
+            "argument",
+            site,
+            arguments=a.arguments,
+            argument=name,
+            a=mine.get(name),
+            b=its.get(name),
+        )
+
+    def _add(
+        self, at: Matched, kind: CauseKind, site: Site | None, name: str | None = None, **more: Any
+    ) -> int:
+        suspect = Suspect(
+            kind=kind,
+            step=at.a.step,
+            record=at.a.number,
+            its_record=at.b.number,
+            site=site,
+            name=name,
+            **more,
+        )
+        if kind in FROM_OUTSIDE:
+            suspect.may_follow = self._taints.alive()
+        return self.suspects.add(at, suspect, place(site) if site else (name,))

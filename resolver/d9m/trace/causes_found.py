@@ -1,0 +1,202 @@
+"""From what each process is suspected of to the causes of an answer, alike ones of ranks merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.trace.findings import Cause, Reach, SourceLine
+from d9m.trace.process import ComparedProcess
+from d9m.trace.reading import maker
+from d9m.trace.stream_records import Site, named_arguments
+from d9m.trace.suspects import Suspect
+
+PYTHON_VARIES = ("data-order", "data-content", "outside-value", "argument", "structure")
+"""Kinds that begin in Python: what varies there may be the reason."""
+
+GENERATORS = {"python": "Python's random generator", "numpy": "NumPy's random generator"}
+
+
+class _Told(msgspec.Struct, frozen=True):
+    """A cause, and where it was found."""
+
+    cause: Cause
+    process: int
+    number: int
+
+
+def causes(processes: Sequence[ComparedProcess]) -> tuple[list[Cause], list[Cause]]:
+    """Causes that matter, in the order in which they began, and those that reach nothing."""
+    matter: list[_Told] = []
+    harmless: list[Cause] = []
+    for place, process in enumerate(processes):
+        wanted = _mattering(process)
+        for number, suspect in enumerate(process.trail.suspects):
+            told = _Told(_cause(process, suspect), place, number)
+            if number in wanted:
+                matter.append(told)
+            elif not suspect.moved and suspect.kind not in ("state", "structure"):
+                harmless.append(told.cause)
+    matter.sort(key=lambda told: (told.cause.step, told.process, told.cause.record))
+    merged = _merged(matter)
+    settings = _settings(processes, merged)
+    return ([settings, *map(_expected, merged)] if settings else merged), harmless
+
+
+def _mattering(process: ComparedProcess) -> set[int]:
+    """Of a process that was cut off, what it found last may still have reached something."""
+    suspects = process.trail.suspects
+    cut = min(process.a.step, process.b.step)
+    found = suspects.mattering(not process.trail.learned.recorded)
+    if not process.complete:
+        found |= {
+            number
+            for number, suspect in enumerate(suspects)
+            if suspect.step >= cut and suspect.kind != "structure"
+        }
+    found -= {number for number in found if suspects[number].moved}
+    named = found - suspects.numbers(("state",))
+    follows_ops = process.a.header.level == "op"
+    return named if named and follows_ops else found
+
+
+def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
+    site = suspect.site
+    made = None
+    if suspect.kind == "uninitialised" and suspect.storage is not None:
+        made = maker(process.a.file, suspect.storage, suspect.record)
+    return Cause(
+        kind=suspect.kind,
+        process=process.name,
+        step=suspect.step,
+        record=suspect.record,
+        count=suspect.count,
+        steps=suspect.steps,
+        certain=suspect.certain,
+        may_follow=sorted(suspect.may_follow),
+        op=site.op if site else None if suspect.arrival is None else suspect.arrival.op,
+        overload=site.overload if site else "",
+        phase=site.phase if site else None,
+        node=(site.node or None) if site else None,
+        module=(site.module or None) if site else suspect.name if _is_module(suspect) else None,
+        source=_source(site),
+        device=site.device if site else None,
+        inputs=list(site.shapes) if site else [],
+        arguments=named_arguments(suspect.arguments),
+        argument=suspect.argument or (None if _is_module(suspect) else suspect.name),
+        a=suspect.a,
+        b=suspect.b,
+        made=_source(made),
+        reaches=Reach(**suspect.reaches),
+        inherited=suspect.inherited,
+        hints=_hints(process, suspect),
+    )
+
+
+def _is_module(suspect: Suspect) -> bool:
+    return suspect.kind == "state"
+
+
+def _source(site: Site | None) -> SourceLine | None:
+    return SourceLine(*site.source) if site and site.source else None
+
+
+def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
+    """What else was seen that can be the reason."""
+    if suspect.kind not in PYTHON_VARIES:
+        return []
+    hints = [
+        f"{GENERATORS[name]} was in another state in each run, from the start on."
+        for name in process.trail.generators.unseeded
+    ]
+    if process.a.header.hashseed is None and suspect.kind != "data-content":
+        hints.append("PYTHONHASHSEED is not set: sets of strings have another order in each run.")
+    return hints
+
+
+def _merged(matter: Sequence[_Told]) -> list[Cause]:
+    """Alike causes of several processes as one."""
+    kept: list[Cause] = []
+    numbers: dict[tuple[int, int], int] = {}
+    for told in matter:
+        alike = next((at for at, cause in enumerate(kept) if _alike(cause, told.cause)), None)
+        if alike is None:
+            numbers[told.process, told.number] = len(kept)
+            kept.append(told.cause)
+        else:
+            numbers[told.process, told.number] = alike
+            kept[alike] = _joined(kept[alike], told.cause)
+    place = {process: told.process for told in matter for process in (told.cause.process,)}
+    return [
+        msgspec.structs.replace(
+            cause,
+            may_follow=[
+                numbers[place[cause.process], number]
+                for number in cause.may_follow
+                if (place[cause.process], number) in numbers
+            ],
+        )
+        for cause in kept
+    ]
+
+
+def _alike(one: Cause, other: Cause) -> bool:
+    return one.process != other.process and _what(one) == _what(other)
+
+
+def _what(cause: Cause) -> tuple[object, ...]:
+    return (
+        cause.kind,
+        cause.step,
+        cause.op,
+        cause.node,
+        cause.module,
+        cause.phase,
+        cause.argument if cause.kind != "seed" else None,
+    )
+
+
+def _joined(one: Cause, other: Cause) -> Cause:
+    return msgspec.structs.replace(
+        one,
+        also=[*one.also, other.process],
+        count=one.count + other.count,
+        inherited=one.inherited + other.inherited,
+        reaches=_first_reached([one, other]),
+    )
+
+
+def _first_reached(found: Sequence[Cause]) -> Reach:
+    first: dict[str, int] = {}
+    for cause in found:
+        for what, step in cause.reaches.steps().items():
+            first[what] = min(step, first.get(what, step))
+    return Reach(**first)
+
+
+def _settings(processes: Sequence[ComparedProcess], matter: Sequence[Cause]) -> Cause | None:
+    """Settings that differ come first: with them a difference is expected."""
+    names = [
+        setting.name
+        for process in processes
+        for setting in process.settings
+        if setting.name != "arguments"
+    ]
+    if not names or not matter:
+        return None
+    return Cause(
+        kind="settings",
+        process=matter[0].process,
+        step=0,
+        record=0,
+        count=len(set(names)),
+        argument=", ".join(dict.fromkeys(names)),
+        reaches=_first_reached(matter),
+    )
+
+
+def _expected(cause: Cause) -> Cause:
+    """A cause that different settings explain as well."""
+    follows = [0, *(number + 1 for number in cause.may_follow)]
+    return msgspec.structs.replace(cause, certain=False, may_follow=follows)

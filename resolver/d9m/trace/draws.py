@@ -1,0 +1,60 @@
+"""Random numbers: what each op drew from, and the generators at the end of each step."""
+
+from __future__ import annotations
+
+from d9m.trace.align import Matched
+from d9m.trace.stream_records import CalledOp, Site, StepEnd
+from d9m.trace.suspects import DRAWS, Suspect, Suspects, place
+
+SEEDED_BY_CHANCE = ("python", "numpy")
+"""Generators that begin differently in each process. A difference counts once they were equal."""
+
+
+class Generators:
+    """The generators of one process, in both runs."""
+
+    def __init__(self, suspects: Suspects) -> None:
+        self._suspects = suspects
+        self._were_equal: set[str] = set()
+        self._differed: set[str] = set()
+
+    @property
+    def unseeded(self) -> list[str]:
+        """Those that were never seen equal."""
+        return [name for name in SEEDED_BY_CHANCE if name in self._differed - self._were_equal]
+
+    def drawn(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> set[int]:
+        """The cause, if the op drew from a generator in another state."""
+        if a.generator is None or b.generator is None or a.generator == b.generator:
+            return set()
+        seed, its_seed = str(a.generator[0]), str(b.generator[0])
+        suspect = Suspect(
+            kind="seed" if seed != its_seed else "generator",
+            step=at.a.step,
+            record=at.a.number,
+            its_record=at.b.number,
+            site=site,
+            arguments=a.arguments,
+            argument=site.device,
+            a=seed,
+            b=its_seed,
+        )
+        return {self._suspects.add(at, suspect, (site.device, seed, its_seed), place(site))}
+
+    def compare(self, at: Matched, a: StepEnd, b: StepEnd) -> None:
+        """At the end of a step. A difference that no op explains is a cause of its own."""
+        for name in a.generators.keys() & b.generators.keys():
+            if a.generators[name] == b.generators[name]:
+                self._were_equal.add(name)
+            elif name in SEEDED_BY_CHANCE and name not in self._were_equal:
+                self._differed.add(name)
+            elif not self._suspects.numbers((*DRAWS, "structure")):
+                suspect = Suspect(
+                    kind="generator",
+                    step=at.a.step,
+                    record=at.a.number,
+                    its_record=at.b.number,
+                    argument=name,
+                    certain=False,
+                )
+                self._suspects.add(at, suspect, (name,))

@@ -1,0 +1,204 @@
+"""The answer of `d9m diff` and `d9m hunt`, version 1 of its JSON."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from d9m.errors import ExitCode
+from d9m.model.advice import Tool
+from d9m.model.records import Default, Outcome
+from d9m.model.settings import Settings
+
+SCHEMA_VERSION = 1
+
+CauseKind: TypeAlias = Literal[
+    "settings", "op", "compiled", "collective", "seed", "generator", "data-order", "data-content",
+    "uninitialised", "outside-write", "outside-value", "argument", "structure", "state",
+]  # fmt: skip
+
+
+class SourceLine(msgspec.Struct, frozen=True):
+    file: str
+    line: int
+    function: str
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """The first step in which a difference shows in each of these; null: it does not."""
+
+    data: int | None = None
+    loss: int | None = None
+    gradients: int | None = None
+    parameters: int | None = None
+    outputs: int | None = None
+
+    def steps(self) -> dict[str, int]:
+        """Those that it shows in."""
+        found = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return {name: step for name, step in found if step is not None}
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """The op alone, called again and again with the recorded values."""
+
+    repeats: int
+    distinct: int
+    """Different results."""
+    changed: float | None
+    """Share of elements that were not the same in all of them."""
+    max_ulp: int | None
+    with_advice: int | None
+    """Different results with the advised settings; null: nothing is advised."""
+
+
+class CauseAdvice(msgspec.Struct, frozen=True):
+    """What the knowledge base says of a cause."""
+
+    query: str
+    outcome: Outcome
+    default: Default
+    solutions: list[str]
+    """Labels."""
+    sources: list[str]
+    settings: Settings
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    kind: CauseKind
+    process: str
+    also: list[str] = []
+    """Other processes in which it is the same."""
+    step: int
+    """The first one in which it shows."""
+    record: int
+    """Line of run A's recording."""
+    count: int = 1
+    steps: list[int] = []
+    certain: bool = True
+    may_follow: list[int] = []
+    """Causes, by their place in this list, of which it can be a consequence that no tensor carried.
+    """
+    op: str | None = None
+    overload: str = ""
+    phase: str | None = None
+    node: str | None = None
+    module: str | None = None
+    source: SourceLine | None = None
+    device: str | None = None
+    inputs: list[str] = []
+    arguments: dict[str, str] = {}
+    argument: str | None = None
+    """The argument, generator, graph, loader or setting that differs."""
+    a: str | None = None
+    b: str | None = None
+    made: SourceLine | None = None
+    """Where the memory was made that nobody has written."""
+    reaches: Reach = Reach()
+    inherited: int = 0
+    """Later ops that differ because of it."""
+    replay: Replay | None = None
+    advice: CauseAdvice | None = None
+    hints: list[str] = []
+
+
+class RecordedRun(msgspec.Struct, frozen=True):
+    path: str
+    processes: list[str]
+    steps: int
+    level: str
+    inputs: str
+    digest: str
+    ended: str
+    command: list[str] = []
+
+
+class SettingDifference(msgspec.Struct, frozen=True):
+    name: str
+    a: str | None
+    b: str | None
+    step: int | None = None
+    """From which on; null: from the start."""
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Records that were compared."""
+
+    records: int = 0
+    equal: int = 0
+    inherited: int = 0
+    absorbed: int = 0
+    """Ops that got other inputs and gave equal results."""
+    forks: int = 0
+
+
+class First(msgspec.Struct, frozen=True):
+    process: str
+    step: int
+    record: int
+    cause: int
+
+
+class ForkSide(msgspec.Struct, frozen=True):
+    step: int
+    record: int
+    text: str
+
+
+class ForkPlace(msgspec.Struct, frozen=True):
+    """Where the runs do different things; null: that run does nothing more."""
+
+    process: str
+    a: ForkSide | None
+    b: ForkSide | None
+
+
+class Unseen(msgspec.Struct, frozen=True):
+    what: str
+    process: str
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """What hunt did, one line each."""
+
+    runs: int
+    level: str
+    differs_from: int | None
+
+
+class Silence(msgspec.Struct, frozen=True):
+    """What equal runs prove: a difference that shows in this share of pairs can be missed."""
+
+    runs: int
+    pair: float
+
+
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    schema_version: int = SCHEMA_VERSION
+    d9m: Tool
+    same: bool
+    """Nothing that is learned differs."""
+    complete: bool
+    runs: list[RecordedRun]
+    packages: dict[str, str] = {}
+    device: str | None = None
+    threads: int | None = None
+    settings: list[SettingDifference]
+    compared: Counts
+    first: First | None
+    causes: list[Cause]
+    harmless: list[Cause]
+    forks: list[ForkPlace]
+    unseen: list[Unseen]
+    notes: list[str] = []
+    """What a reader must know of the comparison itself."""
+    stages: list[Stage] = []
+    bound: Silence | None = None
+
+
+def exit_code(found: Findings) -> ExitCode:
+    """A difference wins over what could not be compared."""
+    if found.causes:
+        return ExitCode.FINDINGS
+    return ExitCode.ANSWERED if found.complete else ExitCode.UNKNOWN

@@ -1,0 +1,69 @@
+"""What a difference reaches: losses, gradients, parameters, and what modules return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from d9m.trace.align import Matched
+from d9m.trace.memory import Taints, differing
+from d9m.trace.stream_records import Sums
+from d9m.trace.suspects import Suspect, Suspects
+
+
+class Learned:
+    """The state of one process, in both runs.
+
+    Where ops were recorded, a difference is traced back through the storages that hold it. Where
+    they were not, the first state that differs is a cause of its own, and all others follow.
+    """
+
+    def __init__(self, suspects: Suspects, taints: Taints, follows: bool) -> None:
+        self._suspects = suspects
+        self._taints = taints
+        self._follows = follows
+        self.recorded = False
+        """Whether there was anything that a difference could reach."""
+
+    def sum(self, at: Matched, what: str, a: Sums, b: Sums) -> None:
+        """One digest of all, and each one's where they were recorded."""
+        self.recorded = True
+        if a.whole != b.whole:
+            self._differs(at, what, a.digests, b.digests, None)
+
+    def state(
+        self, at: Matched, what: str | None, a: Sequence[str], b: Sequence[str], module: str | None
+    ) -> None:
+        """`what` it is; None: nothing that is learned, only a place on the way."""
+        self.recorded = self.recorded or what is not None
+        if any(True for _ in differing(a, b)):
+            self._differs(at, what, a, b, module)
+
+    def _differs(
+        self,
+        at: Matched,
+        what: str | None,
+        a: Sequence[str],
+        b: Sequence[str],
+        module: str | None,
+    ) -> None:
+        storages = [mine.storage for _place, mine, _its in differing(a, b)]
+        blame = {cause for storage in storages for cause in self._taints.of(storage)}
+        if not blame and not self._follows:
+            blame = self._suspects.numbers(("data-order", "data-content", "structure", "state"))
+        if not blame and self._suspects.fork is not None:
+            blame = {self._suspects.fork}
+        if not blame:
+            suspect = Suspect(
+                kind="state",
+                step=at.a.step,
+                record=at.a.number,
+                its_record=at.b.number,
+                name=module,
+                argument=what,
+                certain=False,
+            )
+            blame = {self._suspects.add(at, suspect, ("state",))}
+            for storage in storages:
+                self._taints.put(storage, blame)
+        if what is not None:
+            self._suspects.reach(what, at.a.step, blame)

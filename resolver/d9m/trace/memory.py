@@ -1,0 +1,76 @@
+"""Which storages of a process hold something that differs between the runs, and because of what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+_DIGEST = re.compile(r"([0-9a-f]+|-)(?:([.uvnxr+])(\d+))?\Z")
+
+
+class Bits(msgspec.Struct, frozen=True):
+    """What a digest says: content, how it came there, and the storage that holds it."""
+
+    content: str
+    letter: str = ""
+    storage: int | None = None
+
+
+def bits(digest: str) -> Bits:
+    found = _DIGEST.match(digest)
+    if found is None:
+        return Bits(digest)
+    content, letter, storage = found.groups()
+    return Bits(content, letter or "", None if storage is None else int(storage))
+
+
+def differing(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, Bits, Bits]]:
+    """Place and both sides of what has other content."""
+    for place, (one, other) in enumerate(zip(a, b)):
+        if one != other:
+            mine, its = bits(one), bits(other)
+            if mine.content != its.content:
+                yield place, mine, its
+
+
+class Taints:
+    """Storage of run A -> the causes of its difference."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, frozenset[int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._of)
+
+    def of(self, storage: int | None) -> frozenset[int]:
+        return self._of.get(storage, frozenset()) if storage is not None else frozenset()
+
+    def alive(self) -> set[int]:
+        return {cause for causes in self._of.values() for cause in causes}
+
+    def put(self, storage: int | None, causes: Iterable[int]) -> None:
+        found = frozenset(causes)
+        if storage is not None and found:
+            self._of[storage] = found
+
+    def clear(self, storage: int | None) -> None:
+        if storage is not None:
+            self._of.pop(storage, None)
+
+    def written(self, a: Sequence[str], b: Sequence[str], causes: Iterable[int]) -> bool:
+        """Note what was written: what differs is tainted, what is equal and whole no longer is.
+        Whether anything differs.
+        """
+        found, any_differs = frozenset(causes), False
+        for one, other in zip(a, b):
+            mine, its = bits(one), bits(other)
+            if mine.content != its.content:
+                any_differs = True
+                self.put(
+                    mine.storage, found | self.of(mine.storage) if mine.letter == "+" else found
+                )
+            elif mine.letter != "+":
+                self.clear(mine.storage)
+        return any_differs

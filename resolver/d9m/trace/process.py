@@ -1,0 +1,112 @@
+"""One process of a program, followed through both of its recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from d9m.errors import D9mError, DataError, UsageError
+from d9m.trace import settings_differ
+from d9m.trace.align import Fork, Matched, align, resumed_after
+from d9m.trace.causes import Trail
+from d9m.trace.findings import ForkPlace, ForkSide, SettingDifference
+from d9m.trace.reading import Placed, RecordStream
+from d9m.trace.stream_records import Blindness, CalledOp
+
+MOST_FORKS = 20
+"""Forks that are listed; all are counted."""
+
+
+class ComparedProcess(msgspec.Struct, kw_only=True):
+    name: str
+    a: RecordStream
+    b: RecordStream
+    trail: Trail
+    settings: list[SettingDifference]
+    forks: list[ForkPlace] = []
+    unseen: list[str] = []
+    resumed_after: int | None = None
+    """The step of run A after which run B goes on."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether both ended by themselves, or where they were wanted to."""
+        return all(stream.ended in ("exit", "steps") for stream in (self.a, self.b))
+
+
+def name(stream: RecordStream) -> str:
+    """What a reader calls a process."""
+    number = stream.header.process
+    return f"rank {stream.header.rank}" + (f", process {number}" if number else "")
+
+
+def follow(
+    a: RecordStream, b: RecordStream, steps: tuple[int, int] | None, resume: bool
+) -> ComparedProcess:
+    """Compare both recordings of a process, record by record.
+
+    `steps` are the first ones to be compared; with `resume`, they are looked for where the second
+    run goes on after a step of the first. Raises UsageError or DataError where the recordings were
+    made in different ways.
+    """
+    one, other = a.header, b.header
+    _must_agree(a, "digests", one.digest, other.digest, DataError)
+    _must_agree(a, "level", one.level, other.level, UsageError)
+    exact = one.inputs == other.inputs == "exact"
+    process = ComparedProcess(
+        name=name(a),
+        a=a,
+        b=b,
+        trail=Trail(a, exact),
+        settings=settings_differ.at_start(one, other),
+    )
+    if steps is None and resume:
+        steps = _start(process)
+    for seen in align(a, b, lambda: process.trail.quiet, steps):
+        process.trail.see(seen)
+        if isinstance(seen, Matched):
+            process.settings += settings_differ.changed(seen)
+            _notice(process, seen)
+        elif isinstance(seen, Fork) and len(process.forks) < MOST_FORKS:
+            process.forks.append(ForkPlace(process.name, _side(a, seen.a), _side(b, seen.b)))
+    process.trail.suspects.link()
+    for stream in (a, b):
+        stream.read_to_end()
+    return process
+
+
+def _must_agree(
+    stream: RecordStream, what: str, one: str, other: str, error: Callable[..., D9mError]
+) -> None:
+    if one != other:
+        raise error(
+            f"{name(stream)} was recorded with {what} {one} in one run and {other} in the other: "
+            "they cannot be compared",
+            tip="record both runs again in the same way, with d9m trace",
+        )
+
+
+def _start(process: ComparedProcess) -> tuple[int, int] | None:
+    begins = (process.a.header.steps[0] or 0, process.b.header.steps[0] or 0)
+    if begins[0] != begins[1]:
+        return max(begins), max(begins)
+    process.resumed_after = resumed_after(process.a.file, process.b.file)
+    return None if process.resumed_after is None else (process.resumed_after + 1, begins[1])
+
+
+def _notice(process: ComparedProcess, at: Matched) -> None:
+    for placed in (at.a, at.b):
+        if isinstance(placed.record, Blindness) and placed.record.why not in process.unseen:
+            process.unseen.append(placed.record.why)
+
+
+def _side(stream: RecordStream, placed: Placed | None) -> ForkSide | None:
+    if placed is None:
+        return None
+    record = placed.record
+    if not isinstance(record, CalledOp):
+        return ForkSide(placed.step, placed.number, str(placed.key[0]))
+    site = stream.sites[record.site]
+    where = f" ({site.source[0]}:{site.source[1]})" if site.source else ""
+    return ForkSide(placed.step, placed.number, site.op.removeprefix("aten::") + where)

@@ -1,0 +1,230 @@
+"""A stream, read record by record. It may lack its end: the process was killed, or still runs."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain, zip_longest
+from pathlib import Path
+
+import msgspec
+
+from d9m.errors import DataError, quote, reason
+from d9m.trace.stream_records import (
+    BatchContent,
+    BatchIndices,
+    CalledCollective,
+    CalledOp,
+    GraphInputs,
+    GraphOutputs,
+    InitialParameters,
+    Key,
+    ModuleGradients,
+    ModuleName,
+    ModuleOutputs,
+    ReadValue,
+    Site,
+    StepEnd,
+    StreamEnd,
+    StreamHeader,
+    StreamRecord,
+    UpdatedParameters,
+    site_key,
+)
+
+FORMAT = 1
+LONGEST = 1 << 24
+"""Bytes of one line."""
+BLOCK = 1 << 18
+
+_line = msgspec.json.Decoder(StreamRecord | Site | ModuleName)
+_header = msgspec.json.Decoder(StreamHeader)
+_end = msgspec.json.Decoder(StreamEnd)
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A record, where it stands."""
+
+    number: int
+    """Of its line; the header is line 0."""
+    step: int
+    record: StreamRecord
+    key: Key
+
+
+class RecordStream:
+    """One process's recording. Raises DataError for a file that is damaged or a newer format's."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.header = _read_header(file)
+        self.sites: dict[int, Site] = {}
+        self.modules: dict[int | str, str] = {}
+        self.end: StreamEnd | None = None
+        """None before the end was read, and where the process was killed."""
+        self.step = self.header.steps[0] or 0
+        """The one that the next line belongs to."""
+        self.number = 0
+        """Of the line that was read last."""
+        self._keys: dict[int, Key] = {}
+        self._table = 0
+        """Of streams with the same sites so far, the same number."""
+        self._held: deque[Placed] = deque()
+        self._line: bytes | None = None
+        """Read, and given back undecoded."""
+        self._lines = _lines(file)
+        next(self._lines, None)
+
+    @property
+    def ended(self) -> str:
+        """How the process ended, once everything was read."""
+        return self.end.ended if self.end is not None else "killed"
+
+    def next(self) -> Placed | None:
+        """The next record; None at the end."""
+        if self._held:
+            return self._held.popleft()
+        while True:
+            line = next(self._rest(), None)
+            if line is None:
+                return None
+            self.number += 1
+            record = self._decoded(line)
+            if isinstance(record, Site):
+                self._learn(record)
+            elif isinstance(record, ModuleName):
+                self.modules[record.number] = record.name
+            elif record is not None:
+                return self._placed(record)
+
+    def read_to_end(self) -> None:
+        """Read what nobody asked for: how it ends."""
+        while self.next() is not None:
+            pass
+
+    def hold(self, records: list[Placed]) -> None:
+        """Give records back, in their order: they are the next ones again."""
+        self._held.extendleft(reversed(records))
+
+    def pass_equal(self, other: RecordStream) -> int:
+        """Pass over the ops that both streams write alike from here on, without decoding them; how
+        many there were.
+        """
+        if self._held or other._held or self._table != other._table:
+            return 0
+        count = 0
+        for mine, its in zip_longest(self._rest(), other._rest(), fillvalue=None):
+            if mine != its or not mine or not mine.startswith(b'["o"'):
+                self._line, other._line = mine, its
+                break
+            count += 1
+        self.number += count
+        other.number += count
+        return count
+
+    def _rest(self) -> Iterator[bytes]:
+        line, self._line = self._line, None
+        return self._lines if line is None else chain([line], self._lines)
+
+    def _decoded(self, line: bytes) -> StreamRecord | Site | ModuleName | None:
+        try:
+            if line.startswith(b"{"):
+                self.end = _end.decode(line)
+                return None
+            return _line.decode(line)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise self._damaged(str(error)) from None
+
+    def _learn(self, site: Site) -> None:
+        self.sites[site.number] = site
+        self._table = hash((self._table, site))
+        self._keys[site.number] = site_key(site)
+
+    def _placed(self, record: StreamRecord) -> Placed:
+        step = self.step
+        if isinstance(record, StepEnd):
+            self.step = record.step + 1
+        return Placed(self.number, step, record, self._key(record))
+
+    def _key(self, record: StreamRecord) -> Key:
+        match record:
+            case CalledOp(site=site) | ReadValue(site=site):
+                if site not in self._keys:
+                    raise self._damaged(f"site {site} is not described")
+                key = self._keys[site]
+                return key if isinstance(record, CalledOp) else ("v", *key)
+            case ModuleOutputs(module=module) | ModuleGradients(module=module):
+                return type(record).__name__, self.modules.get(module, str(module))
+            case GraphInputs(name=name) | GraphOutputs(name=name):
+                return type(record).__name__, name
+            case BatchIndices(loader=loader) | BatchContent(loader=loader):
+                return type(record).__name__, loader
+            case CalledCollective(op=op, group=group):
+                return type(record).__name__, op, group
+            case _:
+                return (type(record).__name__,)
+
+    def _damaged(self, why: str) -> DataError:
+        return DataError(f"{quote(str(self.file))} is damaged at line {self.number + 1}: {why}")
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """The lines that are complete; of a file that grows, when they are asked for."""
+    rest = b""
+    try:
+        with open(file, "rb") as opened:
+            while block := opened.read(BLOCK):
+                lines = (rest + block).split(b"\n")
+                rest = lines.pop()
+                if len(rest) > LONGEST:
+                    raise DataError(f"{quote(str(file))} is not a recording of d9m: no line ends")
+                yield from lines
+    except OSError as error:
+        raise DataError(f"cannot read {quote(str(file))}: {reason(error)}") from None
+
+
+def _read_header(file: Path) -> StreamHeader:
+    first = next(_lines(file), b"")
+    try:
+        header = _header.decode(first)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise DataError(f"{quote(str(file))} is not a recording of d9m: {error}") from None
+    if header.d9m_trace > FORMAT:
+        raise DataError(
+            f"{quote(str(file))} was recorded by a newer d9m (format {header.d9m_trace})",
+            tip="install a newer d9m",
+        )
+    return header
+
+
+_SUMS = (b'["i"', b'["p"', b'["d"')
+
+
+def sums(file: Path) -> Iterator[tuple[str, int, str]]:
+    """Letter, step and digest of all parameters, each time that they were recorded: `i` before
+    the first optimizer step, `p` after each.
+    """
+    step = _read_header(file).steps[0] or 0
+    for line in _lines(file):
+        if line.startswith(_SUMS):
+            try:
+                record = _line.decode(line)
+            except (msgspec.MsgspecError, RecursionError) as error:
+                raise DataError(f"{quote(str(file))} is damaged: {error}") from None
+            if isinstance(record, StepEnd):
+                step = record.step + 1
+            elif isinstance(record, InitialParameters):
+                yield "i", step, record.whole
+            elif isinstance(record, UpdatedParameters):
+                yield "p", step, record.whole
+
+
+def maker(file: Path, storage: int, before: int) -> Site | None:
+    """The op that made a storage, as it is recorded before a line."""
+    stream, made = RecordStream(file), None
+    ending = f".{storage}"
+    while (placed := stream.next()) is not None and placed.number < before:
+        record = placed.record
+        if isinstance(record, CalledOp) and any(one.endswith(ending) for one in record.outputs):
+            made = made or stream.sites[record.site]
+    return made

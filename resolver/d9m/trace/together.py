@@ -1,0 +1,30 @@
+"""Collectives of one process: what it sent, and by which one a difference came in."""
+
+from __future__ import annotations
+
+from d9m.trace.memory import Taints
+from d9m.trace.stream_records import CalledCollective, Name
+from d9m.trace.suspects import Arrival
+
+
+class Mailbox:
+    def __init__(self, taints: Taints) -> None:
+        self.sent: dict[tuple[Name, int], frozenset[int]] = {}
+        """Group and number of a collective -> causes of what this process put in, if it differed.
+        """
+        self._taints = taints
+        self._writers: dict[int, Arrival] = {}
+        self._last: Arrival | None = None
+
+    def called(self, collective: CalledCollective, blame: set[int]) -> None:
+        arrival = Arrival(collective.op, collective.group, collective.number)
+        self._last = arrival
+        if blame:
+            self.sent[collective.group, collective.number] = frozenset(blame)
+        for storage in collective.writes:
+            self._writers[storage] = arrival
+            self._taints.clear(storage)
+
+    def brought(self, storage: int | None) -> Arrival | None:
+        """The collective that wrote a storage, as far as anybody can tell."""
+        return self._writers.get(-1 if storage is None else storage, self._last)
