@@ -17,6 +17,7 @@ from d9m.errors import ExitCode
 COMMANDS = {
     "advise": "The exact settings for an environment and ops.",
     "check": "Compare this machine with the advice, then probe it.",
+    "trace": "Record a run of a program, to compare it with another.",
     "explain": "Recognise an error or warning text, and answer it.",
     "show": "One record or op across all versions.",
     "list": "Filterable lists of what is known.",

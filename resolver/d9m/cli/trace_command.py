@@ -1,0 +1,131 @@
+"""`d9m trace`: record one run of a program, or say what a recording holds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from d9m.cli import output
+from d9m.errors import ExitCode
+
+if TYPE_CHECKING:
+    from d9m.trace.start import Wish
+
+PLACE = "d9m-runs"
+"""Folder of the recordings that nobody gave a name."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("trace", context_settings={"allow_interspersed_args": False})(command)
+
+
+def command(
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND…", help="What to run: -- python train.py --epochs 1."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="RUN", help="Folder of the recording."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a recording that is there.")
+    ] = False,
+    level: Annotated[str, typer.Option(help="How much is recorded: step.")] = "step",
+    steps: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|A:B",
+            help="End the program after N steps; or record steps A to B, both included.",
+        ),
+    ] = None,
+    step_by: Annotated[
+        str,
+        typer.Option("--step-by", help="What ends a step: auto, optimizer, backward, explicit."),
+    ] = "auto",
+    max_size: Annotated[
+        str,
+        typer.Option("--max-size", metavar="SIZE", help="Of a process's recording: 500MB, 2GB."),
+    ] = "2GB",
+    export: Annotated[
+        bool, typer.Option("--export", help="Print what a job file exports to be recorded.")
+    ] = False,
+    show: Annotated[
+        str | None, typer.Option("--show", metavar="RUN", help="Say what a recording holds.")
+    ] = None,
+) -> None:
+    """Record what a program computes, step by step, as digests; its own code is not touched."""
+    from d9m.errors import UsageError
+
+    asked = [
+        name for name, wanted in (("--export", export), ("--show", show is not None)) if wanted
+    ]
+    if len(asked) > 1:
+        raise UsageError("--export and --show exclude each other")
+    if asked and program:
+        raise UsageError(f"{asked[0]} runs no command")
+    if show is not None:
+        raise typer.Exit(_show(Path(show)))
+    wish = _wish(level, steps, step_by, max_size)
+    path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
+    if export:
+        raise typer.Exit(_export(path, wish, force))
+    if not program:
+        raise UsageError(
+            "there is no command to record", tip="for example: d9m trace -o a -- python train.py"
+        )
+    raise typer.Exit(_record(program, path, wish, force))
+
+
+def _wish(level: str, steps: str | None, step_by: str, max_size: str) -> Wish:
+    from d9m.trace.start import LEVELS, STEP_RULES, Wish
+    from d9m.trace.wishes import read_size, read_steps
+
+    output.one_of("--level", level, LEVELS)
+    output.one_of("--step-by", step_by, STEP_RULES)
+    first, last, stop = read_steps(steps)
+    return Wish(
+        level=level,
+        first=first,
+        last=last,
+        stop=stop,
+        step_by=step_by,
+        max_size=read_size(max_size),
+    )
+
+
+def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:
+    from d9m.render import trace
+    from d9m.trace.contents import contents
+    from d9m.trace.start import start
+
+    ending = start(program, path, wish, force=force)
+    typer.echo(trace.ended(contents(path), str(path)), err=True, nl=False)
+    if ending.code:
+        return ending.code
+    return ExitCode.ANSWERED if ending.processes else ExitCode.ABSENT
+
+
+def _export(path: Path, wish: Wish, force: bool) -> ExitCode:
+    """Make the folder, and print two lines for a job file or a container."""
+    import os
+    import shlex
+
+    from d9m.trace import folder
+    from d9m.trace.start import variables
+
+    folder.make(path, folder.begun([], wish.level), force)
+    for name, value in variables(path, wish, os.environ).items():
+        output.write(f"export {name}={shlex.quote(value)}\n", None)
+    return ExitCode.ANSWERED
+
+
+def _show(path: Path) -> ExitCode:
+    from d9m.render import trace
+    from d9m.trace.contents import contents
+
+    output.write(trace.shown(contents(path), str(path)), None)
+    return ExitCode.ANSWERED

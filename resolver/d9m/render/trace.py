@@ -1,0 +1,83 @@
+"""What `d9m trace` itself prints: how a recording ended, and what one holds."""
+
+from __future__ import annotations
+
+import shlex
+
+from d9m.trace.contents import KINDS, RunContents, StreamContents
+
+NOTHING = """\
+d9m: nothing was recorded: no process of the command stepped a torch optimizer,
+     called backward or read a DataLoader, or Python was started with -I, -E or -S
+"""
+
+ENDS = {
+    "exit": "to its end",
+    "steps": "until the last step that was wanted",
+    "size": "until it had the size that it may have",
+    "killed": "until it was killed",
+}
+
+
+def ended(found: RunContents, path: str) -> str:
+    """The lines on stderr after the program's own."""
+    lines = [f"d9m: {_summary(found)} in {path}\n"] if found.streams else [NOTHING]
+    if found.complaints:
+        lines.append(f"d9m: recording was incomplete: {path}/errors.txt says why\n")
+    slow = [stream for stream in found.streams if stream.header.get("digest") == "crc32"]
+    if slow and found.about.level == "op":
+        lines.append("d9m: recording is several times faster with xxhash: pip install xxhash\n")
+    return "".join(lines)
+
+
+def _summary(found: RunContents) -> str:
+    processes = len(found.streams)
+    steps = max(stream.steps for stream in found.streams)
+    total = sum(stream.bytes for stream in found.streams)
+    return f"{_count(processes, 'process', 'processes')}, {_count(steps, 'step')}, {size(total)}"
+
+
+def shown(found: RunContents, path: str) -> str:
+    """A page about a recording."""
+    about = found.about
+    command = shlex.join(about.command) if about.command else "started by hand or by a job"
+    lines = [f"{path} · level {about.level} · {about.started}", f"  {command}"]
+    if about.exit_code is not None:
+        lines.append(f"  ended with exit code {about.exit_code}")
+    for name, value in about.env.items():
+        lines.append(f"  {name}={value}")
+    for stream in found.streams:
+        lines += ["", *_stream(stream)]
+    if not found.streams:
+        lines += ["", "No process was recorded."]
+    if found.complaints:
+        lines += ["", "Recording was incomplete:", *(f"  {line}" for line in found.complaints)]
+    return "\n".join(lines) + "\n"
+
+
+def _stream(stream: StreamContents) -> list[str]:
+    header = stream.header
+    packages = ", ".join(f"{name} {version}" for name, version in header["packages"].items())
+    place = f"rank {header['rank']} · {packages} · {header['device']}"
+    recorded = [
+        f"{count} {KINDS[letter]}" for letter, count in stream.counts.items() if letter in KINDS
+    ]
+    return [
+        f"{stream.name} · {place} · {header['threads']} threads · {header['digest']}",
+        f"  {' '.join(header['argv'])}",
+        f"  {_count(stream.steps, 'step')}, {ENDS.get(stream.ended, stream.ended)}"
+        f" · {size(stream.bytes)}",
+        *([f"  {', '.join(recorded)}"] if recorded else []),
+    ]
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def size(count: int) -> str:
+    """Bytes, as short as a person says it."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count} bytes"

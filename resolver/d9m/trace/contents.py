@@ -1,0 +1,73 @@
+"""What a run folder holds, without following its records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from d9m.errors import DataError, quote
+from d9m.trace import folder
+from d9m.trace.folder import RunInfo
+
+KINDS = {
+    "o": "ops", "v": "values", "m": "module outputs", "h": "module gradients",
+    "c": "compiled graphs", "k": "collectives", "x": "picked indices", "b": "batches",
+    "l": "losses", "g": "gradients", "p": "parameters",
+}  # fmt: skip
+"""Letter of a record -> what a person calls several of them."""
+
+
+class StreamContents(msgspec.Struct, frozen=True):
+    """What one process left."""
+
+    name: str
+    header: dict[str, Any]
+    steps: int
+    """That ended while they were recorded."""
+    counts: dict[str, int]
+    """Letter of a record -> how many there are."""
+    ended: str
+    """`exit`, `steps`, `size` or `killed`."""
+    bytes: int
+
+
+class RunContents(msgspec.Struct, frozen=True):
+    about: RunInfo
+    streams: tuple[StreamContents, ...]
+    complaints: tuple[str, ...]
+    """What the recorder could not do."""
+
+
+def contents(path: Path) -> RunContents:
+    """Raises DataError for what is no recording."""
+    about = folder.about(path)
+    streams = tuple(_stream(stream) for stream in folder.streams(path))
+    return RunContents(about, streams, tuple(folder.complaints(path)))
+
+
+def _stream(path: Path) -> StreamContents:
+    counts: dict[str, int] = {}
+    tail: dict[str, Any] = {}
+    header: dict[str, Any] | None = None
+    with open(path, "rb") as lines:
+        for line in lines:
+            if line.startswith(b'["'):
+                letter = chr(line[2])
+                counts[letter] = counts.get(letter, 0) + 1
+            elif line.startswith(b"{") and line.endswith(b"\n"):
+                found = _object(line, path)
+                header, tail = (found, tail) if header is None else (header, found)
+    if header is None:
+        raise DataError(f"{quote(str(path))} is damaged: it has no header")
+    ended = str(tail.get("ended", "killed"))
+    steps = counts.get("d", 0)
+    return StreamContents(path.name, header, steps, counts, ended, path.stat().st_size)
+
+
+def _object(line: bytes, path: Path) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.MsgspecError as error:
+        raise DataError(f"{quote(str(path))} is damaged: {error}") from None

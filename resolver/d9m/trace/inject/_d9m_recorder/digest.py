@@ -1,0 +1,66 @@
+# pyright: basic
+"""Digests of bytes: xxh3 where its library can be loaded, else crc32."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import zlib
+from importlib.machinery import EXTENSION_SUFFIXES
+
+
+class Digester:
+    """Makes hex text of bytes. `name` goes into the stream: other digests cannot be compared."""
+
+    def __init__(self, folder: str | None) -> None:
+        found = _xxhash(folder)
+        if found is None:
+            self.name, self._digest, self._form = "crc32", zlib.crc32, "%08x"
+        else:
+            self.name, self._digest, self._form = "xxh3-64", found.xxh3_64_intdigest, "%016x"
+
+    def of(self, data) -> str:
+        """Of any object with a buffer."""
+        return self._form % self._digest(data)
+
+    def at(self, address: int, count: int) -> str:
+        """Of `count` bytes of memory. Nothing is copied."""
+        if not count:
+            return self._form % self._digest(b"")
+        return self._form % self._digest((ctypes.c_char * count).from_address(address))
+
+
+def _xxhash(folder: str | None):
+    """The compiled part of xxhash: the program's own, or the launcher's if this Python can load it.
+
+    It is loaded without a place in `sys.modules`: the program sees no module that it did not
+    import.
+    """
+    for where in (_installed(), folder):
+        path = _extension(where)
+        if path is None:
+            continue
+        spec = importlib.util.spec_from_file_location("_xxhash", path)
+        if spec is None or spec.loader is None:
+            continue
+        try:
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        except ImportError:  # of another system or libc
+            continue
+        if hasattr(module, "xxh3_64_intdigest"):
+            return module
+    return None
+
+
+def _installed() -> str | None:
+    spec = importlib.util.find_spec("xxhash")
+    return spec.origin and os.path.dirname(spec.origin) if spec else None
+
+
+def _extension(folder: str | None) -> str | None:
+    if folder is None:
+        return None
+    paths = [os.path.join(folder, "_xxhash" + suffix) for suffix in EXTENSION_SUFFIXES]
+    return next((path for path in paths if os.path.isfile(path)), None)

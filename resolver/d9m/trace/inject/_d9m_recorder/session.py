@@ -1,0 +1,165 @@
+# pyright: basic
+"""One recording of one process: its stream, its steps, and the rule that no fault leaves it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+
+from . import generators, header
+from .digest import Digester
+from .stream import Stream, compact
+
+LONGEST = 400
+"""Characters of a fault's text."""
+
+
+class Session:
+    """What frameworks are recorded with. `on` says whether records are wanted right now."""
+
+    def __init__(self, settings) -> None:
+        self.settings = settings
+        self.digester = Digester(settings.xxhash)
+        self.step = 0
+        self.on = settings.holds(0)
+        self.explicit = False
+        self.frameworks: list = []
+        self._faults: set = set()
+        self._told: set = set()
+        self._since_end = False
+        self._ended = False
+        self._waits = header.is_worker()
+        self.stream = self._new_stream()
+
+    def _new_stream(self) -> Stream:
+        settings = self.settings
+        return Stream(
+            settings.folder,
+            header.rank(os.environ),
+            lambda number: header.header(self, number),
+            settings.max_size,
+        )
+
+    # What frameworks call.
+
+    def add(self, line: str) -> None:
+        """A line that was made by hand."""
+        if self._waits:
+            return
+        self._since_end = True
+        self.stream.add(line)
+
+    def record(self, *items) -> None:
+        self.add(compact(items) + "\n")
+
+    def unseen(self, why: str) -> None:
+        """From here on something cannot be seen; said once for each reason."""
+        if self.on and why not in self._told:
+            self._told.add(why)
+            self.record("u", why)
+
+    def train(self) -> None:
+        """This process trains: a worker that only prepares data never calls this."""
+        self._waits = False
+
+    def guarded(self, place: str, act, *arguments):
+        """What `act` returns, or None where it failed, which is written down, once for each place.
+
+        The second value of the pair says whether it did.
+        """
+        try:
+            return act(*arguments), True
+        except Exception as fault:
+            self.fault(place, fault)
+            return None, False
+
+    def fault(self, place: str, fault: Exception) -> None:
+        if place in self._faults:
+            return
+        self._faults.add(place)
+        where = traceback.extract_tb(fault.__traceback__)[-1:]
+        line = f"{os.path.basename(where[0].filename)}:{where[0].lineno}" if where else "?"
+        text = f"{type(fault).__name__}: {fault}".replace("\n", " ")[:LONGEST]
+        try:
+            self.unseen("fault")
+            with open(os.path.join(self.settings.folder, "errors.txt"), "a") as file:
+                file.write(f"process {os.getpid()}: {place}: {text} ({line})\n")
+        except Exception:
+            self.on = False
+
+    def end_step(self, rule: str) -> None:
+        """A step ended by `rule`, if that is the rule that counts here."""
+        if self._ended or not self._counts(rule):
+            return
+        if self.on:
+            self._write_end(rule)
+        self.step += 1
+        self.on = self.settings.holds(self.step) and not self.stream.closed
+        for framework in self.frameworks:
+            self.guarded("a step's end", framework.step_ended)
+        if self.settings.stop is not None and self.step >= self.settings.stop:
+            self._leave()
+
+    def _counts(self, rule: str) -> bool:
+        wanted = self.settings.step_by
+        if wanted == "auto":
+            wanted = "explicit" if self.explicit else "optimizer"
+        return rule == wanted
+
+    def _write_end(self, rule: str) -> None:
+        for framework in self.frameworks:
+            self.guarded("settings", framework.write_settings)
+        if threading.active_count() > 1:
+            self.unseen("thread")
+        self.record("d", self.step, self._generators(), rule)
+        self.stream.flush()
+        self._since_end = False
+        if self.stream.failure is not None:
+            self.fault("the stream", self.stream.failure)
+        elif self.stream.full:
+            self.record("u", "size")
+            self.stream.end({"ended": "size", "steps": self.step + 1})
+
+    def _generators(self) -> dict:
+        found: dict = {}
+        for framework in self.frameworks:
+            more, _done = self.guarded("a framework's generators", framework.generators)
+            found.update(more or {})
+        more, _done = self.guarded("generators", generators.states, self.digester)
+        found.update(more or {})
+        return found
+
+    # How it ends.
+
+    def _leave(self) -> None:
+        """The last step that was wanted is over, and so is the program."""
+        self.close("steps")
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:  # noqa: S112  a stream that is closed has nothing to flush
+                continue
+        os._exit(0)
+
+    def close(self, how: str = "exit") -> None:
+        """Write the end. What frameworks have hooked is taken off by `end` of each."""
+        if self._ended:
+            return
+        self._ended = True
+        if how == "exit" and self.on and self._since_end and not self._waits:
+            self.guarded("the end", self._write_end, "end")
+        self.on = False
+        for framework in self.frameworks:
+            self.guarded("the end", framework.end)
+        self.guarded("the tail", self.stream.end, {"ended": how, "steps": self.step})
+
+    def forked(self) -> None:
+        """In the child of a fork: the parent's stream is not its own."""
+        self._waits = True
+        self._since_end = False
+        self._told = set()
+        self.stream = self._new_stream()
+        for framework in self.frameworks:
+            self.guarded("a fork", framework.forked)

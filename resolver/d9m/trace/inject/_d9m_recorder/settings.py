@@ -1,0 +1,48 @@
+# pyright: basic
+"""What the launcher asked for, read once from the variable D9M_TRACE."""
+
+from __future__ import annotations
+
+import json
+
+VARIABLE = "D9M_TRACE"
+
+
+class Settings:
+    """How a process is recorded. A key that is not listed here is a fault of the caller."""
+
+    def __init__(
+        self,
+        folder: str,
+        level: str = "step",
+        first: int = 0,
+        last: int | None = None,
+        stop: int | None = None,
+        inputs: str = "cached",
+        step_by: str = "auto",
+        max_size: int = 2 << 30,
+        xxhash: str | None = None,
+        python: tuple = (),
+    ) -> None:
+        self.folder = folder
+        self.level = level
+        self.first = first
+        self.last = last
+        self.stop = stop
+        self.inputs = inputs
+        self.step_by = step_by
+        self.max_size = max_size
+        self.xxhash = xxhash
+        self.python = tuple(python)
+
+    def holds(self, step: int) -> bool:
+        """Whether this step is to be recorded."""
+        return self.first <= step and (self.last is None or step <= self.last)
+
+    def over(self, step: int) -> bool:
+        """Whether nothing is to be recorded from this step on."""
+        return self.last is not None and step > self.last
+
+
+def read(text: str) -> Settings:
+    return Settings(**json.loads(text))

@@ -1,0 +1,84 @@
+# pyright: basic
+"""Digests of tensors: of their bytes where they are, without an op of torch's if possible."""
+
+from __future__ import annotations
+
+NONE = "-"
+"""Stands for a tensor without content, or for none at all."""
+
+
+class Tensors:
+    """Makes digests of tensors. What is no plain memory is taken apart into what is."""
+
+    def __init__(self, torch, session) -> None:
+        self._torch = torch
+        self._digester = session.digester
+        self._silent = torch._C._DisableTorchDispatch
+
+    def digest(self, tensor) -> str:
+        """Of the values of a tensor, wherever it lives."""
+        found = [self.of_plain(part) for part in self.parts(tensor)]
+        return found[0] if len(found) == 1 else self.joined(found)
+
+    def joined(self, digests: list) -> str:
+        return self._digester.of(" ".join(digests).encode()) if digests else NONE
+
+    def parts(self, tensor) -> list:
+        """The tensors with memory of their own that hold this one's values."""
+        torch = self._torch
+        if tensor.layout is torch.strided:
+            if type(tensor) in (torch.Tensor, torch.nn.Parameter):
+                return [tensor]
+            flatten = getattr(tensor, "__tensor_flatten__", None)
+            if flatten is None:
+                return [tensor]
+            names, _context = flatten()
+            parts: list = []
+            for name in names:
+                parts += self.parts(getattr(tensor, name))
+            return parts
+        if tensor.layout is torch.sparse_coo:
+            return [tensor._indices(), tensor._values()]
+        if tensor.layout is torch.sparse_csr or tensor.layout is torch.sparse_bsr:
+            return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
+        if tensor.layout is torch.sparse_csc or tensor.layout is torch.sparse_bsc:
+            return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
+        return [tensor.to_dense()]
+
+    def of_plain(self, tensor) -> str:
+        span = dense(tensor)
+        kind = tensor.device.type
+        if kind == "cpu" and span is not None:
+            return self._digester.at(tensor.data_ptr(), span)
+        if kind == "meta":
+            return NONE
+        with self._silent(), self._torch.no_grad():
+            copied = compact(tensor)
+            copied = copied if kind == "cpu" else copied.cpu()
+        return self._digester.at(copied.data_ptr(), copied.numel() * copied.element_size())
+
+
+def dense(tensor) -> int | None:
+    """Bytes of the memory that the tensor covers without a gap, in whatever order; None if it has
+    gaps.
+
+    An expanded dimension holds the same memory many times, and counts once.
+    """
+    if tensor.is_contiguous():
+        return tensor.numel() * tensor.element_size()
+    count = 1
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+        if size == 1 or stride == 0:
+            continue
+        if stride != count:
+            return None
+        count *= size
+    return count * tensor.element_size() if tensor.numel() else 0
+
+
+def compact(tensor):
+    """Its elements without gaps, expanded dimensions once. It may be the tensor itself."""
+    for dimension, (stride, size) in enumerate(zip(tensor.stride(), tensor.shape)):
+        if stride == 0 and size > 1:
+            tensor = tensor.narrow(dimension, 0, 1)
+    return tensor.contiguous()

@@ -1,0 +1,175 @@
+"""A program, started so that it is recorded: its environment, its end.
+
+Nothing of d9m is imported in the program: `inject/` lies first on its PYTHONPATH, with a
+`sitecustomize` that begins the recorder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+
+import msgspec
+
+from d9m.errors import UsageError, quote
+from d9m.trace import folder
+
+INJECT = Path(__file__).with_name("inject")
+
+LEVELS = ("step",)
+STEP_RULES = ("auto", "optimizer", "backward", "explicit")
+
+GRACE = 10.0
+"""Seconds that a program has to end after it was asked to."""
+TICK = 0.2
+"""Seconds between two looks at a run that is watched."""
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be recorded. The recorder's `settings.py` has the same names."""
+
+    level: str = "step"
+    first: int = 0
+    last: int | None = None
+    """Both included; None: to the end."""
+    stop: int | None = None
+    """The program is ended after so many steps."""
+    inputs: str = "cached"
+    step_by: str = "auto"
+    max_size: int = 2 << 30
+    """Bytes of one stream."""
+    python: tuple[str, ...] = ()
+    """Statements that run right after the framework's import."""
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a recorded program ended."""
+
+    code: int
+    """As a shell reports it: 128 and the signal's number, if one ended it."""
+    stopped: bool
+    """Whether `watch` ended it."""
+    processes: int
+    """That were recorded."""
+
+
+def variables(path: Path, wish: Wish, own: Mapping[str, str]) -> dict[str, str]:
+    """What the program must find in its environment, given that it would find `own`."""
+    found = importlib.util.find_spec("xxhash")
+    settings = msgspec.to_builtins(wish) | {
+        "folder": str(path.absolute()),
+        "xxhash": found and found.origin and str(Path(found.origin).parent),
+    }
+    places = [str(INJECT), own.get("PYTHONPATH", "")]
+    return {
+        "PYTHONPATH": os.pathsep.join(place for place in places if place),
+        "D9M_TRACE": msgspec.json.encode(settings).decode(),
+    }
+
+
+def start(
+    command: Sequence[str],
+    path: Path,
+    wish: Wish,
+    *,
+    env: Mapping[str, str] | None = None,
+    force: bool = False,
+    watch: Callable[[], bool] | None = None,
+) -> Ending:
+    """Run a command to its end, recorded in the folder `path`, which is made.
+
+    Its streams and its working directory are those of this process. `env` is set on top of the
+    environment. With `watch`, the program reads nothing, has a process group of its own, and is
+    ended with all that it started as soon as `watch()` is true. Raises UsageError where the command
+    cannot be run, DataError where the folder cannot be written.
+    """
+    own = os.environ | dict(env or {})
+    if shutil.which(command[0], path=own.get("PATH")) is None:
+        raise _cannot_run(command, "there is no such program")
+    about = folder.begun(command, wish.level, env or {}, wish.python)
+    folder.make(path, about, force)
+    try:
+        child = subprocess.Popen(  # noqa: S603  the user's own command
+            list(command),
+            env=own | variables(path, wish, own),
+            stdin=subprocess.DEVNULL if watch else None,
+            start_new_session=watch is not None,
+        )
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise _cannot_run(command, str(why)) from None
+    stopped = False
+    try:
+        if watch is None:
+            code = _waited(child)
+        else:
+            code, stopped = _watched(child, watch)
+    finally:
+        _end(child, watch is not None)
+    code = code if code >= 0 else 128 - code
+    folder.write_about(path, msgspec.structs.replace(about, ended=folder.now(), exit_code=code))
+    return Ending(code, stopped, len(folder.streams(path)))
+
+
+def _cannot_run(command: Sequence[str], why: str) -> UsageError:
+    return UsageError(
+        f"{quote(command[0])} cannot be run: {why}",
+        tip="what follows -- is started as it stands: -- python train.py",
+    )
+
+
+def _waited(child: subprocess.Popen[bytes]) -> int:
+    """Its exit code. A signal to this process is the program's: it decides what comes of it."""
+    with _passed_on(child):
+        return child.wait()
+
+
+@contextlib.contextmanager
+def _passed_on(child: subprocess.Popen[bytes]) -> Generator[None, None, None]:
+    """Send signals on. Ctrl-C on a terminal reaches the program by itself."""
+
+    def send(number: int, _frame: FrameType | None) -> None:
+        if not (number == signal.SIGINT and os.isatty(0)):
+            child.send_signal(number)
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, send)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _watched(child: subprocess.Popen[bytes], watch: Callable[[], bool]) -> tuple[int, bool]:
+    """Its exit code, and whether `watch` ended it."""
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return child.wait(TICK), False
+        if watch():
+            _end(child, True)
+            return child.wait(), True
+
+
+def _end(child: subprocess.Popen[bytes], group: bool) -> None:
+    """End it, if it still runs, and with `group` everything that it started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if child.poll() is not None and not group:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, number) if group else child.send_signal(number)
+        until = time.monotonic() + GRACE
+        while child.poll() is None and time.monotonic() < until:
+            time.sleep(TICK / 4)

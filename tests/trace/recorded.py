@@ -1,0 +1,71 @@
+"""Programs recorded through the command line, in the framework that the emitted code runs in."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from conftest import needs, shared
+from process import d9m
+
+TESTS = Path(__file__).parents[1]
+PROGRAMS = Path(__file__).with_name("programs")
+
+sys.path.append(str(TESTS / "emitted"))
+from environments import FRAMEWORKS  # noqa: E402  its folder has to be on the path
+
+TORCH = next(found for found in FRAMEWORKS if found.name == "torch-2.13.0")
+
+
+def torch_python() -> str:
+    """The interpreter that has torch; skips the test where there is none."""
+    needs(TORCH.stands, TORCH.name, TORCH.how)
+    return str(TORCH.interpreter)
+
+
+class Recorded:
+    """What came of `d9m trace`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.run = folder / "run"
+        self.code, self.stdout, self.stderr = json.loads((folder / "ended.json").read_text())
+
+    @property
+    def errors(self) -> str:
+        path = self.run / "errors.txt"
+        return path.read_text() if path.exists() else ""
+
+    def streams(self) -> list[list[Any]]:
+        """The lines of each stream, decoded."""
+        files = sorted(self.run.glob("*.d9m"))
+        return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+
+    def stream(self) -> list[Any]:
+        """The lines of the only one."""
+        found = self.streams()
+        assert len(found) == 1, f"{len(found)} streams; stderr: {self.stderr}"
+        return found[0]
+
+    def records(self, letters: str) -> list[Any]:
+        """Those of the only stream whose letter is one of these."""
+        return [line for line in self.stream() if isinstance(line, list) and line[0] in letters]
+
+
+def record(folder: Path, options: str, *command: str, **variables: str) -> Recorded:
+    """Record a command into `folder`/run. It runs where the programs lie."""
+    done = d9m(
+        "trace", "-o", str(folder / "run"), *options.split(), "--", *command,
+        cwd=PROGRAMS, PYTHONDONTWRITEBYTECODE="1", **variables,
+    )  # fmt: skip
+    ended = [done.returncode, done.stdout, done.stderr]
+    (folder / "ended.json").write_text(json.dumps(ended))
+    return Recorded(folder)
+
+
+def recording(name: str, options: str, program: str, *arguments: str) -> Recorded:
+    """A recording that all tests of a run share, by its name."""
+    python = torch_python()
+    folder = shared(name, lambda place: record(place, options, python, program, *arguments))
+    return Recorded(folder)

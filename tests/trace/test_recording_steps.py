@@ -1,0 +1,142 @@
+"""What is recorded step by step, of programs that are started in every way there is."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from recorded import PROGRAMS, Recorded, record, recording, torch_python
+
+from process import d9m
+
+
+@pytest.fixture(scope="module")
+def plain() -> Recorded:
+    return recording("step-plain", "", "train.py")
+
+
+@pytest.fixture(scope="module")
+def again() -> Recorded:
+    return recording("step-again", "", "train.py", "3")
+
+
+def test_every_step_has_its_records(plain: Recorded) -> None:
+    letters = "".join(line[0] for line in plain.stream() if isinstance(line, list))
+    assert letters == "xbligpd" + 3 * "xblgpd"
+    steps = [line[1] for line in plain.records("d")]
+    assert steps == [0, 1, 2, 3]
+    assert {line[3] for line in plain.records("d")} == {"optimizer"}
+    assert plain.stream()[-1] == {"ended": "exit", "steps": 4}
+    assert plain.errors == ""
+
+
+def test_the_header_says_what_ran(plain: Recorded) -> None:
+    header = plain.stream()[0]
+    assert header["packages"]["torch"].startswith("2.13.0")
+    assert (header["d9m_trace"], header["level"], header["device"]) == (1, "step", "cpu")
+    assert (header["argv"], header["hashseed"]) == (["train.py"], None)
+    assert header["deterministic"]["flag"] is False
+    assert header["steps"] == [0, None]
+
+
+def test_what_is_learned_changes_from_step_to_step(plain: Recorded) -> None:
+    for letter in "xbgp":
+        digests = [str(line[1:]) for line in plain.records(letter)]
+        assert len(set(digests)) == 4, letter
+
+
+def test_equal_runs_leave_equal_streams(plain: Recorded, again: Recorded) -> None:
+    for one, other in zip(plain.stream()[1:-1], again.stream()[1:-1], strict=True):
+        if one[0] == "d":  # Python's and NumPy's generators begin differently in each process
+            assert one[2].pop("torch") == other[2].pop("torch")
+            assert one[2].keys() == other[2].keys() == {"python", "numpy"}
+        else:
+            assert one == other
+
+
+def test_the_exit_code_is_the_programs_own(plain: Recorded, again: Recorded) -> None:
+    assert (plain.code, again.code) == (0, 3)
+    assert plain.stderr == f"d9m: 1 process, 4 steps, {_size(plain)} in {plain.run}\n"
+
+
+def _size(recorded: Recorded) -> str:
+    return f"{next(recorded.run.glob('*.d9m')).stat().st_size / 1000:.1f} KB"
+
+
+def test_the_program_prints_what_it_prints_alone(plain: Recorded) -> None:
+    alone = subprocess.run(
+        [torch_python(), "train.py"], cwd=PROGRAMS, capture_output=True, text=True, check=True
+    )
+    assert plain.stdout == alone.stdout
+
+
+def test_a_recording_shows_what_it_holds(plain: Recorded) -> None:
+    done = d9m("trace", "--show", str(plain.run))
+    assert done.returncode == 0
+    assert "train.py" in done.stdout
+    assert "4 steps, to its end" in done.stdout
+    assert "4 picked indices, 4 batches, 4 losses, 4 gradients, 4 parameters" in done.stdout
+
+
+def test_modules_subprocesses_and_a_sitecustomize_of_the_users_own(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import marker\nmarker.seen = True\n")
+    (tmp_path / "marker.py").write_text("seen = False\n")
+    found = record(
+        tmp_path, "", torch_python(), "-m", "launcher", PYTHONPATH=f"{tmp_path}:{PROGRAMS}"
+    )
+    assert "own sitecustomize: True sitecustomize\n" in found.stdout
+    assert "paths of d9m: []\n" in found.stdout.replace(str(tmp_path), "").replace("d9m-", "")
+    assert [line[1] for line in found.records("d")] == [0, 1, 2]
+    assert found.stream()[0]["argv"][0] == "-c"
+
+
+def test_a_killed_program_stays_readable(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "small.py", "kill")
+    assert found.code == 128 + 9
+    assert [line[1] for line in found.records("d")] == [0, 1]
+    assert isinstance(found.stream()[-1], list), "a tail that nobody can have written"
+    shown = d9m("trace", "--show", str(found.run))
+    assert "until it was killed" in shown.stdout
+
+
+def test_a_folder_that_goes_away_is_no_fault_of_the_program(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "small.py", "lose")
+    assert found.stdout.startswith("weight [")
+    assert "Traceback" not in found.stderr
+
+
+def test_workers_that_prepare_data_leave_no_stream(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "loaders.py")
+    assert (found.code, found.errors) == (0, "")
+    assert [line[1] for line in found.records("d")] == [0, 1, 2, 3]
+    contents = [line[2] for line in found.records("b")]
+    assert contents[:2] == contents[2:]
+
+
+@pytest.mark.parametrize(
+    ("steps", "recorded", "ended"), [("2", [0, 1], "steps"), ("1:2", [1, 2], "exit")]
+)
+def test_steps_bound_the_recording(
+    tmp_path: Path, steps: str, recorded: list[int], ended: str
+) -> None:
+    found = record(tmp_path, f"--steps {steps}", torch_python(), "small.py")
+    assert found.code == 0
+    assert [line[1] for line in found.records("d")] == recorded
+    assert found.stream()[-1]["ended"] == ended
+    assert bool(found.stdout) is (ended == "exit")
+
+
+def test_the_recording_stops_at_its_size(tmp_path: Path) -> None:
+    found = record(tmp_path, "--max-size 800B", torch_python(), "train.py")
+    assert found.code == 0
+    assert found.stream()[-1]["ended"] == "size"
+    assert found.stream()[-2] == ["u", "size"]
+    assert len(found.records("d")) < 4
+
+
+@pytest.mark.parametrize("option", ["-I", "-S"])
+def test_a_python_that_nothing_reaches_is_said_to_be(tmp_path: Path, option: str) -> None:
+    found = record(tmp_path, "", torch_python(), option, "-c", "print('ran')")
+    assert (found.code, found.stdout) == (4, "ran\n")
+    assert "nothing was recorded" in found.stderr
