@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from d9m.kb.store import KnowledgeBase
 from pages import (
+    code,
     collector,
     commands,
     containers,
@@ -52,6 +53,7 @@ ROOMS = (
     documents,
     myths,
     facts,
+    code,
     rules,
     commands,
     structs,

@@ -68,6 +68,7 @@ def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
         "index.md",
         "documents.md",
         "myths.md",
+        "code.md",
         "facts.md",
         "lint/index.md",
         "ops/index.md",

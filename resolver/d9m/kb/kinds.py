@@ -38,6 +38,7 @@ PULL_REQUESTS = RecordKind("pull_requests", records.PullRequest, "pull request",
 ISSUES = RecordKind("issues", records.Issue, "issue", "issues")
 MYTHS = RecordKind("myths", records.Myth, "myth", "myths", brief=True)
 DOCUMENTS = RecordKind("documents", records.Document, "document", "documents", brief=True)
+CODE = RecordKind("code", records.CodeMarks, "mark in code", "code", brief=True)
 
 KINDS: tuple[RecordKind[Any], ...] = (
     SOURCES,
@@ -52,6 +53,7 @@ KINDS: tuple[RecordKind[Any], ...] = (
     ISSUES,
     MYTHS,
     DOCUMENTS,
+    CODE,
 )
 """What people write, in YAML. ``kb/facts.yaml`` holds all facts in one file, ``kb/gpus.yaml`` all
 GPU models, ``kb/edition.yaml`` the date of the edition, ``kb/words.yaml`` what words mean to

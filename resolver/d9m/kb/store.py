@@ -207,6 +207,7 @@ class KnowledgeBase:
         self.issues = self._records(kinds.ISSUES)
         self.myths = self._records(kinds.MYTHS)
         self.documents = self._records(kinds.DOCUMENTS)
+        self.code = self._records(kinds.CODE)
         self.runs = self._records(kinds.RUNS)
 
     def _records(self, kind: RecordKind[Value]) -> Table[Value]:

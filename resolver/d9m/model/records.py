@@ -615,3 +615,51 @@ class Document(Record, frozen=True, kw_only=True):
     note: str | None = None
     seed: str | None = None
     """Number of the project's seed document that holds a copy: ``"000"``."""
+
+
+class CodeMarks(Record, frozen=True, kw_only=True):
+    """How programs use a library: the calls that `d9m scan` looks for in their code.
+
+    A name that begins with a dot is a method, of an object that the text does not name; one that
+    ends with a dot stands for all names that begin so.
+    """
+
+    title: str
+    package: str | None = None
+    """The package of the knowledge base that it is."""
+    generator: str | None = None
+    """What a reader calls its global generator: ``NumPy``."""
+    seeds: list[str] = []
+    """Calls that seed the global generator with their first argument."""
+    draws: list[str] = []
+    """Calls that draw from the global generator."""
+    no_draws: list[str] = []
+    """Among those names, the ones that draw nothing, or from a generator of their own."""
+    makers: dict[str, str] = {}
+    """Call that makes a generator, which is random if it gets no seed -> parameter of the seed."""
+    reseeds: list[str] = []
+    """Methods that seed a generator later."""
+    chance: list[str] = []
+    """Calls that give something else in every run: a clock, the number of the process."""
+    listings: list[str] = []
+    """Calls that list something in no fixed order."""
+    listing_methods: list[str] = []
+    """Methods that do, of objects that `listing_makers` make."""
+    listing_makers: list[str] = []
+    completions: list[str] = []
+    """Calls that give results in the order in which they are ready."""
+    order_blind: list[str] = []
+    """Calls whose result is the same in whatever order they get the elements."""
+    order_bound: list[str] = []
+    """Calls whose result depends on the order of what they get."""
+    starts_process: list[str] = []
+    """Calls that start a process, with the environment as it is then."""
+    trains: list[str] = []
+    """Calls that compute gradients."""
+    no_gradients: list[str] = []
+    """Contexts and decorators without gradients."""
+    tensors: list[str] = []
+    """Names whose calls give tensors; annotations that say so are among them."""
+    own_methods: list[str] = []
+    """Methods of its objects that objects of other libraries lack."""
+    evidence: list[Evidence]

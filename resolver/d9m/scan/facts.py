@@ -62,7 +62,7 @@ class EnvironmentWrite(msgspec.Struct, frozen=True, kw_only=True):
     """Where exactly the name stands, without quotes, for a fix."""
     scope: int = 0
     arms: Arms = ()
-    offered: bool = False
+    offered: str = ""
     copies: str = ""
     """The variable whose value it appends to, as in ``XLA_FLAGS="$XLA_FLAGS …"``."""
 
@@ -120,8 +120,10 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     arms: Arms = ()
     receiver: str = ""
     """Of a method: the object as written (``self.rng``), if it is a name."""
-    receiver_kind: str = ""
-    """Of a method: what the object is, if one function shows it."""
+    kind: str = ""
+    """What the object of a method, or else the first argument, is if one function shows it:
+    ``tensor``, ``integer tensor``.
+    """
     target: str = ""
     """The name that the result is given."""
     made_from: tuple[str, ...] = ()
@@ -129,12 +131,23 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     without_gradients: bool = False
     guarded: bool = False
     """Under ``hasattr``, ``try`` or a test of a version."""
-    offered: bool = False
-    """Only if an argument or option asks for it that is false by default."""
+    offered: str = ""
+    """Parameter of its function that has to ask for it, and is false by default."""
     fallback: bool = False
     """Only where something (a seed) is None."""
     insert: tuple[int, int] = (0, 0)
     """Line and column at which a further argument can be written."""
+
+
+class LocalCall(msgspec.Struct, frozen=True, array_like=True):
+    """A call of something that is no framework's, or its name handed on."""
+
+    scope: int
+    name: str
+    """The last part of its name."""
+    asked: tuple[str, ...] = ()
+    """Keywords that are given something other than False, None or 0."""
+    positional: int = 0
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +160,7 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     value_place: Spot
     scope: int = 0
     arms: Arms = ()
-    offered: bool = False
+    offered: str = ""
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,8 +197,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     variables: tuple[EnvironmentWrite, ...] = ()
     launches: tuple[Launch, ...] = ()
     orders: tuple[Order, ...] = ()
-    called: tuple[tuple[int, str], ...] = ()
-    """Scope, and the name of what it calls or hands on, for names that are no framework's."""
+    called: tuple[LocalCall, ...] = ()
     is_entry: bool = False
     """Whether it has ``if __name__ == "__main__"``."""
     cells: tuple[tuple[int, int], ...] = ()

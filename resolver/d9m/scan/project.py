@@ -1,13 +1,19 @@
-"""All that rules look at: facts of files, and what holds around them."""
+"""All that rules look at: facts of files, the programs among them, and what holds around them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
-from d9m.scan.facts import FileFacts
+from d9m.scan.effects import Effect, effects
+from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
+from d9m.scan.knowledge import Knowledge
+from d9m.scan.programs import Program, find_programs
+from d9m.scan.questions import PackageStack, Questions
 from d9m.scan.surrounding import Surrounding
+from d9m.scan.vocabulary import Vocabulary
 
 Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
 
@@ -27,6 +33,9 @@ class Project:
         self.files = {facts.path: facts for facts in sorted(files, key=lambda facts: facts.path)}
         self.goal: Goal = goal
         self.entry_points = tuple(entry_points)
+        self.knowledge = Knowledge(kb)
+        self.questions = Questions(kb)
+        self.vocabulary = Vocabulary(kb)
         self._surroundings = surroundings
 
     def around(self, path: str) -> Surrounding:
@@ -37,3 +46,91 @@ class Project:
             if folder in self._surroundings:
                 return self._surroundings[folder]
         return Surrounding("")
+
+    @functools.cached_property
+    def python(self) -> dict[str, FileFacts]:
+        kinds = ("python", "notebook")
+        return {path: facts for path, facts in self.files.items() if facts.kind in kinds}
+
+    @functools.cached_property
+    def effects(self) -> dict[str, tuple[Effect, ...]]:
+        """Settings that each Python file makes."""
+        return {
+            path: tuple(effects(self.questions, self.vocabulary, facts))
+            for path, facts in self.python.items()
+        }
+
+    @functools.cached_property
+    def programs(self) -> tuple[Program, ...]:
+        trains = self.vocabulary.marks("trains")
+        found = find_programs(self.files, self.entry_points, trains)
+        for program in found:
+            world = self.world_of(program)
+            program.effects = tuple(
+                effect
+                for path in program.files
+                for effect in self.effects[path]
+                if program.makes(effect) and self.is_made(world, effect)
+            )
+        return tuple(found)
+
+    def is_made(self, world: PackageStack, effect: Effect) -> bool:
+        """Whether a helper makes a setting in an environment; a statement always does."""
+        return all(self.questions.holds(world, when) for when in effect.when)
+
+    def packages(self, facts: FileFacts) -> frozenset[str]:
+        """Packages of the records that a file imports."""
+        found = (self.vocabulary.package(each.module) for each in facts.imports)
+        return frozenset(package for package in found if package is not None)
+
+    def world(self, path: str, packages: frozenset[str], oldest: bool = False) -> PackageStack:
+        """The environment of some packages as the files around a path state it. Where they do not
+        hold together, of the first of them alone that does.
+        """
+        around = self.around(path)
+        whole = self.questions.world(around, packages, oldest)
+        if self.questions.environment(whole) is not None:
+            return whole
+        frameworks = [
+            package for package in packages if self.kb.packages[package].kind == "framework"
+        ]
+        for package in sorted(frameworks) or sorted(packages):
+            alone = self.questions.world(around, [package], oldest)
+            if self.questions.environment(alone) is not None:
+                return alone
+        return self.questions.world(around, [])
+
+    def world_of(self, program: Program) -> PackageStack:
+        packages = frozenset[str]().union(*map(self.packages, program.files.values()))
+        return self.world(program.path, packages)
+
+    @functools.cached_property
+    def variables(self) -> dict[str, list[tuple[str, EnvironmentWrite]]]:
+        """Variable -> every place of the project that sets it so that it can count."""
+        found: dict[str, list[tuple[str, EnvironmentWrite]]] = {}
+        for path, write in self.writes():
+            if write.how not in WITHOUT_EFFECT and write.how != "unset":
+                found.setdefault(write.name, []).append((path, write))
+        for path, made in self.effects.items():
+            for effect in made:
+                if effect.helper is not None and effect.setting in self.knowledge.variables:
+                    write = EnvironmentWrite(
+                        name=effect.setting,
+                        value=effect.value,
+                        how="assigned",
+                        place=effect.place,
+                        offered=effect.offered,
+                    )
+                    found.setdefault(effect.setting, []).append((path, write))
+        return found
+
+    def writes(self) -> Iterator[tuple[str, EnvironmentWrite]]:
+        for path, facts in self.files.items():
+            for write in facts.variables:
+                yield path, write
+            for launch in facts.launches:
+                for name, value in launch.variables.items():
+                    yield (
+                        path,
+                        EnvironmentWrite(name=name, value=value, how="command", place=launch.place),
+                    )

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from d9m.scan.rules import switches, variables
 from d9m.scan.rules.rule import ScanRule
 
-RULES: tuple[ScanRule, ...] = ()
+
+def _joined(rule: ScanRule) -> ScanRule:
+    """A rule whose prose is one line each."""
+    why, silent = " ".join(rule.why.split()), " ".join(rule.silent.split())
+    return msgspec.structs.replace(rule, why=why, silent=silent)
+
+
+RULES: tuple[ScanRule, ...] = tuple(map(_joined, (*variables.RULES, *switches.RULES)))
 """In the order of the families."""
 
 BY_CODE: dict[str, ScanRule] = {rule.code: rule for rule in RULES}

@@ -1,0 +1,68 @@
+"""What an expression says by itself."""
+
+from __future__ import annotations
+
+import ast
+from typing import Literal
+
+_LONGEST_LITERAL = 200
+_LONGEST_NAME = 60
+_MOST_ELEMENTS = 8
+
+
+def dotted(node: ast.expr) -> str | None:
+    """``self.rng`` as written; None for anything that is no name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])
+
+
+def literal(node: ast.expr) -> str | None:
+    """A literal as written; None for anything else."""
+    if isinstance(node, ast.Constant):
+        return repr(node.value) if len(repr(node.value)) < _LONGEST_LITERAL else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = literal(node.operand)
+        return f"-{inner}" if inner is not None else None
+    if isinstance(node, ast.Tuple | ast.List):
+        parts = [literal(part) for part in node.elts]
+        if len(parts) > _MOST_ELEMENTS or any(part is None for part in parts):
+            return None
+        inside = ", ".join(part for part in parts if part is not None)
+        return f"[{inside}]" if isinstance(node, ast.List) else f"({inside})"
+    return None
+
+
+def stand_in(node: ast.expr) -> str:
+    """What stands for an expression: its own name, if it has one."""
+    if isinstance(node, ast.Starred):
+        return "*rest"
+    name = dotted(node)
+    return name if name is not None and len(name) < _LONGEST_NAME else "x"
+
+
+def is_main(test: ast.expr) -> bool:
+    """``__name__ == "__main__"``."""
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == "__name__"
+    )
+
+
+def tests_for_nothing(test: ast.expr) -> Literal["body", "else", ""]:
+    """Which arm of a test runs where something is None: body, else, or neither."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return "body" if isinstance(test.operand, ast.Name | ast.Attribute) else ""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        other = test.comparators[0]
+        if isinstance(other, ast.Constant) and other.value in (None, -1, 0):
+            if isinstance(test.ops[0], ast.Is | ast.Eq | ast.Lt):
+                return "body"
+            if isinstance(test.ops[0], ast.IsNot | ast.NotEq | ast.Gt | ast.GtE):
+                return "else"
+    return "else" if isinstance(test, ast.Name | ast.Attribute) else ""

@@ -1,0 +1,103 @@
+"""What follows from the records alone: which settings are switches, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import msgspec
+
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import CodeMarks, Setting, Solution, Source, Turn, Unless
+from d9m.model.records import Step as TimelineStep
+from d9m.scan.vocabulary import setting_statements
+
+VariableTurn: TypeAlias = tuple[Solution, Turn]
+
+
+class Generator(msgspec.Struct, frozen=True):
+    """A global generator, and the settings that seed it."""
+
+    title: str
+    marks: CodeMarks
+    settings: frozenset[str]
+
+
+class Knowledge:
+    """Tables of a knowledge base, each made when first asked for."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+
+    @property
+    def variables(self) -> dict[str, Setting]:
+        """Settings that are variables of the environment."""
+        return self.kb.once("scan variables", self._variables)
+
+    def _variables(self) -> dict[str, Setting]:
+        return {
+            name: setting for name, setting in self.kb.settings.items() if setting.kind == "env"
+        }
+
+    def switches(self) -> dict[str, tuple[str, Solution]]:
+        """Statement -> label and solution of the switch that it turns on: with it ops raise that
+        would vary.
+        """
+        return self.kb.once("scan switches", lambda: dict(self._switches()))
+
+    def _switches(self) -> Iterator[tuple[str, tuple[str, Solution]]]:
+        labels: dict[str, None] = {}
+        for source in self.kb.sources.values():
+            for step in _steps(source):
+                if step.outcome == "raises":
+                    for by in step.by:
+                        labels.update(dict.fromkeys(by.split(" + ")))
+        for label in labels:
+            solution = self.kb.solution(label)[1]
+            for turn in solution.settings:
+                if turn.set is not None and self.kb.settings[turn.set].kind == "python":
+                    yield turn.set, (label, solution)
+
+    def wanted(self) -> dict[str, frozenset[str]]:
+        """Statement -> values that a solution of some op asks for."""
+        return self.kb.once("scan wanted", self._wanted)
+
+    def _wanted(self) -> dict[str, frozenset[str]]:
+        labels: dict[str, None] = {}
+        for source in self.kb.sources.values():
+            if source.scope == "run":
+                for step in _steps(source):
+                    for by in step.by:
+                        labels.update(dict.fromkeys(by.split(" + ")))
+        found: dict[str, frozenset[str]] = {}
+        for _label, _id, solution in self.kb.with_required(labels):
+            for turn in solution.settings:
+                if turn.set is not None and turn.to:
+                    found[turn.set] = found.get(turn.set, frozenset()) | frozenset(turn.to)
+        return found
+
+    def beside(self, statement: str) -> list[VariableTurn]:
+        """Variables that must be set beside a switch."""
+        if statement not in self.switches():
+            return []
+        solution = self.switches()[statement][1]
+        return [
+            (solution, turn) for turn in solution.settings if turn.set in self.variables and turn.to
+        ]
+
+    def generators(self) -> tuple[Generator, ...]:
+        return self.kb.once("scan generators", lambda: tuple(self._generators()))
+
+    def _generators(self) -> Iterator[Generator]:
+        by_statement = dict(setting_statements(self.kb))
+        for marks in self.kb.code.values():
+            if marks.generator is not None:
+                settings = {by_statement[name] for name in marks.seeds if name in by_statement}
+                yield Generator(marks.generator, marks, frozenset(settings))
+
+
+def _steps(source: Source) -> Iterator[TimelineStep | Unless]:
+    for steps in source.timeline.values():
+        for step in steps:
+            yield step
+            yield from step.unless

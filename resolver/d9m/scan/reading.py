@@ -1,0 +1,306 @@
+"""The facts of a Python file, collected in one walk over its tree."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from d9m.scan import source
+from d9m.scan.expressions import dotted, is_main, tests_for_nothing
+from d9m.scan.facts import CodeScope, FileFacts, FileKind
+from d9m.scan.recording import Recorder
+from d9m.scan.source import Lines, UnreadableError
+from d9m.scan.standpoint import Standpoint
+from d9m.scan.variables import Variables
+from d9m.scan.vocabulary import Vocabulary
+
+_VERSION = re.compile("version", re.IGNORECASE)
+
+
+def read(vocabulary: Vocabulary, path: str, data: bytes) -> FileFacts:
+    """The facts of a Python file; what cannot be read says why."""
+    try:
+        return read_text(vocabulary, path, source.decode(data))
+    except UnreadableError as fault:
+        return FileFacts(path=path, kind="python", unreadable=fault.why, unreadable_line=fault.line)
+
+
+def read_text(
+    vocabulary: Vocabulary,
+    path: str,
+    text: str,
+    kind: FileKind = "python",
+    cells: tuple[tuple[int, int], ...] = (),
+) -> FileFacts:
+    """The facts of a Python text. Raises UnreadableError."""
+    tree = source.parse(text)
+    try:
+        reader = Reader(vocabulary, tree, Lines(text))
+        reader.read(tree.body)
+    except RecursionError:
+        raise UnreadableError("it is nested too deeply") from None
+    return FileFacts(
+        path=path,
+        kind=kind,
+        scopes=tuple(reader.scopes),
+        imports=tuple(reader.here.names.imports),
+        calls=tuple(reader.recorder.calls),
+        assignments=tuple(reader.recorder.assignments),
+        variables=tuple(reader.variables.found),
+        called=tuple(reader.recorder.called),
+        is_entry=reader.is_entry,
+        cells=cells,
+    )
+
+
+class Reader:
+    """Walks over a tree once."""
+
+    def __init__(self, vocabulary: Vocabulary, tree: ast.Module, lines: Lines) -> None:
+        self.here = Standpoint(tree, lines)
+        self.scopes: list[CodeScope] = self.here.names.scopes
+        self.recorder = Recorder(vocabulary, self.here)
+        self.variables = Variables(self.here)
+        self.is_entry = False
+        self._vocabulary = vocabulary
+        self._branches = 0
+        self._visitors: dict[type[ast.AST], Callable[[Any], None]] = {
+            ast.FunctionDef: self._function,
+            ast.AsyncFunctionDef: self._function,
+            ast.ClassDef: self._class,
+            ast.If: self._if,
+            ast.Match: self._match,
+            ast.Try: self._try,
+            ast.With: self._with,
+            ast.AsyncWith: self._with,
+            ast.ListComp: self._comprehension,
+            ast.SetComp: self._comprehension,
+            ast.GeneratorExp: self._comprehension,
+            ast.DictComp: self._comprehension,
+            ast.Lambda: self._lambda,
+            ast.Expr: self._expression,
+            ast.Assign: self._assign,
+            ast.AnnAssign: self._assign,
+            ast.IfExp: self._branching,
+            ast.BoolOp: self._either,
+            ast.Call: self._call,
+            **dict.fromkeys((ast.Constant, ast.Name, ast.Import, ast.ImportFrom), _nothing),
+        }
+
+    def read(self, body: Sequence[ast.stmt]) -> None:
+        for statement in body:
+            self.visit(statement)
+
+    def visit(self, node: ast.AST) -> None:
+        visitor = self._visitors.get(type(node))
+        if visitor is not None:
+            visitor(node)
+            return
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                self.visit(value)
+            elif isinstance(value, list):
+                for part in value:  # pyright: ignore
+                    if isinstance(part, ast.AST):
+                        self.visit(part)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        for decorator in node.decorator_list:
+            self.visit(decorator)
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.visit(default)
+        found = [self.here.resolve(_callee(decorator)) for decorator in node.decorator_list]
+        names = tuple(name for name in found if name)
+        number = self.here.names.numbers[node]
+        self.scopes[number] = msgspec.structs.replace(self.scopes[number], decorators=names)
+        outer = self.here.enter(number)
+        self.here.without_gradients = any(name in self._vocabulary.no_gradients for name in names)
+        self.read(node.body)
+        self.here.leave(outer)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        for part in (*node.decorator_list, *node.bases, *node.keywords):
+            self.visit(part)
+        bases = tuple(name for base in node.bases if (name := self.here.resolve(base)))
+        number = self.here.names.numbers[node]
+        self.scopes[number] = msgspec.structs.replace(self.scopes[number], bases=bases)
+        outer = self.here.scope
+        self.here.scope = number
+        self.read(node.body)
+        self.here.scope = outer
+
+    def _if(self, node: ast.If) -> None:
+        if self.here.scope == 0 and is_main(node.test):
+            self.is_entry = True
+            self._branch(node.body, None)
+            self._branch(node.orelse, None)
+            return
+        self.visit(node.test)
+        self._branches += 1
+        number = self._branches
+        guarded, offered, fallback = self.here.guarded, self.here.offered, self.here.fallback
+        self.here.guarded = guarded or _asks_for_version(node.test)
+        asked = self.here.offer(node.test)
+        nothing = tests_for_nothing(node.test)
+        self.here.offered = offered or (asked if nothing != "body" else "")
+        self.here.fallback = fallback or nothing == "body"
+        self._branch(node.body, (number, 0))
+        self.here.offered = offered
+        self.here.fallback = fallback or nothing == "else"
+        self._branch(node.orelse, (number, 1))
+        self.here.guarded, self.here.fallback = guarded, fallback
+
+    def _branch(self, body: Sequence[ast.stmt], arm: tuple[int, int] | None) -> None:
+        outer = self.here.arms
+        if arm is not None:
+            self.here.arms = (*outer, arm)
+        self.read(body)
+        self.here.arms = outer
+
+    def _match(self, node: ast.Match) -> None:
+        self.visit(node.subject)
+        self._branches += 1
+        number = self._branches
+        for place, case in enumerate(node.cases):
+            if case.guard is not None:
+                self.visit(case.guard)
+            self._branch(case.body, (number, place))
+
+    def _try(self, node: ast.Try) -> None:
+        guarded = self.here.guarded
+        self.here.guarded = guarded or bool(node.handlers)
+        self.read(node.body)
+        for handler in node.handlers:
+            self.read(handler.body)
+        self.here.guarded = guarded
+        self.read(node.orelse)
+        self.read(node.finalbody)
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        without = self.here.without_gradients
+        for item in node.items:
+            self.visit(item.context_expr)
+            name = self.here.resolve(_callee(item.context_expr))
+            if name is not None and name in self._vocabulary.no_gradients:
+                without = True
+        outer, self.here.without_gradients = self.here.without_gradients, without
+        self.read(node.body)
+        self.here.without_gradients = outer
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+    ) -> None:
+        self.visit(node.generators[0].iter)
+        names: set[str] = set()
+        for generator in node.generators:
+            names.update(
+                part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)
+            )
+        self.here.shadows.append(names)
+        for place, generator in enumerate(node.generators):
+            if place:
+                self.visit(generator.iter)
+            for test in generator.ifs:
+                self.visit(test)
+        if isinstance(node, ast.DictComp):
+            self.visit(node.key)
+            self.visit(node.value)
+        else:
+            self.visit(node.elt)
+        self.here.shadows.pop()
+
+    def _lambda(self, node: ast.Lambda) -> None:
+        arguments = node.args
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            if default is not None:
+                self.visit(default)
+        parts = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        parts += [part for part in (arguments.vararg, arguments.kwarg) if part is not None]
+        self.here.shadows.append({part.arg for part in parts})
+        self.visit(node.body)
+        self.here.shadows.pop()
+
+    # --- statements and expressions ----------------------------------------------------
+
+    def _expression(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.visit(node.value)
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        value = node.value
+        for target in targets:
+            if isinstance(target, ast.Subscript):
+                self.variables.assigned(node, target)
+                self.visit(target)
+            elif isinstance(target, ast.Attribute):
+                self.recorder.assigned(node, target)
+        if value is not None:
+            if len(targets) == 1 and (text := dotted(targets[0])):
+                self._name_values(value, text)
+            self.visit(value)
+
+    def _name_values(self, value: ast.expr, text: str) -> None:
+        self.here.targets[id(value)] = text
+        if isinstance(value, ast.IfExp):
+            self._name_values(value.body, text)
+            self._name_values(value.orelse, text)
+        elif isinstance(value, ast.BoolOp):
+            for part in value.values:
+                self._name_values(part, text)
+
+    def _branching(self, node: ast.IfExp) -> None:
+        self.visit(node.test)
+        fallback = self.here.fallback
+        nothing = tests_for_nothing(node.test)
+        self.here.fallback = fallback or nothing == "body"
+        self.visit(node.body)
+        self.here.fallback = fallback or nothing == "else"
+        self.visit(node.orelse)
+        self.here.fallback = fallback
+
+    def _either(self, node: ast.BoolOp) -> None:
+        fallback = self.here.fallback
+        for place, part in enumerate(node.values):
+            self.here.fallback = fallback or (place > 0 and isinstance(node.op, ast.Or))
+            self.visit(part)
+        self.here.fallback = fallback
+
+    def _call(self, node: ast.Call) -> None:
+        name = self.here.resolve(node.func)
+        if isinstance(node.func, ast.Attribute):
+            if not isinstance(node.func.value, ast.Name | ast.Attribute):
+                self.visit(node.func.value)
+        elif not isinstance(node.func, ast.Name):
+            self.visit(node.func)
+        self.variables.called(node, name)
+        self.recorder.call(node, name)
+        for part in node.args:
+            self.visit(part)
+        for keyword in node.keywords:
+            self.visit(keyword.value)
+
+
+def _nothing(_node: ast.AST) -> None:
+    """Names, constants and imports hold nothing to record."""
+
+
+def _callee(node: ast.expr) -> ast.expr:
+    """What a decorator or context names, called or not."""
+    return node.func if isinstance(node, ast.Call) else node
+
+
+def _asks_for_version(test: ast.expr) -> bool:
+    for node in ast.walk(test):
+        if isinstance(node, ast.Name):
+            if node.id == "hasattr" or _VERSION.search(node.id):
+                return True
+        elif isinstance(node, ast.Attribute) and _VERSION.search(node.attr):
+            return True
+    return False

@@ -1,0 +1,149 @@
+"""Calls and assignments, recorded as facts."""
+
+from __future__ import annotations
+
+import ast
+
+from d9m.scan.expressions import dotted, literal, stand_in
+from d9m.scan.facts import Assignment, LocalCall, WrittenCall
+from d9m.scan.kinds import Kinds
+from d9m.scan.names import LOCAL
+from d9m.scan.standpoint import Standpoint
+from d9m.scan.vocabulary import Vocabulary
+
+_DEEPEST_SEED = 4
+
+
+class Recorder:
+    """Records what matters to the vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary, here: Standpoint) -> None:
+        self._vocabulary = vocabulary
+        self._here = here
+        self._kinds = Kinds(here.names, vocabulary)
+        self.calls: list[WrittenCall] = []
+        self.assignments: list[Assignment] = []
+        self.called: list[LocalCall] = []
+
+    def assigned(self, node: ast.Assign | ast.AnnAssign, target: ast.Attribute) -> None:
+        name = self._here.resolve(target)
+        if name is None or name not in self._vocabulary.statements or node.value is None:
+            return
+        self.assignments.append(
+            Assignment(
+                name=name,
+                value=literal(node.value),
+                place=self._here.lines.spot(node),
+                value_place=self._here.lines.spot(node.value),
+                scope=self._here.scope,
+                arms=self._here.arms,
+                offered=self._here.offered or self._here.offer(node.value),
+            )
+        )
+
+    def call(self, node: ast.Call, name: str | None) -> None:
+        """Record a call, if it matters; `name` is its qualified name."""
+        func = node.func
+        if name is not None and name[0] not in (LOCAL, ".") and self._vocabulary.keeps(name):
+            self._keep(node, name)
+        elif name is None and isinstance(func, ast.Attribute):
+            self._method(node, func)
+        elif name is not None and name[0] != LOCAL and "." in name:
+            self._of_class(node, name)
+        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if last and (name is None or not name.startswith("builtins.")):
+            self._called(node, last)
+        for part in node.args:
+            self._handed_on(part)
+        for keyword in node.keywords:
+            self._handed_on(keyword.value)
+
+    def _of_class(self, node: ast.Call, name: str) -> None:
+        """A method of something imported: ``torch.Tensor.backward``, ``trainer.fit``."""
+        last = name.rpartition(".")[2]
+        if self._vocabulary.keeps_method(last) == "always":
+            self._keep(node, f".{last}", receiver=name.rpartition(".")[0])
+
+    def _method(self, node: ast.Call, func: ast.Attribute) -> None:
+        wanted = self._vocabulary.keeps_method(func.attr)
+        if not wanted:
+            return
+        kind = self._kinds.of(self._here.scope, func.value)
+        if wanted == "always" or kind:
+            self._keep(node, f".{func.attr}", dotted(func.value) or "", kind)
+
+    def _keep(self, node: ast.Call, name: str, receiver: str = "", kind: str = "") -> None:
+        positional = tuple(literal(part) or stand_in(part) for part in node.args)
+        keywords = {
+            part.arg: literal(part.value) or stand_in(part.value)
+            for part in node.keywords
+            if part.arg is not None
+        }
+        if any(part.arg is None for part in node.keywords):
+            positional = (*positional, "*rest")
+        if not kind and node.args and name[0] != ".":
+            kind = self._kinds.of(self._here.scope, node.args[0])
+        end = node.end_lineno or node.lineno
+        self.calls.append(
+            WrittenCall(
+                name=name,
+                positional=positional,
+                keywords=keywords,
+                place=self._here.lines.spot(node),
+                scope=self._here.scope,
+                arms=self._here.arms,
+                receiver=receiver,
+                kind=kind,
+                target=self._here.targets.get(id(node), ""),
+                made_from=self._made_from(node),
+                without_gradients=self._here.without_gradients,
+                guarded=self._here.guarded,
+                offered=self._here.offered or self._offer_of(node),
+                fallback=self._here.fallback,
+                insert=(end, self._here.lines.column(end, (node.end_col_offset or 1) - 1)),
+            )
+        )
+
+    def _offer_of(self, node: ast.Call) -> str:
+        """A parameter, false by default, that is the first argument: it decides."""
+        if not node.args or not isinstance(node.args[0], ast.Name):
+            return ""
+        name = node.args[0].id
+        return name if self._here.parameter_default(name) == "False" else ""
+
+    def _made_from(self, node: ast.Call) -> tuple[str, ...]:
+        """Names of the calls that the arguments are made from."""
+        found: dict[str, None] = {}
+        for part in (*node.args, *(keyword.value for keyword in node.keywords)):
+            self._makers(part, found, 0)
+        return tuple(found)
+
+    def _makers(self, node: ast.expr, found: dict[str, None], depth: int) -> None:
+        if isinstance(node, ast.Constant) or depth > _DEEPEST_SEED:
+            return
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call):
+                name = self._here.resolve(part.func)
+                if name is not None and self._vocabulary.keeps(name):
+                    found[name] = None
+            elif isinstance(part, ast.Name) and depth < _DEEPEST_SEED:
+                bound, here = self._here.names.bindings(self._here.scope, part.id)
+                if here and len(bound) == 1 and bound[0].value is not None:
+                    self._makers(bound[0].value, found, depth + 2)
+
+    def _called(self, node: ast.Call, last: str) -> None:
+        asked = [
+            part.arg
+            for part in node.keywords
+            if part.arg is not None
+            and not (isinstance(part.value, ast.Constant) and not part.value.value)
+        ]
+        self.called.append(LocalCall(self._here.scope, last, tuple(asked), len(node.args)))
+
+    def _handed_on(self, node: ast.expr) -> None:
+        """A function that is an argument may be called."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            resolved = self._here.resolve(node) if isinstance(node, ast.Name) else LOCAL
+            if resolved is not None:
+                self.called.append(LocalCall(self._here.scope, name))

@@ -1,0 +1,206 @@
+"""Switches: are they on for good, and with what they need?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.scan.effects import Effect
+from d9m.scan.finding import Because, Fix, RelatedSpot, TextEdit
+from d9m.scan.project import Project
+from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.settings import because_of, switches_on
+
+
+def _check_no_workspace(project: Project) -> Iterator[Objection]:
+    for switch in switches_on(project):
+        if switch.guarded or _is_parameter(switch):
+            continue
+        package = project.kb.home(project.kb.setting_ids[switch.setting])
+        for solution, turn in project.knowledge.beside(switch.setting):
+            assert turn.set is not None
+            if turn.set in project.variables:
+                continue
+            stated = project.questions.stated(project.around(switch.path), package)
+            newest = project.world(switch.path, frozenset((package,)))
+            oldest = project.world(switch.path, frozenset((package,)), oldest=True)
+            setting = project.knowledge.variables[turn.set]
+            if project.questions.surely_holds(newest, turn.condition):
+                severity, where = None, ""
+            elif stated.oldest and project.questions.surely_holds(oldest, turn.condition):
+                severity = "warning"
+                where = f" on {package} {stated.oldest}, which {stated.said_in} allows"
+            else:
+                continue
+            note = turn.note or f"{solution.title} needs it"
+            yield Objection(
+                path=switch.path,
+                place=switch.place,
+                severity=severity,
+                message=f"{turn.set} is set nowhere: {note}{where}.",
+                way_out=f"export {turn.set}={turn.to[0]}",
+                because=because_of(project, setting.name, "needed by the switch"),
+            )
+
+
+def _is_parameter(effect: Effect) -> bool:
+    """A library hands its own argument on: whoever calls it decides."""
+    call = effect.call
+    return (
+        call is not None
+        and effect.helper is None
+        and effect.value is not None
+        and effect.value not in ("True", "1")
+        and effect.offered != ""
+    )
+
+
+NO_WORKSPACE = ScanRule(
+    code="no-workspace",
+    family="settings",
+    severity="error",
+    title="A switch is on, and the variable that it needs is set nowhere",
+    why="""Under torch.use_deterministic_algorithms(True) PyTorch 1.7 to 2.9 refuses matrix
+    products on CUDA 10.2 and newer unless CUBLAS_WORKSPACE_CONFIG is :4096:8 or :16:8. The scan
+    has looked for it in code, scripts, images and job files.""",
+    silent="""Any file of the project sets the variable, or the release does not need it.""",
+    bad="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
+    good="""import os
+
+os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+
+import torch
+
+torch.use_deterministic_algorithms(True)
+""",
+    check=_check_no_workspace,
+)
+
+
+def _check_benchmark(project: Project) -> Iterator[Objection]:
+    wanted = project.knowledge.wanted()
+    for path, made in project.effects.items():
+        turned = [
+            effect
+            for effect in made
+            if effect.setting in wanted
+            and effect.value is not None
+            and effect.setting not in project.knowledge.variables
+        ]
+        for effect in turned:
+            if effect.assignment is None or effect.value in wanted[effect.setting]:
+                continue
+            beside = _good_beside(effect, turned, wanted)
+            if beside is None or _is_taken_back(effect, beside, turned, wanted):
+                continue
+            good = min(wanted[effect.setting])
+            place = effect.assignment.value_place
+            edit = TextEdit((place.line, place.column), (place.end_line, place.end_column), good)
+            yield Objection(
+                path=path,
+                place=effect.place,
+                message=(
+                    f"{effect.setting} = {effect.value} undoes {beside.by} in line "
+                    f"{beside.place.line}: algorithms are chosen by timing, anew in every run."
+                ),
+                way_out=f"{effect.setting} = {good}",
+                related=(RelatedSpot(path, beside.place.line, "switched on here"),),
+                because=because_of(project, effect.setting, "value"),
+                fix=Fix(True, f"Set it to {good}", [edit]),
+            )
+
+
+def _good_beside(
+    effect: Effect, turned: list[Effect], wanted: dict[str, frozenset[str]]
+) -> Effect | None:
+    """Another statement of the same flow that asks for determinism."""
+    for other in turned:
+        if (
+            other.setting != effect.setting
+            and other.value in wanted[other.setting]
+            and other.value == "True"
+            and other.scope == effect.scope
+            and not _exclusive(other, effect)
+        ):
+            return other
+    return None
+
+
+def _is_taken_back(
+    effect: Effect, beside: Effect, turned: list[Effect], wanted: dict[str, frozenset[str]]
+) -> bool:
+    """Whether a later line sets the right value wherever the good one is set."""
+    for other in turned:
+        later = other.place.line > effect.place.line and other.scope == effect.scope
+        right = other.setting == effect.setting and other.value in wanted[effect.setting]
+        covers = beside.arms[: len(other.arms)] == other.arms
+        if later and right and covers:
+            return True
+    return False
+
+
+def _exclusive(one: Effect, other: Effect) -> bool:
+    """Whether two statements stand in different arms of one branch."""
+    arms = dict(other.arms)
+    return any(number in arms and arms[number] != arm for number, arm in one.arms)
+
+
+BENCHMARK_ON = ScanRule(
+    code="benchmark-on",
+    family="settings",
+    severity="error",
+    title="A statement undoes the switch beside it",
+    why="""With torch.backends.cudnn.benchmark = True cuDNN times its algorithms in every run
+    and takes the fastest: another one wins now and then, and rounds in another way. The
+    switches beside it do not turn that off.""",
+    silent="""The two stand in different arms of a condition, or a later line sets the right
+    value.""",
+    bad="""import torch
+
+torch.backends.cudnn.deterministic = True
+torch.backends.cudnn.benchmark = True
+""",
+    good="""import torch
+
+torch.backends.cudnn.deterministic = True
+torch.backends.cudnn.benchmark = False
+""",
+    fixable="safe",
+    check=_check_benchmark,
+)
+
+
+def _check_warn_only(project: Project) -> Iterator[Objection]:
+    switches = project.knowledge.switches()
+    for made in project.effects.values():
+        for effect in made:
+            if effect.warns and effect.setting in switches and not effect.offered:
+                yield Objection(
+                    path=effect.path,
+                    place=effect.place,
+                    message=(
+                        "This only warns: an op without a deterministic version goes on, and can "
+                        "differ between runs."
+                    ),
+                    way_out="ask for errors, once no op of the program warns",
+                    because=(Because(f"helpers/{effect.helper.id}", "warns"),)
+                    if effect.helper
+                    else (),
+                )
+
+
+WARN_ONLY = ScanRule(
+    code="warn-only",
+    family="settings",
+    severity="warning",
+    title="A switch that only warns",
+    why="""With warn_only=True, or deterministic="warn", an op that has no deterministic version
+    prints a warning and goes on. The run is no longer the same in every bit, and a warning
+    among thousands of lines is the only sign.""",
+    silent="""The argument is one of the caller's.""",
+    bad="import torch\n\ntorch.use_deterministic_algorithms(True, warn_only=True)\n",
+    good="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
+    check=_check_warn_only,
+)
+
+
+RULES = (BENCHMARK_ON, WARN_ONLY, NO_WORKSPACE)

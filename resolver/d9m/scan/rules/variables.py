@@ -1,0 +1,277 @@
+"""Variables of the environment: has what is set an effect, and is it right?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.errors import quote
+from d9m.model.records import Setting
+from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts
+from d9m.scan.finding import Fix, RelatedSpot, TextEdit
+from d9m.scan.project import Project
+from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.settings import because_of, refused_by_switch, value_fault
+from d9m.scan.spelling import is_slip_of
+
+PYTHON = "python"
+"""The package that reads its variables before any line of the program runs."""
+
+
+def _check_late_hash_seed(project: Project) -> Iterator[Objection]:
+    for path, write in project.writes():
+        setting = project.knowledge.variables.get(write.name)
+        if setting is None or setting.read != "process-start" or write.how not in BY_PROCESS:
+            continue
+        if project.kb.home(project.kb.setting_ids[write.name]) != PYTHON:
+            continue  # others are read when their library is loaded
+        facts = project.files[path]
+        if _starts_process(project, facts, write):
+            continue
+        launch = _launch_of(project, path)
+        where = f" in {launch[0]}:{launch[1]}" if launch else " before Python starts"
+        value = write.value if write.value and write.value.isdigit() else "0"
+        yield Objection(
+            path=path,
+            place=write.place,
+            message=(
+                f"{write.name} is read when Python starts. Set here, it reaches only processes "
+                "that this one starts."
+            ),
+            way_out=f"export {write.name}={value}{where}",
+            because=because_of(project, setting.name, setting.read),
+        )
+
+
+def _starts_process(project: Project, facts: FileFacts, write: EnvironmentWrite) -> bool:
+    """Whether a process that is started later in the file sees the variable."""
+    starts = project.vocabulary.marks("starts_process")
+    return any(call.name in starts and call.place.line >= write.place.line for call in facts.calls)
+
+
+def _launch_of(project: Project, path: str) -> tuple[str, int] | None:
+    """The line of a job file that runs a file."""
+    for job, facts in project.files.items():
+        for launch in facts.launches:
+            if launch.path and f"/{path}".endswith(f"/{launch.path.removeprefix('./')}"):
+                return job, launch.place.line
+    return None
+
+
+LATE_HASH_SEED = ScanRule(
+    code="late-hash-seed",
+    family="settings",
+    severity="error",
+    title="A variable that Python reads when it starts is set by the program itself",
+    why="""Python reads PYTHONHASHSEED once, when it starts. A program that sets it changes
+    nothing for itself: sets and hashes of strings differ in every run all the same. Export it
+    in the shell, the job script or the image.""",
+    silent="""A new process is started later in the same file: it does see the variable.""",
+    bad='import os\n\nos.environ["PYTHONHASHSEED"] = "0"\n',
+    good="import os\n\nseed = int(os.environ.get('PYTHONHASHSEED', '0'))\n",
+    check=_check_late_hash_seed,
+)
+
+
+def _check_late_variable(project: Project) -> Iterator[Objection]:
+    for path, facts in project.python.items():
+        for write in facts.variables:
+            setting = project.knowledge.variables.get(write.name)
+            if (
+                setting is None
+                or setting.read != "import"
+                or setting.list_ is not None
+                or write.how not in BY_PROCESS
+                or write.scope != 0
+                or setting.effect == "never"
+            ):
+                continue
+            home = project.kb.home(project.kb.setting_ids[write.name])
+            before = [
+                each
+                for each in facts.imports
+                if project.vocabulary.package(each.module) == home
+                and each.line < write.place.line
+                and each.scope == 0
+                and not each.guarded
+            ]
+            if before:
+                yield Objection(
+                    path=path,
+                    place=write.place,
+                    message=(
+                        f"{write.name} is read when {before[0].module} is imported, in line "
+                        f"{before[0].line}. Set here, it has no effect."
+                    ),
+                    way_out=f"set it before line {before[0].line}",
+                    because=because_of(project, setting.name, setting.read),
+                    related=(RelatedSpot(path, before[0].line, "imported here"),),
+                )
+
+
+LATE_VARIABLE = ScanRule(
+    code="late-variable",
+    family="settings",
+    severity="error",
+    title="A variable is set after the import that reads it",
+    why="""Some libraries read their variables when they are imported, once. A value that is set
+    after the import is never looked at. Set the variable before the import, or in the
+    shell.""",
+    silent="""The import stands in a function or under a condition, or another library reads the
+    variable.""",
+    bad='import os\n\nimport tensorflow as tf\n\nos.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"\n',
+    good='import os\n\nos.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"\n\nimport tensorflow as tf\n',
+    check=_check_late_variable,
+)
+
+
+def _check_misspelt(project: Project) -> Iterator[Objection]:
+    known = project.knowledge.variables
+    for path, write in project.writes():
+        if write.name in known or write.how == "unset":
+            continue
+        meant = is_slip_of(write.name, known)
+        if meant is None:
+            continue
+        fix = None
+        if write.name_place is not None:
+            fix = _replacing(write, f'"{meant}"', f"Rename to {meant}", project.files[path])
+        yield Objection(
+            path=path,
+            place=write.place,
+            message=f"Nothing reads {write.name}; {meant} was meant.",
+            way_out=meant,
+            because=because_of(project, meant, "name"),
+            fix=fix,
+        )
+
+
+def _replacing(write: EnvironmentWrite, text: str, title: str, facts: FileFacts) -> Fix | None:
+    spot = write.name_place
+    if spot is None or facts.kind not in ("python", "notebook"):
+        return None
+    edit = TextEdit((spot.line, spot.column), (spot.end_line, spot.end_column), text)
+    return Fix(True, title, [edit])
+
+
+MISSPELT_VARIABLE = ScanRule(
+    code="misspelt-variable",
+    family="settings",
+    severity="error",
+    title="The name of a variable is one slip away from a known one",
+    why="""No library complains about a variable that it does not know. A misspelt name is set,
+    seen in every log, and read by nobody.""",
+    silent="""The name differs in its first letter, or by more than one slip (two in names of 16
+    letters and more).""",
+    bad='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFG"] = ":4096:8"\n',
+    good='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
+    fixable="safe",
+    check=_check_misspelt,
+)
+
+
+def _check_placebo(project: Project) -> Iterator[Objection]:
+    for path, write in project.writes():
+        setting = project.knowledge.variables.get(write.name)
+        if setting is None or setting.effect != "never" or write.how == "unset":
+            continue
+        instead = f"; {setting.instead} was meant" if setting.instead else ""
+        yield Objection(
+            path=path,
+            place=write.place,
+            message=f"Nothing reads {write.name}{instead}.",
+            way_out=setting.instead or f"remove {write.name}",
+            because=because_of(project, setting.name, "never read"),
+        )
+
+
+PLACEBO_VARIABLE = ScanRule(
+    code="placebo-variable",
+    family="settings",
+    severity="error",
+    title="A variable is set that nothing reads",
+    why="""Some names go from script to script although no release of any library reads them.
+    The records have looked for them in the libraries themselves.""",
+    bad='import os\n\nos.environ["NCCL_DETERMINISTIC"] = "1"\n',
+    good='import os\n\nos.environ["NCCL_ALGO"] = "Ring"\n',
+    check=_check_placebo,
+)
+
+
+def _check_refused(project: Project) -> Iterator[Objection]:
+    for path, write in project.writes():
+        setting = project.knowledge.variables.get(write.name)
+        if setting is None or not write.value or setting.list_ is not None:
+            continue
+        if setting.effect == "never" or write.how == "unset":
+            continue
+        fault = value_fault(setting, write.value)
+        if fault is not None:
+            yield Objection(
+                path=path,
+                place=write.place,
+                message=f"{write.name} is set to {quote(write.value)}. {fault}",
+                way_out=_accepted(setting, write.name),
+                because=because_of(project, setting.name, "values"),
+            )
+    yield from refused_by_switch(project)
+
+
+def _accepted(setting: Setting, name: str) -> str:
+    value = setting.accepts[0] if setting.accepts else "0"
+    return f"{name}={value}"
+
+
+REFUSED_VALUE = ScanRule(
+    code="refused-value",
+    family="settings",
+    severity="error",
+    title="A variable has a value that it does not take",
+    why="""A value that a library does not know is ignored or raises an error late. The records
+    list what each variable takes, and what the switch of the program accepts.""",
+    silent="""The value is not written in the file, or the variable takes anything.""",
+    bad='import os\n\nos.environ["TF_DETERMINISTIC_OPS"] = "yes"\n',
+    good='import os\n\nos.environ["TF_DETERMINISTIC_OPS"] = "1"\n',
+    check=_check_refused,
+)
+
+
+def _check_list_overwritten(project: Project) -> Iterator[Objection]:
+    for path, write in project.writes():
+        setting = project.knowledge.variables.get(write.name)
+        if setting is None or setting.list_ is None or write.copies:
+            continue
+        if write.how in ("assigned", "update", "putenv"):
+            yield Objection(
+                path=path,
+                place=write.place,
+                message=f"{write.name} is a list. This replaces what others have put into it.",
+                way_out=f"append to the old value of {write.name}",
+                because=because_of(project, setting.name, "list"),
+            )
+
+
+LIST_OVERWRITTEN = ScanRule(
+    code="list-overwritten",
+    family="settings",
+    severity="hint",
+    title="A list variable is replaced, not appended to",
+    why="""XLA_FLAGS and its like hold several flags. An assignment throws away what the user,
+    the image or another library has put there.""",
+    silent="""The new value is made from the old one.""",
+    bad='import os\n\nos.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"\n',
+    good="""import os
+
+flags = os.environ.get("XLA_FLAGS", "")
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_deterministic_ops=true"
+""",
+    check=_check_list_overwritten,
+)
+
+RULES = (
+    LATE_HASH_SEED,
+    LATE_VARIABLE,
+    MISSPELT_VARIABLE,
+    PLACEBO_VARIABLE,
+    REFUSED_VALUE,
+    LIST_OVERWRITTEN,
+)

@@ -1,0 +1,153 @@
+"""Which names matter to a scan: all of them come from the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.resolve.op_names import meaning
+
+Kept = Literal["", "always", "tensor"]
+
+
+class Marks:
+    """Names of one field of the records of code, of all libraries together."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        given = sorted(set(names))
+        self.names = frozenset(name for name in given if not name.endswith("."))
+        self.starts = tuple(name for name in given if name.endswith("."))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names or name.startswith(self.starts)
+
+
+class Vocabulary:
+    """Names of calls, methods and attributes that some rule or record asks about."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self.roots = dict(_roots(kb))
+        """Name that is imported -> package."""
+        self.no_gradients = self.marks("no_gradients")
+        self.tensors = self.marks("tensors")
+        self.listings = self.marks("listings")
+        self.listing_methods = self.marks("listing_methods")
+        self.listing_makers = self.marks("listing_makers")
+        self.completions = self.marks("completions")
+        self.order_blind = self.marks("order_blind")
+        self.order_bound = self.marks("order_bound")
+        self.helpers = frozenset(_helper_names(kb))
+        """Package, and the last part of the name of a helper call."""
+        self.statements = dict(setting_statements(kb))
+        """Dotted name of a statement -> setting that it makes."""
+        self._marked = [
+            self.marks(field)
+            for field in (
+                "seeds",
+                "draws",
+                "makers",
+                "reseeds",
+                "chance",
+                "completions",
+                "starts_process",
+                "trains",
+                "no_gradients",
+                "order_bound",
+            )
+        ]
+        self._own_methods = self.marks("own_methods")
+        self._kept: dict[str, bool] = {}
+        self._methods: dict[str, Kept] = {}
+
+    def marks(self, field: str) -> Marks:
+        return Marks(name for marks in self.kb.code.values() for name in getattr(marks, field))
+
+    def package(self, name: str) -> str | None:
+        """The package that a qualified name belongs to."""
+        return self.roots.get(name.partition(".")[0])
+
+    def keeps(self, name: str) -> bool:
+        """Whether calls of a qualified name are facts."""
+        if name not in self._kept:
+            self._kept[name] = self._keeps(name)
+        return self._kept[name]
+
+    def _keeps(self, name: str) -> bool:
+        if any(name in marks for marks in self._marked) or name in self.statements:
+            return True
+        package = self.package(name)
+        if package is None:
+            return False
+        if (package, name.rpartition(".")[2]) in self.helpers:
+            return True
+        return any(self.meets(entry) for entry in self.entries(package, name))
+
+    def entries(self, package: str, name: str) -> tuple[OpEntry, ...]:
+        """The ops that a qualified name means."""
+        if package not in self.kb.meta.prefixes:
+            package = self._catalogue_with(name) or package
+        if package not in self.kb.meta.prefixes:
+            return ()
+        return meaning(self.kb, package, name).entries
+
+    def _catalogue_with(self, name: str) -> str | None:
+        for package, add_ons in self.kb.meta.add_ons.items():
+            if any(name.startswith(prefix) for prefix in add_ons):
+                return package
+        return None
+
+    def meets(self, entry: OpEntry) -> bool:
+        """Whether an op, or one that its name reaches, meets a source."""
+        return any(self.kb.met_by(entry.package, reached.op) for reached in entry.reaches)
+
+    def keeps_method(self, name: str) -> Kept:
+        """Whether calls of a method are facts: always, or on tensors only."""
+        if name not in self._methods:
+            self._methods[name] = self._keeps_method(name)
+        return self._methods[name]
+
+    def _keeps_method(self, name: str) -> Kept:
+        if any(f".{name}" in marks.names for marks in self._marked):
+            return "always"
+        for package, spaces in self.kb.meta.methods.items():
+            for space in spaces:
+                entries = meaning(self.kb, package, space + name).entries
+                if any(self.meets(entry) for entry in entries):
+                    return "always" if name in self._own_methods else "tensor"
+        return ""
+
+
+def _roots(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    with_ops_last = sorted(kb.packages, key=lambda name: (name in kb.meta.prefixes, name))
+    for name in with_ops_last:
+        for imported in kb.packages[name].imports:
+            yield imported.partition(".")[0], name
+
+
+def _helper_names(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    for id_, helper in kb.helpers.items():
+        home = kb.meta.folders.get(id_.partition("/")[0], "")
+        for spelling in (helper.call, *helper.aliases):
+            name = spelling.partition("(")[0]
+            if not name.startswith("-"):
+                yield home, name.rpartition(".")[2]
+
+
+def setting_statements(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    """The name of each setting that a statement of Python makes, in full."""
+    for name, setting in kb.settings.items():
+        if setting.kind != "python":
+            continue
+        yield name, name
+        written = (setting.statement or "").partition("(")[0].partition("=")[0].strip()
+        head, _dot, rest = written.partition(".")
+        for line in setting.imports:
+            words = line.split()
+            if len(words) == 4 and words[0] == "import" and words[3] == head:
+                yield f"{words[1]}.{rest}", name
+            elif len(words) == 4 and words[0] == "from" and words[3] == head:
+                yield f"{words[1]}.{written}", name
+            elif len(words) == 2 and words[1].partition(".")[0] == head:
+                yield written, name

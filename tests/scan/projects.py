@@ -1,0 +1,45 @@
+"""Small projects for tests of the scan, read and judged in this process."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from d9m.kb.locate import open_knowledge_base
+from d9m.kb.store import KnowledgeBase
+from d9m.model.versions import in_order
+from d9m.scan import reading
+from d9m.scan.facts import FileFacts
+from d9m.scan.project import Goal
+from d9m.scan.run import judge
+from d9m.scan.scanned import Scanned
+from d9m.scan.surrounding import StatedVersion, Surrounding
+from d9m.scan.vocabulary import Vocabulary
+
+
+@functools.cache
+def knowledge() -> KnowledgeBase:
+    return open_knowledge_base()
+
+
+@functools.cache
+def vocabulary() -> Vocabulary:
+    return Vocabulary(knowledge())
+
+
+def facts(path: str, text: str) -> FileFacts:
+    return reading.read(vocabulary(), path, text.encode())
+
+
+def scanned(files: Mapping[str, str], goal: Goal = "auto", **packages: str | None) -> Scanned:
+    """The answer for these files; a version is exact, or has a lower bound: ``>=2.4``."""
+    stated = {name: _stated(name, said) for name, said in packages.items() if said is not None}
+    read = [facts(path, text) for path, text in files.items()]
+    return judge(knowledge(), ".", read, {"": Surrounding("", stated)}, goal)
+
+
+def _stated(package: str, said: str) -> StatedVersion:
+    if not said.startswith(">="):
+        return StatedVersion(said, "pinned", "requirements.txt:1")
+    newest = in_order(knowledge().packages[package].releases)[-1]
+    return StatedVersion(newest, "range", "requirements.txt:1", said[2:])
