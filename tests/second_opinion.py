@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from second_reading import OPLESS, Book, Place, Reading, Record
+from second_reading import OPLESS, AskedPlace, Book, Record, Way
 
 OUTCOMES = [
     "no-known-source",
@@ -29,19 +29,19 @@ World = Mapping[str, Any]
 """Package -> index of its release, or None if absent; fact -> value; ``device``."""
 
 
-class Verdict(NamedTuple):
+class OwnVerdict(NamedTuple):
     outcome: str
     alternatives: tuple[tuple[str, ...], ...] = ()
     raised_by: str | None = None
 
 
-NOT_MET = Verdict("no-known-source")
+NOT_MET = OwnVerdict("no-known-source")
 
 
-class Answer(NamedTuple):
+class OwnAnswer(NamedTuple):
     """What a source may do where every assumption holds, and what it comes to where some do not."""
 
-    verdicts: set[Verdict]
+    verdicts: set[OwnVerdict]
     elsewhere: dict[frozenset[tuple[str, str]], str]
     """Values of facts that differ from what is assumed -> outcome."""
 
@@ -67,17 +67,21 @@ class Opinion:
         self.book = book
 
     def answers(
-        self, package: str, name: str, place: Place, left_out: Mapping[str, Mapping[str, str]] = {}
-    ) -> dict[str, list[Answer]]:
+        self,
+        package: str,
+        name: str,
+        place: AskedPlace,
+        left_out: Mapping[str, Mapping[str, str]] = {},
+    ) -> dict[str, list[OwnAnswer]]:
         """Source -> what it may do; several where the name meets it in several ways.
 
         `left_out`: op -> what its API gives arguments that a call leaves out.
         """
-        found: dict[str, list[Answer]] = {}
+        found: dict[str, list[OwnAnswer]] = {}
         for reading in self.book.readings(package, name):
             if name == OPLESS or self.book.exists(package, reading.item.op, place):
                 usual = self._usual(left_out.get(reading.item.op, {}))
-                answer = Answer(
+                answer = OwnAnswer(
                     self._verdicts(reading, place, usual), self._elsewhere(reading, place, usual)
                 )
                 framework = name == OPLESS and self.book.catalogue(package, "ops")
@@ -93,7 +97,7 @@ class Opinion:
         return {**defaults, **left_out}
 
     def _elsewhere(
-        self, reading: Reading, place: Place, usual: Mapping[str, str]
+        self, reading: Way, place: AskedPlace, usual: Mapping[str, str]
     ) -> dict[frozenset[tuple[str, str]], str]:
         """What a source comes to for every combination of values that the assumed facts do not
         have.
@@ -123,7 +127,9 @@ class Opinion:
         silent = [each for each in fact["values"] if each not in said and each != usual]
         return [*named, *silent[:1]]
 
-    def _verdicts(self, reading: Reading, place: Place, assumed: Mapping[str, str]) -> set[Verdict]:
+    def _verdicts(
+        self, reading: Way, place: AskedPlace, assumed: Mapping[str, str]
+    ) -> set[OwnVerdict]:
         """All that a source may do there, over everything that is undecided beyond what is
         `assumed`.
         """
@@ -147,10 +153,10 @@ class Opinion:
         if place.standing.get(home) == "between" and any(
             each != by_release[0] for each in by_release
         ):
-            return {Verdict("unknown")}
+            return {OwnVerdict("unknown")}
         return found
 
-    def _verdict(self, reading: Reading, world: World, place: Place) -> Verdict:
+    def _verdict(self, reading: Way, world: World, place: AskedPlace) -> OwnVerdict:
         source, home = self.book.sources[reading.source], self.book.home(reading.source)
         wanted = reading.item.ways - {"backward" if place.facts.get("training") == "false" else ""}
         called = any(
@@ -197,17 +203,17 @@ class Opinion:
             self.book.at(track, each) for each in [seen, *covered]
         )
 
-    def _ruled(self, rule: Record, world: World) -> Verdict:
+    def _ruled(self, rule: Record, world: World) -> OwnVerdict:
         by = [tuple(each.split(" + ")) for each in rule.get("by", [])]
         usable = tuple(
             labels for labels in by if all(self._usable(label, world) for label in labels)
         )
         outcome = rule.get("outcome", "solved" if by else "unknown")
         if outcome in ("solved", "raises") and not usable:
-            return Verdict("unsolved")
+            return OwnVerdict("unsolved")
         if outcome == "raises":
-            return Verdict("raises", (), " + ".join(usable[0]))
-        return Verdict(outcome, usable if outcome == "solved" else ())
+            return OwnVerdict("raises", (), " + ".join(usable[0]))
+        return OwnVerdict(outcome, usable if outcome == "solved" else ())
 
     def _usable(self, label: str, world: World) -> bool:
         solution = self.book.solutions[label]
@@ -226,7 +232,12 @@ class Opinion:
         )
 
     def _domain(
-        self, name: str, said: set[str], reading: Reading, place: Place, assumed: Mapping[str, str]
+        self,
+        name: str,
+        said: set[str],
+        reading: Way,
+        place: AskedPlace,
+        assumed: Mapping[str, str],
     ) -> Iterable[Any]:
         """Every value that a variable may have."""
         if name == "device":
@@ -257,7 +268,7 @@ class Opinion:
         return [least, *(each for each in around if each > least)]
 
     @functools.cache  # noqa: B019
-    def _mentions(self, reading: Reading) -> dict[str, set[str]]:
+    def _mentions(self, reading: Way) -> dict[str, set[str]]:
         """Variable -> the versions or values that a condition compares it with."""
         source = self.book.sources[reading.source]
         steps = [step for track in source["timeline"].values() for step in track]
@@ -297,7 +308,7 @@ class Opinion:
             yield from self._conditions(each)
 
 
-def summed_up(verdicts: Iterable[Verdict]) -> str:
+def summed_up(verdicts: Iterable[OwnVerdict]) -> str:
     """One outcome for all: it depends, unless they agree or all of them repeat."""
     outcomes = {each.outcome for each in verdicts}
     agree = len(outcomes) == 1 or all(each in REPEATING for each in outcomes)
@@ -316,5 +327,5 @@ def _clauses(when: Any) -> list[Record]:
     return when if isinstance(when, list) else [when]
 
 
-def _unverified(verdict: Verdict) -> Verdict:
+def _unverified(verdict: OwnVerdict) -> OwnVerdict:
     return verdict if verdict == NOT_MET else verdict._replace(outcome="unknown")

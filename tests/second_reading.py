@@ -34,7 +34,7 @@ class Item:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class Way:
     """One way in which a name meets a source: through `item`, as one of `patterns`."""
 
     source: str
@@ -43,7 +43,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Place:
+class AskedPlace:
     """Where a question is asked."""
 
     device: str
@@ -159,7 +159,7 @@ class Book:
         mine = [each.get(part, {}) for each in self.catalogues if each["package"] == package]
         return {name: value for each in mine for name, value in each.items()}
 
-    def names(self, package: str, place: Place, part: str) -> list[str]:
+    def names(self, package: str, place: AskedPlace, part: str) -> list[str]:
         """The ``ops``, or the names that ``reach`` some, that can be asked for there."""
         return [
             name
@@ -187,13 +187,13 @@ class Book:
                 found.append(Item(inner.op, arguments, inner.ways & way.ways, when))
         return found
 
-    def exists(self, package: str, name: str, place: Place) -> bool:
+    def exists(self, package: str, name: str, place: AskedPlace) -> bool:
         """Whether one of the releases in question has a name."""
         span = self.catalogue(package, "ops").get(name) or {}
         return any(self.allows(package, span, each) for each in place.releases[package])
 
     @functools.cache  # noqa: B019
-    def readings(self, package: str, name: str) -> list[Reading]:
+    def readings(self, package: str, name: str) -> list[Way]:
         """All ways in which a name meets a source."""
         if name == OPLESS:
             mine = [
@@ -201,9 +201,9 @@ class Book:
                 for id_, each in self.sources.items()
                 if self.home(id_) == package and not each.get("ops")
             ]
-            return [Reading(id_, Item(""), (Item(""),)) for id_ in mine]
+            return [Way(id_, Item(""), (Item(""),)) for id_ in mine]
         return [
-            Reading(id_, each, patterns)
+            Way(id_, each, patterns)
             for each in self._items(package, name)
             for id_, patterns in self._patterns(package).get(each.op, {}).items()
         ]
@@ -220,16 +220,16 @@ class Book:
 
     # --- places ----------------------------------------------------------------
 
-    def stock(self, package: str, release: str, device: str, facts: dict[str, str]) -> Place:
+    def stock(self, package: str, release: str, device: str, facts: dict[str, str]) -> AskedPlace:
         """A released package; for a GPU its wheel brings what it ships."""
-        place = Place(device, None, facts, {package: (self.at(package, release),)})
+        place = AskedPlace(device, None, facts, {package: (self.at(package, release),)})
         for name, version in self._contents(package, release).items() if device == "cuda" else ():
             place.releases[name] = self._candidates(name, version)[0]
         return place
 
-    def image(self, package: str, release: str, device: str, facts: dict[str, str]) -> Place:
+    def image(self, package: str, release: str, device: str, facts: dict[str, str]) -> AskedPlace:
         """A vendor's image: what it holds is fixed."""
-        place = Place(device, package, facts, {package: (self.at(package, release),)})
+        place = AskedPlace(device, package, facts, {package: (self.at(package, release),)})
         for name, version in self._contents(package, release).items():
             place.releases[name], place.standing[name] = self._candidates(name, version)
         stock = self.packages[package].get("stock")

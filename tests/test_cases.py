@@ -94,9 +94,9 @@ def test_a_comparison_tells_right_from_wrong(
     at: str, comparison: str, right: object, wrong: object
 ) -> None:
     def failure(wanted: object) -> str | None:
-        return msgspec.convert({"at": at, "because": {}, comparison: wanted}, cases.Row).failure(
-            ANSWER
-        )
+        return msgspec.convert(
+            {"at": at, "because": {}, comparison: wanted}, cases.CaseRow
+        ).failure(ANSWER)
 
     assert failure(right) is None
     assert failure(wrong) is not None
@@ -114,5 +114,5 @@ def test_a_comparison_tells_right_from_wrong(
 def test_an_absence_in_the_wrong_place_is_no_success(
     at: str, comparison: str, wanted: object
 ) -> None:
-    row = msgspec.convert({"at": at, "because": {}, comparison: wanted}, cases.Row)
+    row = msgspec.convert({"at": at, "because": {}, comparison: wanted}, cases.CaseRow)
     assert row.failure(ANSWER) is not None

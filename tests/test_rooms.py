@@ -1,7 +1,8 @@
-"""The rooms of the code, as pyproject.toml lists them: a room imports only from those below it."""
+"""The rooms of the code: who imports whom, and that no two things have one name."""
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -38,3 +39,15 @@ def test_an_import_that_runs_up_is_noticed(tmp_path: Path) -> None:
     done = check_rooms(tmp_path)
     assert done.returncode == 1
     assert "d9m.model.versions -> d9m.render.page" in done.stdout
+
+
+def test_no_class_name_is_used_twice() -> None:
+    found: dict[str, list[str]] = {}
+    for room in ("resolver", "site", "tests"):
+        for source in sorted((ROOT / room).rglob("*.py")):
+            if source.name == "adapter.py" or "inject" in source.parts:
+                continue  # runs in another program, which sees no other class of d9m
+            for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    found.setdefault(node.name, []).append(str(source.relative_to(ROOT)))
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}

@@ -19,8 +19,8 @@ from d9m.model.when import Allowed, Range
 from d9m.resolve import op_lookup
 from d9m.resolve.resolver import resolve
 from golden import KB, knowledge_base
-from second_opinion import OUTCOMES, Answer, Opinion, Verdict
-from second_reading import OPLESS, Book, Place
+from second_opinion import OUTCOMES, Opinion, OwnAnswer, OwnVerdict
+from second_reading import OPLESS, AskedPlace, Book
 
 
 def frameworks(book: Book) -> list[str]:
@@ -103,7 +103,7 @@ def differences(
     return found
 
 
-def _named(book: Book, package: str, place: Place, brought: set[str]) -> list[str]:
+def _named(book: Book, package: str, place: AskedPlace, brought: set[str]) -> list[str]:
     """Of CUDA, cuDNN and NCCL that a wheel or an image ships only the one that the program uses is
     asked about; and not here if an op of the question brings it along.
     """
@@ -117,13 +117,13 @@ def _named(book: Book, package: str, place: Place, brought: set[str]) -> list[st
     return found
 
 
-def _worst_of(readings: list[Answer]) -> list[Answer]:
+def _worst_of(readings: list[OwnAnswer]) -> list[OwnAnswer]:
     """A name that meets a source in several ways counts as the worst of them."""
     rank = max(OUTCOMES.index(each.outcome) for each in readings)
     return [each for each in readings if OUTCOMES.index(each.outcome) == rank]
 
 
-def _agree(answer: SourceAnswer, expected: Answer) -> bool:
+def _agree(answer: SourceAnswer, expected: OwnAnswer) -> bool:
     possible = {each.outcome for each in answer.possible}
     if answer.outcome != expected.outcome or not _agree_elsewhere(answer, expected):
         return False
@@ -139,10 +139,10 @@ def _agree(answer: SourceAnswer, expected: Answer) -> bool:
         return answer.raised_by is None and (
             alternatives in offered if alternatives else offered == {()}
         )
-    return Verdict(answer.outcome, alternatives, answer.raised_by) in expected.verdicts
+    return OwnVerdict(answer.outcome, alternatives, answer.raised_by) in expected.verdicts
 
 
-def _agree_elsewhere(answer: SourceAnswer, expected: Answer) -> bool:
+def _agree_elsewhere(answer: SourceAnswer, expected: OwnAnswer) -> bool:
     """Whatever is worse elsewhere is listed, with the fewest facts that lead to it, and nothing
     else is.
     """

@@ -19,7 +19,7 @@ from pages import differences, layout, phrases, proof, recipes
 REGISTRY = "nvcr.io"
 
 
-class Part(msgspec.Struct, frozen=True):
+class ImagePart(msgspec.Struct, frozen=True):
     """A package inside an image."""
 
     package: str
@@ -37,7 +37,7 @@ class Left(msgspec.Struct, frozen=True):
     """Id and title."""
 
 
-class Image(msgspec.Struct, frozen=True):
+class ImageRow(msgspec.Struct, frozen=True):
     """A row of the list of all images."""
 
     tag: str
@@ -82,12 +82,12 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             yield _page(kb, name, release)
 
 
-def _image(kb: KnowledgeBase, name: str, release: str) -> Image:
+def _image(kb: KnowledgeBase, name: str, release: str) -> ImageRow:
     package = kb.packages[name]
     known = package.releases[release]
     left = sum(len(each.ops) for each in _left(answer(kb, name, release)))
     stock = known.with_.get(package.stock or "", "")
-    return Image(tag(package, release), path(kb, name, release), known, stock, left)
+    return ImageRow(tag(package, release), path(kb, name, release), known, stock, left)
 
 
 def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
@@ -144,17 +144,17 @@ def _left(advice: Advice) -> list[Left]:
 
 def _parts(
     kb: KnowledgeBase, package: Package, release: str, earlier: str | None, advice: Advice
-) -> list[Part]:
+) -> list[ImagePart]:
     before = package.releases[earlier].with_ if earlier else {}
     found = [
-        Part(name, version, None if before.get(name) == version else before.get(name))
+        ImagePart(name, version, None if before.get(name) == version else before.get(name))
         for name, version in package.releases[release].with_.items()
     ]
     for name, version in advice.environment.packages.items():
         if version == "any" and name in kb.meta.platforms:
             inside = advice.environment.releases[name]
             span = inside[0] if inside[0] == inside[-1] else f"{inside[0]} to {inside[-1]}"
-            found.append(Part(name, f"{span}, going by the images around it", None))
+            found.append(ImagePart(name, f"{span}, going by the images around it", None))
     return found
 
 

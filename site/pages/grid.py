@@ -16,7 +16,7 @@ from d9m.model.records import Default, Outcome
 from d9m.model.versions import minor
 
 
-class Line(msgspec.Struct, frozen=True):
+class MinorRelease(msgspec.Struct, frozen=True):
     """Releases that share their first two numbers; the newest stands for them."""
 
     name: str
@@ -27,7 +27,7 @@ class Line(msgspec.Struct, frozen=True):
         return self.releases[-1]
 
 
-class Cell(msgspec.Struct, frozen=True):
+class GridCell(msgspec.Struct, frozen=True):
     """What an op does in some lines that follow each other."""
 
     outcome: Outcome
@@ -36,30 +36,30 @@ class Cell(msgspec.Struct, frozen=True):
     """Labels that solve it, or that raise."""
     source: str
     """The record that decides: the worst."""
-    first: Line
-    last: Line
+    first: MinorRelease
+    last: MinorRelease
     width: int
     """Number of lines."""
 
 
-class Row(msgspec.Struct, frozen=True):
+class GridRow(msgspec.Struct, frozen=True):
     op: str
     directions: tuple[str, ...]
-    cells: tuple[Cell | int, ...]
+    cells: tuple[GridCell | int, ...]
     """A number: so many lines in which the op is not there, or meets nothing."""
 
 
 class Grid(msgspec.Struct, frozen=True):
     package: str
     device: str
-    lines: tuple[Line, ...]
-    rows: tuple[Row, ...]
+    lines: tuple[MinorRelease, ...]
+    rows: tuple[GridRow, ...]
 
 
-def lines(kb: KnowledgeBase, package: str) -> tuple[Line, ...]:
+def lines(kb: KnowledgeBase, package: str) -> tuple[MinorRelease, ...]:
     """Oldest first."""
     groups = itertools.groupby(kb.releases(package), key=minor)
-    return tuple(Line(name, tuple(releases)) for name, releases in groups)
+    return tuple(MinorRelease(name, tuple(releases)) for name, releases in groups)
 
 
 def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice:
@@ -89,7 +89,9 @@ def _grids(kb: KnowledgeBase, package: str) -> list[Grid]:
     return [each for each in found if each.rows]
 
 
-def _rows(kb: KnowledgeBase, package: str, device: str, every: Sequence[Line]) -> Iterator[Row]:
+def _rows(
+    kb: KnowledgeBase, package: str, device: str, every: Sequence[MinorRelease]
+) -> Iterator[GridRow]:
     answers = [
         {
             op.query: op
@@ -101,10 +103,12 @@ def _rows(kb: KnowledgeBase, package: str, device: str, every: Sequence[Line]) -
     for op in sorted({name for each in answers for name in each}, key=str.lower):
         met = [each.get(op) for each in answers]
         ways = {way for each in met if each for source in each.sources for way in source.direction}
-        yield Row(op, tuple(way for way in BOTH if way in ways), tuple(_cells(met, every)))
+        yield GridRow(op, tuple(way for way in BOTH if way in ways), tuple(_cells(met, every)))
 
 
-def _cells(met: Sequence[OpAnswer | None], every: Sequence[Line]) -> Iterator[Cell | int]:
+def _cells(
+    met: Sequence[OpAnswer | None], every: Sequence[MinorRelease]
+) -> Iterator[GridCell | int]:
     states = [_state(each) if each else None for each in met]
     place = 0
     for state, group in itertools.groupby(states):
@@ -113,7 +117,9 @@ def _cells(met: Sequence[OpAnswer | None], every: Sequence[Line]) -> Iterator[Ce
             yield width
         else:
             outcome, default, by, source = state
-            yield Cell(outcome, default, by, source, every[place], every[place + width - 1], width)
+            yield GridCell(
+                outcome, default, by, source, every[place], every[place + width - 1], width
+            )
         place += width
 
 

@@ -37,7 +37,7 @@ class Comparison(msgspec.Struct, frozen=True):
         )
 
 
-class Column(msgspec.Struct, frozen=True):
+class HelperColumn(msgspec.Struct, frozen=True):
     """What a call sets in some releases of its package, whatever else must hold."""
 
     span: str
@@ -80,7 +80,7 @@ def _titles(kb: KnowledgeBase) -> list[tuple[str, str]]:
     ]
 
 
-def _columns(kb: KnowledgeBase, call: Call) -> list[Column]:
+def _columns(kb: KnowledgeBase, call: Call) -> list[HelperColumn]:
     """What the call sets by release, newest first; releases without it are left out."""
     groups: list[tuple[list[str], list[Turn]]] = []
     for release in reversed(kb.releases(call.home)):
@@ -94,9 +94,9 @@ def _columns(kb: KnowledgeBase, call: Call) -> list[Column]:
             groups.append(([release], sets))
     released = kb.releases(call.home)
     if not released:
-        return [Column("", tuple((turn, turn.when) for turn in call.helper.sets))]
+        return [HelperColumn("", tuple((turn, turn.when) for turn in call.helper.sets))]
     return [
-        Column(
+        HelperColumn(
             phrases.run(group[-1], group[0], released),
             tuple((turn, _less(turn.when, call.home)) for turn in sets),
         )

@@ -15,7 +15,7 @@ from d9m.model.versions import key
 from pages import layout, phrases
 
 
-class Catalogue(msgspec.Struct, frozen=True):
+class OpCatalogue(msgspec.Struct, frozen=True):
     """The ops of one package."""
 
     package: str
@@ -66,7 +66,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         )
 
 
-def _catalogue(kb: KnowledgeBase, package: str) -> Catalogue:
+def _catalogue(kb: KnowledgeBase, package: str) -> OpCatalogue:
     released = kb.releases(package)
     newest = released[-1] if released else "any"
     start = f"{package}:"
@@ -79,7 +79,7 @@ def _catalogue(kb: KnowledgeBase, package: str) -> Catalogue:
     answered = {each.query for each in answers}
     own = [entry for entry in entries if entry.catalogued and entry.name not in answered]
     met = {entry.name for entry in own if kb.met_by(package, entry.name)}
-    return Catalogue(
+    return OpCatalogue(
         package=package,
         newest=newest,
         answers=sorted(answers, key=lambda each: (-WORST_LAST.index(each.outcome), each.query)),

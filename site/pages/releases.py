@@ -9,7 +9,7 @@ from d9m.model.records import PullRequest
 from d9m.model.versions import covers
 from pages import differences, grid, layout, recipes
 from pages.differences import Change
-from pages.grid import Line
+from pages.grid import MinorRelease
 
 DEVICE = "cuda"
 """What the pages are about; the status tables have the others."""
@@ -28,7 +28,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 
 def _page(
-    kb: KnowledgeBase, package: str, every: Sequence[Line], place: int, line: Line
+    kb: KnowledgeBase, package: str, every: Sequence[MinorRelease], place: int, line: MinorRelease
 ) -> tuple[str, str]:
     name = kb.packages[package].title
     earlier = every[place - 1] if place else None
@@ -55,14 +55,16 @@ def _page(
     )
 
 
-def changes(kb: KnowledgeBase, package: str, earlier: Line, later: Line) -> list[Change]:
+def changes(
+    kb: KnowledgeBase, package: str, earlier: MinorRelease, later: MinorRelease
+) -> list[Change]:
     """What the newest of two lines answer differently, what got worse first."""
     return differences.between(
         *(grid.answer(kb, package, line.newest, DEVICE) for line in (earlier, later))
     )
 
 
-def _pulls(kb: KnowledgeBase, package: str, line: Line) -> list[tuple[str, PullRequest]]:
+def _pulls(kb: KnowledgeBase, package: str, line: MinorRelease) -> list[tuple[str, PullRequest]]:
     """Pull requests that came with one of these releases."""
     repository = kb.packages[package].folder or package
     found = list(kb.pull_requests.items())

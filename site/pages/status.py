@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
 from pages import grid, layout, phrases, releases, versions
-from pages.grid import Cell, Grid, Row
+from pages.grid import Grid, GridCell, GridRow
 from pages.markdown import Markdown, anchor
 from pages.places import Here
 
@@ -68,7 +68,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 _LATEST = 8
 
 
-def _latest(kb: KnowledgeBase, package: str) -> list[grid.Line]:
+def _latest(kb: KnowledgeBase, package: str) -> list[grid.MinorRelease]:
     """The newest lines of releases, newest first."""
     return list(reversed(grid.lines(kb, package)))[:_LATEST]
 
@@ -86,12 +86,12 @@ def table(here: Here, of: Grid) -> Markdown:
     )
 
 
-def _line(here: Here, of: Grid, line: grid.Line) -> str:
+def _line(here: Here, of: Grid, line: grid.MinorRelease) -> str:
     address = _address(here, releases.path(of.package, line.name))
     return f'<a href="{address}">{html.escape(line.name)}</a>'
 
 
-def _row(here: Here, of: Grid, row: Row) -> str:
+def _row(here: Here, of: Grid, row: GridRow) -> str:
     cells = "".join(_cell(here, each) for each in row.cells)
     shown = html.escape(row.op).replace(".", ".<wbr>").replace("_", "_<wbr>")
     place = _address(here, f"ops/{of.package}.md", anchor(row.op))
@@ -101,7 +101,7 @@ def _row(here: Here, of: Grid, row: Row) -> str:
     )
 
 
-def _cell(here: Here, cell: Cell | int) -> str:
+def _cell(here: Here, cell: GridCell | int) -> str:
     if isinstance(cell, int):
         return f'<td colspan="{cell}"><span class="d9m-none">not met</span></td>'
     where = cell.first.name if cell.width == 1 else f"{cell.first.name} to {cell.last.name}"

@@ -36,7 +36,7 @@ ANSWERS: dict[str, type[msgspec.Struct]] = {
 """Command -> what it prints with ``--format json``."""
 
 
-class Field(msgspec.Struct, frozen=True):
+class ShapeField(msgspec.Struct, frozen=True):
     name: str
     type: Markdown
     does: Markdown
@@ -49,7 +49,7 @@ class Shape(msgspec.Struct, frozen=True):
     title: str
     anchor: str
     does: Markdown
-    fields: tuple[Field, ...]
+    fields: tuple[ShapeField, ...]
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
@@ -124,7 +124,7 @@ def _structs(types: Iterable[msgspec_inspect.Type]) -> Iterator[type]:
 def _shape(type_: type, names: dict[type, str]) -> Shape:
     said = _docstrings(type_)
     fields = tuple(
-        Field(
+        ShapeField(
             each.encode_name,
             _worded(each.type, names),
             prose(said.get(each.name, "")),

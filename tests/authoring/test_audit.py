@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from d9m.authoring.audit import Audit, audit
-from d9m.authoring.audit.shipped import Release
+from d9m.authoring.audit.shipped import ShippedRelease
 from d9m.authoring.audit.texts import carries
 from d9m.errors import DataError
 from d9m.kb import yaml_files
-from d9m.model.wheel_facts import Line, Published, SignatureCatalogue, WheelFacts, catalogue
+from d9m.model.wheel_facts import ListedOp, Published, SignatureCatalogue, WheelFacts, catalogue
 
 REFUSED = (
     "does not have a deterministic implementation, but you set "
@@ -73,7 +73,7 @@ def facts(version: str, **changed: object) -> WheelFacts:
         "variables": [] if version == "1.8.0" else ["THE_DETERMINISTIC_SWITCH"],
         "lists": {
             "throws" if old else "deterministic": [
-                Line("torch.histc", "when called on a CUDA tensor")
+                ListedOp("torch.histc", "when called on a CUDA tensor")
             ]
         },
     }
@@ -266,7 +266,9 @@ PIECES = [
 def test_a_release_can_say_a_text_if_its_pieces_make_up_all_that_speaks_of_determinism(
     text: str, messages: list[str], alerts: list[str], can_say: bool
 ) -> None:
-    assert carries(Release([facts("2.0.0", messages=messages, alerts=alerts)]), text) is can_say
+    assert (
+        carries(ShippedRelease([facts("2.0.0", messages=messages, alerts=alerts)]), text) is can_say
+    )
 
 
 def test_an_alert_that_no_record_names_is_found(kb: Kb) -> None:
@@ -373,7 +375,7 @@ def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:
 def test_a_line_of_the_docstring_that_no_record_bears_out_is_found(
     kb: Kb, section: str, op: str, code: str
 ) -> None:
-    kb.read(facts("2.0.0", lists={section: [Line(op)]}))
+    kb.read(facts("2.0.0", lists={section: [ListedOp(op)]}))
     assert kb.ids() == [f"{code} 2.0.0.."]
 
 
@@ -403,7 +405,7 @@ MODES = (
 )
 def test_a_line_is_judged_under_its_own_condition(kb: Kb, condition: str, ids: list[str]) -> None:
     kb.write("sources/pytorch/histc.yaml", MODES)
-    kb.read(facts("2.0.0", lists={"deterministic": [Line("torch.histc", condition)]}))
+    kb.read(facts("2.0.0", lists={"deterministic": [ListedOp("torch.histc", condition)]}))
     found = kb.ids()
     assert len(found) == len(ids)
     assert all(f"{id_} 2.0.0.." in each for id_, each in zip(ids, found))

@@ -14,7 +14,7 @@ from shipped_files import elf, macho, wheel
 
 from d9m.authoring.collect import catalogued, collect, download, published
 from d9m.errors import DataError, UsageError
-from d9m.model.wheel_facts import Catalogue, Line, Route, WheelFacts, catalogue, read
+from d9m.model.wheel_facts import Catalogue, ListedOp, Route, WheelFacts, catalogue, read
 
 REFUSED = b" does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'."
 
@@ -147,21 +147,21 @@ def test_a_fact_file_says_which_wheel_it_was_read_from(torch: Path) -> None:
 def test_lists_of_the_docstring_become_lines_by_section(torch: Path) -> None:
     assert collect(torch).facts.lists == {
         "deterministic": [
-            Line("torch.nn.Conv1d", "when called on CUDA tensor"),
-            Line(
+            ListedOp("torch.nn.Conv1d", "when called on CUDA tensor"),
+            ListedOp(
                 "torch.Tensor.__getitem__",
                 "when attempting to differentiate a CPU tensor and the index is a list of tensors",
             ),
         ],
         "throws": [
-            Line("torch.nn.MaxUnpool1d"),
-            Line(
+            ListedOp("torch.nn.MaxUnpool1d"),
+            ListedOp(
                 "torch.nn.functional.interpolate",
                 "when attempting to differentiate a CUDA tensor and one of the following modes is "
                 "used: "
                 "- ``linear`` - ``bilinear``",
             ),
-            Line("torch.histc", "when called on a CUDA tensor"),
+            ListedOp("torch.histc", "when called on a CUDA tensor"),
         ],
     }
 

@@ -42,7 +42,7 @@ def synthetic(size: int) -> Records:
         _loaded(
             "ops",
             FRAMEWORK,
-            records.OpFile(
+            records.OpRecords(
                 package=FRAMEWORK, ops={op(at): records.Existence() for at in range(ops)}
             ),
         ),
@@ -90,9 +90,11 @@ def _framework() -> records.Package:
 def _sources(number: int) -> Iterator[Loaded]:
     for place in range(SOURCES_AN_OP):
         timeline = [
-            records.Step(from_="1.0.0", outcome="unsolved", evidence=_evidence(place)),
-            records.Step(from_=f"1.{place % 20}.1", by=[f"S{number}"], evidence=_evidence(place)),
-            records.Step(
+            records.TimelineStep(from_="1.0.0", outcome="unsolved", evidence=_evidence(place)),
+            records.TimelineStep(
+                from_=f"1.{place % 20}.1", by=[f"S{number}"], evidence=_evidence(place)
+            ),
+            records.TimelineStep(
                 from_="2.5.0",
                 by=["S0", f"S{number}"],
                 verified_through="2.19",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from d9m.browse.claims import claims
 from d9m.browse.listing import listing
-from d9m.model.records import Evidence, Source, Step, Unless
+from d9m.model.records import Evidence, Source, TimelineStep, Unless
 from d9m.model.when import Range
 from golden import knowledge_base
 
@@ -20,18 +20,18 @@ def of(kind: str, follows: bool = True) -> Evidence:
     return Evidence(kind=kind, url="https://example.org", follows=follows)  # type: ignore[arg-type]
 
 
-def source(steps: list[Step], evidence: list[Evidence]) -> Source:
+def source(steps: list[TimelineStep], evidence: list[Evidence]) -> Source:
     return Source(
         title="t", summary="s", mechanism="m", timeline={"torch": steps}, evidence=evidence
     )
 
 
-def best(steps: list[Step], evidence: list[Evidence]) -> list[tuple[str, str]]:
+def best(steps: list[TimelineStep], evidence: list[Evidence]) -> list[tuple[str, str]]:
     return [(each.text, each.best) for each in claims(OneSource(source(steps, evidence)))]  # type: ignore[arg-type]
 
 
 def test_the_strongest_kind_counts() -> None:
-    step = Step(
+    step = TimelineStep(
         from_="1.0",
         outcome="unsolved",
         evidence=[of("documented"), of("binary-read"), of("source-read")],
@@ -40,7 +40,7 @@ def test_the_strongest_kind_counts() -> None:
 
 
 def test_evidence_that_says_otherwise_does_not_count() -> None:
-    step = Step(
+    step = TimelineStep(
         from_="1.0", by=["UDA", "A + B"], evidence=[of("documented"), of("measured", follows=False)]
     )
     assert best([step], []) == [("from 1.0: solved by UDA or A + B", "documented")]
@@ -53,7 +53,7 @@ def test_a_claim_without_evidence_rests_on_its_step_or_its_source() -> None:
         outcome="unknown",
         evidence=[of("measured")],
     )
-    step = Step(from_="1.0", outcome="raises", by=["UDA"], unless=[exception, own])
+    step = TimelineStep(from_="1.0", outcome="raises", by=["UDA"], unless=[exception, own])
     assert best([step], [of("documented")]) == [
         ("from 1.0: raises by UDA", "documented"),
         ("from 1.0, dtype integer/bool: deterministic", "documented"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from d9m.browse.explain import explain
-from d9m.browse.similarity import Likeness, Vocabulary
+from d9m.browse.similarity import Likeness, SymptomWords
 from d9m.errors import UsageError
 from golden import knowledge_base
 
@@ -155,8 +155,8 @@ def test_an_error_text_in_a_complaint_is_more_than_its_words() -> None:
     assert [each.id for each in explain(knowledge_base(), text).found] == ["pytorch/cumsum"]
 
 
-def vocabulary() -> Vocabulary:
-    return Vocabulary(knowledge_base().words[""])
+def vocabulary() -> SymptomWords:
+    return SymptomWords(knowledge_base().words[""])
 
 
 def test_every_word_stands_in_one_group_and_every_group_has_a_use() -> None:

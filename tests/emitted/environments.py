@@ -26,7 +26,7 @@ class UnavailableError(Exception):
 
 
 @dataclass(frozen=True)
-class Framework:
+class InstalledFramework:
     """One release of a package of the knowledge base, and what pip installs to have it."""
 
     package: str
@@ -102,20 +102,20 @@ def find_python(version: str) -> str:
     raise UnavailableError(f"no Python {version} on the path or in ~/.pyenv")
 
 
-def _tensorflow(release: str, python: str, *more: str, extra: bool = True) -> Framework:
+def _tensorflow(release: str, python: str, *more: str, extra: bool = True) -> InstalledFramework:
     pins = (
         f"tensorflow=={release}",
         "protobuf<3.20",
         *more,
     )  # protobuf 3.20 refuses what old releases generated
-    return Framework(
+    return InstalledFramework(
         "tensorflow", release, pins, python, extra, "21.3.1" if python == "3.6" else None
     )
 
 
-def _torch(release: str, numpy: str, python: str) -> Framework:
+def _torch(release: str, numpy: str, python: str) -> InstalledFramework:
     pip = "21.3.1" if python == "3.6" else None
-    return Framework(
+    return InstalledFramework(
         "torch", release, (f"torch=={release}", f"numpy=={numpy}"), python, extra=True, pip=pip
     )
 
@@ -123,8 +123,8 @@ def _torch(release: str, numpy: str, python: str) -> Framework:
 PATCH = "tensorflow-determinism==0.3.0"
 
 FRAMEWORKS = (
-    Framework("torch", "2.13.0", ("torch==2.13.0", "numpy==2.2.6")),
-    Framework("tensorflow", "2.21.0", ("tensorflow-cpu==2.21.0",)),
+    InstalledFramework("torch", "2.13.0", ("torch==2.13.0", "numpy==2.2.6")),
+    InstalledFramework("tensorflow", "2.21.0", ("tensorflow-cpu==2.21.0",)),
     _tensorflow("1.15.5", "3.7", PATCH, extra=False),
     _tensorflow("2.0.4", "3.7", PATCH, extra=False),
     _tensorflow("1.0.0", "3.6"),
@@ -141,11 +141,11 @@ FRAMEWORKS = (
 )
 
 
-PROBED = (Framework("jax", "0.10.2", ("jax==0.10.2",)),)
+PROBED = (InstalledFramework("jax", "0.10.2", ("jax==0.10.2",)),)
 """Frameworks that only the prober's tests run: no code is emitted for them."""
 
 
-def wanted(names: list[str], everything: bool) -> Iterator[Framework]:
+def wanted(names: list[str], everything: bool) -> Iterator[InstalledFramework]:
     """Those of these names; without names the ordinary ones, or all."""
     known = {each.name: each for each in (*FRAMEWORKS, *PROBED)}
     if unknown := [name for name in names if name not in known]:

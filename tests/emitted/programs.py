@@ -35,7 +35,7 @@ OLDEST_PYTHON = (3, 6)
 
 
 @dataclass
-class Program:
+class EmittedProgram:
     """One text, who says it, and what it needs."""
 
     text: str
@@ -81,7 +81,7 @@ class Program:
 
 
 @functools.cache
-def blocks() -> tuple[Program, ...]:
+def blocks() -> tuple[EmittedProgram, ...]:
     """Every distinct block for the top of a program. Asking all questions takes a while, so it is
     done once.
     """
@@ -91,9 +91,9 @@ def blocks() -> tuple[Program, ...]:
     return pickle.loads((place / "blocks").read_bytes())
 
 
-def _blocks() -> tuple[Program, ...]:
+def _blocks() -> tuple[EmittedProgram, ...]:
     kb = knowledge_base()
-    found: dict[str, Program] = {}
+    found: dict[str, EmittedProgram] = {}
     for asked, ops in _questions(kb):
         environment, advice, command = (
             describe(kb, asked),
@@ -113,26 +113,26 @@ def _blocks() -> tuple[Program, ...]:
 
 
 @functools.cache
-def examples() -> tuple[Program, ...]:
+def examples() -> tuple[EmittedProgram, ...]:
     """Every distinct Python example of an ingredient."""
     kb = knowledge_base()
-    found: dict[str, Program] = {}
+    found: dict[str, EmittedProgram] = {}
     for asked in _releases(kb):
         environment = describe(kb, asked)
         for ingredient in advise(kb, asked, []).ingredients:
             for code in (each.code for each in ingredient.examples if each.language == "python"):
-                found.setdefault(code, Program(code, f"ingredients/{ingredient.id}")).told_for(
-                    environment
-                )
+                found.setdefault(
+                    code, EmittedProgram(code, f"ingredients/{ingredient.id}")
+                ).told_for(environment)
     return tuple(found.values())
 
 
 @functools.cache
-def statements() -> tuple[Program, ...]:
+def statements() -> tuple[EmittedProgram, ...]:
     """Every Python setting, turned to each value that it takes."""
     kb = knowledge_base()
     settings = [setting for name in kb.settings if (setting := kb.settings[name]).kind == "python"]
-    found: dict[str, Program] = {}
+    found: dict[str, EmittedProgram] = {}
     for asked in _releases(kb):
         environment = describe(kb, asked)
         for setting in settings:
@@ -142,13 +142,13 @@ def statements() -> tuple[Program, ...]:
                     (setting.statement or setting.name).replace("{value}", value),
                 ]
                 text = "\n".join(lines) + "\n"
-                found.setdefault(text, Program(text, f"setting {setting.name}")).told_for(
+                found.setdefault(text, EmittedProgram(text, f"setting {setting.name}")).told_for(
                     environment
                 )
     return tuple(found.values())
 
 
-def uncommented(program: Program) -> str:
+def uncommented(program: EmittedProgram) -> str:
     """The text with its conditional lines taken in, as a reader does for whom the condition
     holds.
     """
@@ -242,12 +242,12 @@ def _command(asked: Setup, ops: Sequence[str] | None) -> str:
     return " ".join([*words, "--format python"])
 
 
-def _block(text: str, command: str, advice: Advice) -> Program:
+def _block(text: str, command: str, advice: Advice) -> EmittedProgram:
     made = [step for step in advice.steps if live(advice, step)]
     shell = [step for step in made if step.kind in ("env", "append", "unset")]
     at_start = [step for step in shell if step.read_at == "process-start"]
     later = [step for step in shell if step not in at_start]
-    return Program(
+    return EmittedProgram(
         text=text,
         origin=command,
         installs=tuple(advice.settings.install),

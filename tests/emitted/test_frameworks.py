@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from api_names import LOOK_UP, lifetimes, package_of, used
-from environments import FRAMEWORKS, Framework, UnavailableError
-from programs import Program, blocks, examples, statements
+from environments import FRAMEWORKS, InstalledFramework, UnavailableError
+from programs import EmittedProgram, blocks, examples, statements
 from runs import run, said
 
 from conftest import EVERYTHING, needs
@@ -23,9 +23,9 @@ HERE = [each for each in FRAMEWORKS if each.stands or not each.extra]
 
 
 @pytest.fixture(scope="module", params=HERE, ids=lambda each: each.name)
-def framework(request: pytest.FixtureRequest) -> Framework:
+def framework(request: pytest.FixtureRequest) -> InstalledFramework:
     """One that is installed; where everything is wanted, it is installed now."""
-    each: Framework = request.param
+    each: InstalledFramework = request.param
     if not each.stands and os.environ.get(EVERYTHING):
         try:
             each.make()
@@ -35,7 +35,9 @@ def framework(request: pytest.FixtureRequest) -> Framework:
     return each
 
 
-def told(programs: tuple[Program, ...], framework: Framework) -> list[Program]:
+def told(
+    programs: tuple[EmittedProgram, ...], framework: InstalledFramework
+) -> list[EmittedProgram]:
     """Programs for this release.
 
     Those for releases that are not among the ordinary ones run in another one
@@ -46,7 +48,7 @@ def told(programs: tuple[Program, ...], framework: Framework) -> list[Program]:
         each.release for each in FRAMEWORKS if each.package == framework.package and not each.extra
     }
     others = {each.package for each in FRAMEWORKS} - {framework.package}
-    found: list[Program] = []
+    found: list[EmittedProgram] = []
     for each in (
         program for program in programs if not others & set(map(package_of, used(program.tree)))
     ):
@@ -59,17 +61,19 @@ def told(programs: tuple[Program, ...], framework: Framework) -> list[Program]:
     )  # comments make no difference to a run
 
 
-def has_names(framework: Framework, program: Program) -> bool:
+def has_names(framework: InstalledFramework, program: EmittedProgram) -> bool:
     needed = [name for name in used(program.tree) if package_of(name) == framework.package]
     return not program.installs and all(
         lifetimes()[name].covers(framework.release) for name in needed
     )
 
 
-def failures(framework: Framework, programs: list[Program], folder: Path) -> list[str]:
+def failures(
+    framework: InstalledFramework, programs: list[EmittedProgram], folder: Path
+) -> list[str]:
     """What went wrong, in as many processes at a time as there are processors."""
 
-    def failure(each: Program) -> str | None:
+    def failure(each: EmittedProgram) -> str | None:
         ran = run(
             str(framework.interpreter),
             each.text + SHOW_VARIABLES,
@@ -90,19 +94,21 @@ def failures(framework: Framework, programs: list[Program], folder: Path) -> lis
         return [each for each in pool.map(failure, programs) if each]
 
 
-def test_every_block_for_this_release_runs(framework: Framework, tmp_path: Path) -> None:
+def test_every_block_for_this_release_runs(framework: InstalledFramework, tmp_path: Path) -> None:
     mine = told(blocks(), framework)
     assert mine
     assert not (failed := failures(framework, mine, tmp_path)), "\n".join(failed)
 
 
-def test_every_example_for_this_release_runs(framework: Framework, tmp_path: Path) -> None:
+def test_every_example_for_this_release_runs(framework: InstalledFramework, tmp_path: Path) -> None:
     mine = told(examples(), framework)
     assert mine
     assert not (failed := failures(framework, mine, tmp_path)), "\n".join(failed)
 
 
-def test_every_statement_for_this_release_runs(framework: Framework, tmp_path: Path) -> None:
+def test_every_statement_for_this_release_runs(
+    framework: InstalledFramework, tmp_path: Path
+) -> None:
     """All in one process: nothing here needs a fresh one, and importing a framework takes
     seconds.
     """
@@ -113,7 +119,7 @@ def test_every_statement_for_this_release_runs(framework: Framework, tmp_path: P
 
 
 def test_a_block_below_the_import_of_the_framework_refuses_to_run(
-    framework: Framework, tmp_path: Path
+    framework: InstalledFramework, tmp_path: Path
 ) -> None:
     for each in [each for each in told(blocks(), framework) if each.above_import][:1]:
         refused = run(
@@ -129,7 +135,7 @@ def test_a_block_below_the_import_of_the_framework_refuses_to_run(
 
 
 def test_the_table_of_names_is_right_about_this_release(
-    framework: Framework, tmp_path: Path
+    framework: InstalledFramework, tmp_path: Path
 ) -> None:
     names = [name for name in lifetimes() if package_of(name) in (framework.package, "numpy")]
     looked = run(str(framework.interpreter), LOOK_UP, tmp_path, arguments=[json.dumps(names)])

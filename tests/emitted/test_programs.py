@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 from api_names import lifetimes, package_of, used
 from environments import FRAMEWORKS
-from programs import OLDEST_PYTHON, Program, blocks, examples, statements, uncommented
+from programs import OLDEST_PYTHON, EmittedProgram, blocks, examples, statements, uncommented
 from runs import run, said
 
 from golden import knowledge_base, unfounded
 
 
-def everything() -> tuple[Program, ...]:
+def everything() -> tuple[EmittedProgram, ...]:
     return (*blocks(), *examples(), *statements())
 
 
-def text_fault(program: Program) -> str | None:
+def text_fault(program: EmittedProgram) -> str | None:
     """What the oldest Python would say, with conditional lines left out or taken in."""
     try:
         trees = [program.tree, ast.parse(uncommented(program), feature_version=OLDEST_PYTHON)]
@@ -52,7 +52,7 @@ def undefined(tree: ast.Module) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)} - bound - set(dir(builtins))
 
 
-def name_faults(program: Program) -> list[str]:
+def name_faults(program: EmittedProgram) -> list[str]:
     """Names that some release which gets this program does not have."""
     faults: list[str] = []
     for name in used(program.tree):
@@ -103,7 +103,7 @@ def test_every_release_of_a_framework_gets_a_program() -> None:
     ],
 )
 def test_a_text_that_no_python_3_6_could_run_is_noticed(text: str) -> None:
-    assert text_fault(Program(text, "planted"))
+    assert text_fault(EmittedProgram(text, "planted"))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_text_that_no_python_3_6_could_run_is_noticed(text: str) -> None:
 def test_a_name_of_another_time_is_noticed(text: str, release: str, fault: str) -> None:
     assert [
         each
-        for each in name_faults(Program(text, "planted", {"torch": [release]}))
+        for each in name_faults(EmittedProgram(text, "planted", {"torch": [release]}))
         if fault in each
     ]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from d9m.environment.environment import Environment, Setup, describe
-from d9m.environment.package_files import PackageFile, merged, read
+from d9m.environment.package_files import ListedPackages, merged, read
 from d9m.errors import DataError, UsageError
 from golden import knowledge_base
 
@@ -213,5 +213,5 @@ def test_a_part_of_a_file_leads_nobody_to_its_own_sources() -> None:
 
 def test_a_dockerfile_on_an_unknown_image_is_its_packages() -> None:
     found = read("FROM python:3.11\nRUN pip install torch==2.4.0\n", "Dockerfile")
-    assert found == PackageFile((("torch", "2.4.0"),), "python:3.11")
+    assert found == ListedPackages((("torch", "2.4.0"),), "python:3.11")
     assert described("FROM python:3.11\nRUN pip install torch==2.4.0\n").image is None

@@ -127,7 +127,13 @@ VALUES = st.recursive(
 @given(
     VALUES,
     st.sampled_from(
-        [*(kind.type for kind in KINDS), records.Step, records.Turn, records.Evidence, records.Fact]
+        [
+            *(kind.type for kind in KINDS),
+            records.TimelineStep,
+            records.Turn,
+            records.Evidence,
+            records.Fact,
+        ]
     ),
 )
 @settings(max_examples=500)

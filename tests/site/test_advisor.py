@@ -118,7 +118,7 @@ def _said_to_the_command_line(command: str) -> Any:
         given.setdefault(option, []).append("" if option == "--inference" else words.pop(0))
     versions = {name: given.get(each.options[0], []) for name, each in VERSION_OPTIONS.items()}
     container, device = _single(given)
-    place = options.Place(versions, given.get("--with", []), container, device=device)
+    place = options.EnvironmentOptions(versions, given.get("--with", []), container, device=device)
     asked = place.setup(real(), given.get("--fact"), "--inference" in given)
     assert asked is not None
     scope = given.get("--scope", ["run"])[0]

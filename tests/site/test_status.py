@@ -48,8 +48,8 @@ def test_a_cell_says_what_the_resolver_says() -> None:
             assert cell.outcome != "solved" or list(cell.by) == told[row.op].solutions
 
 
-def spread(row: grid.Row) -> list[tuple[grid.Cell | int, int, int]]:
-    found: list[tuple[grid.Cell | int, int, int]] = []
+def spread(row: grid.GridRow) -> list[tuple[grid.GridCell | int, int, int]]:
+    found: list[tuple[grid.GridCell | int, int, int]] = []
     place = 0
     for each in row.cells:
         width = each if isinstance(each, int) else each.width

@@ -67,7 +67,7 @@ def golden_questions() -> Iterator[tuple[str, dict[str, Any]]]:
         )
 
 
-def _brings_a_package(asked: cases.Question, package: str) -> bool:
+def _brings_a_package(asked: cases.CaseQuestion, package: str) -> bool:
     """The page has the packages of its form only; a name such as roi_align asks for another one."""
     try:
         items = [op_syntax.parse(op) for op in asked.ops or []]
@@ -76,7 +76,7 @@ def _brings_a_package(asked: cases.Question, package: str) -> bool:
     return any(op_lookup.brought_along(real(), item) not in (None, package) for item in items)
 
 
-def _place(asked: cases.Question) -> tuple[str, str]:
+def _place(asked: cases.CaseQuestion) -> tuple[str, str]:
     if asked.container and not asked.with_:
         name, _colon, tag = asked.container.rpartition("/")[2].partition(":")
         return name, tag

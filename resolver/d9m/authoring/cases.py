@@ -24,7 +24,7 @@ Object: TypeAlias = dict[str, Any]
 """Of JSON."""
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CaseQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is asked; keys that are absent take the defaults of the command line."""
 
     with_: dict[str, str | None] = msgspec.field(name="with", default={})
@@ -45,7 +45,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return api.advise(kb, asked, self.ops, self.scope, self.calls)
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CaseRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One expected value, and the place in a document that says so. Exactly one comparison is
     made.
     """
@@ -118,8 +118,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """One question with its expected answer, or its expected error."""
 
     title: str
-    ask: Question
-    expect: list[Row] = []
+    ask: CaseQuestion
+    expect: list[CaseRow] = []
     expect_error: Refusal | None = None
     name: str = ""
     """The file's name without its ending."""

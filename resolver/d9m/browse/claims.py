@@ -10,7 +10,7 @@ from typing import get_args
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Evidence, EvidenceKind, Step, Unless
+from d9m.model.records import Evidence, EvidenceKind, TimelineStep, Unless
 from d9m.model.when import Clause, Range, When, clauses
 
 EVIDENCE: tuple[str, ...] = get_args(EvidenceKind)
@@ -47,8 +47,8 @@ def _best(evidence: Sequence[Evidence]) -> str:
     return max(kinds, key=EVIDENCE.index, default="")
 
 
-def _answer(step: Step | Unless) -> str:
-    if isinstance(step, Step) and step.as_:
+def _answer(step: TimelineStep | Unless) -> str:
+    if isinstance(step, TimelineStep) and step.as_:
         return f"as {step.as_}"
     by = " or ".join(step.by)
     return f"{step.outcome} by {by}" if step.outcome and by else step.outcome or f"solved by {by}"

@@ -36,7 +36,7 @@ def _stem(word: str) -> str:
     return word
 
 
-class Vocabulary:
+class SymptomWords:
     """What words say: nothing, the same as others of their group, or what their stem says."""
 
     def __init__(self, words: Words) -> None:

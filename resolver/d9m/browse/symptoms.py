@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from d9m.browse.similarity import Likeness, Vocabulary
+from d9m.browse.similarity import Likeness, SymptomWords
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import ErrorRecord, ErrorText, Words
 
@@ -48,7 +48,7 @@ def described(kb: KnowledgeBase, text: str) -> list[Symptom]:
 
     A text that is about determinism and describes none shows the general one.
     """
-    vocabulary: Vocabulary = kb.once("vocabulary", lambda: Vocabulary(_words(kb)))
+    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(_words(kb)))
     thoughts = vocabulary.thoughts(text)
     everything = frozenset(word for thought in thoughts for word in thought)
     best: dict[str, Symptom] = {}
@@ -74,7 +74,7 @@ def _words(kb: KnowledgeBase) -> Words:
     return kb.words.get("") or Words()
 
 
-def _known(kb: KnowledgeBase, vocabulary: Vocabulary) -> _Known:
+def _known(kb: KnowledgeBase, vocabulary: SymptomWords) -> _Known:
     wordings: list[tuple[str, ErrorRecord, ErrorText]] = []
     for id_, record in kb.errors.items():
         for wording in record.texts if record.kind == "symptom" else ():

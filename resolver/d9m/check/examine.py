@@ -14,7 +14,7 @@ from d9m.check.judge.expect import expectations
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
 from d9m.check.plan.effort import Effort
-from d9m.check.plan.selection import Wish, select
+from d9m.check.plan.selection import ProbeWish, select
 from d9m.check.report import Report
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import Machine
@@ -31,7 +31,7 @@ class CheckRequest(msgspec.Struct, frozen=True):
     device: str | None
     frameworks: Sequence[str]
     """Empty: all that are installed there."""
-    wish: Wish
+    wish: ProbeWish
     effort: Effort
     limit: float = 60.0
     reference: DigestReference | None = None
@@ -131,7 +131,7 @@ def _on(
         selected = select(kb, environment, every, wish)
     else:
         require_releases(question.reference, environment)
-        wish = Wish(wish.ops, full=True)  # every type that it may have bits of
+        wish = ProbeWish(wish.ops, full=True)  # every type that it may have bits of
         selected = narrowed(select(kb, environment, every, wish), question.reference)
     if not selected:
         raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}")

@@ -38,7 +38,7 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True):
     reseed: bool
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+class WorkerJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
     """What any worker is to do, and the environment in which it does it."""
 
     env: dict[str, str] = {}
@@ -50,7 +50,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
     """The process with which a worker on this machine ends."""
 
 
-class SurveyJob(Job, frozen=True, kw_only=True, tag="survey"):
+class SurveyJob(WorkerJob, frozen=True, kw_only=True, tag="survey"):
     """Say what is installed and set there."""
 
     distributions: list[str]
@@ -58,7 +58,7 @@ class SurveyJob(Job, frozen=True, kw_only=True, tag="survey"):
     drivers: list[str]
 
 
-class ProbeJob(Job, frozen=True, kw_only=True, tag="probe"):
+class ProbeJob(WorkerJob, frozen=True, kw_only=True, tag="probe"):
     """Run probes, one after the other."""
 
     adapter: str

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from d9m.check.examine import CheckRequest, examine
 from d9m.check.plan.effort import Effort
-from d9m.check.plan.selection import Wish
+from d9m.check.plan.selection import ProbeWish
 from d9m.check.trust import VARIES, SelftestFact, facts
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import look
@@ -18,6 +18,6 @@ EFFORT = Effort(repeats=32, processes=1, again=1, budget=5.0, climb=False)
 
 def selftest(kb: KnowledgeBase, launcher: Launcher, watch: Watch) -> list[SelftestFact]:
     """Raises AbsentError where PyTorch is not there to run it with."""
-    question = CheckRequest(launcher, "cpu", ["torch"], Wish([VARIES]), EFFORT)
+    question = CheckRequest(launcher, "cpu", ["torch"], ProbeWish([VARIES]), EFFORT)
     found = examine(kb, question, look(kb, launcher), watch)
     return facts(next(iter(found.probes), None))

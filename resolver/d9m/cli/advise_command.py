@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 @options.with_place
 def command(
-    place: options.Place,
+    place: options.EnvironmentOptions,
     ops: options.Ops = None,
     inference: options.Inference = False,
     fact: options.Facts = None,

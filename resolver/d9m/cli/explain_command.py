@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 @options.with_place
 def command(
-    place: options.Place,
+    place: options.EnvironmentOptions,
     text: Annotated[
         str | None,
         typer.Argument(

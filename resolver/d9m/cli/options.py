@@ -75,7 +75,7 @@ _ANNOTATIONS: dict[str, Any] = {
 Rest = ParamSpec("Rest")
 
 
-class Place(msgspec.Struct, frozen=True):
+class EnvironmentOptions(msgspec.Struct, frozen=True):
     """What the options of an environment hold, as typed."""
 
     versions: Mapping[str, Sequence[str]]
@@ -130,14 +130,16 @@ class Place(msgspec.Struct, frozen=True):
         )
 
 
-def with_place(command: Callable[Concatenate[Place, Rest], None]) -> Callable[..., None]:
+def with_place(
+    command: Callable[Concatenate[EnvironmentOptions, Rest], None],
+) -> Callable[..., None]:
     """A command that gets the options of an environment as one value, its first parameter."""
 
     def run(**given: Any) -> None:
         versions = {package: given.pop(package) or () for package in VERSION_OPTIONS}
         lists = {name: given.pop(name) or () for name in ("with_", "from_")}
         words = {name: given.pop(name) for name in ("container", "gpu", "device")}
-        command(Place(versions, **lists, **words), **given)  # type: ignore[call-arg]
+        command(EnvironmentOptions(versions, **lists, **words), **given)  # type: ignore[call-arg]
 
     _first, *own = inspect.signature(command, eval_str=True).parameters.values()
     shared = [

@@ -19,7 +19,7 @@ from d9m.environment.releases import Installed
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.conditions import Cell, Cells, by_answer, intervals, releases
-from d9m.model.records import Fact, Gpu
+from d9m.model.records import Fact, GpuModel
 from d9m.model.versions import FIRST, key
 from d9m.model.when import Clause, Condition, Value
 
@@ -165,7 +165,7 @@ def device_named(text: str) -> str:
     return device
 
 
-def _device(setup: Setup, image: Image | None, gpu: tuple[str, Gpu] | None) -> str:
+def _device(setup: Setup, image: Image | None, gpu: tuple[str, GpuModel] | None) -> str:
     built_for = image.device if image else None
     if setup.device is None or (gpu is not None and setup.device.lower() == "gpu"):
         return gpu[1].device if gpu else built_for or "cuda"
@@ -177,7 +177,7 @@ def _device(setup: Setup, image: Image | None, gpu: tuple[str, Gpu] | None) -> s
     return device
 
 
-def _facts(kb: KnowledgeBase, setup: Setup, gpu: tuple[str, Gpu] | None) -> dict[str, str]:
+def _facts(kb: KnowledgeBase, setup: Setup, gpu: tuple[str, GpuModel] | None) -> dict[str, str]:
     facts: dict[str, str] = {}
     for name, value in setup.facts:
         known = fact(kb, name)

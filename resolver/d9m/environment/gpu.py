@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Gpu
+from d9m.model.records import GpuModel
 
 _TIP = "or say its compute capability, times ten: --fact sm=90"
 
 
-def find_gpu(kb: KnowledgeBase, text: str) -> tuple[str, Gpu]:
+def find_gpu(kb: KnowledgeBase, text: str) -> tuple[str, GpuModel]:
     """Name and record of the model that a text names. Raises UsageError for none, and for several.
 
     The text may hold more than the name, as nvidia-smi prints it, or less (``4090``).

@@ -17,7 +17,7 @@ from d9m.errors import DataError, UsageError, quote, reason
 from d9m.kb.store import KnowledgeBase
 
 
-class PackageFile(msgspec.Struct, frozen=True):
+class ListedPackages(msgspec.Struct, frozen=True):
     """What a file says, in its own words."""
 
     packages: tuple[tuple[str, str | None], ...] = ()
@@ -28,7 +28,7 @@ class PackageFile(msgspec.Struct, frozen=True):
     facts: dict[str, str] = {}
 
 
-def open_file(file: str) -> PackageFile:
+def open_file(file: str) -> ListedPackages:
     """A file of the disk; ``-`` is standard input. Raises DataError."""
     try:
         if file == "-":
@@ -38,7 +38,7 @@ def open_file(file: str) -> PackageFile:
         raise DataError(f"{quote(file)}: cannot be read: {reason(error)}") from None
 
 
-def merged(kb: KnowledgeBase, setup: Setup, file: PackageFile) -> Setup:
+def merged(kb: KnowledgeBase, setup: Setup, file: ListedPackages) -> Setup:
     """A setup with what a file says beyond it: what somebody typed wins."""
     typed = dict(setup.facts)
     return msgspec.structs.replace(
@@ -73,7 +73,7 @@ MOST_TEXT = 20_000_000
 """Characters. The largest lock file seen has two million."""
 
 
-def read(text: str, file: str) -> PackageFile:
+def read(text: str, file: str) -> ListedPackages:
     """Read a file by what stands in it; its name does not matter. Raises DataError where it lists
     nothing.
     """
@@ -134,7 +134,7 @@ def _version(specifier: str) -> str | None:
     return pinned[1] if pinned else plain or None
 
 
-def _requirements(lines: Iterable[str]) -> PackageFile:
+def _requirements(lines: Iterable[str]) -> ListedPackages:
     """requirements.txt, pip freeze, and the table of pip list or conda list."""
     found: list[tuple[str, str | None]] = []
     for line in _joined(lines):
@@ -145,7 +145,7 @@ def _requirements(lines: Iterable[str]) -> PackageFile:
         package = (plain[1], plain[2]) if plain else requirement(text)
         if package is not None and not text.startswith(("#", "-")):
             found.append(package)
-    return PackageFile(tuple(found))
+    return ListedPackages(tuple(found))
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
@@ -164,7 +164,7 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
 # --- lock files --------------------------------------------------------------------
 
 
-def _lock(lines: Iterable[str]) -> PackageFile:
+def _lock(lines: Iterable[str]) -> ListedPackages:
     """uv.lock, poetry.lock, pdm.lock, pylock.toml: tables of packages that a program wrote, one key
     a line.
     """
@@ -179,13 +179,13 @@ def _lock(lines: Iterable[str]) -> PackageFile:
         elif match and name is not None:
             found.append((name, match[2]))
             name = None
-    return PackageFile(tuple(found))
+    return ListedPackages(tuple(found))
 
 
 # --- conda -------------------------------------------------------------------------
 
 
-def _conda(lines: Iterable[str]) -> PackageFile:
+def _conda(lines: Iterable[str]) -> ListedPackages:
     """A conda environment: ``- pytorch=2.4.0=py3.10_cuda12.1``, and requirements below ``-
     pip:``.
     """
@@ -199,7 +199,7 @@ def _conda(lines: Iterable[str]) -> PackageFile:
             package = _conda_package(item[1].strip())
             if package is not None:
                 found.append(package)
-    return PackageFile(tuple(found))
+    return ListedPackages(tuple(found))
 
 
 def _conda_package(text: str) -> tuple[str, str | None] | None:
@@ -210,7 +210,7 @@ def _conda_package(text: str) -> tuple[str, str | None] | None:
 # --- Docker ------------------------------------------------------------------------
 
 
-def _dockerfile(lines: Iterable[str]) -> PackageFile:
+def _dockerfile(lines: Iterable[str]) -> ListedPackages:
     """The image that the last stage stands on, and what pip installs there by name."""
     arguments: dict[str, str] = {}
     stages: dict[str, str] = {}
@@ -230,7 +230,7 @@ def _dockerfile(lines: Iterable[str]) -> PackageFile:
                 stages[parts[2]] = image
         elif word.upper() == "RUN":
             found += _pip_installs(_expanded(rest, arguments))
-    return PackageFile(tuple(found), image)
+    return ListedPackages(tuple(found), image)
 
 
 def _expanded(text: str, arguments: dict[str, str]) -> str:
@@ -278,7 +278,7 @@ _WITH_VALUE = {
 # --- torch.utils.collect_env ---------------------------------------------------------
 
 
-def _collected(lines: Iterable[str]) -> PackageFile:
+def _collected(lines: Iterable[str]) -> ListedPackages:
     """What torch.utils.collect_env printed, as people paste it into an issue."""
     found: dict[str, str] = {}
     gpu: str | None = None
@@ -299,7 +299,7 @@ def _collected(lines: Iterable[str]) -> PackageFile:
             system = next((system for word, system in _SYSTEMS.items() if word in value), None)
             facts = {"os": system} if system else {}
     found.pop("rocm", None)
-    return PackageFile(tuple(found.items()), None, gpu, device, facts)
+    return ListedPackages(tuple(found.items()), None, gpu, device, facts)
 
 
 _COLLECTED = {
@@ -312,7 +312,7 @@ _COLLECTED = {
 
 _SYSTEMS = {"Windows": "windows", "macOS": "macos", "Mac OSX": "macos"}
 
-_READERS: tuple[tuple[Callable[[str], bool], Callable[[list[str]], PackageFile]], ...] = (
+_READERS: tuple[tuple[Callable[[str], bool], Callable[[list[str]], ListedPackages]], ...] = (
     (_matches(r"^\W*PyTorch version: "), _collected),
     (_matches(r"^\[\[packages?\]\]"), _lock),
     (_matches(r"^dependencies:\s*$"), _conda),

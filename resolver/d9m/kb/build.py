@@ -138,21 +138,21 @@ def _prefixes(loaded: Records) -> dict[str, dict[str, str]]:
     return _by_package(loaded.of(kinds.OPS).values(), "prefixes")
 
 
-def _by_package(files: Iterable[records.OpFile], field: str) -> dict[str, dict[str, str]]:
+def _by_package(files: Iterable[records.OpRecords], field: str) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for each in files:
         found.setdefault(each.package, {}).update(getattr(each, field))
     return found
 
 
-def _spaces(files: Iterable[records.OpFile], field: str) -> dict[str, tuple[str, ...]]:
+def _spaces(files: Iterable[records.OpRecords], field: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for file in files:
         found[file.package] = (*found.get(file.package, ()), *getattr(file, field))
     return found
 
 
-def op_entries(files: Iterable[records.OpFile]) -> Iterator[OpEntry]:
+def op_entries(files: Iterable[records.OpRecords]) -> Iterator[OpEntry]:
     """Every name that can be asked for, with all that it reaches.
 
     Raises UsageError for a target that no catalogue has, or that reaches itself.

@@ -39,7 +39,7 @@ _WIDTH = 8
 """Bytes of a number in a list of shards."""
 
 
-class Index(msgspec.Struct, frozen=True):
+class FileIndex(msgspec.Struct, frozen=True):
     meta: Meta
     tables: dict[str, tuple[int, int]]
     """Table -> where its list of shards stands, and how many there are."""
@@ -68,7 +68,7 @@ def write(kb: KnowledgeBase, path: Path) -> int:
         return start, len(shards)
 
     tables = {table.name: add_table(table) for table in kb.tables()}
-    index = msgspec.json.encode(Index(kb.meta, tables))
+    index = msgspec.json.encode(FileIndex(kb.meta, tables))
     head = b"%s %d %d %d %d\n" % (_MAGIC, FORMAT, len(index), zlib.crc32(index), len(body))
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     try:
@@ -147,7 +147,7 @@ def read(path: str) -> KnowledgeBase:
         raise DataError(f"{path}: cannot be read: {error.strerror}", tip=_REPAIR) from None
     if not whole or zlib.crc32(data) != checksum:
         raise DataError(f"{path}: the knowledge base is damaged", tip=_REPAIR)
-    index = _decode(data, Index, path)
+    index = _decode(data, FileIndex, path)
     kb = KnowledgeBase(index.meta, _File(path, len(head) + length, body, index.tables))
     if index.tables.keys() != {table.name for table in kb.tables()}:
         raise DataError(f"{path}: made for another d9m (other tables)", tip=_REPAIR)

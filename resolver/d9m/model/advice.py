@@ -208,7 +208,7 @@ class SolutionAnswer(msgspec.Struct, frozen=True):
     costs: list[Price] = []
 
 
-class Example(msgspec.Struct, frozen=True):
+class ExampleCode(msgspec.Struct, frozen=True):
     """Code to copy."""
 
     language: str
@@ -222,7 +222,7 @@ class IngredientAnswer(msgspec.Struct, frozen=True):
     summary: str
     optional: bool
     settings: Settings
-    examples: list[Example] = []
+    examples: list[ExampleCode] = []
 
 
 class CautionAnswer(msgspec.Struct, frozen=True):

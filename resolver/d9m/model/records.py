@@ -161,7 +161,7 @@ class Unless(Conditional, Ruling, frozen=True, kw_only=True):
     evidence: list[Evidence] = []
 
 
-class Step(Ruling, frozen=True, kw_only=True):
+class TimelineStep(Ruling, frozen=True, kw_only=True):
     """From this release until the next step's.
 
     ``by`` lists alternatives, preferred first; ``"A + B"`` needs both. With
@@ -200,7 +200,7 @@ class Source(Conditional, frozen=True, kw_only=True):
     """Query items that meet it: ``tf.nn.bias_add:backward``, ``…interpolate[mode=bilinear]``."""
     when: When = {}
     """Where it applies at all."""
-    timeline: dict[str, list[Step]]
+    timeline: dict[str, list[TimelineStep]]
     """Package -> steps: the home package, and its vendor builds where they differ."""
     cautions: list[Caution] = []
     workarounds: list[Workaround] = []
@@ -210,7 +210,7 @@ class Source(Conditional, frozen=True, kw_only=True):
     """Pull requests and issues: ``tensorflow#31465``."""
     moved_from: list[str] = []
 
-    def rulings(self) -> Iterator[Step | Unless]:
+    def rulings(self) -> Iterator[TimelineStep | Unless]:
         """Every step of every track, each followed by its exceptions."""
         for steps in self.timeline.values():
             for step in steps:
@@ -346,7 +346,7 @@ class Existence(Record, frozen=True, kw_only=True):
     until: str | None = None
 
 
-class OpFile(Record, frozen=True, kw_only=True):
+class OpRecords(Record, frozen=True, kw_only=True):
     """The catalogue of one package: its op names, and the names that reach them."""
 
     package: str
@@ -477,7 +477,7 @@ class Fact(Record, frozen=True, kw_only=True):
     """
 
 
-class Gpu(Record, frozen=True, kw_only=True):
+class GpuModel(Record, frozen=True, kw_only=True):
     """A GPU model: what its name decides."""
 
     device: Literal["cuda", "rocm", "mps", "xpu"] = "cuda"
@@ -490,7 +490,7 @@ class GpuFile(Record, frozen=True, kw_only=True):
     """GPU models by the name that people and tools give them, without the maker's."""
 
     evidence: list[Evidence] = []
-    gpus: dict[str, Gpu] = {}
+    gpus: dict[str, GpuModel] = {}
 
 
 class Edition(Record, frozen=True, kw_only=True):

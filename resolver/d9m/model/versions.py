@@ -54,7 +54,7 @@ def covers(prefix: str, release: str) -> bool:
     return release == prefix or release.startswith(prefix + ".")
 
 
-class Span(Protocol):
+class ReleaseSpan(Protocol):
     """Releases from one on, up to another that is left out; None: no bound."""
 
     @property
@@ -63,7 +63,7 @@ class Span(Protocol):
     def until(self) -> str | None: ...
 
 
-def within(release: str, span: Span) -> bool:
+def within(release: str, span: ReleaseSpan) -> bool:
     """Whether a span holds a release."""
     place = key(release)
     return (span.from_ is None or key(span.from_) <= place) and (

@@ -26,18 +26,18 @@ OR = " | "
 AS_FUNCTION = "="
 
 
-class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class WheelFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Base of all types of a fact file: immutable, unknown keys are errors."""
 
 
-class Line(Fact, frozen=True, order=True):
+class ListedOp(WheelFact, frozen=True, order=True):
     """One line of a list in a docstring: the op, and when it is meant."""
 
     op: str
     condition: str = ""
 
 
-class Route(Fact, frozen=True, order=True):
+class Route(WheelFact, frozen=True, order=True):
     """A branch that a function takes under the switch."""
 
     function: str
@@ -45,7 +45,7 @@ class Route(Fact, frozen=True, order=True):
     to: str
 
 
-class WheelFacts(Fact, frozen=True):
+class WheelFacts(WheelFact, frozen=True):
     """What one wheel says."""
 
     package: str
@@ -53,7 +53,7 @@ class WheelFacts(Fact, frozen=True):
     file: str
     sha256: str
     platform: str
-    lists: dict[str, list[Line]] = {}
+    lists: dict[str, list[ListedOp]] = {}
     """Lists in the docstring of the framework's switch, by section."""
     alerts: list[str] = []
     """Names that the libraries hand to the function that refuses a nondeterministic operation."""
@@ -69,7 +69,7 @@ class WheelFacts(Fact, frozen=True):
         return _encoded(self)
 
 
-class Published(Fact, frozen=True):
+class Published(WheelFact, frozen=True):
     """Releases of a package that the package index listed on a day."""
 
     package: str
@@ -82,7 +82,7 @@ class Published(Fact, frozen=True):
         return _encoded(self)
 
 
-class Catalogue(Fact, frozen=True):
+class Catalogue(WheelFact, frozen=True):
     """Public names of a package, in the releases whose wheels were read.
 
     A span is ``first..until``, both of them releases that were read, the second
@@ -115,7 +115,7 @@ class Catalogue(Fact, frozen=True):
         return _encoded(self)
 
 
-class SignatureCatalogue(Fact, frozen=True):
+class SignatureCatalogue(WheelFact, frozen=True):
     """How the public callables of a package are called, in the releases whose wheels were read.
 
     Overloads are parameter lists as Python writes them, joined by `OR`. A word after a colon
@@ -163,7 +163,7 @@ class SignatureCatalogue(Fact, frozen=True):
         return _encoded(self)
 
 
-def _encoded(fact: Fact) -> bytes:
+def _encoded(fact: WheelFact) -> bytes:
     """The same facts give the same bytes."""
     return msgspec.json.format(msgspec.json.encode(fact, order="sorted"), indent=1) + b"\n"
 

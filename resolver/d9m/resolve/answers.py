@@ -27,7 +27,7 @@ from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source
 from d9m.model.versions import key
 from d9m.model.when import Clause
 from d9m.resolve.decide import in_order, to_decide
-from d9m.resolve.evaluate import Finding
+from d9m.resolve.evaluate import Evaluation
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.rules import Basis, Verdict
 from d9m.resolve.sources_met import Judged
@@ -173,7 +173,7 @@ def _undecided(branches: Sequence[tuple[Clause, Verdict]]) -> Verdict:
     return Verdict("unknown", "unknown", alternatives)
 
 
-def _worst_default(finding: Finding) -> Default:
+def _worst_default(finding: Evaluation) -> Default:
     """What happens with nothing set, where the source is met at all."""
     met = [verdict for _clause, verdict in finding.possible if verdict.outcome != "no-known-source"]
     defaults: list[Default] = [verdict.default for verdict in met]

@@ -22,7 +22,7 @@ from d9m.resolve.otherwise import deviations
 from d9m.resolve.rules import NOT_MET, Basis, Rules, Verdict, rules, unverified
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Evaluation(msgspec.Struct, frozen=True):
     """What a source does here: every possible verdict, with what leads to it."""
 
     possible: tuple[tuple[Clause, Verdict], ...]
@@ -71,7 +71,7 @@ ELSEWHERE = Verdict("deterministic", "deterministic")
 
 def judge(
     kb: KnowledgeBase, environment: Environment, met: Met, when: Clause, wanted: Sequence[Direction]
-) -> tuple[Finding, list[Direction]]:
+) -> tuple[Evaluation, list[Direction]]:
     """All that a source can do here, and the directions in which it does.
 
     `environment` already holds the arguments of the call; `when` is the
@@ -136,7 +136,7 @@ def _find(
     domains: Mapping[str, Cells],
     assumed: Sequence[str],
     here: Sequence[Direction],
-) -> Finding:
+) -> Evaluation:
     image = environment.image.package if environment.image else None
     bases: dict[Verdict, dict[Basis, None]] = {}
 
@@ -166,7 +166,7 @@ def _find(
         everywhere_else: Clause = {}
         possible, outcome = [(everywhere_else, ELSEWHERE)], ELSEWHERE.outcome
         asks = [name for name in asks if any(name in clause for clause, _outcome in otherwise)]
-    return Finding(
+    return Evaluation(
         possible=tuple(possible),
         outcome=outcome,
         applies=applies,

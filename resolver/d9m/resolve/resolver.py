@@ -17,7 +17,7 @@ from d9m.model.advice import (
     SCHEMA_VERSION,
     Advice,
     CautionAnswer,
-    Example,
+    ExampleCode,
     IngredientAnswer,
     OpAnswer,
     Price,
@@ -200,7 +200,7 @@ def _ingredient_answer(
     asked: Sequence[Demand],
 ) -> IngredientAnswer:
     examples = [
-        Example(each.language, each.code, each.note)
+        ExampleCode(each.language, each.code, each.note)
         for each in ingredient.examples
         if environment.holding(each.condition)
     ]

@@ -12,7 +12,15 @@ import msgspec
 
 from d9m.kb.store import KnowledgeBase, Met
 from d9m.model.op_syntax import BOTH, Direction
-from d9m.model.records import Default, Labels, RecordedOutcome, Solution, Source, Step, Unless
+from d9m.model.records import (
+    Default,
+    Labels,
+    RecordedOutcome,
+    Solution,
+    Source,
+    TimelineStep,
+    Unless,
+)
 from d9m.model.versions import covers, key
 from d9m.model.when import Clause, Condition, Range, World, cuts, parse
 
@@ -77,7 +85,7 @@ class Rules:
             found.extend([where, *blocks])
         return found
 
-    def _first_unverified(self, package: str, step: Step) -> str | None:
+    def _first_unverified(self, package: str, step: TimelineStep) -> str | None:
         """First known release after those that somebody looked at."""
         seen = step.verified_through
         if seen is None:
@@ -123,7 +131,7 @@ class Rules:
             track, place, exception
         )
 
-    def _at(self, track: str, world: World) -> tuple[int, Step, list[Condition]] | None:
+    def _at(self, track: str, world: World) -> tuple[int, TimelineStep, list[Condition]] | None:
         """The step of a track that holds in a world."""
         release = world.get(track)
         found = None
@@ -132,7 +140,7 @@ class Rules:
                 found = (place, step, exceptions)
         return found
 
-    def _ruled(self, rule: Step | Unless, world: World) -> Verdict:
+    def _ruled(self, rule: TimelineStep | Unless, world: World) -> Verdict:
         outcome: RecordedOutcome = rule.outcome or ("solved" if rule.by else "unknown")
         usable = tuple(
             labels

@@ -11,7 +11,7 @@ from d9m.kb.store import WHOLE, KnowledgeBase, Met
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Scope
-from d9m.resolve.evaluate import Finding, judge
+from d9m.resolve.evaluate import Evaluation, judge
 from d9m.resolve.op_lookup import OpCall, OpItem
 from d9m.resolve.rules import rules
 
@@ -23,7 +23,7 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
     home: str
     environment: Environment
     """With the arguments of the call."""
-    finding: Finding
+    finding: Evaluation
     directions: list[Direction]
 
 
@@ -100,11 +100,11 @@ def _is_asked_about(kb: KnowledgeBase, environment: Environment, package: str) -
     return concern is not None and bool(environment.holding(concern))
 
 
-def _worse(first: Finding, second: Finding) -> bool:
+def _worse(first: Evaluation, second: Evaluation) -> bool:
     return _badness(first) > _badness(second)
 
 
-def _badness(finding: Finding) -> tuple[int, int]:
+def _badness(finding: Evaluation) -> tuple[int, int]:
     """How bad a source is here, and then how bad it could become."""
     others = (WORST_LAST.index(outcome) for _clause, outcome in finding.otherwise)
     return WORST_LAST.index(finding.outcome), max(others, default=0)

@@ -24,12 +24,12 @@ from d9m.authoring.audit import (
     texts,
     variables,
 )
-from d9m.authoring.audit.shipped import Difference, Known, Shipped, shipped
+from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped, shipped
 from d9m.errors import ExitCode
 from d9m.kb import build, yaml_files
 from d9m.model.advice import SCHEMA_VERSION
 
-CHECKS: tuple[Callable[[Known, Shipped], Iterator[Difference]], ...] = (
+CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
     texts.differences,
     messages.differences,
     alerts.differences,
@@ -45,7 +45,7 @@ class Audit(msgspec.Struct, frozen=True):
     schema_version: int
     compared: list[str]
     """Fact files that were read."""
-    differences: list[Difference]
+    differences: list[AuditDifference]
     """Those that nothing explains."""
     explained: dict[str, str]
     """Id of a difference -> reason."""
@@ -79,7 +79,7 @@ def audit(folder: Path) -> Audit:
     stale = reasons.keys() - {each.id for each in all_}
     open_ = [each for each in all_ if each.id not in reasons]
     open_ += [
-        Difference("explanation-stale", id_, "", "nothing needs this reason any more")
+        AuditDifference("explanation-stale", id_, "", "nothing needs this reason any more")
         for id_ in sorted(stale)
     ]
     needed = {id_: reason for id_, reason in reasons.items() if id_ not in stale}

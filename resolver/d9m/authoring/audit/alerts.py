@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.shipped import Difference, Known, Shipped
+from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.authoring.audit.texts import refuses
 from d9m.kb.kinds import ERRORS
 from d9m.model.op_syntax import plain
 
 
-def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`alert-unknown`: no name of the catalogue and no error text has it."""
     errors = known.of(ERRORS)
     texts = [text.text for error in errors.values() for text in error.texts]
@@ -28,4 +28,6 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
             if missing:
                 have = shipped.carrying(package, lambda release, n=name: n in release.all("alerts"))
                 spans = shipped.spans(package, have)
-                yield Difference("alert-unknown", name, spans, f"{package}: {', '.join(missing)}")
+                yield AuditDifference(
+                    "alert-unknown", name, spans, f"{package}: {', '.join(missing)}"
+                )

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.authoring.audit.shipped import Difference, Known, Shipped
+from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.environment.environment import Setup, describe
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.model.records import Outcome
-from d9m.model.wheel_facts import Line
+from d9m.model.wheel_facts import ListedOp
 from d9m.resolve import op_lookup
 from d9m.resolve.resolver import resolve
 
@@ -34,7 +34,7 @@ _MODE = re.compile(r"- ``(\w+)``")
 """One of several modes, each an item of its own."""
 
 
-def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`line-unknown`, `line-without-source` and `line-disagrees`."""
     found: dict[tuple[str, str, str, str], set[str]] = {}
     for package, releases in shipped.packages.items():
@@ -50,10 +50,12 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
                             version
                         )
     for (package, code, subject, detail), versions in found.items():
-        yield Difference(code, subject, shipped.spans(package, versions), f"{package}: {detail}")
+        yield AuditDifference(
+            code, subject, shipped.spans(package, versions), f"{package}: {detail}"
+        )
 
 
-def _asked(kb: KnowledgeBase, line: Line) -> Iterator[str]:
+def _asked(kb: KnowledgeBase, line: ListedOp) -> Iterator[str]:
     """The line as items of a question: one for each value that it names."""
     stated = [("mode", mode) for mode in _MODE.findall(line.condition)]
     stated += [each for each in _ARGUMENT.findall(line.condition) if each[0] in kb.meta.facts]
@@ -69,7 +71,7 @@ def _asked(kb: KnowledgeBase, line: Line) -> Iterator[str]:
         yield f"{line.op}{''.join(chosen)}{direction}"
 
 
-def _device(line: Line) -> str:
+def _device(line: ListedOp) -> str:
     """The device that a line means; CUDA where it means several."""
     named = [name for name in ("CUDA", "CPU", "MPS") if name in line.condition]
     return named[0].lower() if named else "cuda"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.shipped import Difference, Known, Shipped
+from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.authoring.audit.texts import SHORTEST, across, parts
 from d9m.kb.kinds import ERRORS
 
 
-def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`message-unknown`: no error record has the text, nor a longer one that it is a piece of."""
     errors = known.of(ERRORS)
     texts = [" ".join(text.text.split()) for error in errors.values() for text in error.texts]
@@ -22,7 +22,9 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
                     package, lambda release, m=message: m in release.all("messages")
                 )
                 spans = shipped.spans(package, have)
-                yield Difference("message-unknown", _short(message), spans, f"{package}: {message}")
+                yield AuditDifference(
+                    "message-unknown", _short(message), spans, f"{package}: {message}"
+                )
 
 
 def _same(message: str, text: str) -> bool:

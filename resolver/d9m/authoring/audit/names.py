@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.shipped import Difference, Known, Shipped, existing
+from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped, existing
 from d9m.kb.kinds import OPS
 from d9m.kb.store import OpEntry
 from d9m.model.op_syntax import plain
@@ -14,14 +14,14 @@ from d9m.model.records import Existence
 from d9m.model.wheel_facts import Catalogue
 
 
-def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`op-not-shipped`, `op-shipped-elsewhere` and `namesake-unknown`."""
     for package, catalogue in shipped.catalogues.items():
         yield from _existences(known, shipped, catalogue)
         yield from _namesakes(known, shipped, package)
 
 
-def _existences(known: Known, shipped: Shipped, catalogue: Catalogue) -> Iterator[Difference]:
+def _existences(known: Known, shipped: Shipped, catalogue: Catalogue) -> Iterator[AuditDifference]:
     package = catalogue.package
     files = known.of(OPS)
     prefixes = known.kb.meta.prefixes.get(package, {})
@@ -65,15 +65,15 @@ def _compared(
     readable: set[str],
     have: set[str],
     led: set[str],
-) -> Iterator[Difference]:
+) -> Iterator[AuditDifference]:
     """`have`: releases with the name itself; `led`: those with any name that leads to the op."""
     said = existing(exists, readable)
     if said - led:
         spans = shipped.spans(package, said - led)
-        yield Difference("op-not-shipped", name, spans, f"{package}: no such name in these")
+        yield AuditDifference("op-not-shipped", name, spans, f"{package}: no such name in these")
     if have - said:
         spans = shipped.spans(package, have - said)
-        yield Difference(
+        yield AuditDifference(
             "op-shipped-elsewhere",
             name,
             spans,
@@ -81,7 +81,7 @@ def _compared(
         )
 
 
-def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[Difference]:
+def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[AuditDifference]:
     """Public names of which nothing is known, and which are called like an op that meets a
     source.
     """
@@ -102,7 +102,7 @@ def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[Differe
                 releases = list(shipped.packages.get(package, {}))
                 have = {release for span in name.spans for release in existing(span, releases)}
                 detail = f"{package}: no record names it, but {', '.join(sorted(alike))}"
-                yield Difference(
+                yield AuditDifference(
                     "namesake-unknown", name.name, shipped.spans(package, have), detail
                 )
 

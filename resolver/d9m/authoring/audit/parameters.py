@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.shipped import Difference, Known, Shipped
+from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.model.signatures import parameter_names
 
 
-def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`parameter-not-shipped`."""
     found: set[str] = set()
     for stated in known.kb.signatures.values():
@@ -18,4 +18,4 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
     for name, fact in known.loaded.facts.items():
         for parameter in fact.parameters.keys() - found:
             detail = "decides the fact, and no signature that was read has it"
-            yield Difference("parameter-not-shipped", f"{name}:{parameter}", "", detail)
+            yield AuditDifference("parameter-not-shipped", f"{name}:{parameter}", "", detail)

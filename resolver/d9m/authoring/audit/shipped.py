@@ -12,11 +12,11 @@ from d9m.kb.store import KnowledgeBase
 from d9m.kb.yaml_files import Records
 from d9m.model import records, wheel_facts
 from d9m.model.versions import in_order, within
-from d9m.model.wheel_facts import Catalogue, Line, Published, WheelFacts
+from d9m.model.wheel_facts import Catalogue, ListedOp, Published, WheelFacts
 from d9m.model.when import Range, When, clauses
 
 
-class Difference(msgspec.Struct, frozen=True, order=True):
+class AuditDifference(msgspec.Struct, frozen=True, order=True):
     """One thing on which records and wheels differ."""
 
     code: str
@@ -49,7 +49,7 @@ class Known(msgspec.Struct, frozen=True):
         return self.kb.meta.folders.get(id_.partition("/")[0], "")
 
 
-class Release(msgspec.Struct, frozen=True):
+class ShippedRelease(msgspec.Struct, frozen=True):
     """What the wheels of one release say together."""
 
     files: list[WheelFacts]
@@ -57,7 +57,7 @@ class Release(msgspec.Struct, frozen=True):
     def all(self, field: str) -> set[str]:
         return {text for each in self.files for text in getattr(each, field)}
 
-    def lists(self) -> Iterator[tuple[str, Line]]:
+    def lists(self) -> Iterator[tuple[str, ListedOp]]:
         """Section and line, as the first wheel has them: all of one release have the same."""
         for section, lines in self.files[0].lists.items():
             for line in lines:
@@ -68,7 +68,7 @@ class Shipped(msgspec.Struct, frozen=True):
     """Every fact file, by package and release (oldest first)."""
 
     files: list[str]
-    packages: dict[str, dict[str, Release]]
+    packages: dict[str, dict[str, ShippedRelease]]
     catalogues: dict[str, Catalogue]
     published: list[Published]
 
@@ -78,7 +78,7 @@ class Shipped(msgspec.Struct, frozen=True):
         read = list(self.packages[package])
         return wheel_facts.spans(read, [each in some for each in read])
 
-    def carrying(self, package: str, carries: Callable[[Release], bool]) -> set[str]:
+    def carrying(self, package: str, carries: Callable[[ShippedRelease], bool]) -> set[str]:
         return {version for version, release in self.packages[package].items() if carries(release)}
 
 
@@ -91,7 +91,7 @@ def shipped(folder: Path) -> Shipped:
             each
         )
     ordered = {
-        package: {version: Release(found[version]) for version in in_order(found)}
+        package: {version: ShippedRelease(found[version]) for version in in_order(found)}
         for package, found in packages.items()
     }
     return Shipped(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from d9m.authoring.audit.shipped import Difference, Known, Release, Shipped, meant
+from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped, ShippedRelease, meant
 from d9m.kb.kinds import ERRORS
 
 _VARIES = re.compile(r"\{[^{}]*\}|%[sdf]|\$\d")
@@ -20,7 +20,7 @@ SHORTEST = 12
 """Letters of a message that is particular enough to stand for a wording."""
 
 
-def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`text-not-shipped` and `text-shipped-elsewhere`."""
     errors = known.of(ERRORS)
     for package, releases in shipped.packages.items():
@@ -33,11 +33,11 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
                 subject = f"errors/{id_}#{number}"
                 shown = f"{package}: {text.text[:90]}"
                 if said - have:
-                    yield Difference(
+                    yield AuditDifference(
                         "text-not-shipped", subject, shipped.spans(package, said - have), shown
                     )
                 if have - said:
-                    yield Difference(
+                    yield AuditDifference(
                         "text-shipped-elsewhere",
                         subject,
                         shipped.spans(package, have - said),
@@ -45,7 +45,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
                     )
 
 
-def carries(release: Release, text: str) -> bool:
+def carries(release: ShippedRelease, text: str) -> bool:
     """Whether the wheels of a release can say this.
 
     A refusal is put together from the name of the operation, which the libraries

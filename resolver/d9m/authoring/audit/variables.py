@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.shipped import Difference, Known, Shipped, meant
+from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped, meant
 from d9m.authoring.collect.words import is_variable
 from d9m.kb.kinds import SETTINGS, SOLUTIONS
 from d9m.model.records import Setting
@@ -15,7 +15,7 @@ TOPIC = "determinis"
 """What a name must hold to need a record; other names are collected for looking up."""
 
 
-def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
+def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`variable-not-shipped`, `variable-shipped-elsewhere`, `variable-unknown` and
     `flag-unknown`.
     """
@@ -37,7 +37,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
                     have = shipped.carrying(
                         package, lambda release, f=field, n=name: n in release.all(f)
                     )
-                    yield Difference(
+                    yield AuditDifference(
                         code,
                         name,
                         shipped.spans(package, have),
@@ -47,7 +47,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[Difference]:
 
 def _setting(
     known: Known, shipped: Shipped, package: str, id_: str, setting: Setting
-) -> Iterator[Difference]:
+) -> Iterator[AuditDifference]:
     releases = shipped.packages[package]
     have = shipped.carrying(package, lambda release: setting.name in release.all("variables"))
     if setting.effect == "never":
@@ -59,12 +59,12 @@ def _setting(
     subject = f"settings/{id_}"
     if said - have:
         detail = f"{package}: {setting.name} is in no library of these"
-        yield Difference(
+        yield AuditDifference(
             "variable-not-shipped", subject, shipped.spans(package, said - have), detail
         )
     if have - said:
         detail = f"{package}: {setting.name} is in these, the record names others"
-        yield Difference(
+        yield AuditDifference(
             "variable-shipped-elsewhere", subject, shipped.spans(package, have - said), detail
         )
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import msgspec
 
 from d9m.authoring.collect import calls, download, elf, listing, macho, modules
-from d9m.authoring.collect.image import Content, Image
+from d9m.authoring.collect.image import Binary, Content
 from d9m.authoring.collect.wheel import Wheel
-from d9m.authoring.collect.words import Words, in_binary, in_python
+from d9m.authoring.collect.words import FoundWords, in_binary, in_python
 from d9m.errors import DataError
 from d9m.model.wheel_facts import Catalogue, Published, WheelFacts, read
 
 
-class Framework(msgspec.Struct, frozen=True):
+class WheelLayout(msgspec.Struct, frozen=True):
     """What differs between the frameworks whose wheels can be read."""
 
     package: str
@@ -34,12 +34,14 @@ class Framework(msgspec.Struct, frozen=True):
     """
 
 
-_TORCH = Framework("torch", ("torch/",), modules.torch_names, "21alertNotDeterministic")
-_TENSORFLOW = Framework("tensorflow", ("tensorflow/", "tensorflow_core/"), modules.tensorflow_names)
+_TORCH = WheelLayout("torch", ("torch/",), modules.torch_names, "21alertNotDeterministic")
+_TENSORFLOW = WheelLayout(
+    "tensorflow", ("tensorflow/", "tensorflow_core/"), modules.tensorflow_names
+)
 
-_KERAS = Framework("tensorflow", ("keras/",), modules.keras_names)
+_KERAS = WheelLayout("tensorflow", ("keras/",), modules.keras_names)
 
-FRAMEWORKS: dict[str, Framework] = {
+FRAMEWORKS: dict[str, WheelLayout] = {
     "torch": _TORCH,
     "tensorflow": _TENSORFLOW,
     "tensorflow-gpu": _TENSORFLOW,
@@ -47,7 +49,7 @@ FRAMEWORKS: dict[str, Framework] = {
 }
 """Distribution -> how it is read."""
 
-BESIDE: dict[str, Framework] = {"keras": _KERAS}
+BESIDE: dict[str, WheelLayout] = {"keras": _KERAS}
 """Distributions that hold a part of a framework's public names."""
 
 _LIBRARY = re.compile(r".*\.(?:so|dylib|pyd|dll)(?:\.\d+)*")
@@ -124,9 +126,9 @@ def catalogued(path: Path, found: Collected, beside: str | None = None) -> Catal
     return known.with_release(beside, {*known.at(beside), *found.names})
 
 
-def _words(wheel: Wheel, framework: Framework) -> tuple[Words, set[str]]:
+def _words(wheel: Wheel, framework: WheelLayout) -> tuple[FoundWords, set[str]]:
     """Words of every file, and the names in calls of the function that refuses."""
-    words = Words(set(), set(), set())
+    words = FoundWords(set(), set(), set())
     alerts: set[str] = set()
     for member in wheel.members():
         if _LIBRARY.fullmatch(member):
@@ -143,15 +145,15 @@ def _words(wheel: Wheel, framework: Framework) -> tuple[Words, set[str]]:
     return words, alerts
 
 
-def _image(content: Content, function: str, place: str) -> Image:
+def _image(content: Content, function: str, place: str) -> Binary:
     try:
         if content[:6] == elf.MAGIC:
             return elf.read(content, function)
-        return macho.read(content, function) if content[:4] == macho.MAGIC else Image("", [])
+        return macho.read(content, function) if content[:4] == macho.MAGIC else Binary("", [])
     except (struct.error, IndexError, ValueError) as error:
         raise DataError(f"{place}: a damaged library: {error}") from None
 
 
-def _areas(content: Content, image: Image) -> list[tuple[int, int]]:
+def _areas(content: Content, image: Binary) -> list[tuple[int, int]]:
     """Where texts stand: the data of a known format, else the whole file."""
     return [(each.offset, each.offset + each.size) for each in image.data()] or [(0, len(content))]

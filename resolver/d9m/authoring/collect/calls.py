@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-from d9m.authoring.collect.image import Content, Image, Section, text_at
+from d9m.authoring.collect.image import Binary, Content, Section, text_at
 
 _BEFORE = 192
 """Bytes before a call in which its text is loaded."""
@@ -25,7 +25,7 @@ _ARM_CALL = re.compile(rb"[\x94-\x97]", re.DOTALL)
 """Last byte of ``bl``."""
 
 
-def passed(content: Content, image: Image) -> set[str]:
+def passed(content: Content, image: Binary) -> set[str]:
     """The text nearest before each call of the function that `image` was read for."""
     found: set[str] = set()
     if not image.called_at or not image.machine:
@@ -41,7 +41,7 @@ def passed(content: Content, image: Image) -> set[str]:
     return found
 
 
-def _text(content: Content, image: Image, address: int) -> str:
+def _text(content: Content, image: Binary, address: int) -> str:
     offset = image.offset(address)
     text = b"" if offset is None else text_at(content, offset, _LONGEST + 1)
     return text.decode() if _PLAIN.fullmatch(text) else ""

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from d9m.authoring.collect.image import Content, Image, Machine, Section, entries, text_at
+from d9m.authoring.collect.image import Binary, Content, Machine, Section, entries, text_at
 
 MAGIC = b"\x7fELF\x02\x01"
 """64 bits, little-endian: all that wheels hold."""
@@ -37,7 +37,7 @@ class _Header(NamedTuple):
     entry: int
 
 
-def read(content: Content, function: str) -> Image:
+def read(content: Content, function: str) -> Binary:
     """Sections, and the addresses at which `function` (part of a symbol's name; may be empty) is
     called.
 
@@ -59,7 +59,7 @@ def read(content: Content, function: str) -> Image:
     symbols = _symbols(content, named, function)
     called = {value for value in symbols.values() if value}
     called.update(_stubs(content, named, set(symbols)) if kind == "x86-64" else ())
-    return Image(kind, sections, frozenset(called))
+    return Binary(kind, sections, frozenset(called))
 
 
 def _file_header(content: Content) -> tuple[int, int, int, int]:

@@ -25,7 +25,7 @@ class Section(msgspec.Struct, frozen=True):
     code: bool = False
 
 
-class Image(msgspec.Struct, frozen=True):
+class Binary(msgspec.Struct, frozen=True):
     """One library. `called_at`: addresses that a call of the wanted function may name (itself, or
     its stubs).
     """

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from d9m.authoring.collect.words import parsed
-from d9m.model.wheel_facts import Line, Route
+from d9m.model.wheel_facts import ListedOp, Route
 
 SWITCHES = ("use_deterministic_algorithms", "set_deterministic")
 """Newest name first."""
@@ -25,7 +25,7 @@ _ROLE = re.compile(r":\w+:`~?([\w.]+)`")
 _ASKED = "are_deterministic_algorithms_enabled"
 
 
-def lists(source: str) -> dict[str, list[Line]]:
+def lists(source: str) -> dict[str, list[ListedOp]]:
     """Section -> lines, from the text of ``torch/__init__.py``; empty before there was a switch."""
     tree = parsed(source)
     functions = (
@@ -39,7 +39,7 @@ def lists(source: str) -> dict[str, list[Line]]:
     return {}
 
 
-def _sections(text: str) -> Iterator[tuple[str, list[Line]]]:
+def _sections(text: str) -> Iterator[tuple[str, list[ListedOp]]]:
     """Every list whose introduction is known."""
     section = ""
     items: list[str] = []
@@ -61,10 +61,10 @@ def _sections(text: str) -> Iterator[tuple[str, list[Line]]]:
         yield section, [_line(each) for each in items]
 
 
-def _line(item: str) -> Line:
+def _line(item: str) -> ListedOp:
     text = " ".join(item.split())
     role = _ROLE.search(text)
-    return Line(role[1] if role else "", text[role.end() :].strip() if role else text)
+    return ListedOp(role[1] if role else "", text[role.end() :].strip() if role else text)
 
 
 def routes(source: str) -> list[Route]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from d9m.authoring.collect.image import Content, Image, Machine, Section, entries, text_at
+from d9m.authoring.collect.image import Binary, Content, Machine, Section, entries, text_at
 
 MAGIC = b"\xcf\xfa\xed\xfe"
 """64 bits, one architecture."""
@@ -16,7 +16,7 @@ _STUBS, _CODE = 0x8, 0x80000400
 _TEXTS = ("__cstring", "__const", "__data")
 
 
-def read(content: Content, function: str) -> Image:
+def read(content: Content, function: str) -> Binary:
     """Sections, and the addresses at which `function` (part of a symbol's name; may be empty) is
     called.
 
@@ -44,7 +44,7 @@ def read(content: Content, function: str) -> Image:
         place += size
     called = {value for value in symbols.values() if value}
     called.update(_stub_addresses(stubs, indirect, symbols))
-    return Image(_MACHINES.get(cpu, ""), sections, frozenset(called))
+    return Binary(_MACHINES.get(cpu, ""), sections, frozenset(called))
 
 
 def _sections(content: Content, segment: int) -> Iterator[tuple[Section, int, int, int]]:

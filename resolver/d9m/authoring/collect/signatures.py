@@ -64,7 +64,7 @@ _PLACED = {
 """Parameters that say where a result goes and how it lies there."""
 
 
-class Reader(msgspec.Struct, frozen=True):
+class SignatureReader(msgspec.Struct, frozen=True):
     """How the signatures in a distribution's wheels are read."""
 
     package: str
@@ -243,10 +243,10 @@ def _without_name(overload: ParameterList) -> ParameterList:
     return named
 
 
-READERS: dict[str, Reader] = {
-    "torch": Reader("torch", torch_signatures),
-    "tensorflow": Reader("tensorflow", tensorflow_signatures),
-    "keras": Reader("tensorflow", keras_signatures, part=True),
-    "jax": Reader("jax", jax_signatures),
+READERS: dict[str, SignatureReader] = {
+    "torch": SignatureReader("torch", torch_signatures),
+    "tensorflow": SignatureReader("tensorflow", tensorflow_signatures),
+    "keras": SignatureReader("tensorflow", keras_signatures, part=True),
+    "jax": SignatureReader("jax", jax_signatures),
 }
 """Distribution -> how its signatures are read."""

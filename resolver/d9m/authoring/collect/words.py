@@ -50,20 +50,20 @@ _LONGEST_MESSAGE = 600
 _QUOTED = re.compile(r"""["']([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["']""")
 
 
-class Words(msgspec.Struct, frozen=True):
+class FoundWords(msgspec.Struct, frozen=True):
     messages: set[str] = set()
     variables: set[str] = set()
     flags: set[str] = set()
 
-    def add(self, other: Words) -> None:
+    def add(self, other: FoundWords) -> None:
         self.messages.update(other.messages)
         self.variables.update(other.variables)
         self.flags.update(other.flags)
 
 
-def in_binary(content: Content, areas: Iterable[tuple[int, int]]) -> Words:
+def in_binary(content: Content, areas: Iterable[tuple[int, int]]) -> FoundWords:
     """Words among the zero-ended texts between the given places."""
-    found = Words(set(), set(), set())
+    found = FoundWords(set(), set(), set())
     for start, end in areas:
         for needle in _NEEDLES:
             for text in _around(content, needle, start, end):
@@ -86,7 +86,7 @@ def _around(content: Content, needle: bytes, start: int, end: int) -> Iterator[s
         place = content.find(needle, place + len(needle), end)
 
 
-def _sort(text: str, found: Words) -> None:
+def _sort(text: str, found: FoundWords) -> None:
     if is_variable(text):
         found.variables.add(text)
     elif _FLAG.fullmatch(text):
@@ -104,10 +104,10 @@ def is_variable(text: str) -> bool:
     )
 
 
-def in_python(source: str) -> Words:
+def in_python(source: str) -> FoundWords:
     """Variables that a Python file names, and messages that it raises, warns or logs."""
     variables = {name for name in _QUOTED.findall(source) if is_variable(name)}
-    return Words(set(_messages(source)), variables, set(_FLAG.findall(source)))
+    return FoundWords(set(_messages(source)), variables, set(_FLAG.findall(source)))
 
 
 def _messages(source: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ from d9m.authoring.lint import (
     text,
     timeline,
 )
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.report import as_json, as_text
 from d9m.authoring.lint.rule import Rule
 from d9m.errors import UsageError, nearest, quote
@@ -58,7 +58,7 @@ def lint(root: Path) -> list[Fault]:
     itself out.
     """
     loaded = yaml_files.load(root)
-    index = Index(loaded)
+    index = RecordIndex(loaded)
     found = {*loaded.faults, *(fault for rule in RULES for fault in rule.faults(index))}
     return sorted(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from d9m.authoring.lint.conditions import bad_value, did_you_mean
-from d9m.authoring.lint.index import Catalogue, Index
+from d9m.authoring.lint.index import NamedOps, RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.errors import UsageError
 from d9m.kb.validate import Path
@@ -13,13 +13,13 @@ from d9m.kb.yaml_files import Loaded
 from d9m.model import op_syntax, records
 
 
-def _items(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
+def _items(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str]]:
     """Every query item of every record."""
     for type_ in (records.Source, records.ErrorRecord):
         for at, path, part in index.parts(type_):
             for place, item in enumerate(part.ops):
                 yield at, (*path, "ops", place), item
-    for at, path, file in index.parts(records.OpFile):
+    for at, path, file in index.parts(records.OpRecords):
         for name, targets in file.reach.items():
             for place, target in enumerate(targets):
                 yield (
@@ -36,7 +36,7 @@ def _items(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
     The arguments are facts of the vocabulary that belong to a call, and have values that these
     facts have. A name reaches at least one op, under at most one clause.""",
 )
-def op_item(index: Index) -> Iterator[Finding]:
+def op_item(index: RecordIndex) -> Iterator[Finding]:
     arguments = [name for name, fact in index.facts.items() if fact.argument]
     for at, path, item in _items(index):
         try:
@@ -56,7 +56,7 @@ def op_item(index: Index) -> Iterator[Finding]:
             elif index.complete("facts"):
                 tip = did_you_mean(name, arguments) or "add it to facts.yaml, with argument: true"
                 yield Finding(at, path, "no argument of the vocabulary", name, tip=tip)
-    for at, path, file in index.parts(records.OpFile):
+    for at, path, file in index.parts(records.OpRecords):
         for name, targets in file.reach.items():
             if not targets:
                 yield Finding(
@@ -75,9 +75,9 @@ def op_item(index: Index) -> Iterator[Finding]:
     following either must stop somewhere. A name that reaches itself has no op behind it, and
     solutions that require each other could never be ordered.""",
 )
-def cycle(index: Index) -> Iterator[Finding]:
+def cycle(index: RecordIndex) -> Iterator[Finding]:
     for file in index.kinds["ops"].values():
-        record: records.OpFile = file.record
+        record: records.OpRecords = file.record
         reach = _reach(index.catalogues[record.package])
         for name in record.reach:
             chain = _back_to(name, reach)
@@ -102,7 +102,7 @@ def cycle(index: Index) -> Iterator[Finding]:
             )
 
 
-def _reach(catalogue: Catalogue) -> dict[str, list[str]]:
+def _reach(catalogue: NamedOps) -> dict[str, list[str]]:
     """Name -> the names that it reaches next."""
     found: dict[str, list[str]] = {}
     for name, targets in catalogue.reach.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.lint.index import Index, readable
+from d9m.authoring.lint.index import RecordIndex, readable
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.authoring.lint.worlds import is_number, is_sound, possible, takes
 from d9m.environment.environment import DEVICES
@@ -21,7 +21,7 @@ def did_you_mean(text: str, names: list[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 
-def restrictions(index: Index) -> Iterator[tuple[Loaded, Path, str, Allowed]]:
+def restrictions(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str, Allowed]]:
     """Every variable of every condition, with what it may be."""
     for at, path, when in index.whens():
         for place, clause in placed(when):
@@ -36,7 +36,7 @@ def restrictions(index: Index) -> Iterator[tuple[Loaded, Path, str, Allowed]]:
     fact of kb/facts.yaml. Anything else could never be given by a user, so the condition would hold
     never or always without anybody noticing. A new fact is one line in kb/facts.yaml.""",
 )
-def unknown_variable(index: Index) -> Iterator[Finding]:
+def unknown_variable(index: RecordIndex) -> Iterator[Finding]:
     known = ["device", *index.facts, *index.packages]
     if not (index.complete("facts") and index.complete("versions")):
         return
@@ -59,7 +59,7 @@ def unknown_variable(index: Index) -> Iterator[Finding]:
     ({from, until}, or {} for present in any release) and a number by numbers. A value outside of
     that can never be met, so what stands under the condition would never be said.""",
 )
-def unknown_value(index: Index) -> Iterator[Finding]:
+def unknown_value(index: RecordIndex) -> Iterator[Finding]:
     for at, path, name, allowed in restrictions(index):
         if isinstance(allowed, Range):
             yield from _bad_range(index, at, path, name, allowed)
@@ -74,7 +74,9 @@ def unknown_value(index: Index) -> Iterator[Finding]:
             yield from bad_value(index, at, path, name, value)
 
 
-def bad_value(index: Index, at: Loaded, path: Path, name: str, value: str) -> Iterator[Finding]:
+def bad_value(
+    index: RecordIndex, at: Loaded, path: Path, name: str, value: str
+) -> Iterator[Finding]:
     """A finding if a fact, or the device, never has this value."""
     fact = index.facts.get(name)
     if (fact is None and name != "device") or takes(fact, value):
@@ -94,7 +96,7 @@ def bad_value(index: Index, at: Loaded, path: Path, name: str, value: str) -> It
 
 
 def _bad_range(
-    index: Index, at: Loaded, path: Path, name: str, allowed: Range
+    index: RecordIndex, at: Loaded, path: Path, name: str, allowed: Range
 ) -> Iterator[Finding]:
     fact = index.facts.get(name)
     if name != "device" and (fact is None or fact.type == "int"):
@@ -120,7 +122,7 @@ def _bad_range(
     release at all: what stands under such a condition is never said. `until` is exclusive: {from:
     "2.1", until: "2.1"} is empty.""",
 )
-def never_holds(index: Index) -> Iterator[Finding]:
+def never_holds(index: RecordIndex) -> Iterator[Finding]:
     for at, path, when in index.whens():
         if is_sound(index, when) and not possible(index, [when]):
             yield Finding(
@@ -137,9 +139,9 @@ def never_holds(index: Index) -> Iterator[Finding]:
             )
 
 
-def existences(index: Index) -> Iterator[tuple[Loaded, Path, str, records.Existence]]:
+def existences(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str, records.Existence]]:
     """Every op with the releases that have it."""
-    for at, path, file in index.parts(records.OpFile):
+    for at, path, file in index.parts(records.OpRecords):
         for name, exists in file.ops.items():
             yield at, (*path, "ops", name), name, exists
 
@@ -152,7 +154,7 @@ def existences(index: Index) -> Iterator[tuple[Loaded, Path, str, records.Existe
     stands where there is no default. A fact must not be called like a package or `device`:
     conditions could not tell the two apart.""",
 )
-def vocabulary(index: Index) -> Iterator[Finding]:
+def vocabulary(index: RecordIndex) -> Iterator[Finding]:
     for name, fact in index.facts.items():
         at = index.vocabulary
         if name == "device" or name in index.packages:

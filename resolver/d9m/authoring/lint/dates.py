@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Iterator
 
-from d9m.authoring.lint.index import Index, readable
+from d9m.authoring.lint.index import RecordIndex, readable
 from d9m.authoring.lint.releases import package_of
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.kb.validate import Path
@@ -38,7 +38,7 @@ def is_date(text: str) -> bool:
     return True
 
 
-def _dates(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
+def _dates(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str]]:
     for type_, field in _DATED:
         for at, path, part in index.parts(type_):
             date: str | None = getattr(part, field)
@@ -53,7 +53,7 @@ def _dates(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
     sorts as text and cannot be read as another day. The edition's date is a full day, because every
     answer repeats it.""",
 )
-def date_format(index: Index) -> Iterator[Finding]:
+def date_format(index: RecordIndex) -> Iterator[Finding]:
     for at, path, date in _dates(index):
         if not is_date(date):
             yield Finding(at, path, "not a date", date, "YYYY, YYYY-MM, YYYY-MM-DD")
@@ -68,7 +68,7 @@ def date_format(index: Index) -> Iterator[Finding]:
     """Nothing in an edition can have happened after it. Either the date is mistyped, or
     kb/edition.yaml has not been set to the day of this change.""",
 )
-def future_date(index: Index) -> Iterator[Finding]:
+def future_date(index: RecordIndex) -> Iterator[Finding]:
     for at, path, date in _dates(index):
         if is_date(index.date) and is_date(date) and date > index.date[: len(date)]:
             yield Finding(
@@ -88,7 +88,7 @@ def future_date(index: Index) -> Iterator[Finding]:
     cannot contain it, so one of the two dates, or the version, is wrong; seed tables had several of
     these. Only a merged pull request has a merge date.""",
 )
-def merge_order(index: Index) -> Iterator[Finding]:
+def merge_order(index: RecordIndex) -> Iterator[Finding]:
     for at, path, request in index.parts(records.PullRequest):
         merged = request.merged
         if merged is None:
@@ -121,7 +121,7 @@ def _before(first: str, second: str) -> bool:
     return is_date(first) and is_date(second) and first[:length] < second[:length]
 
 
-def _released(index: Index, request: records.PullRequest) -> str | None:
+def _released(index: RecordIndex, request: records.PullRequest) -> str | None:
     """When the first release came out that is said to contain a pull request."""
     package = package_of(index, request)
     if package is None or request.version is None or readable(request.version) is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.errors import nearest
 from d9m.kb.validate import Path
@@ -22,7 +22,7 @@ PLACES = ("document", "url", "run", "wheel")
     place to look it up, and follows at least one of those it names. A cost given as a factor was
     measured by somebody: say by whom.""",
 )
-def missing_evidence(index: Index) -> Iterator[Finding]:
+def missing_evidence(index: RecordIndex) -> Iterator[Finding]:
     followed = {at.file for at, _path, each in index.parts(records.Evidence) if each.follows}
     for loaded in index.kinds.values():
         for at in loaded.values():
@@ -50,7 +50,7 @@ def missing_evidence(index: Index) -> Iterator[Finding]:
     measured run, or the fact file of a wheel. With two it would be open which of them says it; with
     none nobody can look it up.""",
 )
-def evidence_place(index: Index) -> Iterator[Finding]:
+def evidence_place(index: RecordIndex) -> Iterator[Finding]:
     for at, path, each in index.parts(records.Evidence):
         given = [name for name in PLACES if getattr(each, name) is not None]
         if len(given) != 1:
@@ -67,7 +67,7 @@ def evidence_place(index: Index) -> Iterator[Finding]:
     by the name of the file under kb/evidence/wheels/ without .json. `d9m kb audit` compares these
     files with the records, so what cites one stays true to it.""",
 )
-def wheel_not_read(index: Index) -> Iterator[Finding]:
+def wheel_not_read(index: RecordIndex) -> Iterator[Finding]:
     for at, path, each in index.parts(records.Evidence):
         if each.wheel is not None and each.wheel not in index.wheels:
             allowed = ", ".join(nearest(each.wheel, index.wheels))
@@ -82,7 +82,7 @@ def wheel_not_read(index: Index) -> Iterator[Finding]:
     not left to wonder. The note says, in our words, what it claims: without it, `follows: false`
     only says that something is wrong somewhere.""",
 )
-def evidence_note(index: Index) -> Iterator[Finding]:
+def evidence_note(index: RecordIndex) -> Iterator[Finding]:
     for at, path, each in index.parts(records.Evidence):
         if not each.follows and not each.note:
             yield Finding(
@@ -90,7 +90,7 @@ def evidence_note(index: Index) -> Iterator[Finding]:
             )
 
 
-def addresses(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
+def addresses(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str]]:
     """Every `url` of every record."""
     for part in index.texts():
         if part.path[-1:] == ("url",):
@@ -103,7 +103,7 @@ def addresses(index: Index) -> Iterator[tuple[Loaded, Path, str]]:
     """Addresses are https, so that a reader gets what the author saw, and complete, so that
     they can be clicked.""",
 )
-def insecure_url(index: Index) -> Iterator[Finding]:
+def insecure_url(index: RecordIndex) -> Iterator[Finding]:
     for at, path, url in addresses(index):
         if not _is_https(url):
             tip = (
@@ -139,7 +139,7 @@ MOST_CITING = 2
     address, nobody writes out an address that a document has, and an address in more than two
     records becomes a document.""",
 )
-def duplicate_url(index: Index) -> Iterator[Finding]:
+def duplicate_url(index: RecordIndex) -> Iterator[Finding]:
     owners: dict[str, Loaded] = {}
     for kind in ("documents", "pull_requests", "issues"):
         for at in index.kinds[kind].values():
@@ -192,7 +192,7 @@ _TO_READ = ("talk", "slides", "poster", "plan")
     """A document is there to be cited. One that no record cites is a leftover, or the citation was
     forgotten, or it is misspelt elsewhere.""",
 )
-def unused_document(index: Index) -> Iterator[Finding]:
+def unused_document(index: RecordIndex) -> Iterator[Finding]:
     used = {each.document for _at, _path, each in index.parts(records.Evidence)}
     whole = all(index.complete(kind) for kind in index.kinds)
     for id_, at in index.kinds["documents"].items():

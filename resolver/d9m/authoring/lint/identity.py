@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterator
 from typing import TypeAlias
 
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
@@ -24,7 +24,7 @@ _NUMBERED = ("pull_requests", "issues")
     at repository/number, which is how everybody cites them, and their address must lead to that
     number.""",
 )
-def id_path(index: Index) -> Iterator[Finding]:
+def id_path(index: RecordIndex) -> Iterator[Finding]:
     for kind, loaded in index.kinds.items():
         for each in loaded.values():
             if not all(_WORDS.fullmatch(part) for part in each.id.split("/")):
@@ -70,7 +70,7 @@ def _numbered(each: Loaded) -> Iterator[Finding]:
     cannot redirect, and an id that two records claim to have had would lead to one of them by
     chance.""",
 )
-def moved_id(index: Index) -> Iterator[Finding]:
+def moved_id(index: RecordIndex) -> Iterator[Finding]:
     for kind, loaded in index.kinds.items():
         owners: dict[str, str] = {}
         for each in loaded.values():
@@ -102,7 +102,7 @@ def moved_id(index: Index) -> Iterator[Finding]:
     timeline follows that package's releases. The folder must be the `folder` of a record under
     versions/.""",
 )
-def unknown_home(index: Index) -> Iterator[Finding]:
+def unknown_home(index: RecordIndex) -> Iterator[Finding]:
     if not index.complete("versions"):
         return
     for each in index.kinds["sources"].values():
@@ -125,7 +125,7 @@ Owned: TypeAlias = tuple[str, Hashable, Loaded, Path, str]
     solutions a label, or two records one pull request, which of them is meant would depend on the
     order of files. Upper and lower case count as equal where users may type either.""",
 )
-def owned_twice(index: Index) -> Iterator[Finding]:
+def owned_twice(index: RecordIndex) -> Iterator[Finding]:
     owners: dict[tuple[str, Hashable], Loaded] = {}
     for what, name, owner, path, written in _names(index):
         first = owners.setdefault((what, name), owner)
@@ -139,7 +139,7 @@ def owned_twice(index: Index) -> Iterator[Finding]:
             )
 
 
-def _names(index: Index) -> Iterator[Owned]:
+def _names(index: RecordIndex) -> Iterator[Owned]:
     for each in index.kinds["versions"].values():
         yield "package name", each.id, each, (), each.id
     for each in index.kinds["versions"].values():
@@ -153,7 +153,7 @@ def _names(index: Index) -> Iterator[Owned]:
             cited = f"{each.record.repository.lower()}#{each.record.number}"
             yield "number", cited, each, ("number",), cited
     for each in index.kinds["ops"].values():
-        file: records.OpFile = each.record
+        file: records.OpRecords = each.record
         for name in file.ops:
             yield "op", (file.package, name), each, ("ops", name), name
         for name in file.reach:
@@ -176,9 +176,9 @@ def _package_names(each: Loaded) -> Iterator[Owned]:
     that differ in nothing but case would make that rule unpredictable: which one answers would
     depend on how a person types.""",
 )
-def case_twin(index: Index) -> Iterator[Finding]:
+def case_twin(index: RecordIndex) -> Iterator[Finding]:
     for each in index.kinds["ops"].values():
-        file: records.OpFile = each.record
+        file: records.OpRecords = each.record
         ops = {name.lower(): name for name in index.catalogues[file.package].ops}
         for name in file.reach:
             twin = ops.get(name.lower(), name)

@@ -22,7 +22,7 @@ _NUMBERS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}")
 Inner = TypeVar("Inner", bound=records.Record)
 
 
-class Part(msgspec.Struct, frozen=True):
+class RecordPart(msgspec.Struct, frozen=True):
     """Something inside a record, with its place."""
 
     at: Loaded
@@ -30,14 +30,14 @@ class Part(msgspec.Struct, frozen=True):
     value: Any
 
 
-class Catalogue(msgspec.Struct, frozen=True):
+class NamedOps(msgspec.Struct, frozen=True):
     """What all op files of one package say together."""
 
     ops: dict[str, records.Existence] = {}
     reach: dict[str, list[str | records.Target]] = {}
 
 
-class Index:
+class RecordIndex:
     """Records by id, label, name and type. Of two that claim a name, the first has it:
     `owned-twice` tells.
 
@@ -67,12 +67,12 @@ class Index:
             self.labels.setdefault(each.record.label, each)
         for each in self.kinds["settings"].values():
             self.settings.setdefault(each.record.name, each)
-        self.catalogues: dict[str, Catalogue] = {}
+        self.catalogues: dict[str, NamedOps] = {}
         for each in self.kinds["ops"].values():
-            catalogue = self.catalogues.setdefault(each.record.package, Catalogue({}, {}))
+            catalogue = self.catalogues.setdefault(each.record.package, NamedOps({}, {}))
             catalogue.ops.update(each.record.ops)
             catalogue.reach.update(each.record.reach)
-        self._parts: dict[type[Any], list[Part]] = {}
+        self._parts: dict[type[Any], list[RecordPart]] = {}
         for each in [*loaded.loaded, self.vocabulary]:
             for part in _inside(each, (), each.record):
                 self._parts.setdefault(cast(type[Any], type(part.value)), []).append(part)
@@ -82,7 +82,7 @@ class Index:
         for part in self._parts.get(type_, []):
             yield part.at, part.path, cast(Inner, part.value)
 
-    def texts(self) -> list[Part]:
+    def texts(self) -> list[RecordPart]:
         """Every text of every record."""
         return self._parts.get(str, [])
 
@@ -137,10 +137,10 @@ def _single(loaded: Records, file: str) -> Loaded:
     return read[0] if read else Loaded(path.stem, "", file, {}, {})
 
 
-def _inside(at: Loaded, path: Path, value: Any) -> Iterator[Part]:
+def _inside(at: Loaded, path: Path, value: Any) -> Iterator[RecordPart]:
     """All texts and record parts below a value, itself included."""
     if isinstance(value, (str, records.Record)):
-        yield Part(at, path, value)
+        yield RecordPart(at, path, value)
     if isinstance(value, records.Record):
         names = zip(value.__struct_encode_fields__, value.__struct_fields__)
         items: list[tuple[str | int, Any]] = [

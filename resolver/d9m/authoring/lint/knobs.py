@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from d9m.authoring.lint.conditions import did_you_mean
-from d9m.authoring.lint.index import Index, readable
+from d9m.authoring.lint.index import RecordIndex, readable
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.authoring.lint.worlds import possible
 from d9m.kb.soundness import is_setting_name
@@ -17,7 +17,9 @@ from d9m.model import records
 from d9m.model.when import When
 
 
-def _turns(index: Index) -> Iterator[tuple[Loaded, Path, records.Turn, records.Setting | None]]:
+def _turns(
+    index: RecordIndex,
+) -> Iterator[tuple[Loaded, Path, records.Turn, records.Setting | None]]:
     """Every turn of a knob, with the knob's record if there is one."""
     for at, path, turn in index.parts(records.Turn):
         loaded = index.settings.get(turn.name)
@@ -30,7 +32,7 @@ def _turns(index: Index) -> Iterator[tuple[Loaded, Path, records.Turn, records.S
     """A turn does one thing to one knob: `set` it to one of the values under `to`, or `unset` it.
     What is unset has no value.""",
 )
-def turn_form(index: Index) -> Iterator[Finding]:
+def turn_form(index: RecordIndex) -> Iterator[Finding]:
     for at, path, turn, _setting in _turns(index):
         if (turn.set is None) == (turn.unset is None):
             message = "neither sets nor unsets a knob" if turn.set is None else "sets and unsets"
@@ -48,7 +50,7 @@ def turn_form(index: Index) -> Iterator[Finding]:
     statement that has {value} in it, and one that has none would drop the value silently. Only
     flags and code edits do without.""",
 )
-def turn_value(index: Index) -> Iterator[Finding]:
+def turn_value(index: RecordIndex) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
         if setting is None or turn.set is None:
             continue
@@ -85,7 +87,7 @@ def turn_value(index: Index) -> Iterator[Finding]:
     whoever turns it stays within: a value outside is ignored by most programs, and the run is
     nondeterministic without a word.""",
 )
-def value_not_accepted(index: Index) -> Iterator[Finding]:
+def value_not_accepted(index: RecordIndex) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
         for place, value in enumerate(turn.to if setting else []):
             if setting is not None and not _is_accepted(setting, value):
@@ -116,7 +118,7 @@ def _is_accepted(setting: records.Setting, value: str) -> bool:
     where to make it. What only another kind of knob has (`where` of an edit, a separator on an
     installed package) is a sign of the wrong kind.""",
 )
-def setting_form(index: Index) -> Iterator[Finding]:
+def setting_form(index: RecordIndex) -> Iterator[Finding]:
     for at, path, setting in index.parts(records.Setting):
         if setting.kind == "python" and setting.statement is None and setting.effect == "always":
             yield Finding(
@@ -159,7 +161,7 @@ def _syntax_fault(text: str) -> str | None:
     unread, and unlike a value it cannot be quoted there. A variable has letters, digits and
     underscores; a flag begins with a dash; and no name holds what a shell would obey.""",
 )
-def setting_name(index: Index) -> Iterator[Finding]:
+def setting_name(index: RecordIndex) -> Iterator[Finding]:
     for at, path, setting in index.parts(records.Setting):
         if not is_setting_name(setting):
             yield Finding(
@@ -177,7 +179,7 @@ def setting_name(index: Index) -> Iterator[Finding]:
     that nothing reads; one whose `when` excludes the releases of the turn is read elsewhere only.
     People set such knobs for years and believe themselves safe.""",
 )
-def no_effect(index: Index) -> Iterator[Finding]:
+def no_effect(index: RecordIndex) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
         if setting is None or "sets" in path:
             continue
@@ -207,7 +209,7 @@ def _around(at: Loaded) -> list[When]:
     """Advice that installs "the newest" is another advice tomorrow: tensorflow-determinism 0.4.0
     has no code in it at all. Each install names one exact version.""",
 )
-def unpinned_install(index: Index) -> Iterator[Finding]:
+def unpinned_install(index: RecordIndex) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
         for place, value in enumerate(
             turn.to if setting is not None and setting.kind == "install" else []
@@ -250,7 +252,7 @@ def _installed(code: str) -> Iterator[str]:
     that the helper never turns cannot be among them. Such a name is a slip of the pen, and the
     answer would warn of the wrong setting.""",
 )
-def overwrites_unset(index: Index) -> Iterator[Finding]:
+def overwrites_unset(index: RecordIndex) -> Iterator[Finding]:
     for at, path, helper in index.parts(records.Helper):
         turned = [turn.name for turn in helper.sets]
         for place, name in enumerate(helper.overwrites):

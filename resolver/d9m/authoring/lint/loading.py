@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 
 
-def _on_load(index: Index) -> Iterator[Finding]:
+def _on_load(index: RecordIndex) -> Iterator[Finding]:
     """Nothing left to find: the loader has told."""
     return iter(())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.model import records
 from d9m.model.runs import Run
@@ -17,7 +17,7 @@ from d9m.model.runs import Run
     `measured`, and the run holds an observation of the very source that cites it, on which two or
     more repeats were compared.""",
 )
-def run_not_measured(index: Index) -> Iterator[Finding]:
+def run_not_measured(index: RecordIndex) -> Iterator[Finding]:
     for at, path, evidence in index.parts(records.Evidence):
         cited = index.kinds["runs"].get(evidence.run or "")
         if cited is None:
@@ -41,7 +41,7 @@ def run_not_measured(index: Index) -> Iterator[Finding]:
     them, whatever its advised arm did: an op that raises under a switch does not raise where the
     switch was never turned on.""",
 )
-def run_in_doubt(index: Index) -> Iterator[Finding]:
+def run_in_doubt(index: RecordIndex) -> Iterator[Finding]:
     for at, path, evidence in index.parts(records.Evidence):
         cited = index.kinds["runs"].get(evidence.run or "")
         if cited is None or at.kind != "sources":
@@ -68,7 +68,7 @@ def run_in_doubt(index: Index) -> Iterator[Finding]:
             )
 
 
-def _named_settings(index: Index, source: records.Source) -> set[str]:
+def _named_settings(index: RecordIndex, source: records.Source) -> set[str]:
     """What the solutions turn that the record names, here or there."""
     named = source.labels() & index.labels.keys()
     solutions = [index.labels[label].record for label in named]

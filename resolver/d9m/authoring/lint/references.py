@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 
 from d9m.authoring.lint.conditions import did_you_mean
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.errors import UsageError
 from d9m.kb.validate import Path
@@ -35,7 +35,7 @@ class Link(msgspec.Struct, frozen=True):
     rest). A name that no record has is a typing mistake, a record that was never written, or one
     that was renamed. The names are case sensitive.""",
 )
-def dangling_reference(index: Index) -> Iterator[Finding]:
+def dangling_reference(index: RecordIndex) -> Iterator[Finding]:
     for link in _links(index):
         if link.name not in link.known and all(map(index.complete, _folders(link.kind))):
             near = (
@@ -55,7 +55,7 @@ def _folders(kind: str) -> tuple[str, ...]:
     return CITED if kind in CITED else (kind,)
 
 
-def _links(index: Index) -> Iterator[Link]:
+def _links(index: RecordIndex) -> Iterator[Link]:
     yield from _solution_links(index)
     yield from _setting_links(index)
     yield from _package_links(index)
@@ -63,8 +63,8 @@ def _links(index: Index) -> Iterator[Link]:
     yield from _record_links(index)
 
 
-def _solution_links(index: Index) -> Iterator[Link]:
-    for type_ in (records.Step, records.Unless):
+def _solution_links(index: RecordIndex) -> Iterator[Link]:
+    for type_ in (records.TimelineStep, records.Unless):
         for at, path, part in index.parts(type_):
             for place, combined in enumerate(part.by):
                 for label in records.together(combined):
@@ -80,7 +80,7 @@ def _solution_links(index: Index) -> Iterator[Link]:
             yield Link(at, (*path, "requires", place), "solution", "solutions", label, index.labels)
 
 
-def _setting_links(index: Index) -> Iterator[Link]:
+def _setting_links(index: RecordIndex) -> Iterator[Link]:
     for at, path, turn in index.parts(records.Turn):
         for word, name in (("set", turn.set), ("unset", turn.unset)):
             if name is not None:
@@ -92,11 +92,11 @@ def _setting_links(index: Index) -> Iterator[Link]:
             )
 
 
-def _package_links(index: Index) -> Iterator[Link]:
+def _package_links(index: RecordIndex) -> Iterator[Link]:
     def link(at: Loaded, path: Path, name: str) -> Link:
         return Link(at, path, "package", "versions", name, index.packages)
 
-    for at, path, file in index.parts(records.OpFile):
+    for at, path, file in index.parts(records.OpRecords):
         yield link(at, (*path, "package"), file.package)
         for prefix, name in file.add_ons.items():
             yield link(at, (*path, "add_ons", prefix), name)
@@ -111,7 +111,7 @@ def _package_links(index: Index) -> Iterator[Link]:
             yield link(at, (*path, "timeline", name), name)
 
 
-def _op_links(index: Index) -> Iterator[Link]:
+def _op_links(index: RecordIndex) -> Iterator[Link]:
     for at, path, source in index.parts(records.Source):
         home = index.home(at)
         ops = index.catalogues[home].ops if home in index.catalogues else {}
@@ -119,7 +119,7 @@ def _op_links(index: Index) -> Iterator[Link]:
             yield Link(
                 at, (*path, "ops", place), "catalogued op of the home package", "ops", name, ops
             )
-    for at, path, file in index.parts(records.OpFile):
+    for at, path, file in index.parts(records.OpRecords):
         catalogue = index.catalogues[file.package]
         known = {**catalogue.ops, **catalogue.reach}
         for name, targets in file.reach.items():
@@ -159,11 +159,11 @@ def _op_names(items: Iterable[str]) -> Iterator[tuple[int, str]]:
             continue
 
 
-def _record_links(index: Index) -> Iterator[Link]:
+def _record_links(index: RecordIndex) -> Iterator[Link]:
     def link(at: Loaded, path: Path, what: str, kind: str, id_: str) -> Link:
         return Link(at, path, what, kind, id_, index.kinds.get(kind, {}))
 
-    for type_ in (records.Step, records.Unless):
+    for type_ in (records.TimelineStep, records.Unless):
         for at, path, part in index.parts(type_):
             if part.error is not None:
                 yield link(at, (*path, "error"), "error record", "errors", part.error)
@@ -182,7 +182,7 @@ def _record_links(index: Index) -> Iterator[Link]:
     yield from _citations(index)
 
 
-def _sources(index: Index) -> set[str]:
+def _sources(index: RecordIndex) -> set[str]:
     """Ids of sources, former ones included: a run keeps the names of its day."""
     found = index.kinds["sources"]
     return {*found, *(old for each in found.values() for old in each.record.moved_from)}
@@ -196,7 +196,7 @@ CITING: dict[str, type[records.Source | records.Solution | records.Ingredient]] 
 }
 
 
-def _citations(index: Index) -> Iterator[Link]:
+def _citations(index: RecordIndex) -> Iterator[Link]:
     numbers = {cited_as(at) for kind in CITED for at in index.kinds[kind].values()}
     for type_ in CITING.values():
         for at, path, part in index.parts(type_):
@@ -226,7 +226,7 @@ def cited_as(at: Loaded) -> str:
     (sources/tensorflow/bias-add). Both sides are written, because each is read on its own page, and
     because a name on one side only is mostly a mistake on the other.""",
 )
-def one_sided_reference(index: Index) -> Iterator[Finding]:
+def one_sided_reference(index: RecordIndex) -> Iterator[Finding]:
     numbered: dict[str, Loaded] = {}
     for kind in CITED:
         for at in index.kinds[kind].values():

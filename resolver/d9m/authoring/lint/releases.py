@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.authoring.lint.conditions import existences, restrictions
-from d9m.authoring.lint.index import Index, readable
+from d9m.authoring.lint.index import RecordIndex, readable
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
@@ -21,7 +21,7 @@ from d9m.model.when import Range
     numbers, and pre-releases and builds are placed between them. The same numbers cannot be two
     releases (2.0 and 2.0.0), and what was never released cannot be listed as a release.""",
 )
-def release_name(index: Index) -> Iterator[Finding]:
+def release_name(index: RecordIndex) -> Iterator[Finding]:
     for at, _path, package in index.parts(records.Package):
         seen: dict[object, str] = {}
         for name in package.releases:
@@ -47,7 +47,7 @@ def release_name(index: Index) -> Iterator[Finding]:
                 )
 
 
-def versions(index: Index) -> Iterator[tuple[Loaded, Path, str, str]]:
+def versions(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str, str]]:
     """Every place that names a version of a package: place, package, version."""
     for at, path, name, allowed in restrictions(index):
         if isinstance(allowed, Range) and name not in index.facts:
@@ -56,7 +56,7 @@ def versions(index: Index) -> Iterator[tuple[Loaded, Path, str, str]]:
         yield from _ends(at, path, at.record.package, exists)
     for at, path, form in index.parts(records.TagForm):
         yield from _ends(at, (*path, "when"), at.id, form.when)
-    for at, path, step in index.parts(records.Step):
+    for at, path, step in index.parts(records.TimelineStep):
         package = str(path[-2])
         yield at, (*path, "from"), package, step.from_
         if step.verified_through is not None:
@@ -75,7 +75,7 @@ def _ends(
             yield at, (*path, end), package, bound
 
 
-def package_of(index: Index, request: records.PullRequest) -> str | None:
+def package_of(index: RecordIndex, request: records.PullRequest) -> str | None:
     """The package whose releases contain a pull request of this repository."""
     name = request.repository.rpartition("/")[2].lower()
     by_name = {
@@ -86,7 +86,7 @@ def package_of(index: Index, request: records.PullRequest) -> str | None:
     return index.homes.get(name) or by_name.get(name)
 
 
-def _unlisted(index: Index) -> Iterator[tuple[Loaded, Path, str, str]]:
+def _unlisted(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str, str]]:
     for at, path, package, version in versions(index):
         if index.releases.get(package) and not (
             readable(version) is not None and index.lists(package, version)
@@ -102,7 +102,7 @@ def _unlisted(index: Index) -> Iterator[tuple[Loaded, Path, str, str]]:
     the release that ends it is out, and add a new release to the package's record under versions/
     first.""",
 )
-def unknown_version(index: Index) -> Iterator[Finding]:
+def unknown_version(index: RecordIndex) -> Iterator[Finding]:
     for at, path, package, version in _unlisted(index):
         if _with_lost_zero(index, package, version) is not None:
             continue
@@ -129,7 +129,7 @@ def unknown_version(index: Index) -> Iterator[Finding]:
     """YAML and spreadsheets read 2.10 as the number 2.1 and 20.10 as 20.1. The map lists no such
     release, but does list the one with the zero. Quote versions, always.""",
 )
-def lost_zero(index: Index) -> Iterator[Finding]:
+def lost_zero(index: RecordIndex) -> Iterator[Finding]:
     for at, path, package, version in _unlisted(index):
         meant = _with_lost_zero(index, package, version)
         if meant is not None:
@@ -138,7 +138,7 @@ def lost_zero(index: Index) -> Iterator[Finding]:
             )
 
 
-def _with_lost_zero(index: Index, package: str, version: str) -> str | None:
+def _with_lost_zero(index: RecordIndex, package: str, version: str) -> str | None:
     """The version with the zero that it may have lost; None if that is no release either."""
     meant = f"{version}0"
     return meant if any(covers(meant, each) for each in index.releases[package]) else None

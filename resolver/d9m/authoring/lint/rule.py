@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Fault, Loaded
 
@@ -23,7 +23,7 @@ class Finding(msgspec.Struct, frozen=True):
     tip: str = ""
 
 
-Check: TypeAlias = Callable[[Index], Iterator[Finding]]
+Check: TypeAlias = Callable[[RecordIndex], Iterator[Finding]]
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class Rule(msgspec.Struct, frozen=True):
     why: str
     check: Check
 
-    def faults(self, index: Index) -> Iterator[Fault]:
+    def faults(self, index: RecordIndex) -> Iterator[Fault]:
         for each in self.check(index):
             field = ".".join(map(str, each.path))
             line = each.at.line(*each.path)

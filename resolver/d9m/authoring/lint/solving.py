@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.authoring.lint.timeline import Track, known_tracks, tracks
 from d9m.authoring.lint.worlds import possible, worlds_of
@@ -15,8 +15,10 @@ from d9m.model.records import together
 from d9m.model.when import When
 
 
-def _rulings(index: Index) -> Iterator[tuple[Loaded, Path, records.Step | records.Unless]]:
-    yield from index.parts(records.Step)
+def _rulings(
+    index: RecordIndex,
+) -> Iterator[tuple[Loaded, Path, records.TimelineStep | records.Unless]]:
+    yield from index.parts(records.TimelineStep)
     yield from index.parts(records.Unless)
 
 
@@ -28,9 +30,9 @@ def _rulings(index: Index) -> Iterator[tuple[Loaded, Path, records.Step | record
     `outcome`, `by` or `as` says nothing: what nobody knows is written as outcome: unknown, with a
     note on what is missing.""",
 )
-def outcome_by(index: Index) -> Iterator[Finding]:
+def outcome_by(index: RecordIndex) -> Iterator[Finding]:
     for at, path, part in _rulings(index):
-        if isinstance(part, records.Step) and part.as_ is not None:
+        if isinstance(part, records.TimelineStep) and part.as_ is not None:
             continue
         outcome = part.outcome or ("solved" if part.by else None)
         if outcome is None:
@@ -72,7 +74,7 @@ _BY = {"solved": "name the solutions that do it", "raises": "name the switch tha
     only be `pending`, on an unsolved step; it solves nothing, so it is never in `by` and turns no
     settings. A solution that does exist is not pending.""",
 )
-def placeholder(index: Index) -> Iterator[Finding]:
+def placeholder(index: RecordIndex) -> Iterator[Finding]:
     for at, path, solution in index.parts(records.Solution):
         if solution.placeholder and (solution.settings or solution.sets):
             field = "settings" if solution.settings else "sets"
@@ -102,7 +104,7 @@ def placeholder(index: Index) -> Iterator[Finding]:
             )
 
 
-def _is_placeholder(index: Index, label: str) -> bool:
+def _is_placeholder(index: RecordIndex, label: str) -> bool:
     return label in index.labels and index.labels[label].record.placeholder
 
 
@@ -114,7 +116,7 @@ def _is_placeholder(index: Index, label: str) -> bool:
     there and hide that the boundary of the step is wrong. Each release is tried, with what a
     vendor's image is known to contain.""",
 )
-def solution_span(index: Index) -> Iterator[Finding]:
+def solution_span(index: RecordIndex) -> Iterator[Finding]:
     for track in known_tracks(index):
         worlds = list(worlds_of(index, track.package))
         places = [index.place(track.package, step.from_) for step in track.steps]
@@ -135,7 +137,7 @@ def solution_span(index: Index) -> Iterator[Finding]:
 
 
 def _promises(
-    track: Track, place: int, step: records.Step
+    track: Track, place: int, step: records.TimelineStep
 ) -> Iterator[tuple[Path, list[When], list[str]]]:
     """A step's solutions and those of its exceptions, each with the condition it stands under."""
     yield track.path(place), [], step.by
@@ -143,7 +145,7 @@ def _promises(
         yield track.path(place, "unless", number), [each.when], each.by
 
 
-def _existence(index: Index, labels: Sequence[str]) -> list[When]:
+def _existence(index: RecordIndex, labels: Sequence[str]) -> list[When]:
     """Conditions under which solutions, and all that they require, exist. Unknown labels ask for
     nothing.
     """
@@ -177,7 +179,7 @@ def _missing(track: Track, path: Path, combined: str, gone: list[str]) -> Findin
     without one of its own. Besides, only vendors' builds of that package (`stock` in their record)
     have tracks; what another package changes is a condition.""",
 )
-def track_package(index: Index) -> Iterator[Finding]:
+def track_package(index: RecordIndex) -> Iterator[Finding]:
     for at, _path, source in index.parts(records.Source):
         home = index.home(at)
         if home is not None and home not in source.timeline:
@@ -215,7 +217,7 @@ def track_package(index: Index) -> Iterator[Finding]:
     with the page that says which release the image is built from, as long as nobody has tried
     it.""",
 )
-def vendor_fallback(index: Index) -> Iterator[Finding]:
+def vendor_fallback(index: RecordIndex) -> Iterator[Finding]:
     for track in tracks(index):
         for place, step in enumerate(track.steps):
             if step.as_ is None:

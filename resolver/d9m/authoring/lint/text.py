@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from d9m.authoring.lint.index import Index
+from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.model import records
 
@@ -19,7 +19,7 @@ _MAY_BE_BLANK = ("list", "to")
     """A key with nothing behind it looks answered and is not. Leave optional keys out. An error
     record needs at least one wording, because it is found by its text.""",
 )
-def empty_text(index: Index) -> Iterator[Finding]:
+def empty_text(index: RecordIndex) -> Iterator[Finding]:
     for part in index.texts():
         if not part.value.strip() and not any(name in _MAY_BE_BLANK for name in part.path[-2:]):
             yield Finding(part.at, part.path, "empty", tip="write it, or leave the key out")
@@ -36,7 +36,7 @@ def empty_text(index: Index) -> Iterator[Finding]:
     """Control characters, zero-width and non-breaking blanks, and blanks at the end of a line come
     from copying. They break searching, comparing and copying on, and nobody can see why.""",
 )
-def hidden_character(index: Index) -> Iterator[Finding]:
+def hidden_character(index: RecordIndex) -> Iterator[Finding]:
     for part in index.texts():
         text: str = part.value
         hidden = next(
@@ -68,7 +68,7 @@ _MACHINE = re.compile(
     """A path of the author's own machine helps nobody else, and may tell more than was meant. Name
     the public place, or write a placeholder such as DIR.""",
 )
-def machine_path(index: Index) -> Iterator[Finding]:
+def machine_path(index: RecordIndex) -> Iterator[Finding]:
     for part in index.texts():
         found = _MACHINE.search(part.value)
         if found is not None:

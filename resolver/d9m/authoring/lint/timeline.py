@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from d9m.authoring.lint.index import Index, readable
+from d9m.authoring.lint.index import RecordIndex, readable
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.authoring.lint.worlds import possible, reachable
 from d9m.errors import UsageError
@@ -26,7 +26,7 @@ class Track(msgspec.Struct, frozen=True):
     source: records.Source
     home: str | None
     package: str
-    steps: list[records.Step]
+    steps: list[records.TimelineStep]
 
     def path(self, place: int, *more: str | int) -> Path:
         return ("timeline", self.package, place, *more)
@@ -37,14 +37,14 @@ class Track(msgspec.Struct, frozen=True):
         return bool(self.steps) and all(readable(step.from_) is not None for step in self.steps)
 
 
-def tracks(index: Index) -> Iterator[Track]:
+def tracks(index: RecordIndex) -> Iterator[Track]:
     """Every track of every source."""
     for at, _path, source in index.parts(records.Source):
         for package, steps in source.timeline.items():
             yield Track(at, source, index.home(at), package, steps)
 
 
-def known_tracks(index: Index) -> Iterator[Track]:
+def known_tracks(index: RecordIndex) -> Iterator[Track]:
     """Tracks whose steps can be compared with the releases of their package."""
     return (each for each in tracks(index) if each.is_sound and index.releases.get(each.package))
 
@@ -56,7 +56,7 @@ def known_tracks(index: Index) -> Iterator[Track]:
     overlaps to get wrong, as long as the steps are written in release order. Versions are ordered
     as versions: 2.10 comes after 2.9.""",
 )
-def step_order(index: Index) -> Iterator[Finding]:
+def step_order(index: RecordIndex) -> Iterator[Finding]:
     for track in tracks(index):
         if not track.steps:
             yield Finding(
@@ -81,7 +81,7 @@ def step_order(index: Index) -> Iterator[Finding]:
     track that starts later says of the releases before that no source is known, which is a
     statement, not a gap.""",
 )
-def first_step(index: Index) -> Iterator[Finding]:
+def first_step(index: RecordIndex) -> Iterator[Finding]:
     for track in known_tracks(index):
         home_start = _start(index, track)
         if home_start is None:
@@ -108,7 +108,7 @@ def first_step(index: Index) -> Iterator[Finding]:
             )
 
 
-def _start(index: Index, track: Track) -> int | None:
+def _start(index: RecordIndex, track: Track) -> int | None:
     """How many releases of the home package come before the source can be met; None if that cannot
     be told.
     """
@@ -127,7 +127,7 @@ def _start(index: Index, track: Track) -> int | None:
     return max(min(starts, default=0), _applies_from(index, track))
 
 
-def _applies_from(index: Index, track: Track) -> int:
+def _applies_from(index: RecordIndex, track: Track) -> int:
     """The same for the source's own condition."""
     bounds = [clause.get(track.home or "") for clause in clauses(track.source.when)]
     places = [
@@ -137,11 +137,11 @@ def _applies_from(index: Index, track: Track) -> int:
     return min(places, default=0)
 
 
-def _place(index: Index, package: str, bound: str | None) -> int:
+def _place(index: RecordIndex, package: str, bound: str | None) -> int:
     return 0 if bound is None or readable(bound) is None else index.place(package, bound)
 
 
-def _vendor_start(index: Index, track: Track, home_start: int) -> int:
+def _vendor_start(index: RecordIndex, track: Track, home_start: int) -> int:
     """First release of a vendor's build that is not known to be built from a release before
     `home_start`.
     """
@@ -160,7 +160,7 @@ def _vendor_start(index: Index, track: Track, home_start: int) -> int:
     step before hides where the change really was. Put new evidence for the same answer on the step
     that gives it.""",
 )
-def dead_step(index: Index) -> Iterator[Finding]:
+def dead_step(index: RecordIndex) -> Iterator[Finding]:
     for track in tracks(index):
         for place in range(1, len(track.steps)):
             before, here = track.steps[place - 1], track.steps[place]
@@ -171,11 +171,11 @@ def dead_step(index: Index) -> Iterator[Finding]:
                 )
 
 
-def _answer(part: records.Step | records.Unless) -> Any:
+def _answer(part: records.TimelineStep | records.Unless) -> Any:
     """What a step or an exception says, without who says so."""
     outcome = part.outcome or ("solved" if part.by else "unknown")
     answer: list[Any] = [outcome, part.by, part.default, part.error, part.pending]
-    if isinstance(part, records.Step):
+    if isinstance(part, records.TimelineStep):
         answer += [part.as_, [(each.when, _answer(each)) for each in part.unless]]
     return answer
 
@@ -188,7 +188,7 @@ def _answer(part: records.Step | records.Unless) -> Any:
     is never reached: the first one that holds is taken. What deserves to be known without changing
     the answer is a caution.""",
 )
-def dead_exception(index: Index) -> Iterator[Finding]:
+def dead_exception(index: RecordIndex) -> Iterator[Finding]:
     for track in tracks(index):
         for place, step in enumerate(track.steps):
             for number, each in enumerate(step.unless):
@@ -223,7 +223,7 @@ def dead_exception(index: Index) -> Iterator[Finding]:
     package is a boundary in the wrong place: it escapes the order of steps, and `fixed_in` and the
     mutation test would not see it.""",
 )
-def own_package(index: Index) -> Iterator[Finding]:
+def own_package(index: RecordIndex) -> Iterator[Finding]:
     for track in tracks(index):
         for place, step in enumerate(track.steps):
             for number, each in enumerate(step.unless):
@@ -246,7 +246,7 @@ def own_package(index: Index) -> Iterator[Finding]:
     last verified. Earlier steps end where the next begins, and one that joins stock ends where
     stock does.""",
 )
-def verified_through(index: Index) -> Iterator[Finding]:
+def verified_through(index: RecordIndex) -> Iterator[Finding]:
     for track in tracks(index):
         for place, step in enumerate(track.steps):
             path = track.path(place, "verified_through")

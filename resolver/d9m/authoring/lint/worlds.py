@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from d9m.authoring.lint.index import Index, readable
+from d9m.authoring.lint.index import RecordIndex, readable
 from d9m.environment.environment import DEVICES
 from d9m.model import conditions
 from d9m.model.conditions import Cell, Cells
@@ -16,7 +16,9 @@ from d9m.model.when import ABSENT, Condition, Range, Restriction, Value, When, c
 from d9m.model.when import cuts as all_cuts
 
 
-def possible(index: Index, whens: Sequence[When], fixed: Mapping[str, Value] | None = None) -> bool:
+def possible(
+    index: RecordIndex, whens: Sequence[When], fixed: Mapping[str, Value] | None = None
+) -> bool:
     """Whether some environment with the `fixed` variables fulfils all conditions.
 
     True where a condition has faults of its own: other rules name them.
@@ -31,7 +33,7 @@ def possible(index: Index, whens: Sequence[When], fixed: Mapping[str, Value] | N
     )
 
 
-def reachable(index: Index, wanted: Sequence[When], earlier: Sequence[When]) -> bool:
+def reachable(index: RecordIndex, wanted: Sequence[When], earlier: Sequence[When]) -> bool:
     """Whether some environment fulfils all of `wanted` and none of `earlier`."""
     if not all(is_sound(index, when) for when in (*wanted, *earlier)):
         return True
@@ -46,7 +48,7 @@ def reachable(index: Index, wanted: Sequence[When], earlier: Sequence[When]) -> 
     )
 
 
-def is_sound(index: Index, when: When) -> bool:
+def is_sound(index: RecordIndex, when: When) -> bool:
     """Whether every variable is known, and has the values and releases that it is compared with."""
     return all(
         _is_sound(index, name, allowed)
@@ -55,7 +57,7 @@ def is_sound(index: Index, when: When) -> bool:
     )
 
 
-def _is_sound(index: Index, name: str, allowed: str | list[str] | Range) -> bool:
+def _is_sound(index: RecordIndex, name: str, allowed: str | list[str] | Range) -> bool:
     fact = index.facts.get(name)
     if not isinstance(allowed, Range):
         values = [allowed] if isinstance(allowed, str) else allowed
@@ -99,7 +101,7 @@ def _fit(chosen: Sequence[Mapping[str, Restriction]], domains: Mapping[str, Cell
 
 
 def _domains(
-    index: Index, parsed: Sequence[Condition], fixed: Mapping[str, Value]
+    index: RecordIndex, parsed: Sequence[Condition], fixed: Mapping[str, Value]
 ) -> dict[str, Cells]:
     return {
         name: (Cell(fixed[name]),) if name in fixed else _cells(index, name, cuts)
@@ -107,7 +109,7 @@ def _domains(
     }
 
 
-def _cells(index: Index, name: str, cuts: tuple[str, ...]) -> Cells:
+def _cells(index: RecordIndex, name: str, cuts: tuple[str, ...]) -> Cells:
     if name == "device":
         return tuple(Cell(device) for device in DEVICES)
     fact = index.facts.get(name)
@@ -124,12 +126,12 @@ def _cells(index: Index, name: str, cuts: tuple[str, ...]) -> Cells:
     return (Cell(None), *known)
 
 
-def stock_world(index: Index) -> dict[str, Value]:
+def stock_world(index: RecordIndex) -> dict[str, Value]:
     """An environment outside any vendor's image."""
     return {name: None for name, package in index.packages.items() if package.stock is not None}
 
 
-def worlds_of(index: Index, package: str) -> Iterator[tuple[str, dict[str, Value]]]:
+def worlds_of(index: RecordIndex, package: str) -> Iterator[tuple[str, dict[str, Value]]]:
     """Every release of a package with what is certain beside it: an image's contents, no other
     image.
 

@@ -23,7 +23,7 @@ Plain: TypeAlias = dict[str, Any]
 """A record, or a part of one, as plain values."""
 
 
-class Edit(msgspec.Struct, frozen=True):
+class Mutation(msgspec.Struct, frozen=True):
     """One change of a record, as a report shows it."""
 
     file: str
@@ -41,7 +41,7 @@ class Edit(msgspec.Struct, frozen=True):
 class Mutant(msgspec.Struct, frozen=True):
     """A record with one change in it."""
 
-    edit: Edit
+    edit: Mutation
     kind: str
     id: str
     record: Any
@@ -77,7 +77,7 @@ def _mutant(loaded: Loaded, change: _Change) -> Mutant:
     part[change.path[-1]] = change.value
     record = msgspec.convert(plain, BY_NAME[loaded.kind].type)
     differs_in = f"{change.package} {change.release}".strip()
-    edit = Edit(loaded.file, _dotted(change.path), change.before, change.after, differs_in)
+    edit = Mutation(loaded.file, _dotted(change.path), change.before, change.after, differs_in)
     return Mutant(edit, loaded.kind, loaded.id, record, change.path, change.package, change.release)
 
 

@@ -12,7 +12,7 @@ import msgspec
 from d9m.authoring import cases
 from d9m.authoring.cases import Case
 from d9m.authoring.mutation import equivalence
-from d9m.authoring.mutation.mutants import Edit, Mutant, mutants
+from d9m.authoring.mutation.mutants import Mutant, Mutation, mutants
 from d9m.errors import D9mError, UsageError, quote
 from d9m.kb import build, yaml_files
 from d9m.kb.build import Memory
@@ -22,9 +22,9 @@ Read: TypeAlias = tuple[str, str]
 """Table and key."""
 
 
-class Report(msgspec.Struct, frozen=True):
+class MutationReport(msgspec.Struct, frozen=True):
     killed: int
-    survivors: list[Edit]
+    survivors: list[Mutation]
     equivalent: int
     """Mutants that change no answer to any question: nothing could notice them, and they do not
     count.
@@ -55,7 +55,7 @@ class Report(msgspec.Struct, frozen=True):
 
 def run(
     root: Path, folder: Path, sample: int | None = None, seed: int = 0, only: Sequence[str] = ()
-) -> Report:
+) -> MutationReport:
     """Try every mutant of the records under `root`, or a sample, on the cases in `folder`.
 
     `only`: of records whose path starts so: ``sources/nccl``.
@@ -69,7 +69,7 @@ def try_all(
     sample: int | None = None,
     seed: int = 0,
     only: Sequence[str] = (),
-) -> Report:
+) -> MutationReport:
     """Try every mutant of these records, or a sample, on these cases."""
     kb = build.build(loaded)
     herd = Herd(kb, build.tables(loaded))
@@ -83,7 +83,7 @@ def try_all(
         raise UsageError(f"nothing to break in records that start with {quote(' or '.join(only))}")
     if sample is not None and sample < len(every):
         every = random.Random(seed).sample(every, sample)  # noqa: S311 - a sample, not a secret
-    killed, equivalent, survivors = 0, 0, list[Edit]()
+    killed, equivalent, survivors = 0, 0, list[Mutation]()
     for mutant in every:
         mutated = herd.mutated(mutant)
         if any(cases.failures(mutated, each.case) for each in herd.guards(mutant, watched)):
@@ -92,7 +92,7 @@ def try_all(
             equivalent += 1
         else:
             survivors.append(mutant.edit)
-    return Report(
+    return MutationReport(
         killed, survivors, equivalent, [each.case.name for each in watched if not each.passes]
     )
 

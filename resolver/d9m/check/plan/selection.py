@@ -16,7 +16,7 @@ from d9m.resolve import op_lookup
 from d9m.resolve.op_lookup import OpCall
 
 
-class Wish(msgspec.Struct, frozen=True):
+class ProbeWish(msgspec.Struct, frozen=True):
     """What is to be probed."""
 
     ops: list[str] | None = None
@@ -26,7 +26,7 @@ class Wish(msgspec.Struct, frozen=True):
 
 
 def select(
-    kb: KnowledgeBase, environment: Environment, probes: Iterable[Probe], wish: Wish
+    kb: KnowledgeBase, environment: Environment, probes: Iterable[Probe], wish: ProbeWish
 ) -> list[Selected]:
     """The probes to run on the environment's device. Raises UsageError for an item without one."""
     here = [probe for probe in probes if environment.device in probe.devices]

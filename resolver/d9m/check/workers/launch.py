@@ -18,7 +18,6 @@ import msgspec
 
 from d9m.check import messages
 from d9m.check.messages import (
-    Job,
     ProbeDeath,
     ProbeJob,
     ProbeReading,
@@ -27,6 +26,7 @@ from d9m.check.messages import (
     WorkerEnd,
     WorkerEvent,
     WorkerFault,
+    WorkerJob,
 )
 from d9m.errors import AbsentError, UsageError, quote
 
@@ -70,7 +70,7 @@ def runner(text: str) -> Launcher:
     return Launcher(command, local=False)
 
 
-def program(job: Job) -> str:
+def program(job: WorkerJob) -> str:
     """The worker and its job as one program for stdin."""
     worker = (resources.files("d9m.check") / "workers" / "worker.py").read_text("utf-8")
     sent = msgspec.json.encode(job).decode()
@@ -85,7 +85,7 @@ def program(job: Job) -> str:
 class Worker:
     """A running worker. Raises AbsentError where it cannot be started."""
 
-    def __init__(self, launcher: Launcher, job: Job) -> None:
+    def __init__(self, launcher: Launcher, job: WorkerJob) -> None:
         variables = None
         own = os.environ if launcher.variables is None else launcher.variables
         if launcher.local:
@@ -196,7 +196,7 @@ class Worker:
 
 
 def events(
-    launcher: Launcher, job: Job, stopped: threading.Event, start: float = START
+    launcher: Launcher, job: WorkerJob, stopped: threading.Event, start: float = START
 ) -> Iterator[WorkerEvent]:
     """Everything that workers answer to a job. A probe that takes its process down is one
     `ProbeDeath`; the rest go on.
@@ -235,7 +235,7 @@ def events(
             return
 
 
-def _without(job: Job, key: str) -> Job:
+def _without(job: WorkerJob, key: str) -> WorkerJob:
     """The job without a probe that is done."""
     if not isinstance(job, ProbeJob):
         return job
