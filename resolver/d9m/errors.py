@@ -28,7 +28,8 @@ _MEANINGS = {
         "findings. advise: an op is unsolved or raises, or settings conflict. check: a setting is "
         "missing, wrong, "
         "forbidden or too late; something varies as-is or advised; a wrong value; the knowledge "
-        "base is contradicted. "
+        "base is contradicted. diff: a difference reaches data, loss, gradients, parameters or "
+        "outputs. "
         "lint, audit: findings"
     ),
     ExitCode.USAGE: (
@@ -37,12 +38,13 @@ _MEANINGS = {
     ),
     ExitCode.UNKNOWN: (
         "answered, but part of it is unknown, or depends on something that was not said "
-        "(--allow-unknown turns it into 0)"
+        "(--allow-unknown turns it into 0). diff: equal, but not all could be compared"
     ),
     ExitCode.ABSENT: (
-        "the device asked for is absent, the framework is broken, or no probe could run"
+        "the device asked for is absent, the framework is broken, no probe could run, or no "
+        "process was recorded"
     ),
-    ExitCode.DATA: "bad or incompatible data (knowledge base, report file)",
+    ExitCode.DATA: "bad or incompatible data (knowledge base, report file, recording)",
 }
 
 

@@ -22,6 +22,7 @@ from d9m.kb.kinds import KINDS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Advice
 from d9m.model.records import Fact, Words
+from d9m.trace.findings import Findings
 from pages import layout
 from pages.markdown import Markdown, code, codes, escape, listed, prose, slug
 
@@ -29,6 +30,7 @@ ANSWERS: dict[str, type[msgspec.Struct]] = {
     "d9m advise": Advice,
     "d9m advise --diff A..B": ReleaseChanges,
     "d9m check": Report,
+    "d9m diff": Findings,
     "d9m explain": Explained,
     "d9m show": Showing,
     "d9m list": RecordList,
@@ -60,8 +62,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "json.md",
         "JSON",
         (
-            "Every field of what d9m prints with --format json: advise, check, explain, show, list "
-            "and --diff."
+            "Every field of what d9m prints with --format json: advise, check, diff, explain, "
+            "show, list and --diff."
         ),
         version=SCHEMA_VERSION,
         shapes=shapes(titles),

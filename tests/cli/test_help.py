@@ -16,6 +16,7 @@ OPTIONS = {
         "--format --output --all --allow-unknown --color --help"
     ),
     "check": "--ops --device --format --output --color --help",
+    "diff": "--rank --process --align --all --verbose --format --output --color --help",
     "explain": "--tf --torch --with --from --gpu --format --output --color --help",
     "show": "--format --output --color --help",
     "list": "--package --grep --evidence --format --output --color --help",

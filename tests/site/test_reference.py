@@ -143,6 +143,14 @@ def test_every_field_of_a_report_is_told() -> None:
     ]
 
 
+def test_every_field_of_a_comparison_is_told() -> None:
+    from d9m.trace.findings import Findings
+
+    assert list(fields("json.md")["d9m diff"]) == [
+        field.encode_name for field in msgspec.structs.fields(Findings)
+    ]
+
+
 def test_every_field_of_every_record_is_told_with_its_docstring() -> None:
     told = fields("records.md")
     for kind in KINDS:

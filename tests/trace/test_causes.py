@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from written import compared, kinds
 
+from d9m.trace import memory
 from d9m.trace.comparison import Wanted
 
 SITES = """
@@ -545,3 +546,17 @@ def test_steps_that_are_named_are_compared_with_each_other(tmp_path: Path) -> No
         """
     assert not compared(tmp_path / "in-order", text, level="step").same
     assert compared(tmp_path / "aligned", text, Wanted(steps=(1, 0)), level="step").same
+
+
+def test_what_was_touched_of_late_is_followed_in_a_long_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "MOST", 3)
+    taints = memory.Taints()
+    for storage in range(10):
+        taints.put(storage, [0])
+        taints.put(100, [1])
+        taints.step_ends()
+    assert taints.of(100) == {1}
+    assert taints.of(9) == {0}
+    assert taints.of(0) == set()

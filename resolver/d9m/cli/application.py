@@ -18,6 +18,7 @@ COMMANDS = {
     "advise": "The exact settings for an environment and ops.",
     "check": "Compare this machine with the advice, then probe it.",
     "trace": "Record a run of a program, to compare it with another.",
+    "diff": "Compare two recordings of a program: what differs first, and why.",
     "explain": "Recognise an error or warning text, and answer it.",
     "show": "One record or op across all versions.",
     "list": "Filterable lists of what is known.",

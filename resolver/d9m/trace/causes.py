@@ -7,7 +7,7 @@ outputs. The stream's letters say what a changed input means where no recorded o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from d9m.trace.align import Alike, Fork, Matched
@@ -98,17 +98,20 @@ class Trail:
                     self.suspects.leak(self._read)
                 return a.text == b.text
             case GraphInputs(), GraphInputs():
-                self._graphs.append(self._came_in(at, a.digests, b.digests, None)[0])
+                blame, _ = self._came_in(at, differing(a.digests, b.digests), None)
+                self._graphs.append(blame)
             case GraphOutputs(), GraphOutputs():
                 self._graph_ends(at, a, b)
             case CalledCollective(), CalledCollective():
-                self.mailbox.called(a, self._came_in(at, a.inputs, b.inputs, None)[0])
+                blame, _ = self._came_in(at, differing(a.inputs, b.inputs), None)
+                self.mailbox.called(a, blame)
             case BatchIndices(), BatchIndices():
                 self._loading.picked(at, a, b)
             case BatchContent(), BatchContent():
                 self._loading.came(at, a, b)
             case StepEnd(), StepEnd():
                 self.generators.compare(at, a, b)
+                self._taints.step_ends()
             case _:
                 return self._state(at)
         return a == b
@@ -151,8 +154,8 @@ class Trail:
 
     def _op(self, at: Matched, a: CalledOp, b: CalledOp) -> bool:
         site = self._stream.sites[a.site]
-        differs = any(True for _ in differing(a.inputs, b.inputs))
-        blame, inherited = self._came_in(at, a.inputs, b.inputs, site)
+        inputs = list(differing(a.inputs, b.inputs))
+        blame, inherited = self._came_in(at, inputs, site)
         drawn = self.generators.drawn(at, a, b, site)
         blame |= drawn
         self._read = blame
@@ -164,13 +167,13 @@ class Trail:
         elif changed and not blame:
             blame = {self._add(at, "op", site, certain=self._exact, arguments=a.arguments)}
         self._taints.written(a.outputs, b.outputs, blame)
-        if differs and not changed:
+        if inputs and not changed:
             self.absorbed += 1
         elif inherited:
             self.inherited += 1
             for number in inherited:
                 self.suspects[number].inherited += 1
-        return not differs and not changed and not blame
+        return not inputs and not changed and not blame
 
     def _graph_ends(self, at: Matched, a: GraphOutputs, b: GraphOutputs) -> None:
         """Equal inputs and other outputs: what is inside differs by itself."""
@@ -180,12 +183,12 @@ class Trail:
         self._taints.written(a.digests, b.digests, blame)
 
     def _came_in(
-        self, at: Matched, a: Sequence[str], b: Sequence[str], site: Site | None
+        self, at: Matched, others: Iterable[tuple[int, Bits, Bits]], site: Site | None
     ) -> tuple[set[int], set[int]]:
         """Causes of what differs among the inputs, and which of them a storage carried here."""
         blame: set[int] = set()
         inherited: set[int] = set()
-        for where, mine, its in differing(a, b):
+        for where, mine, its in others:
             known = self._taints.of(mine.storage)
             letter = mine.letter if its.letter in ("", ".") else its.letter
             if known and letter != "x":

@@ -62,6 +62,7 @@ class CauseAdvice(msgspec.Struct, frozen=True):
     solutions: list[str]
     """Labels."""
     sources: list[str]
+    """Records of a difference of this op."""
     settings: Settings
 
 
@@ -100,6 +101,9 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """Later ops that differ because of it."""
     replay: Replay | None = None
     advice: CauseAdvice | None = None
+    """Of an op; null: the knowledge base does not know it."""
+    records: list[str] = []
+    """What else to read: d9m show NAME."""
     hints: list[str] = []
 
 

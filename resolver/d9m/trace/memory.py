@@ -10,6 +10,12 @@ import msgspec
 _DIGEST = re.compile(r"([0-9a-f]+|-)(?:([.uvnxr+])(\d+))?\Z")
 
 
+MOST = 50_000
+"""Storages that are followed before those that nothing touched are forgotten."""
+
+_NONE: frozenset[int] = frozenset()
+
+
 class Bits(msgspec.Struct, frozen=True):
     """What a digest says: content, how it came there, and the storage that holds it."""
 
@@ -19,6 +25,9 @@ class Bits(msgspec.Struct, frozen=True):
 
 
 def bits(digest: str) -> Bits:
+    content, dot, storage = digest.partition(".")
+    if dot and storage.isdecimal():
+        return Bits(content, dot, int(storage))
     found = _DIGEST.match(digest)
     if found is None:
         return Bits(digest)
@@ -40,24 +49,39 @@ class Taints:
 
     def __init__(self) -> None:
         self._of: dict[int, frozenset[int]] = {}
+        self._before: dict[int, frozenset[int]] = {}
+        """Those that were not seen of late."""
+        self._sets: dict[frozenset[int], frozenset[int]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._of)
+        return bool(self._of or self._before)
 
     def of(self, storage: int | None) -> frozenset[int]:
-        return self._of.get(storage, frozenset()) if storage is not None else frozenset()
+        if storage is None:
+            return _NONE
+        found = self._of.get(storage)
+        if found is None and storage in self._before:
+            found = self._of[storage] = self._before.pop(storage)
+        return found or _NONE
 
     def alive(self) -> set[int]:
-        return {cause for causes in self._of.values() for cause in causes}
+        every = {*self._of.values(), *self._before.values()}
+        return {cause for causes in every for cause in causes}
 
     def put(self, storage: int | None, causes: Iterable[int]) -> None:
         found = frozenset(causes)
         if storage is not None and found:
-            self._of[storage] = found
+            self._of[storage] = self._sets.setdefault(found, found)
 
     def clear(self, storage: int | None) -> None:
         if storage is not None:
             self._of.pop(storage, None)
+            self._before.pop(storage, None)
+
+    def step_ends(self) -> None:
+        """Nothing says that memory was freed: forget what was not seen for long, if it is much."""
+        if len(self._of) > MOST:
+            self._before, self._of = self._of, {}
 
     def written(self, a: Sequence[str], b: Sequence[str], causes: Iterable[int]) -> bool:
         """Note what was written: what differs is tainted, what is equal and whole no longer is.

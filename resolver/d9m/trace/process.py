@@ -14,6 +14,25 @@ from d9m.trace.findings import ForkPlace, ForkSide, SettingDifference
 from d9m.trace.reading import Placed, RecordStream
 from d9m.trace.stream_records import Blindness, CalledOp
 
+_NAMES = {
+    "ReadValue": "a value that it reads from a tensor",
+    "ModuleOutputs": "what a module returns",
+    "ModuleGradients": "the gradient of a module",
+    "GraphInputs": "a compiled graph",
+    "GraphOutputs": "the end of a compiled graph",
+    "CalledCollective": "a collective",
+    "BatchIndices": "the next batch",
+    "BatchContent": "the next batch",
+    "Losses": "backward()",
+    "InitialParameters": "the optimizer",
+    "Gradients": "the optimizer",
+    "UpdatedParameters": "the end of the optimizer's step",
+    "StepEnd": "the next step",
+    "ChangedSettings": "other settings",
+    "Blindness": "something that could not be seen",
+}
+"""What a program does, by the record that it leaves."""
+
 MOST_FORKS = 20
 """Forks that are listed; all are counted."""
 
@@ -106,7 +125,7 @@ def _side(stream: RecordStream, placed: Placed | None) -> ForkSide | None:
         return None
     record = placed.record
     if not isinstance(record, CalledOp):
-        return ForkSide(placed.step, placed.number, str(placed.key[0]))
+        return ForkSide(placed.step, placed.number, _NAMES[type(record).__name__])
     site = stream.sites[record.site]
     where = f" ({site.source[0]}:{site.source[1]})" if site.source else ""
     return ForkSide(placed.step, placed.number, site.op.removeprefix("aten::") + where)

@@ -1,0 +1,1 @@
+"""Formats of what `d9m diff` and `d9m hunt` found."""

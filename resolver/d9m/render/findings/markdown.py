@@ -1,0 +1,50 @@
+"""What was found, as Markdown: for an issue, a pull request, a job's summary."""
+
+from __future__ import annotations
+
+from d9m.render.findings import sentences, text
+from d9m.render.findings.text import FindingsView
+from d9m.trace.findings import Cause
+
+
+def render(view: FindingsView) -> str:
+    found = view.findings
+    parts = [f"## {_plain(sentences.verdict(found))}", _plain(" · ".join(text.machine(view)))]
+    for number, cause in enumerate(found.causes, 1):
+        parts += _cause(view, number, cause)
+    if found.harmless:
+        lines = [
+            f"- {_plain(sentences.sentence(found, cause))} {_code(sentences.place(cause))}".rstrip()
+            for cause in found.harmless
+        ]
+        parts += ["### Differs, and reaches nothing that is learned", "\n".join(lines)]
+    parts += [_plain(note) for note in text.notes(found)]
+    parts.append(_plain(text.extent(found)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _cause(view: FindingsView, number: int, cause: Cause) -> list[str]:
+    head = f"### {number}. {_plain(sentences.sentence(view.findings, cause))}"
+    rows = [f"- {name}: {_code(said)}" for name, said in text.facts(view, cause)]
+    lines = [line.strip() for line in text.fix(view, cause) if line.strip()]
+    block = ["```text\n" + "\n".join(lines) + "\n```"] if lines else []
+    return [head, *(["\n".join(rows)] if rows else []), *block]
+
+
+def _code(said: str) -> str:
+    """As code: names of modules and files hold what Markdown would read as marks."""
+    if not said:
+        return ""
+    fence = "``" if "`" in said else "`"
+    pad = " " if fence == "``" else ""
+    return f"{fence}{pad}{_one_line(said)}{pad}{fence}"
+
+
+def _plain(said: str) -> str:
+    return "".join(
+        f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in _one_line(said)
+    )
+
+
+def _one_line(said: str) -> str:
+    return " ".join(said.split())

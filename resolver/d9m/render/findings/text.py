@@ -1,0 +1,236 @@
+"""What was found, at a terminal: the verdict, a block for each cause, what was not seen."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+import msgspec
+
+from d9m.kb.store import KnowledgeBase
+from d9m.render import phrases
+from d9m.render.findings import sentences
+from d9m.render.page import WIDTH, Page, Span
+from d9m.trace.findings import Cause, CauseAdvice, Findings
+
+MOST = 5
+"""Causes, and forks, that are view without `--all`."""
+
+_UNSEEN = {
+    "thread": "threads that the program started itself",
+    "cuda-graph": "what CUDA graphs replayed",
+    "compiled": "the inside of compiled graphs",
+    "mode": "ops under another dispatch mode",
+    "size": "everything after the size limit",
+    "fault": "a part where the recorder failed",
+}
+
+
+class FindingsView(msgspec.Struct, frozen=True):
+    """Findings, and what a reader asked to see of them."""
+
+    findings: Findings
+    kb: KnowledgeBase
+    """Looks up names and titles; a format takes no facts from it."""
+    everything: bool = False
+    command: str = "python train.py"
+    """The program that was recorded."""
+    width: int = WIDTH
+
+
+def render(view: FindingsView) -> Page:
+    found = view.findings
+    page = Page(view.width)
+    page.paragraph(sentences.verdict(found), style=sentences.style(found))
+    page.paragraph(" · ".join(machine(view)), style="dim")
+    page.gap()
+    causes = found.causes if view.everything else found.causes[:MOST]
+    for number, cause in enumerate(causes, 1):
+        _cause(page, view, number, cause)
+    if len(causes) < len(found.causes):
+        page.line(f"{len(found.causes) - len(causes)} more causes: --all")
+        page.gap()
+    _harmless(page, view)
+    for note in notes(found):
+        page.marked(Span("!", "doubt"), "", note)
+    _next(page, view)
+    page.paragraph(extent(found), style="dim")
+    return page
+
+
+def machine(view: FindingsView) -> list[str]:
+    found = view.findings
+    packages = [
+        f"{phrases.title(view.kb, name)} {version}"
+        for name, version in found.packages.items()
+        if name in view.kb.meta.prefixes
+    ]
+    device = (found.device or "").partition(":")[0]
+    parts = [*packages, phrases.DEVICES.get(device, device)]
+    if found.threads is not None and device == "cpu":
+        parts.append("1 thread" if found.threads == 1 else f"{found.threads} threads")
+    return [part for part in [*parts, sentences.processes(found)] if part]
+
+
+def _cause(page: Page, view: FindingsView, number: int, cause: Cause) -> None:
+    indent = "  "
+    if len(view.findings.causes) > 1:
+        indent = "   "
+        page.paragraph(sentences.sentence(view.findings, cause), f"{number}  ", style="head")
+    for name, text in facts(view, cause):
+        page.paragraph(text, f"{indent}{name:<8} ", " " * (len(indent) + 9))
+    for line in fix(view, cause):
+        page.line(f"{indent}{line}")
+    page.gap()
+
+
+def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
+    if cause.op is not None:
+        yield "op", sentences.call(cause)
+    if sentences.place(cause):
+        yield "where", sentences.place(cause)
+    if cause.inputs:
+        yield "shapes", ", ".join(cause.inputs)
+    if len(view.findings.runs[0].processes) > 1:
+        yield "rank", sentences.where(cause)
+    if cause.replay is not None:
+        yield "alone", alone(cause)
+    if cause.reaches.steps():
+        yield "reaches", sentences.reaches(cause.reaches)
+    if cause.inherited:
+        ops = (
+            "1 later op differs" if cause.inherited == 1 else f"{cause.inherited} later ops differ"
+        )
+        yield "then", f"{ops} because of it"
+    if not cause.certain and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
+        yield "but", _doubt(view.findings)
+    if sentences.follows(cause):
+        yield "perhaps", sentences.follows(cause)
+    for hint in cause.hints:
+        yield "hint", hint
+    known = view.kb.sources
+    for name in cause.advice.sources if cause.advice else []:
+        if name in known:
+            yield "why", f"{known[name].title} (d9m show {name})"
+
+
+def _doubt(found: Findings) -> str:
+    if any(setting.name != "arguments" for setting in found.settings):
+        return "other settings can explain it, too"
+    if found.runs[0].inputs != "exact":
+        return "inputs were not hashed again when they were read: record with --inputs exact"
+    return "it could have differed before the recorded steps"
+
+
+def alone(cause: Cause) -> str:
+    """What came out when the op was called again and again with the recorded values."""
+    replay = cause.replay
+    if replay is None:
+        return ""
+    text = f"{replay.distinct} different results in {replay.repeats} repeats"
+    if replay.changed:
+        text += f"; {replay.changed:.0%} of elements, up to {replay.max_ulp} ulp"
+    if replay.with_advice is not None:
+        text += f"; with the fix, {replay.with_advice}"
+    return text
+
+
+def fix(view: FindingsView, cause: Cause) -> list[str]:
+    """What to do about it, in lines to copy."""
+    lines: list[str] = []
+    if cause.advice is not None:
+        lines += _advised(view, cause.advice)
+    elif cause.kind in ("op", "collective"):
+        lines.append("Fix      d9m does not know this op: please send us this answer")
+    titles = [
+        (table[name].title, name)
+        for name in cause.records
+        for table in (view.kb.ingredients, view.kb.sources)
+        if name in table
+    ]
+    for title, name in titles:
+        lead = "Fix      " if not lines else "         "
+        lines.append(f"{lead}{title}: d9m show {name}")
+    return ["", *lines] if lines else []
+
+
+def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
+    question = _question(view, advice.query)
+    if advice.solutions:
+        return [
+            f"Fix      {phrases.calls(view.kb, advice.solutions)}",
+            f"         {question}",
+        ]
+    does = {
+        "raises": "no setting makes it repeat: it raises an error instead",
+        "unsolved": "no setting makes it repeat",
+        "depends": "it depends on more than the recording says",
+        "unknown": "nobody has checked this release",
+    }.get(advice.outcome, "our records say that it repeats: please send us this answer")
+    return [f"Fix      {does}", f"         {question}"]
+
+
+def _question(view: FindingsView, query: str) -> str:
+    found = view.findings
+    packages = " ".join(
+        f"--with {name}={version.partition('+')[0]}"
+        for name, version in found.packages.items()
+        if name in view.kb.meta.prefixes
+    ).replace("--with torch=", "--torch ")
+    device = (found.device or "cpu").partition(":")[0]
+    return f"d9m advise {packages} --device {device} --ops {shlex.quote(query)}"
+
+
+def _harmless(page: Page, view: FindingsView) -> None:
+    harmless = view.findings.harmless
+    if not harmless:
+        return
+    if view.everything:
+        page.line(Span("Differs, and reaches nothing that is learned", "head"))
+        for cause in harmless:
+            where = sentences.place(cause)
+            text = sentences.sentence(view.findings, cause)
+            page.marked(Span("–"), "", f"{text} {where}".rstrip())
+    else:
+        count = len(harmless)
+        differ = "1 other difference reaches" if count == 1 else f"{count} other differences reach"
+        page.line(f"{differ} nothing that is learned: --all")
+    page.gap()
+
+
+def notes(found: Findings) -> list[str]:
+    """What a reader must know of the comparison itself."""
+    said = list(found.notes)
+    for run, name in zip(found.runs, "AB"):
+        if run.ended == "killed":
+            said.append(f"Run {name} was killed, or still runs: it was compared up to there.")
+        elif run.ended == "size":
+            said.append(f"Run {name} stopped recording at its size limit.")
+    if found.settings and not any(cause.kind == "settings" for cause in found.causes):
+        said.append(f"The settings differ: {sentences.settings(found)}.")
+    structure = any(cause.kind == "structure" for cause in found.causes)
+    for fork in [] if structure else found.forks[:1]:
+        count = found.compared.forks
+        more = f" ({count} such places)" if count > 1 else ""
+        said.append(f"The two runs do not do the same: {sentences.part(fork)}{more}.")
+    seen = dict.fromkeys(_UNSEEN.get(unseen.what, unseen.what) for unseen in found.unseen)
+    if seen:
+        said.append(f"Not seen: {'; '.join(seen)}.")
+    return said
+
+
+def _next(page: Page, view: FindingsView) -> None:
+    more = sentences.more_to_see(view.findings)
+    if more is not None:
+        page.line("To see which op it is, record that step of both runs again:")
+        page.line(f"  {more}")
+        page.gap()
+
+
+def extent(found: Findings) -> str:
+    """What was compared."""
+    counts = found.compared
+    parts = [f"{counts.records} records compared, {counts.equal} equal"]
+    if counts.absorbed:
+        parts.append(f"{counts.absorbed} got other inputs and gave equal results")
+    return f"{', '.join(parts)} · {found.runs[0].path} and {found.runs[1].path}"

@@ -1,0 +1,121 @@
+"""What the knowledge base says of a cause: from a recorded op to a question about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from d9m.api import advise
+from d9m.environment.environment import Setup
+from d9m.errors import D9mError
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import OpAnswer
+from d9m.trace.findings import Cause, CauseAdvice, CauseKind, Findings
+
+RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
+    "seed": ("seeds",),
+    "generator": ("seeds", "checkpoint-and-resume"),
+    "data-order": ("seeds", "data-loader-workers"),
+    "data-content": ("data-loader-workers", "seeds"),
+    "uninitialised": ("pytorch/uninitialised-memory",),
+    "compiled": ("torch-compile",),
+}
+"""What is not an op's -> the records that say what to do."""
+
+_PLAIN = re.compile(r"(True|False|-?\d+(\.\d+)?|'?[A-Za-z]\w*'?)\Z")
+"""A value of an argument that a question can repeat."""
+
+_BEFORE = ("_foreach_", "_fused_", "native_", "_")
+"""What ATen puts before the name of an op of the public API."""
+
+
+def with_advice(kb: KnowledgeBase, found: Findings) -> Findings:
+    """The findings, each cause with what is known of it."""
+    frameworks = tuple(
+        (name, version) for name, version in found.packages.items() if name in kb.meta.prefixes
+    )
+    device = (found.device or "cpu").partition(":")[0]
+    setup = Setup(frameworks, device=device)
+    return msgspec.structs.replace(
+        found,
+        causes=[_answered(kb, setup, cause) for cause in found.causes],
+        harmless=[_answered(kb, setup, cause) for cause in found.harmless],
+    )
+
+
+def _answered(kb: KnowledgeBase, setup: Setup, cause: Cause) -> Cause:
+    records = [
+        name for name in RECORDS.get(cause.kind, ()) if name in kb.ingredients or name in kb.sources
+    ]
+    advice = None
+    if cause.kind in ("op", "collective") and cause.op is not None:
+        advice = _advice(kb, setup, cause)
+    return msgspec.structs.replace(cause, advice=advice, records=records)
+
+
+def _advice(kb: KnowledgeBase, setup: Setup, cause: Cause) -> CauseAdvice | None:
+    """The first answer that knows of a difference; else the first one at all; None: no question is
+    understood.
+    """
+    answers: list[CauseAdvice] = []
+    for query in queries(cause):
+        try:
+            advice = advise(kb, setup, [query])
+        except D9mError:
+            continue
+        op = advice.ops[0]
+        answers.append(
+            CauseAdvice(
+                query=query,
+                outcome=op.outcome,
+                default=op.default,
+                solutions=op.solutions,
+                sources=_differing(op),
+                settings=advice.settings,
+            )
+        )
+        if answers[-1].sources:
+            return answers[-1]
+    return answers[0] if answers else None
+
+
+def _differing(op: OpAnswer) -> list[str]:
+    """The sources that say that it can differ by itself."""
+    return [
+        source.id
+        for source in op.sources
+        if source.default == "nondeterministic"
+        or source.outcome in ("solved", "unsolved", "raises", "depends")
+    ]
+
+
+def queries(cause: Cause) -> Iterator[str]:
+    """How the op can be called in a question, the most exact first.
+
+    >>> cause = Cause(kind="op", process="", step=0, record=0, op="aten::put_", phase="fwd",
+    ...               arguments={"accumulate": "True"})
+    >>> list(queries(cause))
+    ['aten::put_:accumulate=True', 'aten::put_:forward', 'put']
+    """
+    if cause.node:
+        yield cause.node
+    name = cause.op or ""
+    if not name:
+        return
+    said = "".join(
+        f":{argument}={value}" for argument, value in cause.arguments.items() if _PLAIN.match(value)
+    )
+    if said:
+        yield name + said
+    yield name + (":forward" if cause.phase in ("fwd", "recompute") else "")
+    plain = name.rpartition("::")[2].removesuffix("_")
+    prefix = next((prefix for prefix in _BEFORE if plain.startswith(prefix)), "")
+    plain = plain.removeprefix(prefix)
+    if plain.endswith("_backward"):
+        yield plain.removesuffix("_backward") + ":backward"
+    elif cause.phase == "bwd":
+        yield plain + ":backward"
+    else:
+        yield plain

@@ -1,0 +1,205 @@
+"""`d9m diff` on recordings that were written by hand: what it says, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from written import recordings, write
+
+from d9m.trace.findings import Findings
+from process import d9m
+
+SITES = """
+["S",1,"aten::index_put","","bwd","IndexBackward0","Tagger.lookup",["train.py",6,"forward"],["float32[4]"],"cpu"]
+["S",2,"aten::mul","","bwd","MulBackward0","Tagger",["train.py",7,"forward"],["float32[4]"],"cpu"]
+["S",3,"aten::exp","","fwd","","Net",["train.py",9,"forward"],["float32[4]"],"cpu"]
+["S",4,"mylib::<fold>","","fwd","","",["train.py",11,"main"],["float32[4]"],"cpu"]
+"""
+
+ONE_OP = f"""{SITES}
+A ["o",1,"accumulate=True",["aa.1","bb.2"],["c1.3"]]
+B ["o",1,"accumulate=True",["aa.1","bb.2"],["c2.3"]]
+A ["o",2,"",["c1.3"],["d1.4"]]
+B ["o",2,"",["c2.3"],["d2.4"]]
+A ["o",3,"",["a1n9"],["b1.8"]]
+B ["o",3,"",["a2n9"],["b2.8"]]
+A ["g","e1",["d1.4"]]
+B ["g","e2",["d2.4"]]
+["d",0,{{}}]
+"""
+
+TWO = (
+    ONE_OP
+    + """
+A ["x",0,"f1"]
+B ["x",0,"f2"]
+["d",1,{}]
+"""
+)
+
+SAME = """
+["g","ee",[]]
+["d",0,{}]
+"""
+
+
+def diff(path: Path, text: str, *options: str, **header: object) -> tuple[int, str, str]:
+    a, b = recordings(path, text, **header)
+    done = d9m("diff", *options, str(a), str(b))
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_an_op_is_named_with_its_place_and_its_fix(tmp_path: Path) -> None:
+    code, out, err = diff(tmp_path, ONE_OP)
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert lines[0] == "The runs differ since step 0. index_put gave other bits for equal inputs."
+    assert "  where    Tagger.lookup · train.py:6 in forward" in lines
+    assert "  reaches  the gradients in step 0" in lines
+    assert "  then     1 later op differs because of it" in lines
+    assert "  Fix      torch.use_deterministic_algorithms(True)" in lines
+    assert "d9m show pytorch/getitem-backward" in out
+    assert "1 other difference reaches nothing that is learned: --all" in lines
+    assert [line for line in lines[:-1] if len(line) > 80] == []
+
+
+def test_the_command_that_it_prints_answers(tmp_path: Path) -> None:
+    _code, out, _err = diff(tmp_path, ONE_OP)
+    (line,) = [line for line in out.splitlines() if "d9m advise" in line]
+    done = d9m(*line.split()[1:])
+    assert done.returncode == 0
+    assert "torch.use_deterministic_algorithms(True)" in done.stdout
+
+
+def test_all_shows_what_is_harmless(tmp_path: Path) -> None:
+    _code, out, _err = diff(tmp_path, ONE_OP, "--all")
+    assert "exp reads a tensor that came from outside the framework with other values." in out
+
+
+def test_equal_runs_end_with_0(tmp_path: Path) -> None:
+    code, out, err = diff(tmp_path, SAME, level="step")
+    assert (code, err) == (0, "")
+    first = "Nothing that is learned differs: 1 step of 1 process are equal bit for bit."
+    assert out.splitlines()[0] == first
+
+
+def test_runs_that_were_cut_off_end_with_3(tmp_path: Path) -> None:
+    code, out, _err = diff(tmp_path, SAME + "B killed", level="step")
+    assert code == 3
+    assert "Run B was killed" in out
+
+
+def test_a_step_that_differs_says_how_to_see_more(tmp_path: Path) -> None:
+    text = SAME + '\nA ["g","e1",[]]\nB ["g","e2",[]]\n["d",1,{}]'
+    code, out, _err = diff(tmp_path, text, level="step")
+    assert code == 1
+    assert "The first difference is in the gradients." in out
+    assert "d9m trace --level op --steps 1:1 " in out
+
+
+def test_several_causes_are_numbered(tmp_path: Path) -> None:
+    _code, out, _err = diff(tmp_path, TWO)
+    assert out.startswith("The runs differ since step 0, for 2 reasons.")
+    assert "\n2  The samples came in another order.\n" in out
+    assert "d9m show seeds" in out
+
+
+def test_an_op_that_nobody_knows_is_news(tmp_path: Path) -> None:
+    text = SITES + 'A ["o",4,"",["aa.1"],["c1.3"]]\nB ["o",4,"",["aa.1"],["c2.3"]]'
+    _code, out, _err = diff(tmp_path, text)
+    assert "d9m does not know this op: please send us this answer" in out
+
+
+def test_the_json_is_the_findings(tmp_path: Path) -> None:
+    code, out, _err = diff(tmp_path, TWO, "--format", "json")
+    assert code == 1
+    found = msgspec.json.decode(out, type=Findings)
+    assert not found.same
+    assert found.compared.inherited == 1
+    advice = found.causes[0].advice
+    assert advice is not None
+    assert (advice.query, advice.outcome, advice.solutions) == ("IndexBackward0", "solved", ["UDA"])
+    assert "torch.use_deterministic_algorithms(True)" in advice.settings.python
+    assert found.causes[1].records == ["seeds", "data-loader-workers"]
+
+
+def test_junit_fails_the_process_for_each_cause(tmp_path: Path) -> None:
+    _code, out, _err = diff(tmp_path, TWO, "--format", "junit")
+    suite = ElementTree.fromstring(out)
+    assert suite.attrib["failures"] == "1"
+    failures = suite.findall("testcase[@name='rank 0']/failure")
+    assert [failure.attrib["message"] for failure in failures] == [
+        "index_put gave other bits for equal inputs.",
+        "The samples came in another order.",
+    ]
+
+
+def test_markdown_keeps_foreign_names_as_text(tmp_path: Path) -> None:
+    text = SITES + 'A ["o",4,"",["aa.1"],["c1.3"]]\nB ["o",4,"",["aa.1"],["c2.3"]]'
+    _code, out, _err = diff(tmp_path, text, "--format", "markdown")
+    assert out.startswith("## The runs differ since step 0. \\<fold\\> gave other bits")
+    assert "`mylib::<fold>() · forward pass`" in out
+
+
+def test_an_answer_goes_into_a_file(tmp_path: Path) -> None:
+    code, out, _err = diff(tmp_path, ONE_OP, "-o", str(tmp_path / "answer.txt"))
+    assert (code, out) == (1, "")
+    assert (tmp_path / "answer.txt").read_text().startswith("The runs differ since step 0.")
+
+
+def test_steps_can_be_aligned_by_hand(tmp_path: Path) -> None:
+    text = 'A ["g","e0",[]]\nA ["d",0,{}]\n["g","e1",[]]\nA ["d",1,{}]\nB ["d",0,{}]'
+    assert diff(tmp_path / "by-hand", text, "--align", "1=0", level="step")[0] == 0
+    assert diff(tmp_path / "in-order", text, "--align", "none", level="step")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["A", "A"], 2, "named twice"),
+        (["A"], 2, "RUN_B"),
+        (["A", "B", "--align", "first"], 2, "expected auto, none or A=B"),
+        (["A", "B", "--format", "yaml"], 2, "--format"),
+        (["A", "B", "--rank", "7"], 2, "not in both runs"),
+        (["A", "B", "-o", "no/such/file"], 2, "there is no folder"),
+        (["A", "absent"], 5, "does not exist"),
+        (["A", "file"], 5, "is not a folder"),
+        (["A", "foreign"], 5, "is not a recording"),
+        (["A", "damaged"], 5, "is damaged at line 2"),
+        (["A", "crc"], 5, "cannot be compared"),
+        (["A", "ops"], 2, "cannot be compared"),
+        (["A", "ranks"], 2, "1 rank, the second 2 ranks"),
+        (["A", "other"], 2, "nothing in common"),
+        (["A", "empty"], 4, "holds no process"),
+    ],
+)
+def test_bad_input_gets_one_error(
+    tmp_path: Path, arguments: list[str], code: int, says: str
+) -> None:
+    recordings(tmp_path, SAME, level="step")
+    lines = SAME.strip().splitlines()
+    step = {"level": "step"}
+    (tmp_path / "file").write_text("")
+    (tmp_path / "foreign").mkdir()
+    write(tmp_path / "damaged", {"r0-0": ["[1,", *lines]}, step)
+    write(tmp_path / "crc", {"r0-0": lines}, {**step, "digest": "crc32"})
+    write(tmp_path / "ops", {"r0-0": lines}, {"level": "op"})
+    write(tmp_path / "ranks", {"r0-0": lines, "r1-0": lines}, step)
+    write(tmp_path / "other", {"r0-0": ['["l",["aa"]]']}, step)
+    write(tmp_path / "empty", {}, step)
+    done = d9m("diff", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_a_recording_says_cannot_move_the_cursor(tmp_path: Path) -> None:
+    site = json.dumps(["S", 1, "aten::\x1b[2J", "", "fwd", "", "", None, ["\x1b]0;x"], "cpu"])
+    text = f'{site}\nA ["o",1,"",["aa.1"],["c1.3"]]\nB ["o",1,"",["aa.1"],["c2.3"]]'
+    for format_ in ("text", "json", "markdown", "junit"):
+        _code, out, _err = diff(tmp_path / format_, text, "--format", format_)
+        assert "\x1b" not in out
