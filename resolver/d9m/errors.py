@@ -30,11 +30,11 @@ _MEANINGS = {
         "forbidden or too late; something varies as-is or advised; a wrong value; the knowledge "
         "base is contradicted. diff: a difference reaches data, loss, gradients, parameters or "
         "outputs. "
-        "lint, audit: findings"
+        "scan: findings at or above --fail-on. lint, audit: findings"
     ),
     ExitCode.USAGE: (
         "usage: unknown op, version, container, package or fact; contradiction between options; "
-        "text not recognised"
+        "text not recognised; a faulty configuration"
     ),
     ExitCode.UNKNOWN: (
         "answered, but part of it is unknown, or depends on something that was not said "
@@ -44,7 +44,7 @@ _MEANINGS = {
         "the device asked for is absent, the framework is broken, no probe could run, or no "
         "process was recorded"
     ),
-    ExitCode.DATA: "bad or incompatible data (knowledge base, report file, recording)",
+    ExitCode.DATA: "bad or incompatible data (knowledge base, report file, recording, baseline)",
 }
 
 

@@ -51,6 +51,7 @@ KINDS = {
     "myths": "myths/",
     "reference": "reference/records/",
     "rule": "lint/",
+    "rule of the scan": "scan/unused-ignore/",
 }
 """A page of each kind."""
 

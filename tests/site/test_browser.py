@@ -34,6 +34,8 @@ KINDS = (
     "documents/",
     "facts/",
     "lint/",
+    "scan/",
+    "scan/unused-ignore/",
     "recipe/",
     "status/torch/",
     "releases/torch/2.6/",

@@ -24,6 +24,7 @@ from site_build import (
 
 from d9m.authoring.lint import RULES
 from d9m.model.when import Range
+from d9m.scan.rules import catalogue as scan_rules
 
 PAGES_OF = {
     "sources": "sources",
@@ -71,6 +72,7 @@ def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
         "code.md",
         "facts.md",
         "lint/index.md",
+        "scan/index.md",
         "ops/index.md",
         "status/index.md",
         "containers/index.md",
@@ -87,7 +89,8 @@ def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
     told = [package for package in kb.meta.prefixes if grid.grids(kb, package)]
     lines = sum(len(grid.lines(kb, package)) for package in told)
     images = sum(len(kb.releases(name)) for name in kb.packages if kb.packages[name].image)
-    others = len(RULES) + len(kb.meta.prefixes) + len(told) + lines + images + len(lists)
+    rules = len(RULES) + len(scan_rules.RULES)
+    others = rules + len(kb.meta.prefixes) + len(told) + lines + images + len(lists)
     assert len(real_pages()) == records + others
 
 
@@ -95,6 +98,8 @@ def test_every_rule_tells_why() -> None:
     pages = real_pages()
     for rule in RULES:
         assert rule.title in pages[f"lint/{rule.code}.md"].replace("\\", "")
+    for rule in scan_rules.RULES:
+        assert rule.good.strip() in pages[f"scan/{rule.code}.md"]
 
 
 def test_every_op_of_the_catalogue_stands_on_its_page_once() -> None:

@@ -37,6 +37,9 @@ _RECORDS = {
 
 KINDS = (*_RECORDS, "claims", "ops", "versions", "facts")
 
+RULES = "rules"
+"""A list that is not of records: the rules of the scan, which list themselves."""
+
 
 def listing(
     kb: KnowledgeBase, kind: str, package: str | None, text: str | None, evidence: str | None = None
@@ -48,7 +51,9 @@ def listing(
     """
     if kind not in KINDS:
         raise UsageError(
-            f"no list is called {quote(kind)}", nearest=nearest(kind, KINDS), allowed=KINDS
+            f"no list is called {quote(kind)}",
+            nearest=nearest(kind, (*KINDS, RULES)),
+            allowed=(*KINDS, RULES),
         )
     if evidence is not None and evidence not in EVIDENCE:
         raise UsageError(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from d9m.cli import output
 from d9m.kb.locate import open_knowledge_base
+
+if TYPE_CHECKING:
+    from d9m.browse.listing import RecordList
 
 
 def register(app: typer.Typer) -> None:
@@ -17,7 +20,7 @@ def register(app: typer.Typer) -> None:
 def command(
     kind: Annotated[
         str | None,
-        typer.Argument(help="sources, settings, ops, errors, …; nothing: which lists there are."),
+        typer.Argument(help="sources, settings, ops, rules, …; nothing: which lists there are."),
     ] = None,
     package: Annotated[
         str | None, typer.Option("--package", help="Only what belongs to this package.")
@@ -38,16 +41,22 @@ def command(
     color: output.Color = "auto",
 ) -> None:
     """List what is known, a line for each thing."""
-    from d9m.browse.listing import KINDS, listing
+    from d9m.browse.listing import KINDS, RULES, listing
     from d9m.render import as_json
     from d9m.render.browse import listing as rendered
 
     output.one_of("--format", format_, ("text", "json"))
     output.one_of("--color", color, output.COLOURS)
     kb = open_knowledge_base()
-    found = [
-        listing(kb, each, package, text, evidence) for each in (KINDS if kind is None else [kind])
-    ]
+    found: list[RecordList] = []
+    for name in (*KINDS, RULES) if kind is None else (kind,):
+        if name == RULES:
+            from d9m.scan.rule_list import rule_list
+
+            only_rules = kind is not None
+            found.append(rule_list(kb, package if only_rules else None, text, evidence))
+        else:
+            found.append(listing(kb, name, package, text, evidence))
     width = output.width(out)
     if format_ == "json":
         output.write(as_json.render(found if kind is None else found[0]), out)

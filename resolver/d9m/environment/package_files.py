@@ -229,7 +229,7 @@ def _dockerfile(lines: Iterable[str]) -> ListedPackages:
             if image is not None and len(parts) == 3 and parts[1].lower() == "as":
                 stages[parts[2]] = image
         elif word.upper() == "RUN":
-            found += _pip_installs(_expanded(rest, arguments))
+            found += pip_installs(_expanded(rest, arguments))
     return ListedPackages(tuple(found), image)
 
 
@@ -240,7 +240,7 @@ def _expanded(text: str, arguments: dict[str, str]) -> str:
     return re.sub(r"\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)", value, text)
 
 
-def _pip_installs(command: str) -> Iterator[tuple[str, str | None]]:
+def pip_installs(command: str) -> Iterator[tuple[str, str | None]]:
     """The packages that the pip commands of a shell line name."""
     for part in re.split(r"&&|;|\|\|", command):
         match = re.search(r"\b(?:pip3?|uv pip|python3? -m pip)\s+install\s(.*)", part)

@@ -28,6 +28,8 @@ class Walk(msgspec.Struct, frozen=True):
 
     root: str
     files: tuple[tuple[str, Kind], ...]
+    named: frozenset[str] = frozenset()
+    """Files that were named, not found."""
     shown: frozenset[str] | None = None
     """Findings outside these files are left out; None: no file is left out."""
     unread: tuple[Unread, ...] = ()
@@ -87,7 +89,13 @@ def walk(
         _add(root, relative, found, unread, named=True)
     shown = _shown(root, paths, named, changed)
     ordered = tuple(sorted(found.items()))
-    return Walk(root, ordered, shown, tuple(sorted(set(unread), key=lambda file: file.path)))
+    return Walk(
+        root,
+        ordered,
+        frozenset(named),
+        shown,
+        tuple(sorted(set(unread), key=lambda file: file.path)),
+    )
 
 
 def _root(paths: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ def read_dockerfile(text: str) -> Job:
 
 def _parts(text: str) -> Iterator[tuple[str, str, int, int]]:
     """Instruction, what follows it, and where that begins; continued lines as one text."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     at = 0
     while at < len(lines):
         match = _INSTRUCTION.match(lines[at])

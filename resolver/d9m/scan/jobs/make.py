@@ -40,7 +40,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
     """Lines with those that a backslash continues, each with the number of its first."""
     found: list[tuple[int, str]] = []
     goes_on = False
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if goes_on:
             first, before = found[-1]
             found[-1] = (first, f"{before}\n{line}")

@@ -16,7 +16,7 @@ _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|script\s+(?:ba)?sh)\b.*")
 
 def read_magics(cell: str, first_line: int) -> Job:
     """The magics of one code cell whose first line has this number; the rest of it is Python's."""
-    lines = cell.splitlines()
+    lines = cell.split("\n")
     opening = next((at for at, line in enumerate(lines) if line.strip()), 0)
     if lines and _SHELL_CELL.fullmatch(lines[opening]):
         return read_one_shot("\n".join(lines[opening + 1 :]), first_line + opening + 1)

@@ -15,7 +15,7 @@ _JSON_PAIR = re.compile(r'"(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"\s*:\s*"(?P<v
 def read_env(text: str) -> Job:
     """``NAME=value`` lines, as Docker and systemd read them. What is none is left out."""
     found: list[EnvironmentWrite] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         match = _ENV_LINE.fullmatch(line)
         if match is not None and not line.lstrip().startswith("#"):
             value = match["value"]
@@ -28,7 +28,7 @@ def read_env(text: str) -> Job:
 def read_launch_json(text: str) -> Job:
     """The variables of a launch.json or devcontainer.json, which are JSON with comments."""
     found: list[EnvironmentWrite] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.lstrip().startswith("//"):
             for match in _JSON_PAIR.finditer(line):
                 found.append(_variable(number, match, match["value"], match.start("value")))

@@ -237,7 +237,7 @@ def _listed(word: Word, start: int) -> Iterator[tuple[Word, int]]:
 
 def _slurm_options(text: str, first_line: int) -> Iterator[EnvironmentWrite]:
     """``#SBATCH --export=ALL,NAME=value``."""
-    for number, line in enumerate(text.splitlines(), start=first_line):
+    for number, line in enumerate(text.split("\n"), start=first_line):
         match = re.match(r"#SBATCH\s+(--export=\S+)", line)
         if match is None:
             continue

@@ -48,7 +48,7 @@ class _Yaml:
     """One file, with the keys that are open at the line that is read."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
+        self._lines = text.split("\n")
         self._levels: list[_Level] = []
         self._variables: list[EnvironmentWrite] = []
         self._launches: list[Launch] = []

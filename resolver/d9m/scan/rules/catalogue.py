@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from d9m.scan.rules import switches, variables
+from d9m.scan.rules import switches, upkeep, variables
 from d9m.scan.rules.rule import ScanRule
 
 
@@ -14,7 +14,9 @@ def _joined(rule: ScanRule) -> ScanRule:
     return msgspec.structs.replace(rule, why=why, silent=silent)
 
 
-RULES: tuple[ScanRule, ...] = tuple(map(_joined, (*variables.RULES, *switches.RULES)))
+RULES: tuple[ScanRule, ...] = tuple(
+    map(_joined, (*variables.RULES, *switches.RULES, *upkeep.RULES))
+)
 """In the order of the families."""
 
 BY_CODE: dict[str, ScanRule] = {rule.code: rule for rule in RULES}

@@ -1,0 +1,56 @@
+"""Annotations of a GitHub workflow: a command a line."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from d9m.errors import printable
+from d9m.render.scan import words
+from d9m.scan.finding import ScanFinding, Severity
+from d9m.scan.report import ScanReport
+
+MOST = 10
+"""Annotations of one level that GitHub shows for a step."""
+
+_COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "notice"}
+
+
+def render(report: ScanReport) -> str:
+    """The gravest findings as annotations, at most ten of a level, and a line with all counts."""
+    lines: list[str] = []
+    shown: Counter[Severity] = Counter()
+    for finding in report.findings:
+        shown[finding.severity] += 1
+        if shown[finding.severity] <= MOST:
+            lines.append(_annotation(report, finding))
+    lines.append(words.headline(report))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(report: ScanReport, finding: ScanFinding) -> str:
+    path = finding.path if report.root == "." else os.path.join(report.root, finding.path)
+    fields = {"file": path, "title": finding.code}
+    if finding.cell is None:
+        fields["line"] = str(finding.line)
+        fields["endLine"] = str(finding.end_line)
+        fields["col"] = str(finding.column)
+    message = finding.message if finding.cell is None else f"Cell {finding.cell}: {finding.message}"
+    if finding.way_out:
+        message = f"{message}\n-> {finding.way_out}"
+    listed = ",".join(f"{name}={_property(value)}" for name, value in fields.items())
+    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    """The text of a workflow command.
+
+    >>> _data("100%\\nsure")
+    '100%25%0Asure'
+    """
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(escaped)
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

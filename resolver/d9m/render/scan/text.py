@@ -1,0 +1,167 @@
+"""The report of `d9m scan` at a terminal: the verdict, the environment, findings by file."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+from d9m.render.page import WIDTH, Page, Span, Style
+from d9m.render.phrases import join
+from d9m.render.scan import words
+from d9m.scan.finding import ScanFinding, Severity
+from d9m.scan.report import ScanReport, counts
+from d9m.scan.scanned import ScannedProgram
+
+_STYLES: dict[Severity, Style] = {"error": "bad", "warning": "doubt", "hint": "dim"}
+
+MOST_ENVIRONMENTS = 3
+MOST_JOBS = 4
+MOST_RELATED = 3
+
+
+def render(report: ScanReport, width: int = WIDTH, statistics: bool = False) -> Page:
+    page = Page(width)
+    found = counts(report.findings)
+    verdict: Style = "bad" if found["error"] else "doubt" if found["warning"] else "good"
+    page.paragraph(words.headline(report), style=verdict)
+    _surroundings(page, report)
+    _programs(page, report)
+    _findings(page, report.findings)
+    _unread(page, report)
+    if statistics:
+        _statistics(page, report)
+    _foot(page, report)
+    return page
+
+
+def _surroundings(page: Page, report: ScanReport) -> None:
+    jobs = ""
+    if report.jobs:
+        more = f" and {len(report.jobs) - MOST_JOBS} more" * (len(report.jobs) > MOST_JOBS)
+        jobs = f" · jobs: {', '.join(report.jobs[:MOST_JOBS])}{more}"
+    for number, environment in enumerate(report.environments[:MOST_ENVIRONMENTS]):
+        several = len(report.environments) > 1
+        where = f"{', '.join(environment.paths)}: " if several else ""
+        line = where + words.environment_line(environment) + (jobs if number == 0 else "")
+        page.paragraph(line, "", "  ", "dim")
+    left = len(report.environments) - MOST_ENVIRONMENTS
+    if left > 0:
+        page.paragraph(f"{words.plural(left, 'more environment')}: --format json", style="dim")
+    if not report.environments and jobs:
+        page.paragraph(jobs.removeprefix(" · "), "", "  ", "dim")
+
+
+def _programs(page: Page, report: ScanReport) -> None:
+    page.gap()
+    folded = words.programs_line(report)
+    if folded:
+        page.paragraph(folded)
+    else:
+        for program in report.programs:
+            page.paragraph(_program(program), "", "  ")
+    page.gap()
+
+
+def _program(program: ScannedProgram) -> str:
+    does = [f"seeds {join(program.seeds)}" if program.seeds else "seeds nothing"]
+    if program.switches:
+        switch = program.switches[0]
+        does.append(f"{switch.name} in {switch.path}:{switch.line}")
+    return f"{program.path}  {' · '.join(does)}"
+
+
+def _findings(page: Page, findings: Sequence[ScanFinding]) -> None:
+    if not findings:
+        return
+    column = max(len(words.place(finding)) for finding in findings)
+    codes = max(len(finding.code) for finding in findings)
+    for path, here in groupby(findings, key=lambda finding: finding.path):
+        page.line(Span(path, "head"))
+        for finding in here:
+            _finding(page, finding, column, codes)
+
+
+def _finding(page: Page, finding: ScanFinding, column: int, codes: int) -> None:
+    indent = 2 + column + 2 + len("warning") + 2 + codes + 2
+    room = page.width - indent
+    lines = _wrapped(finding.message, room)
+    for spot in finding.related[:MOST_RELATED]:
+        where = words.at(spot.path, spot.line, spot.cell)
+        lines += _wrapped(f"{where}: {spot.message}", room)
+    out = finding.way_out or (finding.fix.title if finding.fix else "")
+    mark = ""
+    if finding.fix is not None:
+        mark = "  [--fix]" if finding.fix.safe else "  [--fix --unsafe]"
+    if out:
+        lines += [
+            f"{'  ' if number else '→ '}{line}"
+            for number, line in enumerate(_wrapped(f"{out}{mark}", room - 2))
+        ]
+    place = words.place(finding).rjust(column)
+    page.line(
+        f"  {place}  ",
+        Span(finding.severity.ljust(7), _STYLES[finding.severity]),
+        f"  {finding.code.ljust(codes)}  {lines[0]}",
+    )
+    for line in lines[1:]:
+        page.line(" " * indent + line)
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    return textwrap.wrap(
+        words.one_line(text).replace("  [--fix", "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}[--fix"),
+        max(room, 24),
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]
+
+
+def _unread(page: Page, report: ScanReport) -> None:
+    if not report.files.unreadable:
+        return
+    page.gap()
+    page.paragraph(f"{words.plural(len(report.files.unreadable), 'file')} could not be read:")
+    for file in report.files.unreadable:
+        page.paragraph(f"{file.path}: {file.why}", "  ", "    ", "dim")
+
+
+def _statistics(page: Page, report: ScanReport) -> None:
+    page.gap()
+    page.line(Span("By rule", "head"))
+    severity = {finding.code: finding.severity for finding in report.findings}
+    tally = Counter(finding.code for finding in report.findings)
+    rows = [
+        (str(count), severity[code], code)
+        for code, count in sorted(tally.items(), key=lambda row: (-row[1], row[0]))
+    ]
+    page.table(("findings", "severity", "rule"), rows)
+    if report.contradictions:
+        page.gap()
+        page.line(Span("Versions that contradict each other", "head"))
+        for one in report.contradictions:
+            page.paragraph(f"{one.package}: {one.followed}, not {one.other}", "  ", "    ")
+    page.gap()
+
+
+def _foot(page: Page, report: ScanReport) -> None:
+    page.gap()
+    hidden = words.hidden_line(report)
+    if hidden:
+        page.paragraph(f"{hidden}.", style="dim")
+    for release in report.beyond:
+        page.paragraph(f"{release} is newer than the records: what changed there is not known.")
+    if not report.findings:
+        page.paragraph(
+            "This scan does not prove that a run repeats: d9m check, and two runs, do.", style="dim"
+        )
+        page.line(Span(f"kb {report.d9m.kb_date}", "dim"))
+        return
+    fixable = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
+    parts: list[str] = []
+    if fixable:
+        parts.append(f"{fixable} can be fixed: d9m scan --fix")
+    parts.append(f"why: d9m scan --explain {report.findings[0].code}")
+    parts.append(f"kb {report.d9m.kb_date}")
+    page.paragraph(" · ".join(parts), style="dim")

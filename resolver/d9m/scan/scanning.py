@@ -1,0 +1,201 @@
+"""`d9m scan` from paths to a report: the one way in for the command line and for tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from d9m.environment.environment import Setup
+from d9m.kb.store import KnowledgeBase
+from d9m.model.versions import candidates
+from d9m.scan.baseline import Baseline, BaselineEntry, split_known
+from d9m.scan.cache import Cache
+from d9m.scan.configuration import Configuration, find_configuration
+from d9m.scan.finding import ScanFinding, sort_key
+from d9m.scan.hiding import hide
+from d9m.scan.marking import finished
+from d9m.scan.project import Goal
+from d9m.scan.read_file import FileRead
+from d9m.scan.report import ScanOutcome, ScanReport, Suppressed
+from d9m.scan.run import judge
+from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
+from d9m.scan.selection import check_codes, names
+from d9m.scan.surroundings import surroundings
+from d9m.scan.walk import Walk, fits, walk
+from d9m.scan.workers import read_files
+
+
+class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wants to have scanned, as typed."""
+
+    paths: tuple[str, ...] = ()
+    setup: Setup | None = None
+    goal: Goal | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    hints: bool = False
+    tests: bool = False
+    changed: str | None = None
+    cache: bool = True
+    jobs: int | None = None
+
+
+def configured(kb: KnowledgeBase, request: ScanRequest) -> Configuration:
+    """The configuration that holds for what is asked. Raises UsageError."""
+    first = request.paths[0] if request.paths else "."
+    return find_configuration(kb, first if os.path.isdir(first) else os.path.dirname(first) or ".")
+
+
+def scan(
+    kb: KnowledgeBase,
+    request: ScanRequest,
+    configuration: Configuration,
+    baseline: Baseline | None = None,
+) -> ScanOutcome:
+    """Read a project and judge it. Raises UsageError."""
+    check_codes((*request.select, *request.ignore))
+    walked = _walk(request, configuration)
+    cache = Cache(kb, walked.root) if request.cache else None
+    reads = read_files(kb, walked, request.jobs, cache)
+    around, contradictions = surroundings(
+        kb,
+        [(read.facts.path, read.versions) for read in reads],
+        [path for path, kind in walked.files if kind in ("python", "notebook")],
+        _setup(request, configuration),
+        "command line" if request.setup else configuration.file,
+    )
+    goal = request.goal or configuration.goal or "auto"
+    facts = [read.facts for read in reads]
+    scanned = judge(kb, walked.root, facts, around, goal, configuration.entry_points)
+    hidden = hide(scanned.findings, {read.facts.path: read.ignores for read in reads})
+    kept = _finished(walked, reads, _chosen(walked.root, hidden.kept, request, configuration))
+    kept = [finding for finding in kept if walked.shows(finding.path)]
+    new, known, gone = kept, list[ScanFinding](), list[BaselineEntry]()
+    if baseline is not None:
+        new, known, gone = split_known(kept, baseline)
+    shown = [finding for finding in new if request.hints or finding.severity != "hint"]
+    by_comment = [
+        msgspec.structs.replace(one, finding=finding)
+        for one, finding in zip(
+            hidden.hidden, _finished(walked, reads, [one.finding for one in hidden.hidden])
+        )
+    ]
+    report = ScanReport(
+        schema_version=scanned.schema_version,
+        d9m=scanned.d9m,
+        root=_shown_root(walked),
+        goal=goal,
+        environments=scanned.environments,
+        programs=scanned.programs,
+        jobs=[read.facts.path for read in reads if _is_job(read)],
+        findings=shown,
+        hints=len(new) - len(shown),
+        suppressed=len(hidden.hidden),
+        known=len(known),
+        gone=[f"{entry.code} {entry.path}" for entry in gone],
+        contradictions=contradictions,
+        beyond=_beyond(kb, scanned),
+        files=_files(walked, reads),
+    )
+    suppressed = (*by_comment, *(Suppressed(finding, "baseline") for finding in known))
+    named = {path for path in walked.named if _why_unread(path, reads)}
+    named |= {file.path for file in walked.unread if file.named}
+    return ScanOutcome(walked, report, suppressed, tuple(sorted(named)), tuple(kept))
+
+
+def _walk(request: ScanRequest, configuration: Configuration) -> Walk:
+    paths = request.paths or tuple(
+        os.path.relpath(os.path.join(configuration.folder, path)) for path in configuration.paths
+    )
+    return walk(
+        paths or (".",),
+        exclude=configuration.exclude,
+        exclude_from=configuration.folder,
+        tests=request.tests,
+        changed=request.changed,
+    )
+
+
+def _setup(request: ScanRequest, configuration: Configuration) -> Setup | None:
+    """What is typed, over what the configuration says."""
+    typed, configured = request.setup, configuration.environment
+    if typed is None or configured is None:
+        return typed or configured
+    said = {name for name, _version in typed.packages}
+    return msgspec.structs.replace(
+        typed,
+        packages=(*typed.packages, *(pair for pair in configured.packages if pair[0] not in said)),
+        container=typed.container or (None if typed.packages else configured.container),
+        device=typed.device or configured.device,
+        facts=tuple({**dict(configured.facts), **dict(typed.facts)}.items()),
+    )
+
+
+def _chosen(
+    root: str,
+    findings: Iterable[ScanFinding],
+    request: ScanRequest,
+    configuration: Configuration,
+) -> list[ScanFinding]:
+    """The findings whose codes are wanted, with the severities that the project gives them."""
+    select = request.select or configuration.select
+    ignore = (*request.ignore, *configuration.ignore)
+    found: list[ScanFinding] = []
+    for finding in findings:
+        below = os.path.relpath(os.path.join(root, finding.path), configuration.folder)
+        ignored = names(ignore, finding) or any(
+            names(codes, finding) and fits(below, pattern)
+            for pattern, codes in configuration.per_file_ignores
+        )
+        if ignored or (select and not names(select, finding)):
+            continue
+        severity = configuration.severity.get(finding.code)
+        severity = severity or configuration.severity.get(finding.family)
+        if severity is not None:
+            finding = msgspec.structs.replace(finding, severity=severity)
+        found.append(finding)
+    return sorted(found, key=sort_key)
+
+
+def _finished(
+    walked: Walk, reads: Sequence[FileRead], findings: Sequence[ScanFinding]
+) -> list[ScanFinding]:
+    cells = {read.facts.path: read.facts.cells for read in reads if read.facts.kind == "notebook"}
+    return finished(walked.root, dict(walked.files), cells, findings)
+
+
+def _shown_root(walked: Walk) -> str:
+    shown = Path(os.path.relpath(walked.root)).as_posix()
+    return shown if not shown.startswith("..") else walked.root
+
+
+def _is_job(read: FileRead) -> bool:
+    return read.facts.kind not in ("python", "notebook") and bool(read.facts.launches)
+
+
+def _why_unread(path: str, reads: Sequence[FileRead]) -> str:
+    return next((read.facts.unreadable for read in reads if read.facts.path == path), "")
+
+
+def _files(walked: Walk, reads: Sequence[FileRead]) -> FilesRead:
+    unread = {file.path: file.why for file in walked.unread}
+    unread |= {read.facts.path: read.facts.unreadable for read in reads if read.facts.unreadable}
+    return FilesRead(
+        sum(not read.facts.unreadable for read in reads),
+        [UnreadableFile(path, why) for path, why in sorted(unread.items())],
+    )
+
+
+def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
+    """Releases that the project states and that are newer than all that the records know."""
+    found: set[str] = set()
+    for environment in scanned.environments:
+        for name, package in environment.packages.items():
+            if package.version is not None and package.how != "assumed":
+                meant = candidates(name, package.version, kb.releases(name))
+                if meant.how == "newer":
+                    found.add(f"{name} {package.version}")
+    return sorted(found)

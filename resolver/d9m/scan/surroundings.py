@@ -1,0 +1,258 @@
+"""From stated versions to the surrounding of each folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from d9m.environment.container import Image, contents, find_image
+from d9m.environment.environment import Setup, describe
+from d9m.environment.releases import Installed
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model.versions import candidates
+from d9m.scan.surrounding import How, StatedVersion, Surrounding
+from d9m.scan.versions.stated import (
+    STRENGTHS,
+    FileVersions,
+    StatedImage,
+    StatedPackage,
+    Strength,
+)
+
+_HOW: dict[Strength, How] = {
+    "lock": "pinned",
+    "image": "pinned",
+    "pin": "pinned",
+    "range": "range",
+    "name": "assumed",
+}
+
+
+_EXACT: frozenset[Strength] = frozenset(("lock", "image", "pin"))
+
+
+class Contradiction(msgspec.Struct, frozen=True):
+    """Two statements on one package, of which the first is followed."""
+
+    package: str
+    followed: str
+    """``2.4.1 (uv.lock:12)``."""
+    other: str
+
+
+class Stated(msgspec.Struct, frozen=True):
+    """One version of one package as one file states it."""
+
+    version: StatedVersion
+    strength: Strength
+
+    @property
+    def text(self) -> str:
+        return f"{self.version.version} ({self.version.said_in})"
+
+
+def surroundings(
+    kb: KnowledgeBase,
+    files: Sequence[tuple[str, FileVersions]],
+    code: Iterable[str],
+    given: Setup | None = None,
+    given_in: str = "command line",
+) -> tuple[dict[str, Surrounding], list[Contradiction]]:
+    """The surrounding of each folder that states anything, and of the root; and what contradicts
+    what.
+
+    `code` holds the paths of the Python files: a folder without any (``docker/``) speaks for the
+    one above it. `given` wins over what files say. Raises UsageError where `given` is faulty.
+    """
+    with_code = _folders_with(code)
+    by_folder: dict[str, list[tuple[str, FileVersions]]] = {"": []}
+    for path, versions in sorted(files, key=lambda file: (_rank(file[0]), file[0])):
+        if versions.packages or versions.images:
+            folder = path.rpartition("/")[0]
+            while folder and folder not in with_code:
+                folder = folder.rpartition("/")[0]
+            by_folder.setdefault(folder, []).append((path, versions))
+    typed = _given(kb, given, given_in)
+    found: dict[str, Surrounding] = {}
+    contradictions: list[Contradiction] = []
+    for folder in sorted(by_folder):
+        above = _above(folder, found)
+        own = _surrounding(kb, folder, by_folder[folder], above, contradictions)
+        found[folder] = own if typed is None else _overridden(own, typed)
+    return found, contradictions
+
+
+def _rank(path: str) -> int:
+    """Files of the same strength count in this order; requirements.txt speaks for the program."""
+    name = path.rpartition("/")[2]
+    if name in ("requirements.txt", "pyproject.toml", "Dockerfile"):
+        return 0
+    return 2 if any(word in path.lower() for word in ("dev", "test", "doc", "lint")) else 1
+
+
+def _folders_with(code: Iterable[str]) -> frozenset[str]:
+    found: set[str] = {""}
+    for path in code:
+        folder = path.rpartition("/")[0]
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return frozenset(found)
+
+
+def _above(folder: str, known: Mapping[str, Surrounding]) -> Surrounding:
+    while folder:
+        folder = folder.rpartition("/")[0]
+        if folder in known:
+            return known[folder]
+    return Surrounding("")
+
+
+def _surrounding(
+    kb: KnowledgeBase,
+    folder: str,
+    files: Sequence[tuple[str, FileVersions]],
+    above: Surrounding,
+    contradictions: list[Contradiction],
+) -> Surrounding:
+    """What the files of one folder say, over what holds above it."""
+    stated: dict[str, list[Stated]] = {}
+    containers: dict[str, str] = {}
+    devices: list[str] = []
+    for path, versions in files:
+        for package in versions.packages:
+            name = kb.distribution(package.name)
+            version = _read(kb, name, package, path) if name is not None else None
+            if name is not None and version is not None:
+                stated.setdefault(name, []).append(Stated(version, package.strength))
+        for image in versions.images:
+            inside = _inside(kb, image, path)
+            for name, version in inside.items():
+                stated.setdefault(name, []).append(Stated(version, "image"))
+                containers[version.said_in] = image.reference
+        if versions.device is not None:
+            devices.append(versions.device)
+    packages = dict(above.packages)
+    for name, statements in sorted(stated.items()):
+        first, *others = sorted(statements, key=lambda each: STRENGTHS.index(each.strength))
+        packages[name] = first.version
+        for other in others:
+            if other.version.version != first.version.version and other.strength in _EXACT:
+                contradictions.append(Contradiction(name, first.text, other.text))
+                break
+    container = _container(packages, stated, containers)
+    if not containers and all(packages[name] == held for name, held in above.packages.items()):
+        container = above.container
+    device = _device(kb, container, devices) or above.device
+    return Surrounding(folder, packages, container, device, above.facts)
+
+
+def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> StatedVersion | None:
+    """A statement in terms of the releases that the records list; None for what is no version."""
+    released = kb.releases(name)
+    said_in = f"{path}:{package.line}"
+    if package.version is None or not released:
+        newest = released[-1] if released else None
+        return StatedVersion(package.version or newest, _HOW[package.strength], said_in)
+    try:
+        found = candidates(name, package.version, released)
+    except UsageError:
+        return None
+    if package.strength in ("range", "name"):
+        return StatedVersion(found.releases[-1], "range", said_in, found.releases[0])
+    return StatedVersion(package.version, "pinned", said_in)
+
+
+def _inside(kb: KnowledgeBase, image: StatedImage, path: str) -> dict[str, StatedVersion]:
+    known = _known_image(kb, image.reference)
+    if known is None:
+        return {}
+    held = kb.once(("contents", image.reference), lambda: contents(kb, known))
+    said_in = f"{path}:{image.line}"
+    return {
+        name: StatedVersion(_newest(installed), "pinned", said_in)
+        for name, installed in held.items()
+        if name not in kb.meta.platforms
+    }
+
+
+def _newest(installed: Installed) -> str | None:
+    releases = installed.candidates.releases
+    return installed.version or (releases[-1] if releases else None)
+
+
+def _known_image(kb: KnowledgeBase, reference: str) -> Image | None:
+    families = kb.once(
+        "image words",
+        lambda: {
+            word.rpartition("/")[2]
+            for family, packages in kb.meta.images.items()
+            for word in (family, *packages, kb.packages[packages[0]].repository or family)
+        },
+    )
+    if reference.rpartition(":")[0].rpartition("/")[2].lower() not in families:
+        return None
+    try:
+        return find_image(kb, reference)
+    except UsageError:
+        return None
+
+
+def _container(
+    packages: Mapping[str, StatedVersion],
+    stated: Mapping[str, Sequence[Stated]],
+    containers: Mapping[str, str],
+) -> str | None:
+    """The image whose packages are the ones that count."""
+    for said_in, reference in containers.items():
+        held = [
+            name
+            for name, statements in stated.items()
+            if any(statement.version.said_in == said_in for statement in statements)
+        ]
+        if all(packages[name].said_in == said_in for name in held):
+            return reference
+    return None
+
+
+def _device(kb: KnowledgeBase, container: str | None, devices: Sequence[str]) -> str | None:
+    image = _known_image(kb, container) if container is not None else None
+    if image is not None and image.device is not None:
+        return image.device
+    return devices[0] if devices and len(set(devices)) == 1 else None
+
+
+def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> Surrounding | None:
+    """What somebody typed, or what the configuration says."""
+    if setup is None:
+        return None
+    environment = describe(kb, setup)
+    packages: dict[str, StatedVersion] = {}
+    for name, installed in environment.packages.items():
+        if installed.is_chosen or (
+            installed.origin == "container" and name not in kb.meta.platforms
+        ):
+            releases = installed.candidates.releases
+            oldest = releases[0] if installed.version is None and releases else None
+            packages[name] = StatedVersion(_newest(installed), "given", given_in, oldest)
+    named = setup.device or setup.gpu or setup.container
+    device = environment.device if named else ""
+    return Surrounding("", packages, setup.container, device, environment.facts)
+
+
+def _overridden(own: Surrounding, given: Surrounding) -> Surrounding:
+    """What is given wins; an image that it contradicts is forgotten."""
+    agrees = all(
+        own.packages[name].version == version.version
+        for name, version in given.packages.items()
+        if name in own.packages
+    )
+    return Surrounding(
+        own.folder,
+        {**own.packages, **given.packages},
+        given.container or (own.container if agrees else None),
+        given.device or own.device,
+        {**own.facts, **given.facts},
+    )

@@ -1,0 +1,1 @@
+"""Which versions a project's files state."""

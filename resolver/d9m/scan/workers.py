@@ -1,0 +1,110 @@
+"""All files of a scan, read in this process or in several. The answer is the same."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+from d9m.kb.locate import open_knowledge_base
+from d9m.kb.store import KnowledgeBase
+from d9m.scan.cache import Cache, digest_of
+from d9m.scan.file_kinds import Kind
+from d9m.scan.read_file import FileRead, load, read_file
+from d9m.scan.vocabulary import Vocabulary
+from d9m.scan.walk import Walk
+
+CHUNK = 40
+"""Files that a worker gets at once."""
+
+FEWEST = 200
+"""Files for which starting workers pays."""
+
+_Item = tuple[str, Kind]
+
+
+def read_files(
+    kb: KnowledgeBase, walk: Walk, jobs: int | None = None, cache: Cache | None = None
+) -> list[FileRead]:
+    """What every file of a walk holds, in its order. `jobs`: how many processes; None: one for
+    each processor that this process may use.
+    """
+    found: dict[str, FileRead] = {}
+    digests: dict[str, str] = {}
+    todo: list[_Item] = []
+    for path, kind in walk.files:
+        read = None
+        if cache is not None:
+            data = load(walk.root, path, kind)
+            if isinstance(data, bytes):
+                digests[path] = digest_of(kind, data)
+                read = cache.get(path, digests[path])
+        if read is None:
+            todo.append((path, kind))
+        else:
+            found[path] = read
+    for read in _read_all(kb, walk.root, todo, jobs):
+        path = read.facts.path
+        found[path] = read
+        if cache is not None and path in digests:
+            cache.put(path, digests[path], read)
+    if cache is not None:
+        cache.save()
+    return [found[path] for path, _kind in walk.files]
+
+
+def _read_all(
+    kb: KnowledgeBase, root: str, items: Sequence[_Item], jobs: int | None
+) -> Iterator[FileRead]:
+    processes = jobs or _processors()
+    if processes == 1 or (jobs is None and len(items) < FEWEST):
+        yield from read_chunk(Vocabulary(kb), root, items)
+        return
+    chunks = [items[at : at + CHUNK] for at in range(0, len(items), CHUNK)]
+    start = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    count = min(processes, len(chunks) or 1)
+    with ProcessPoolExecutor(count, start, initializer=_begin, initargs=(root,)) as pool:
+        for chunk in pool.map(_work, chunks):
+            yield from chunk
+
+
+def _processors() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def read_chunk(vocabulary: Vocabulary, root: str, items: Sequence[_Item]) -> list[FileRead]:
+    """Read some files. The collector rests meanwhile: no tree outlives its file."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return [_read_one(vocabulary, root, path, kind) for path, kind in items]
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _read_one(vocabulary: Vocabulary, root: str, path: str, kind: Kind) -> FileRead:
+    data = load(root, path, kind)
+    return read_file(vocabulary, path, kind, data) if isinstance(data, bytes) else FileRead(data)
+
+
+class _Worker:
+    """What a worker process keeps between chunks."""
+
+    root: str
+    vocabulary: Vocabulary
+
+
+def _begin(root: str) -> None:
+    _Worker.root = root
+    _Worker.vocabulary = Vocabulary(open_knowledge_base())
+
+
+def _work(items: Sequence[_Item]) -> list[FileRead]:
+    return read_chunk(_Worker.vocabulary, _Worker.root, items)

@@ -1,0 +1,47 @@
+"""A page for each rule of the scan: what it wants, why, bad and good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from d9m.kb.store import KnowledgeBase
+from d9m.render.scan.explain import as_markdown
+from d9m.scan.rules.catalogue import RULES
+from pages import layout
+from pages.markdown import Markdown
+
+FAMILIES = {
+    "settings": "Has what is set an effect, and is it right?",
+    "seeds": "Is every generator seeded, from something fixed, in time?",
+    "order": "Does something without a fixed order decide which sample is which?",
+    "ops": "What happens under the switch, in this release?",
+    "files": "Job files, and comments that hide findings",
+    "program": "What a whole program asks for",
+}
+
+
+def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    by_family = {family: list(rules) for family, rules in groupby(RULES, lambda rule: rule.family)}
+    title = "Rules of the scan"
+    description = "What d9m scan finds in the code and the job files of a project."
+    yield layout.page(
+        kb,
+        "scan/index.md",
+        "scan.md",
+        title,
+        description,
+        families=[(FAMILIES[family], rules) for family, rules in by_family.items()],
+    )
+    for rule in RULES:
+        yield layout.page(
+            kb,
+            f"scan/{rule.code}.md",
+            "scan_rule.md",
+            f"{rule.title} ({rule.code})",
+            rule.title,
+            hide=("navigation",),
+            weight=0.5,
+            rule=rule,
+            body=Markdown(as_markdown(rule)),
+        )
