@@ -414,6 +414,8 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """For a platform part that wheels and images ship: programs that it concerns though nobody
     names it.
     """
+    builds: dict[str, list[str]] = {}
+    """Device -> platform parts that the builds for it ship, in versions that nobody listed."""
     distributions: list[str] = []
     """Names on PyPI by which an installed copy is found."""
     conda: list[str] = []

@@ -103,6 +103,9 @@ def _package_links(index: RecordIndex) -> Iterator[Link]:
     for at, path, package in index.parts(records.Package):
         if package.stock is not None:
             yield link(at, (*path, "stock"), package.stock)
+        for device, parts in package.builds.items():
+            for part in parts:
+                yield link(at, (*path, "builds", device), part)
     for at, path, release in index.parts(records.Release):
         for name in release.with_:
             yield link(at, (*path, "with", name), name)
