@@ -369,6 +369,8 @@ class OpRecords(Record, frozen=True, kw_only=True):
     """Name spaces in which a bare name is looked for, the plainest first."""
     overloaded: list[str] = []
     """Name spaces whose names may end in an overload: ``torch.ops.aten.index_add.default``."""
+    stands_for: list[str] = []
+    """Query items of whoever only names the package: FlashAttention is there for attention."""
     facts: dict[str, dict[str, str]] = {}
     """Op -> facts that a program with it has: ``torch.compile`` -> ``compile: "true"``."""
     parts: dict[str, list[str]] = {}

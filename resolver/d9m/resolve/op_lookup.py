@@ -54,6 +54,11 @@ def catalogues(kb: KnowledgeBase, environment: Environment) -> list[str]:
     return [name for name in environment.packages if name in kb.meta.prefixes]
 
 
+def is_add_on(kb: KnowledgeBase, environment: Environment, package: str) -> bool:
+    """Whether the user names a package that is there for a few ops: FlashAttention."""
+    return package in kb.meta.stands_for and environment.packages[package].origin == "given"
+
+
 def brought_along(kb: KnowledgeBase, query: Query) -> str | None:
     """The add-on package that a name belongs to (``torch_scatter.scatter``). A prefix with a
     capital letter is a name of its own: ``ROIAlign`` is not torchvision's ``RoIAlign``.
@@ -170,9 +175,14 @@ def _unrecorded(
 
 
 def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
-    """Every catalogued op of the environment that meets a source."""
+    """Every catalogued op of the environment that meets a source, but for those of an add-on that
+    was named next to a framework: it is asked about as a whole.
+    """
     items: list[OpItem] = []
-    for package in catalogues(kb, environment):
+    packages = catalogues(kb, environment)
+    if any(kb.packages[package].kind == "framework" for package in packages):
+        packages = [name for name in packages if not is_add_on(kb, environment, name)]
+    for package in packages:
         start = f"{package}:"
         for place in kb.met:
             entry = kb.ops.get(place) if place.startswith(start) else None

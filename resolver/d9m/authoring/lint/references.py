@@ -136,6 +136,9 @@ def _op_links(index: RecordIndex) -> Iterator[Link]:
                     target,
                     known,
                 )
+        for place, name in _op_names(file.stands_for):
+            here = (*path, "stands_for", place)
+            yield Link(at, here, "op or name of this package", "ops", name, known)
         for field, named in (("defaults", file.defaults), ("facts", file.facts)):
             for name, facts in named.items():
                 here = (*path, field, name)
