@@ -2,7 +2,7 @@
 // The same as resolver/d9m/resolve/call_arguments.py.
 
 import { value } from "./literals.js";
-import { bind, decideFacts, dropFirst, givenParameters } from "./signatures.js";
+import { bind, decideFacts, dropFirst, givenParameters, parameterNames } from "./signatures.js";
 
 export const [ALIAS, OP, MESSAGE] = [0, 1, 2]; // sorts of names
 const NO_CALL = { positional: [], keywords: {} };
@@ -41,6 +41,11 @@ function signatures(here, home, number, isMethod) {
     return isMethod && each === name && !isOwnMethod ? found.map((overloads) => overloads.map(dropFirst)) : found;
   }
   return [];
+}
+
+// Whether a call of this name has a parameter, in some release of the environment.
+export function takes(here, home, number, isMethod, name) {
+  return signatures(here, home, number, isMethod).some((overloads) => overloads.some((text) => parameterNames(text).includes(name)));
 }
 
 function read(facts, overloads, call) {
