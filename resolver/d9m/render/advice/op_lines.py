@@ -236,7 +236,8 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
     first, *others = merged[:most]
     parts = [f"{_does(answer, first[0])} {_clauses(answer, first[1])}".rstrip()]
     for outcome, branches in others:
-        parts.append(f"{_clauses(answer, branches)} {_it_does(answer, outcome)}".strip())
+        does = f"it {_does(answer, outcome)}" if outcome in REPEATS else _it_does(answer, outcome)
+        parts.append(f"{_clauses(answer, branches)} {does}".strip())
     if len(merged) > most:
         parts.append(f"{len(merged) - most} more cases: --all")
     return "; ".join(parts)
@@ -304,10 +305,14 @@ def _it_does(answer: Answer, outcome: Outcome) -> str:
 
 
 def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
-    """The upgrade and the work-arounds."""
-    if source.outcome in ("raises", "unsolved"):
+    """The upgrade, the work-arounds, and the CPU."""
+    if source.outcome in REPEATS:
+        return
+    if source.outcome != "unknown":
         for package, release in (source.fixed_in or {}).items():
             yield f"upgrade to {phrases.title(answer.kb, package)} {release}"
-    if source.outcome in ("raises", "unsolved", "depends"):
-        for workaround in source.workarounds:
-            yield workaround.text
+    for workaround in source.workarounds:
+        yield workaround.text
+    elsewhere = any("CPU" in workaround.text for workaround in source.workarounds)
+    if source.outcome in ("raises", "unsolved") and "cpu" not in source.device and not elsewhere:
+        yield "or run it on the CPU: no record names a difference there"
