@@ -56,7 +56,7 @@ def resolve(
     opless = [
         source
         for source in packages
-        if source.finding.applies or source.home not in kb.meta.prefixes
+        if source.finding.applies or kb.packages[source.home].kind != "framework"
     ]
     opless += sources_met.of_add_ons(kb, environment, scope, items)
     every = [source for group in [*judged, opless] for source in group]
