@@ -2,7 +2,7 @@
 // The same as resolver/d9m/resolve/call_arguments.py.
 
 import { value } from "./literals.js";
-import { bind, decideFacts, dropFirst, givenParameters, parameterNames } from "./signatures.js";
+import { bind, decideFacts, dropFirst, givenParameters } from "./signatures.js";
 
 export const [ALIAS, OP, MESSAGE] = [0, 1, 2]; // sorts of names
 const NO_CALL = { positional: [], keywords: {} };
@@ -43,9 +43,10 @@ function signatures(here, home, number, isMethod) {
   return [];
 }
 
-// Whether a call of this name has a parameter, in some release of the environment.
-export function takes(here, home, number, isMethod, name) {
-  return signatures(here, home, number, isMethod).some((overloads) => overloads.some((text) => parameterNames(text).includes(name)));
+// Whether a call of this name has a parameter that is no fact.
+export function takes(here, home, number, parameter) {
+  const { names, parameters } = here.tables.catalogues[home];
+  return (parameters[names[number][0]] ?? []).includes(parameter);
 }
 
 function read(facts, overloads, call) {

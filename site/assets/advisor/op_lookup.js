@@ -196,7 +196,7 @@ function reaches(tables, home, number) {
 // arguments of the call.
 function withParameters(here, query, entries) {
   const isForeign = ([name]) =>
-    !(name in here.tables.facts) && entries.some(({ home, number, isMethod }) => takes(here, home, number, isMethod, name));
+    !(name in here.tables.facts) && entries.some(({ home, number }) => takes(here, home, number, name));
   const every = Object.entries(query.given);
   const foreign = Object.fromEntries(every.filter(isForeign));
   if (!Object.keys(foreign).length) return query;

@@ -25,10 +25,6 @@ export function dropFirst(overload) {
   return splitParts(overload).slice(1).join(", ");
 }
 
-export function parameterNames(overload) {
-  return parameters(overload).map((each) => each.name);
-}
-
 // Parameter -> value, for what is given and for what is left out.
 export function bind(overloads, call) {
   let chosen = bestFits(overloads, call);

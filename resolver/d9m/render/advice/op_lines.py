@@ -85,17 +85,27 @@ def _of_packages(answer: Answer) -> list[SourceAnswer]:
 
 
 def _write_packages(page: Page, answer: Answer, sources: Sequence[SourceAnswer]) -> None:
-    for source in sources:
+    for source in sorted(sources, key=lambda source: -WORST_LAST.index(source.outcome)):
         _package_line(page, answer, source)
         _write_hints(page, itertools.chain(_deciding([source]), _ways_out(answer, source)))
 
 
 def _worst(answer: Answer, ops: Sequence[OpAnswer]) -> list[OpAnswer]:
-    """The worst ops; none for somebody who asked about a package or a call."""
-    if packages_lead(answer) or any(helper.used for helper in answer.advice.helpers):
+    """The worst ops; for somebody who asked about a package those of that package, and none for
+    somebody who asked about a call.
+    """
+    if any(helper.used for helper in answer.advice.helpers):
         return []
+    if packages_lead(answer):
+        ops = [op for op in ops if not _is_of_framework(answer, op)]
     recorded = [op for op in ops if op.outcome != "no-known-source"]
     return sorted(recorded, key=lambda op: -WORST_LAST.index(op.outcome))[:MOST_OPS]
+
+
+def _is_of_framework(answer: Answer, op: OpAnswer) -> bool:
+    return all(
+        answer.kb.packages[answer.kb.home(source.id)].kind == "framework" for source in op.sources
+    )
 
 
 def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[OpAnswer]]:
