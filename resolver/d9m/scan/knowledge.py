@@ -8,8 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import CodeMarks, Setting, Solution, Source, Turn, Unless
-from d9m.model.records import Step as TimelineStep
+from d9m.model.records import CodeMarks, Setting, Solution, Source, TimelineStep, Turn, Unless
 from d9m.scan.vocabulary import setting_statements
 
 VariableTurn: TypeAlias = tuple[Solution, Turn]
