@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import CodeMarks, Setting, Solution, Source, TimelineStep, Turn, Unless
+from d9m.model.records import CodeMarks, Setting, Solution, Turn
 from d9m.scan.vocabulary import setting_statements
 
 VariableTurn: TypeAlias = tuple[Solution, Turn]
@@ -47,10 +47,10 @@ class Knowledge:
     def _switches(self) -> Iterator[tuple[str, tuple[str, Solution]]]:
         labels: dict[str, None] = {}
         for source in self.kb.sources.values():
-            for step in _steps(source):
-                if step.outcome == "raises":
-                    for by in step.by:
-                        labels.update(dict.fromkeys(by.split(" + ")))
+            for ruling in source.rulings():
+                if ruling.outcome == "raises":
+                    for together in ruling.alternatives:
+                        labels.update(dict.fromkeys(together))
         for label in labels:
             solution = self.kb.solution(label)[1]
             for turn in solution.settings:
@@ -62,12 +62,10 @@ class Knowledge:
         return self.kb.once("scan wanted", self._wanted)
 
     def _wanted(self) -> dict[str, frozenset[str]]:
-        labels: dict[str, None] = {}
+        labels: set[str] = set()
         for source in self.kb.sources.values():
             if source.scope == "run":
-                for step in _steps(source):
-                    for by in step.by:
-                        labels.update(dict.fromkeys(by.split(" + ")))
+                labels.update(source.labels())
         found: dict[str, frozenset[str]] = {}
         for _label, _id, solution in self.kb.with_required(labels):
             for turn in solution.settings:
@@ -93,10 +91,3 @@ class Knowledge:
             if marks.generator is not None:
                 settings = {by_statement[name] for name in marks.seeds if name in by_statement}
                 yield Generator(marks.generator, marks, frozenset(settings))
-
-
-def _steps(source: Source) -> Iterator[TimelineStep | Unless]:
-    for steps in source.timeline.values():
-        for step in steps:
-            yield step
-            yield from step.unless
