@@ -107,6 +107,8 @@ class Environment(msgspec.Struct, frozen=True):
 
     def holding(self, condition: Condition, assume: bool = True) -> list[Clause]:
         """What would still have to hold for a condition; none: it does not hold here."""
+        if not condition.cuts:
+            return [{}] if condition.clauses else []
         here: dict[str, Value] = {}
         for name, at in condition.cuts.items():
             cells = self.cells(name, at, assume)
@@ -145,10 +147,8 @@ def describe(kb: KnowledgeBase, setup: Setup) -> Environment:
     gpu = find_gpu(kb, setup.gpu) if setup.gpu is not None else None
     device = _device(setup, image, gpu)
     facts = _facts(kb, setup, gpu)
-    if image is None or image.parts:
-        held |= packages.from_builds(kb, held, device)
-        if device == "cuda":
-            held |= packages.from_wheels(kb, held)
+    if device == "cuda" and (image is None or image.parts):
+        held |= packages.from_wheels(kb, held)
     undecided = frozenset(kb.meta.platforms) - held.keys()
     return Environment(
         held, image, device, facts, kb.meta.facts, undecided, gpu[0] if gpu else None, ignored

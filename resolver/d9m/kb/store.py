@@ -5,6 +5,7 @@ from YAML (`kb.build`) or read from a compiled file (`kb.compiled`); the answer
 is the same.
 """
 
+import functools
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
@@ -60,12 +61,17 @@ class Pattern(msgspec.Struct, frozen=True, omit_defaults=True):
     directions: tuple[Direction, ...] = BOTH
 
 
-class Met(msgspec.Struct, frozen=True, omit_defaults=True):
+class Met(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
     """A source that an op meets; `patterns` are alternatives."""
 
     id: str
     source: records.Source
     patterns: tuple[Pattern, ...] = ()
+
+    @functools.cached_property
+    def ways(self) -> str:
+        """What tells its patterns from others'."""
+        return str(self.patterns)
 
 
 class PublicName(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -103,8 +109,6 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> name spaces of a bare name, the plainest first."""
     overloaded: dict[str, tuple[str, ...]]
     """Package -> name spaces whose names may end in an overload."""
-    stands_for: dict[str, list[str]]
-    """Package -> query items of whoever only names it."""
     counts: dict[str, int]
     """Records of each kind."""
     catalogued: dict[str, tuple[str, str]] = {}

@@ -194,7 +194,7 @@ def _usable(solution: Solution) -> tuple[Condition, list[Condition]]:
 
 def rules(kb: KnowledgeBase, met: Met, when: Clause) -> Rules:
     """The rules of a source as met under a condition, read once: most of its ops meet it alike."""
-    return kb.once(("rules", met.id, str(met.patterns), str(when)), lambda: Rules(kb, met, when))
+    return kb.once(("rules", met.id, met.ways, str(when)), lambda: Rules(kb, met, when))
 
 
 def unverified(verdict: Verdict, newest: str) -> Verdict:
