@@ -5,11 +5,10 @@ evaluator.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import get_args
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import DEFAULTS_WORST_LAST, REPEATS, WORST_LAST
-from d9m.model.records import EvidenceKind
+from d9m.model.records import EVIDENCE_KINDS
 from d9m.resolve.merge import ORDER
 from d9m.resolve.rules import DEFAULTS
 from d9m.resolve.select import MOST_LABELS
@@ -46,5 +45,5 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         defaults=DEFAULTS,
         most=MOST_LABELS,
         order=[_WORK[kind] for kind in ORDER],
-        kinds=[each for each in reversed(get_args(EvidenceKind)) if each != "assumed"],
+        kinds=[each for each in reversed(EVIDENCE_KINDS) if each != "assumed"],
     )

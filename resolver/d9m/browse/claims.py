@@ -5,15 +5,13 @@ on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import get_args
 
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Evidence, EvidenceKind, TimelineStep, Unless
+from d9m.model.records import EVIDENCE_KINDS, Evidence, TimelineStep, Unless
 from d9m.model.when import Clause, Range, When, clauses
 
-EVIDENCE: tuple[str, ...] = get_args(EvidenceKind)
 """Kinds of evidence, weakest first."""
 
 
@@ -44,7 +42,7 @@ def claims(kb: KnowledgeBase) -> Iterator[Claim]:
 
 def _best(evidence: Sequence[Evidence]) -> str:
     kinds = [proof.kind for proof in evidence if proof.follows]
-    return max(kinds, key=EVIDENCE.index, default="")
+    return max(kinds, key=EVIDENCE_KINDS.index, default="")
 
 
 def _answer(step: TimelineStep | Unless) -> str:

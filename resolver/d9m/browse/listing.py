@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 
 from d9m.about import __version__
-from d9m.browse.claims import EVIDENCE, claims
+from d9m.browse.claims import claims
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Tool
 from d9m.model.op_syntax import plain
+from d9m.model.records import EVIDENCE_KINDS
 
 
 class ListRow(msgspec.Struct, frozen=True):
@@ -55,11 +56,11 @@ def listing(
             nearest=nearest(kind, (*KINDS, RULES)),
             allowed=(*KINDS, RULES),
         )
-    if evidence is not None and evidence not in EVIDENCE:
+    if evidence is not None and evidence not in EVIDENCE_KINDS:
         raise UsageError(
             f"no evidence is called {quote(evidence)}",
-            nearest=nearest(evidence, EVIDENCE),
-            allowed=EVIDENCE,
+            nearest=nearest(evidence, EVIDENCE_KINDS),
+            allowed=EVIDENCE_KINDS,
         )
     if evidence is not None and kind != "claims":
         raise UsageError(

@@ -1,9 +1,10 @@
-"""What an outcome is called, and how it looks."""
+"""What outcomes and kinds of evidence are called, and how they look."""
 
 from __future__ import annotations
 
-from d9m.model.advice import REPEATS
-from d9m.model.records import Outcome, Scope
+from typing import NamedTuple
+
+from d9m.model.records import EvidenceKind, Outcome
 from d9m.render.page import Style
 
 DOES: dict[Outcome, str] = {
@@ -17,28 +18,6 @@ DOES: dict[Outcome, str] = {
 }
 """What an op does with the advised settings."""
 
-PROMISES: dict[Scope, tuple[str, str]] = {
-    "run": ("repeats", "repeat"),
-    "batch": ("gives the same bits in any batch", "give the same bits in any batch"),
-    "hardware": ("gives the same bits on any machine", "give the same bits on any machine"),
-}
-"""Scope -> what one op does, and what several do."""
-
-DIFFERS: dict[Scope, str] = {
-    "run": "can differ between runs",
-    "batch": "can differ with the batch",
-    "hardware": "can differ between machines",
-}
-"""Scope -> what an op does that breaks the promise."""
-
-
-def does(outcome: Outcome, scope: Scope, several: bool = False) -> str:
-    """What an op, or several, do in a scope: ``can differ with the batch``."""
-    if outcome == "unsolved":
-        return DIFFERS[scope]
-    return PROMISES[scope][several] if outcome in REPEATS else DOES[outcome]
-
-
 STYLES: dict[Outcome, Style] = {
     "no-known-source": "dim",
     "deterministic": "good",
@@ -47,4 +26,22 @@ STYLES: dict[Outcome, Style] = {
     "unknown": "doubt",
     "raises": "bad",
     "unsolved": "bad",
+}
+
+
+class EvidenceWords(NamedTuple):
+    seen: str
+    """Where somebody saw it."""
+    disagrees: str
+    """How a note begins where it says something else than the record."""
+
+
+EVIDENCE: dict[EvidenceKind, EvidenceWords] = {
+    "assumed": EvidenceWords("assumed", "others assume otherwise"),
+    "documented": EvidenceWords("in the docs", "the docs say otherwise"),
+    "release-note": EvidenceWords("in the release notes", "the release notes say otherwise"),
+    "tested-upstream": EvidenceWords("in upstream's tests", "upstream's tests say otherwise"),
+    "source-read": EvidenceWords("in the source code", "the source code says otherwise"),
+    "binary-read": EvidenceWords("in the shipped binary", "the shipped binary says otherwise"),
+    "measured": EvidenceWords("in a measured run", "a measured run says otherwise"),
 }

@@ -36,8 +36,7 @@ def across(
     cannot give both: whoever wants both must know.
     """
     for other in get_args(Scope):
-        met = sources_met.of_packages(kb, environment, other) if other != scope else []
-        wanted = needs([each for each in met if environment.packages[each.home].is_chosen])
+        wanted = needs(sources_met.of_no_op(kb, environment, other)) if other != scope else []
         if wanted:
             yield from _with_scope(kb, environment, other, wanted, own)
 

@@ -24,8 +24,7 @@ from d9m.trace import folder
 
 INJECT = Path(__file__).with_name("inject")
 
-LEVELS = ("step", "module", "op")
-INPUTS = ("cached", "exact")
+LEVELS = ("step",)
 STEP_RULES = ("auto", "optimizer", "backward", "explicit")
 
 GRACE = 10.0

@@ -6,25 +6,14 @@ import itertools
 from collections.abc import Iterator
 
 from d9m.model.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer
-from d9m.model.records import EvidenceKind
 from d9m.render import phrases
 from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
+from d9m.render.words import EVIDENCE
 
 MOST_NOTES = 5
 """Notes that a tired reader still reads; `--all` shows the rest."""
-
-SAYS: dict[EvidenceKind, str] = {
-    "assumed": "others assume otherwise",
-    "documented": "the docs say otherwise",
-    "release-note": "the release notes say otherwise",
-    "tested-upstream": "upstream's tests say otherwise",
-    "source-read": "the source code says otherwise",
-    "binary-read": "the shipped binary says otherwise",
-    "measured": "a measured run says otherwise",
-}
-"""Kind of evidence -> how a note on a disagreement begins."""
 
 
 def write(page: Page, answer: Answer) -> None:
@@ -121,7 +110,7 @@ def disagreement(source: SourceAnswer) -> str | None:
     others = [told for told in source.evidence if not told.follows and told.note]
     if not others:
         return None
-    return f"{SAYS[others[0].kind]}: {(others[0].note or '').rstrip('.')}"
+    return f"{EVIDENCE[others[0].kind].disagrees}: {(others[0].note or '').rstrip('.')}"
 
 
 def _sources(advice: Advice) -> list[SourceAnswer]:

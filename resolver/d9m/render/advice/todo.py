@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 from d9m.model.advice import Existing, HelperAnswer
-from d9m.model.records import EvidenceKind
+from d9m.model.records import EVIDENCE_KINDS
 from d9m.model.settings import Conflict, Step
 from d9m.render import phrases
 from d9m.render.advice.blocks import only
@@ -13,6 +11,7 @@ from d9m.render.advice.program import imports, program_steps
 from d9m.render.advice.step import line
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span, Style
+from d9m.render.words import EVIDENCE
 
 MOST_HELPERS = 2
 """Calls that would help, before a reader has to choose; JSON has all."""
@@ -165,23 +164,8 @@ _VERDICTS: dict[str, tuple[str, Style, str]] = {
 def _proof(made: Existing) -> str:
     """Who says so: the strongest evidence that says something."""
     saying = [told for told in made.evidence if told.follows and (told.note or told.where)]
-    strongest = max(saying, key=lambda told: _STRENGTH.index(told.kind), default=None)
+    strongest = max(saying, key=lambda told: EVIDENCE_KINDS.index(told.kind), default=None)
     if strongest is None:
         return ""
-    return (
-        f" (seen {_SEEN[strongest.kind]}: {(strongest.note or strongest.where or '').rstrip('.')})"
-    )
-
-
-_SEEN: dict[EvidenceKind, str] = {
-    "assumed": "assumed",
-    "documented": "in the docs",
-    "release-note": "in the release notes",
-    "tested-upstream": "in upstream's tests",
-    "source-read": "in the source code",
-    "binary-read": "in the shipped binary",
-    "measured": "in a measured run",
-}
-"""Kind of evidence -> where it was seen."""
-
-_STRENGTH: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
+    what = (strongest.note or strongest.where or "").rstrip(".")
+    return f" (seen {EVIDENCE[strongest.kind].seen}: {what})"
