@@ -30,7 +30,7 @@ ANSWERS: dict[str, type[msgspec.Struct]] = {
     "d9m advise": Advice,
     "d9m advise --diff A..B": ReleaseChanges,
     "d9m check": Report,
-    "d9m diff": Findings,
+    "d9m diff, d9m hunt": Findings,
     "d9m explain": Explained,
     "d9m show": Showing,
     "d9m list": RecordList,
@@ -62,8 +62,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "json.md",
         "JSON",
         (
-            "Every field of what d9m prints with --format json: advise, check, diff, explain, "
-            "show, list and --diff."
+            "Every field of what d9m prints with --format json: advise, check, diff, hunt, "
+            "explain, show, list and --diff."
         ),
         version=SCHEMA_VERSION,
         shapes=shapes(titles),

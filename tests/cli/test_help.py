@@ -17,6 +17,10 @@ OPTIONS = {
     ),
     "check": "--ops --device --format --output --color --help",
     "diff": "--rank --process --align --all --verbose --format --output --color --help",
+    "hunt": (
+        "--steps --runs --time --until-found --set --before --keep --step-by --max-size --all "
+        "--verbose --format --output --color --help"
+    ),
     "explain": "--tf --torch --with --from --gpu --format --output --color --help",
     "show": "--format --output --color --help",
     "list": "--package --grep --evidence --format --output --color --help",

@@ -146,7 +146,7 @@ def test_every_field_of_a_report_is_told() -> None:
 def test_every_field_of_a_comparison_is_told() -> None:
     from d9m.trace.findings import Findings
 
-    assert list(fields("json.md")["d9m diff"]) == [
+    assert list(fields("json.md")["d9m diff, d9m hunt"]) == [
         field.encode_name for field in msgspec.structs.fields(Findings)
     ]
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "trace": "Record a run of a program, to compare it with another.",
     "diff": "Compare two recordings of a program: what differs first, and why.",
     "scan": "Read a project's code and job files, and point at what keeps it from repeating.",
+    "hunt": "Run a program again and again: the first op that differs, and its fix.",
     "explain": "Recognise an error or warning text, and answer it.",
     "show": "One record or op across all versions.",
     "list": "Filterable lists of what is known.",

@@ -14,7 +14,7 @@ from d9m.render.page import WIDTH, Page, Span
 from d9m.trace.findings import Cause, CauseAdvice, Findings
 
 MOST = 5
-"""Causes, and forks, that are view without `--all`."""
+"""Causes that are shown without `--all`."""
 
 _UNSEEN = {
     "thread": "threads that the program started itself",
@@ -157,9 +157,11 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
 def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
     question = _question(view, advice.query)
     if advice.solutions:
+        labels = " ".join(f"--set {label}" for label in advice.solutions)
         return [
             f"Fix      {phrases.calls(view.kb, advice.solutions)}",
             f"         {question}",
+            f"         d9m hunt {labels} -- {view.command}   # does it hold?",
         ]
     does = {
         "raises": "no setting makes it repeat: it raises an error instead",
@@ -221,16 +223,29 @@ def notes(found: Findings) -> list[str]:
 
 def _next(page: Page, view: FindingsView) -> None:
     more = sentences.more_to_see(view.findings)
-    if more is not None:
-        page.line("To see which op it is, record that step of both runs again:")
+    if more is not None and not view.findings.stages:
+        page.line("To see which op it is, record that step of both runs again, or let d9m do it:")
         page.line(f"  {more}")
+        page.line(f"  d9m hunt -- {view.command}")
+        page.gap()
+    bound = view.findings.bound
+    if bound is not None:
+        page.paragraph(
+            f"Equal in {bound.runs} runs. What differs in fewer than {bound.pair:.0%} of pairs of "
+            "runs can be missed; more runs miss less:"
+        )
+        page.line(f"  d9m hunt --runs {bound.runs * 4} -- {view.command}")
         page.gap()
 
 
 def extent(found: Findings) -> str:
     """What was compared."""
     counts = found.compared
+    recorded = sum(stage.runs for stage in found.stages)
+    runs = f"{recorded} runs recorded · " if recorded else ""
     parts = [f"{counts.records} records compared, {counts.equal} equal"]
     if counts.absorbed:
         parts.append(f"{counts.absorbed} got other inputs and gave equal results")
-    return f"{', '.join(parts)} · {found.runs[0].path} and {found.runs[1].path}"
+    if found.bound is not None:
+        return runs + ", ".join(parts)
+    return f"{runs}{', '.join(parts)} · {found.runs[0].path} and {found.runs[1].path}"

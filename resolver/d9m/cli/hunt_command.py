@@ -1,0 +1,174 @@
+"""`d9m hunt`: run a program again and again, and find the first thing that differs."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from d9m.cli import output
+from d9m.cli.diff_command import FORMATS, rendered
+from d9m.errors import ExitCode, UsageError, quote
+from d9m.kb.locate import open_knowledge_base
+
+if TYPE_CHECKING:
+    from d9m.trace.settings_made import MadeSettings
+    from d9m.trace.start import Ending, Wish
+
+STEPS = 20
+"""Steps of a run, where nobody says otherwise."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("hunt", context_settings={"allow_interspersed_args": False})(command)
+
+
+def command(
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND…", help="What to run: -- python train.py --epochs 1."),
+    ] = None,
+    steps: Annotated[
+        str,
+        typer.Option(metavar="N|A:B|all", help="End each run after N steps, or look at A to B."),
+    ] = str(STEPS),
+    runs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=2, help="Record at most so many runs, instead of 6."),
+    ] = None,
+    limit: Annotated[
+        float | None, typer.Option("--time", metavar="SECONDS", help="Start no run after that.")
+    ] = None,
+    until_found: Annotated[
+        bool, typer.Option("--until-found", help="Go on as long as all runs are equal.")
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="LABEL", help="Run with the settings of a solution: UDA."),
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Run this before each run: 'rm -rf out'."),
+    ] = None,
+    keep: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep all recordings there.")
+    ] = None,
+    step_by: Annotated[
+        str,
+        typer.Option("--step-by", help="What ends a step: auto, optimizer, backward, explicit."),
+    ] = "auto",
+    max_size: Annotated[
+        str, typer.Option("--max-size", metavar="SIZE", help="Of a process's recording: 2GB.")
+    ] = "2GB",
+    everything: Annotated[
+        bool, typer.Option("--all", "--verbose", "-v", help="Every cause, harmless ones too.")
+    ] = False,
+    format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
+    out: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
+    ] = None,
+    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+) -> None:
+    """Run a program twice and compare the runs, then look closer at the step that differs.
+
+    What the program prints stands in between: -o keeps the answer by itself."""
+    output.one_of("--format", format_, FORMATS)
+    output.one_of("--color", color, output.COLOURS)
+    output.writable(out)
+    if not program:
+        raise UsageError("there is no program to run", tip="for example: d9m hunt -- python t.py")
+    wish = _wish(steps, step_by, max_size)
+    first = _split(before)
+    from d9m.render.findings.text import FindingsView
+    from d9m.trace.cure import with_advice
+    from d9m.trace.findings import exit_code
+    from d9m.trace.hunt import Hunt, HuntLimits
+    from d9m.trace.settings_made import MadeSettings, made
+
+    kb = open_knowledge_base()
+    settings = made(kb, set_, program) if set_ else MadeSettings()
+    place = _place(keep)
+    limits = HuntLimits(runs, limit, until_found)
+    hunt = Hunt(_runner(program, settings, first), place, wish, limits, kb.meta.date, _tell)
+    code: int = ExitCode.ANSWERED
+    try:
+        found = with_advice(kb, hunt.found())
+        code = exit_code(found)
+    finally:
+        if keep is None and code != ExitCode.FINDINGS:
+            shutil.rmtree(place, ignore_errors=True)
+    view = FindingsView(found, kb, everything, shlex.join(program), output.width(out))
+    output.show(rendered(view, format_), color, out)
+    raise typer.Exit(code)
+
+
+def _wish(steps: str, step_by: str, max_size: str) -> Wish:
+    from d9m.trace.start import STEP_RULES, Wish
+    from d9m.trace.wishes import read_size, read_steps
+
+    output.one_of("--step-by", step_by, STEP_RULES)
+    first, last, stop = read_steps(steps)
+    stop = stop if last is None else last + 1
+    return Wish(first=first, last=last, stop=stop, step_by=step_by, max_size=read_size(max_size))
+
+
+def _split(before: str | None) -> list[str]:
+    try:
+        words = shlex.split(before or "")
+    except ValueError as error:
+        raise UsageError(f"--before {quote(before or '')}: {error}") from None
+    if before is not None and not words:
+        raise UsageError("--before is empty", tip="for example: --before 'rm -rf out'")
+    return words
+
+
+def _place(keep: str | None) -> Path:
+    """The folder of the recordings."""
+    if keep is None:
+        return Path(tempfile.mkdtemp(prefix="d9m-hunt-"))
+    place = Path(keep)
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise UsageError(f"--keep {quote(keep)}: it is there already, and not an empty folder")
+    return place
+
+
+def _runner(
+    program: Sequence[str], settings: MadeSettings, before: Sequence[str]
+) -> Callable[[Path, Wish, Callable[[], bool] | None], Ending]:
+    import msgspec
+
+    from d9m.trace.start import start
+
+    def run(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        if before:
+            _run_before(before)
+        wish = msgspec.structs.replace(wish, python=settings.python)
+        return start(program, path, wish, env=settings.env, watch=watch or _never)
+
+    return run
+
+
+def _never() -> bool:
+    """Watched in any case: a program that is hunted reads no input, in no run."""
+    return False
+
+
+def _run_before(command: Sequence[str]) -> None:
+    try:
+        code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode  # noqa: S603  their own
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"--before {quote(command[0])} cannot be run: {why}") from None
+    if code:
+        raise UsageError(f"--before {quote(shlex.join(command))} ended with {code}")
+
+
+def _tell(text: str) -> None:
+    typer.echo(f"d9m hunt: {time.strftime('%H:%M:%S')} {text}", err=True)

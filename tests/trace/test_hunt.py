@@ -1,0 +1,175 @@
+"""What a hunt records, when it looks closer and when it stops; the program is a made-up one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from written import write
+
+from d9m.errors import AbsentError
+from d9m.trace.findings import Findings
+from d9m.trace.hunt import Hunt, HuntLimits
+from d9m.trace.start import Ending, Wish
+from process import d9m
+
+SITE = (
+    '["S",1,"aten::index_put","","bwd","IndexBackward0","Net",["train.py",6,"forward"],'
+    '["float32[4]"],"cpu"]'
+)
+
+
+class MadeUpProgram:
+    """Trains for four steps. `varies(run, step)` says when its one op gives other bits."""
+
+    def __init__(self, varies: Callable[[int, int], bool], code: int = 0) -> None:
+        self.varies = varies
+        self.code = code
+        self.wishes: list[Wish] = []
+        self.watched: list[bool] = []
+
+    def __call__(self, path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        self.wishes.append(wish)
+        run = len(self.wishes)
+        last = 3 if wish.stop is None else min(3, wish.stop - 1)
+        lines = [SITE]
+        state = 0
+        for step in range(last + 1):
+            state = state * 16 + (run if self.varies(run, step) else 0)
+            if step >= wish.first:
+                if wish.level == "op":
+                    lines.append(f'["o",1,"accumulate=True",["aa.1"],["{state:x}.{step + 9}"]]')
+                digests = f'"{state:x}.{step + 9}"' if wish.level == "op" else ""
+                lines += [f'["g","{state:x}",[{digests}]]', f'["d",{step},{{}}]']
+        header = {"level": wish.level, "inputs": "exact", "steps": [wish.first, wish.last]}
+        write(path, {"r0-0": lines}, header)
+        self.watched.append(watch is not None and watch())
+        return Ending(self.code, self.watched[-1], 1)
+
+
+def hunted(path: Path, program: MadeUpProgram, **limits: object) -> Findings:
+    wish = Wish(stop=20)
+    hunt = Hunt(program, path, wish, HuntLimits(**limits), "", lambda _text: None)  # type: ignore[arg-type]
+    return hunt.found()
+
+
+def test_only_the_step_that_differs_is_recorded_op_by_op(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+    found = hunted(tmp_path, program)
+    (cause,) = found.causes
+    assert (cause.kind, cause.op, cause.step) == ("op", "aten::index_put", 2)
+    assert [(wish.level, wish.first, wish.last) for wish in program.wishes] == [
+        ("step", 0, None),
+        ("step", 0, None),
+        ("op", 2, 2),
+        ("op", 2, 2),
+    ]
+    assert program.wishes[-1].inputs == "exact"
+    assert program.wishes[-1].stop == 3
+    assert [(stage.runs, stage.differs_from) for stage in found.stages] == [(2, 2), (2, 2)]
+
+
+def test_a_run_is_ended_a_step_after_it_began_to_differ(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run == 2 and step == 1)
+    hunted(tmp_path, program)
+    assert program.watched[:2] == [False, True]
+    late = MadeUpProgram(lambda run, step: run == 2 and step == 3)
+    hunted(tmp_path / "late", late)
+    assert late.watched[:2] == [False, False]
+
+
+def test_equal_runs_say_what_they_prove(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: False)
+    found = hunted(tmp_path, program)
+    assert found.same
+    assert len(program.wishes) == 2
+    assert found.bound is not None
+    assert (found.bound.runs, round(found.bound.pair, 2)) == (2, 0.95)
+
+
+def test_more_runs_are_compared_while_they_are_equal(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: False)
+    found = hunted(tmp_path, program, runs=8)
+    assert len(program.wishes) == 8
+    assert found.bound is not None
+    assert round(found.bound.pair, 2) == 0.35
+
+
+def test_until_found_goes_on_until_a_run_differs(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run >= 7 and run % 2 == 1)
+    found = hunted(tmp_path, program, until_found=True)
+    assert [cause.op for cause in found.causes] == ["aten::index_put"]
+    assert found.stages[0].runs == 7
+
+
+def test_until_found_ends_with_the_limit(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: False)
+    hunted(tmp_path, program, until_found=True, runs=5)
+    assert len(program.wishes) == 5
+
+
+def test_no_run_is_started_after_the_time_is_up(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: False)
+    hunted(tmp_path, program, until_found=True, seconds=time.monotonic() * 0)
+    assert len(program.wishes) == 2
+
+
+def test_a_difference_that_does_not_come_back_is_still_told(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run == 2)
+    found = hunted(tmp_path, program)
+    assert len(program.wishes) == 6
+    assert [cause.kind for cause in found.causes] == ["state"]
+    assert any("did not come back" in note for note in found.notes)
+
+
+def test_with_no_run_left_the_step_is_the_answer(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run == 2)
+    found = hunted(tmp_path, program, runs=2)
+    assert len(program.wishes) == 2
+    assert [cause.kind for cause in found.causes] == ["state"]
+    assert any("No runs were left" in note for note in found.notes)
+
+
+def test_a_program_that_fails_is_compared_all_the_same(tmp_path: Path) -> None:
+    found = hunted(tmp_path, MadeUpProgram(lambda run, step: False, code=1))
+    assert found.same
+    assert found.notes == ["Run 1 ended with exit code 1.", "Run 2 ended with exit code 1."]
+
+
+def test_a_program_without_a_framework_cannot_be_hunted(tmp_path: Path) -> None:
+    def nothing(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        write(path, {}, {})
+        return Ending(0, False, 0)
+
+    with pytest.raises(AbsentError, match="nothing was recorded"):
+        Hunt(nothing, tmp_path, Wish(), HuntLimits(), "", lambda _text: None).found()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        ([], 2, "no program to run"),
+        (["--runs", "1", "--", "true"], 2, "--runs"),
+        (["--steps", "3:1", "--", "true"], 2, "the last step comes before the first"),
+        (["--step-by", "moon", "--", "true"], 2, "--step-by"),
+        (["--set", "NOPE", "--", "true"], 2, "NOPE"),
+        (["--set", "TDO", "--", "true"], 2, "needs more than d9m can set from outside"),
+        (["--before", "'", "--", "true"], 2, "--before"),
+        (["--before", "no-such-program", "--", "true"], 2, "cannot be run"),
+        (["--before", "false", "--", "true"], 2, "ended with 1"),
+        (["--keep", ".", "--", "true"], 2, "not an empty folder"),
+        (["--", "no-such-program"], 2, "there is no such program"),
+        (["--", "true"], 4, "nothing was recorded"),
+    ],
+)
+def test_bad_input_gets_one_error(
+    tmp_path: Path, arguments: list[str], code: int, says: str
+) -> None:
+    (tmp_path / "there").write_text("")
+    done = d9m("hunt", *arguments, cwd=tmp_path, TMPDIR=str(tmp_path))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("d9m-hunt-*"))
