@@ -37,6 +37,7 @@ class Project:
         self.questions = Questions(kb)
         self.vocabulary = Vocabulary(kb)
         self._surroundings = surroundings
+        self._trains: dict[str, bool] = {}
 
     def around(self, path: str) -> Surrounding:
         """What holds for a file: what the nearest folder above it states."""
@@ -103,6 +104,42 @@ class Project:
     def world_of(self, program: Program) -> PackageStack:
         packages = frozenset[str]().union(*map(self.packages, program.files.values()))
         return self.world(program.path, packages)
+
+    def trains(self, program: Program) -> bool:
+        """Whether a program computes gradients, with a framework of the records."""
+        if program.path not in self._trains:
+            self._trains[program.path] = self._is_trained(program)
+        return self._trains[program.path]
+
+    def _is_trained(self, program: Program) -> bool:
+        marks = self.vocabulary.marks("trains")
+        near = [program.files[path] for path in sorted(program.near)]
+        if not any(call.name in marks for facts in near for call in facts.calls):
+            return False
+        imported = frozenset[str]().union(*map(self.packages, near))
+        return any(self.kb.packages[package].kind == "framework" for package in imported)
+
+    def wants_determinism(self, program: Program) -> bool:
+        """Whether a program turns a deterministic switch on."""
+        switches = self.knowledge.switches()
+        return any(
+            effect.setting in switches and effect.value not in ("False", "0", "None")
+            for effect in program.effects
+        )
+
+    def switch_for(self, program: Program) -> str | None:
+        """The statement of the switch that a program could turn on."""
+        stack = self.world_of(program)
+        for name, (_label, solution) in self.knowledge.switches().items():
+            home = self.kb.home(self.kb.setting_ids[name])
+            setting = self.kb.settings[name]
+            if home in dict(stack.packages) and self.questions.surely_holds(
+                stack, setting.condition
+            ):
+                turn = next(turn for turn in solution.settings if turn.set == name)
+                value = turn.to[0] if turn.to else ""
+                return (setting.statement or name).replace("{value}", value)
+        return None
 
     @functools.cached_property
     def variables(self) -> dict[str, list[tuple[str, EnvironmentWrite]]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from d9m import about
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
+from d9m.scan.echo import environments, programs
 from d9m.scan.facts import FileFacts
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.project import Goal, Project
@@ -37,8 +38,8 @@ def judge(
         d9m=Tool(about.__version__, kb.meta.date),
         root=root,
         goal=goal,
-        environments=[],
-        programs=[],
+        environments=environments(project),
+        programs=programs(project),
         findings=sorted(found, key=sort_key),
         files=FilesRead(len(project.files), unreadable),
     )

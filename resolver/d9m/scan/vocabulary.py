@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from d9m.kb.store import KnowledgeBase, OpEntry
+from d9m.model.records import CodeMarks
 from d9m.resolve.op_names import meaning
 
 Kept = Literal["", "always", "tensor"]
@@ -42,6 +43,15 @@ class Vocabulary:
         """Package, and the last part of the name of a helper call."""
         self.statements = dict(setting_statements(kb))
         """Dotted name of a statement -> setting that it makes."""
+        self.seeds = self.marks("seeds")
+        self.makers = self.marks("makers")
+        self.reseeds = self.marks("reseeds")
+        self.chance = self.marks("chance")
+        self.maker_parameters = {
+            name: parameter
+            for marks in kb.code.values()
+            for name, parameter in marks.makers.items()
+        }
         self._marked = [
             self.marks(field)
             for field in (
@@ -59,10 +69,15 @@ class Vocabulary:
         ]
         self._own_methods = self.marks("own_methods")
         self._kept: dict[str, bool] = {}
+        self._ops: dict[str, bool] = {}
         self._methods: dict[str, Kept] = {}
 
     def marks(self, field: str) -> Marks:
         return Marks(name for marks in self.kb.code.values() for name in getattr(marks, field))
+
+    def draws_of(self, marks: CodeMarks) -> tuple[Marks, Marks]:
+        """The calls that draw from the generator of a library, and those among them that do not."""
+        return Marks(marks.draws), Marks(marks.no_draws)
 
     def package(self, name: str) -> str | None:
         """The package that a qualified name belongs to."""
@@ -78,11 +93,15 @@ class Vocabulary:
         if any(name in marks for marks in self._marked) or name in self.statements:
             return True
         package = self.package(name)
-        if package is None:
-            return False
-        if (package, name.rpartition(".")[2]) in self.helpers:
-            return True
-        return any(self.meets(entry) for entry in self.entries(package, name))
+        return (package, name.rpartition(".")[2]) in self.helpers or self.is_op(name)
+
+    def is_op(self, name: str) -> bool:
+        """Whether a qualified name is an op that meets a source."""
+        if name not in self._ops:
+            package = self.package(name)
+            found = self.entries(package, name) if package is not None else ()
+            self._ops[name] = any(map(self.meets, found))
+        return self._ops[name]
 
     def entries(self, package: str, name: str) -> tuple[OpEntry, ...]:
         """The ops that a qualified name means."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from d9m.scan.rules import switches, upkeep, variables
+from d9m.scan.rules import ops, programs, seeds, switches, upkeep, variables
 from d9m.scan.rules.rule import ScanRule
 
 
@@ -15,7 +15,18 @@ def _joined(rule: ScanRule) -> ScanRule:
 
 
 RULES: tuple[ScanRule, ...] = tuple(
-    map(_joined, (*variables.RULES, *switches.RULES, *upkeep.RULES))
+    map(
+        _joined,
+        (
+            *variables.RULES,
+            *switches.RULES,
+            *programs.RULES,
+            *seeds.RULES,
+            *ops.RULES,
+            *programs.POLICY,
+            *upkeep.RULES,
+        ),
+    )
 )
 """In the order of the families."""
 

@@ -1,0 +1,306 @@
+"""Ops: what will happen under the switch of the program, in its release?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from d9m.model.advice import OpAnswer, SourceAnswer
+from d9m.scan.effects import Effect
+from d9m.scan.facts import WrittenCall
+from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, TextEdit
+from d9m.scan.kinds import INTEGERS
+from d9m.scan.programs import Program
+from d9m.scan.project import Project
+from d9m.scan.questions import PackageStack
+from d9m.scan.rules.rule import Objection, ScanRule
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A call of an op, in a program with a switch."""
+
+    path: str
+    call: WrittenCall
+    program: Program
+    switch: Effect
+    answer: OpAnswer
+    stack: PackageStack
+    only_oldest: str = ""
+    """The oldest release allowed, where only it and its like behave so."""
+
+
+def _asked(project: Project) -> Iterator[Asked]:
+    """Calls of ops that a switch concerns, each once, in order of path and line."""
+    switches = project.knowledge.switches()
+    seen: set[tuple[str, int, int]] = set()
+    for program in project.programs:
+        on = [effect for effect in program.effects if _turns_on(effect, switches)]
+        if not on:
+            continue
+        home = project.kb.home(project.kb.setting_ids[on[0].setting])
+        for path, facts in program.files.items():
+            for call in facts.calls:
+                place = (path, call.place.line, call.place.column)
+                if place in seen or call.guarded:
+                    continue
+                found = _answer(project, path, call, home)
+                if found is not None:
+                    seen.add(place)
+                    answer, stack, oldest = found
+                    yield Asked(path, call, program, on[0], answer, stack, oldest)
+
+
+def _turns_on(effect: Effect, switches: object) -> bool:
+    assert isinstance(switches, dict)
+    return effect.setting in switches and effect.value not in ("False", "0", "None")
+
+
+def question(call: WrittenCall) -> str:
+    """A call as an item of ``--ops``."""
+    name = f"x{call.name}" if call.name.startswith(".") else call.name
+    parts = [*call.positional, *(f"{key}={said}" for key, said in call.keywords.items())]
+    text = f"{name}({', '.join(parts)})"
+    if call.kind == INTEGERS:
+        text += ":dtype=integer"
+    return text + (":forward" if call.without_gradients else "")
+
+
+def _answer(
+    project: Project, path: str, call: WrittenCall, home: str
+) -> tuple[OpAnswer, PackageStack, str] | None:
+    """What the records say of a call, if it can raise or vary; in the newest release allowed,
+    else in the oldest.
+    """
+    package = home if call.name.startswith(".") else project.vocabulary.package(call.name)
+    if package is None:
+        return None
+    packages = frozenset((package, home))
+    text = question(call)
+    newest = project.questions.world(project.around(path), packages)
+    answer = project.questions.op(newest, text)
+    if answer is not None and answer.outcome in ("raises", "unsolved"):
+        return answer, newest, ""
+    stated = project.questions.stated(project.around(path), home)
+    if stated.oldest is None:
+        return None
+    oldest = project.questions.world(project.around(path), packages, oldest=True)
+    answer = project.questions.op(oldest, text)
+    if answer is not None and answer.outcome in ("raises", "unsolved"):
+        return answer, oldest, f"{home} {stated.oldest}"
+    return None
+
+
+def _shown(call: WrittenCall) -> str:
+    return call.name.removeprefix(".") + ("()" if call.name.startswith(".") else "")
+
+
+def _worst(answer: OpAnswer) -> SourceAnswer:
+    return next(source for source in answer.sources if source.outcome == answer.outcome)
+
+
+def _way_out(source: SourceAnswer) -> str:
+    if source.fixed_in:
+        package, release = next(iter(source.fixed_in.items()))
+        return f"{package} >= {release}"
+    return source.workarounds[0].text if source.workarounds else "take another op"
+
+
+def _check_raises(project: Project) -> Iterator[Objection]:
+    for asked in _asked(project):
+        source = _worst(asked.answer)
+        if asked.answer.outcome != "raises" or asked.switch.warns or not _is_by(project, asked):
+            continue
+        trained = project.trains(asked.program) or "forward" in source.direction
+        severity: Severity | None = None if trained and not asked.only_oldest else "warning"
+        on = f" on {asked.only_oldest}" if asked.only_oldest else ""
+        gradient = "the backward pass of " if source.direction == ["backward"] else ""
+        yield Objection(
+            path=asked.path,
+            place=asked.call.place,
+            severity=severity,
+            message=f"Under the switch {gradient}{_shown(asked.call)} raises an error{on}.",
+            way_out=_way_out(source),
+            because=(Because(f"sources/{source.id}", "raises", source.fixed_in),),
+            related=(RelatedSpot(asked.switch.path, asked.switch.place.line, "switched on here"),),
+        )
+
+
+def _is_by(project: Project, asked: Asked) -> bool:
+    """Whether it is the switch of this program that makes the op raise."""
+    label = project.knowledge.switches()[asked.switch.setting][0]
+    return label in (_worst(asked.answer).raised_by or "").split(" + ")
+
+
+OP_RAISES = ScanRule(
+    code="op-raises",
+    family="ops",
+    severity="error",
+    title="An op that raises an error under the switch of the program",
+    why="""A deterministic switch makes ops without a deterministic version raise an error.
+    Which they are changes with every release; the records say so for each. Upgrade, take
+    another op, or compute it on the CPU.""",
+    silent="""No program that reaches the file turns a switch on, gradients are off where only
+    the gradient raises, or it depends on something that the text does not say.""",
+    bad="""import torch
+import torch.nn.functional as F
+
+torch.use_deterministic_algorithms(True)
+x = torch.zeros(8, requires_grad=True)
+F.pad(x, (1, 1), mode="reflect")
+torch.cumsum(x, 0).sum().backward()
+""",
+    good="""import torch
+
+torch.use_deterministic_algorithms(True)
+x = torch.zeros(8, requires_grad=True)
+torch.sum(x, 0).backward()
+""",
+    check=_check_raises,
+)
+
+
+def _check_varies(project: Project) -> Iterator[Objection]:
+    for asked in _asked(project):
+        source = _worst(asked.answer)
+        warned = asked.answer.outcome == "raises" and asked.switch.warns
+        if asked.answer.outcome != "unsolved" and not (warned and _is_by(project, asked)):
+            continue
+        if not project.trains(asked.program) and source.direction == ["backward"]:
+            continue
+        on = f" on {asked.only_oldest}" if asked.only_oldest else ""
+        why = "the switch only warns" if warned else "no setting makes it repeat"
+        yield Objection(
+            path=asked.path,
+            place=asked.call.place,
+            message=f"{_shown(asked.call)} can differ between runs{on}: {why}.",
+            way_out=_way_out(source),
+            because=(Because(f"sources/{source.id}", source.outcome, source.fixed_in),),
+            related=(RelatedSpot(asked.switch.path, asked.switch.place.line, "switched on here"),),
+        )
+
+
+OP_VARIES = ScanRule(
+    code="op-varies",
+    family="ops",
+    severity="warning",
+    title="An op that no switch makes repeat",
+    why="""Some ops vary whatever is set, and say nothing. In a program that asks for
+    determinism they are the difference that remains.""",
+    silent="""The program turns no switch on, or it depends on something that the text does not
+    say.""",
+    bad="""import torch
+
+torch.use_deterministic_algorithms(True, warn_only=True)
+x = torch.zeros(8, requires_grad=True)
+torch.cumsum(x, 0).sum().backward()
+""",
+    good="""import torch
+
+torch.use_deterministic_algorithms(True, warn_only=True)
+x = torch.zeros(8, requires_grad=True)
+torch.sum(x, 0).backward()
+""",
+    check=_check_varies,
+)
+
+
+def answers(project: Project, program: Program) -> Iterator[tuple[WrittenCall, OpAnswer]]:
+    """The ops of a program that can have gradients, with what the records say of each."""
+    for path, facts in program.files.items():
+        for call in facts.calls:
+            answer = None if call.without_gradients else answer_to(project, path, call)
+            if answer is not None:
+                yield call, answer
+
+
+def answer_to(project: Project, path: str, call: WrittenCall) -> OpAnswer | None:
+    """What the records say of a call in the release that its file states; None for no op."""
+    package = project.vocabulary.package(call.name)
+    if package is None or not project.vocabulary.is_op(call.name):
+        return None
+    stack = project.questions.world(project.around(path), (package,))
+    return project.questions.op(stack, question(call))
+
+
+def _check_argument(project: Project) -> Iterator[Objection]:
+    seen: set[tuple[str, int, int]] = set()
+    for program in project.programs:
+        if not project.wants_determinism(program) or not project.trains(program):
+            continue
+        for path, facts in program.files.items():
+            for call in facts.calls:
+                place = (path, call.place.line, call.place.column)
+                if place not in seen and not (call.without_gradients or call.guarded):
+                    seen.add(place)
+                    yield from _argument_left_out(project, program, path, call)
+
+
+def _argument_left_out(
+    project: Project, program: Program, path: str, call: WrittenCall
+) -> Iterator[Objection]:
+    answer = answer_to(project, path, call)
+    if answer is None or answer.outcome != "solved":
+        return
+    if any(text.startswith("*") for text in call.positional):
+        return
+    package = project.vocabulary.roots[call.name.partition(".")[0]]
+    stack = project.questions.world(project.around(path), (package,))
+    for label in answer.solutions:
+        for turn in project.kb.solution(label)[1].settings:
+            setting = project.kb.settings.get(turn.name)
+            if setting is None or setting.kind != "code" or setting.statement is None:
+                continue
+            argument, equals, _value = setting.statement.partition("=")
+            if not equals or not argument.isidentifier() or argument in call.keywords:
+                continue
+            if not project.questions.surely_holds(stack, turn.condition):
+                continue
+            yield Objection(
+                path=path,
+                place=call.place,
+                message=(
+                    f"{_shown(call)} repeats only with {setting.statement}; no switch reaches it."
+                ),
+                way_out=setting.statement,
+                because=(Because(f"settings/{project.kb.setting_ids[setting.name]}", "argument"),),
+                related=(RelatedSpot(program.path, 1, "the program"),),
+                fix=_with_argument(call, setting.statement),
+            )
+
+
+def _with_argument(call: WrittenCall, statement: str) -> Fix | None:
+    if call.insert == (0, 0) or not (call.positional or call.keywords):
+        return None
+    edit = TextEdit(call.insert, call.insert, f", {statement}")
+    return Fix(True, f"Add {statement}", [edit])
+
+
+OP_ARGUMENT = ScanRule(
+    code="op-argument",
+    family="ops",
+    severity="warning",
+    title="A call that has a determinism argument of its own, left out",
+    why="""Some functions take an argument that makes them repeat, and no switch of the
+    framework sets it: flash_attn_func(deterministic=True). In a program that asks for
+    determinism they need it.""",
+    silent="""Gradients are off, the argument is given, or arguments are unpacked.""",
+    bad="""import torch
+from flash_attn import flash_attn_func
+
+torch.use_deterministic_algorithms(True)
+out = flash_attn_func(q, k, v, causal=True)
+out.sum().backward()
+""",
+    good="""import torch
+from flash_attn import flash_attn_func
+
+torch.use_deterministic_algorithms(True)
+out = flash_attn_func(q, k, v, causal=True, deterministic=True)
+out.sum().backward()
+""",
+    fixable="safe",
+    check=_check_argument,
+)
+
+RULES = (OP_RAISES, OP_VARIES, OP_ARGUMENT)

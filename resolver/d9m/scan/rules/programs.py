@@ -1,0 +1,185 @@
+"""Programs: does each do what it asks for?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.model.advice import SourceAnswer
+from d9m.scan.finding import Because, Severity, Spot
+from d9m.scan.programs import Program
+from d9m.scan.project import Project
+from d9m.scan.rules.ops import answers
+from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.seeds import seeded
+
+_MOST_NAMED = 3
+
+
+def _check_no_seed(project: Project) -> Iterator[Objection]:
+    severity: Severity = "hint" if project.goal == "auto" else "error"
+    for program in project.programs:
+        if project.trains(program) and not seeded(project, program):
+            yield Objection(
+                path=program.path,
+                place=Spot(1),
+                severity=severity,
+                message="This program trains and seeds nothing: every run starts elsewhere.",
+                way_out="seed every generator that it draws from, before the model is made",
+                confidence="likely",
+            )
+
+
+NO_SEED = ScanRule(
+    code="no-seed",
+    family="program",
+    severity="hint",
+    title="A program trains and seeds nothing",
+    why="""Weights, shuffles and dropout come from generators that start anywhere unless they
+    are seeded. The first step to a run that can be repeated is a seed for each of them. With
+    --goal seeded or repeatable this is an error.""",
+    silent="""A seed is set anywhere in what the program reaches, if only on demand.""",
+    bad="import torch\n\nmodel = torch.nn.Linear(2, 2)\nmodel(x).sum().backward()\n",
+    good=(
+        "import torch\n\ntorch.manual_seed(1)\nmodel = torch.nn.Linear(2, 2)\n"
+        "model(x).sum().backward()\n"
+    ),
+    check=_check_no_seed,
+)
+
+
+def _check_no_switch(project: Project) -> Iterator[Objection]:
+    severity: Severity = "error" if project.goal == "repeatable" else "hint"
+    for program in project.programs:
+        if not project.trains(program) or not seeded(project, program):
+            continue
+        if project.wants_determinism(program):
+            continue
+        switch = project.switch_for(program)
+        if switch is None:
+            continue
+        varying = _varying(project, program)
+        named = ", ".join(varying[:_MOST_NAMED])
+        more = f" and {len(varying) - _MOST_NAMED} more" if len(varying) > _MOST_NAMED else ""
+        ops = f" {named}{more} can differ between runs." if varying else ""
+        yield Objection(
+            path=program.path,
+            place=Spot(1),
+            severity=severity,
+            message=f"This program is seeded and turns no deterministic switch on.{ops}",
+            way_out=switch,
+            confidence="likely",
+        )
+
+
+def _varying(project: Project, program: Program) -> list[str]:
+    """Names of the ops of a program that vary with nothing set."""
+    found: dict[str, None] = {}
+    for call, answer in answers(project, program):
+        if answer.default == "nondeterministic":
+            found[call.name.rpartition(".")[2]] = None
+    return list(found)
+
+
+NO_SWITCH = ScanRule(
+    code="no-switch",
+    family="program",
+    severity="hint",
+    title="A program is seeded and turns no deterministic switch on",
+    why="""Seeds fix what is drawn, not how sums are added up. Without the switch of the
+    framework, kernels that add in any order stay in use. With --goal repeatable this is an
+    error.""",
+    silent="""The program turns a switch on, or seeds nothing (no-seed).""",
+    bad=(
+        "import torch\n\ntorch.manual_seed(1)\nmodel = torch.nn.Conv2d(2, 2, 3)\n"
+        "model(x).sum().backward()\n"
+    ),
+    good=(
+        "import torch\n\ntorch.manual_seed(1)\ntorch.use_deterministic_algorithms(True)\n"
+        "model = torch.nn.Conv2d(2, 2, 3)\nmodel(x).sum().backward()\n"
+    ),
+    check=_check_no_switch,
+)
+
+
+def _check_flag_alone(project: Project) -> Iterator[Objection]:
+    wanted = project.knowledge.wanted()
+    switches = project.knowledge.switches()
+    spoken: set[tuple[str, int]] = set()
+    for program in project.programs:
+        if not project.trains(program) or any(
+            effect.setting in switches for path in program.files for effect in project.effects[path]
+        ):
+            continue
+        flags = [
+            effect
+            for effect in program.effects
+            if effect.assignment is not None
+            and effect.value == "True"
+            and effect.value in wanted.get(effect.setting, ())
+        ]
+        if not flags or (flags[0].path, flags[0].place.line) in spoken:
+            continue
+        left = _left_by(project, program, flags[0].setting)
+        if left:
+            spoken.add((flags[0].path, flags[0].place.line))
+            more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
+            yield Objection(
+                path=flags[0].path,
+                place=flags[0].place,
+                message=(
+                    f"{flags[0].setting} does not reach {', '.join(left[:_MOST_NAMED])}{more}, "
+                    "which can differ between runs."
+                ),
+                way_out=project.switch_for(program) or "",
+                because=(
+                    Because(f"settings/{project.kb.setting_ids[flags[0].setting]}", "covers"),
+                ),
+            )
+
+
+def _left_by(project: Project, program: Program, setting: str) -> list[str]:
+    """Names of ops that vary, and that a switch solves but this setting does not."""
+    found: dict[str, None] = {}
+    for call, answer in answers(project, program):
+        solved = answer.default == "nondeterministic" and answer.outcome == "solved"
+        if solved and any(_needs_switch(project, source, setting) for source in answer.sources):
+            found[call.name.rpartition(".")[2]] = None
+    return list(found)
+
+
+def _needs_switch(project: Project, source: SourceAnswer, setting: str) -> bool:
+    labels = {label for label, _solution in project.knowledge.switches().values()}
+    named = {label for either in source.alternatives for label in either}
+    if source.default != "nondeterministic" or not named & labels:
+        return False
+    solutions = [project.kb.solution(label)[1] for label in sorted(named)]
+    return not any(turn.name == setting for solution in solutions for turn in solution.settings)
+
+
+CUDNN_FLAG_ALONE = ScanRule(
+    code="cudnn-flag-alone",
+    family="settings",
+    severity="warning",
+    title="A flag of one library stands alone, in a program with other ops that vary",
+    why="""torch.backends.cudnn.deterministic reaches cuDNN's convolutions and nothing else. The
+    program has other ops that vary, which the switch of PyTorch makes repeat.""",
+    silent="""The switch is turned on anywhere in the program, or no other op of it varies.""",
+    bad="""import torch
+
+torch.backends.cudnn.deterministic = True
+x = torch.zeros(3, requires_grad=True)
+y = x.index_add(0, i, s)
+y.sum().backward()
+torch.index_add(x, 0, i, s).sum().backward()
+""",
+    good="""import torch
+
+torch.backends.cudnn.deterministic = True
+model = torch.nn.Conv2d(1, 1, 1)
+model(x).sum().backward()
+""",
+    check=_check_flag_alone,
+)
+
+RULES = (CUDNN_FLAG_ALONE,)
+POLICY = (NO_SEED, NO_SWITCH)

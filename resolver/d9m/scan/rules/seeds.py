@@ -1,0 +1,216 @@
+"""Seeds: is every generator seeded, and from something fixed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.scan.facts import FileFacts, WrittenCall
+from d9m.scan.finding import RelatedSpot
+from d9m.scan.knowledge import Generator
+from d9m.scan.programs import Program
+from d9m.scan.project import Project
+from d9m.scan.rules.rule import Objection, ScanRule
+
+_NOTHING = ("None", "")
+
+
+def _seeding(project: Project, call: WrittenCall) -> bool:
+    """Whether a call takes a seed."""
+    vocabulary = project.vocabulary
+    return (
+        call.name in vocabulary.seeds
+        or call.name in vocabulary.makers
+        or call.name in vocabulary.reseeds
+    )
+
+
+def _check_chance(project: Project) -> Iterator[Objection]:
+    chance = project.vocabulary.chance
+    for path, facts in project.python.items():
+        for call in facts.calls:
+            if not _seeding(project, call):
+                continue
+            maker = call.name not in project.vocabulary.seeds
+            sources = [name for name in call.made_from if name in chance]
+            if sources:
+                what = f"The seed is made from {sources[0]}(), which differs in every run."
+            elif call.name in project.vocabulary.seeds and _gets_nothing(call):
+                what = f"{call.name}() without a seed takes a new one in every run."
+            else:
+                continue
+            yield Objection(
+                path=path,
+                place=call.place,
+                severity="hint" if call.fallback else "warning" if maker else None,
+                message=what,
+                way_out="use a fixed number, or one that is logged and can be given again",
+            )
+
+
+def _gets_nothing(call: WrittenCall) -> bool:
+    given = [*call.positional, *call.keywords.values()]
+    return not given or given == ["None"]
+
+
+SEED_FROM_CHANCE = ScanRule(
+    code="seed-from-chance",
+    family="seeds",
+    severity="error",
+    title="A seed that is another one in every run",
+    why="""A seed from the clock, the process number or the operating system makes every run
+    different, and nobody can repeat the one that was good. Take a fixed number, or draw one
+    once, print it, and let an option set it.""",
+    silent="""The seed comes from a name whose value the function does not show.""",
+    bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
+    good="import random\n\nrandom.seed(1)\n",
+    check=_check_chance,
+)
+
+
+def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
+    for path, facts in project.python.items():
+        for call in facts.calls:
+            if call.name not in project.vocabulary.makers or call.guarded:
+                continue
+            parameter = project.vocabulary.maker_parameters[call.name]
+            if not _lacks_seed(call, parameter) or _is_replaced(project, facts, call):
+                continue
+            yield Objection(
+                path=path,
+                place=call.place,
+                severity="hint" if call.fallback else None,
+                message=f"{call.name}() without a seed starts from chance in every run.",
+                way_out=f"{call.name.rpartition('.')[2]}(seed)",
+            )
+
+
+def _lacks_seed(call: WrittenCall, parameter: str) -> bool:
+    if any(text.startswith("*") for text in call.positional):
+        return False
+    first = call.positional[0] if call.positional else call.keywords.get(parameter, "None")
+    return first in _NOTHING and len(call.positional) <= 1
+
+
+def _is_replaced(project: Project, facts: FileFacts, call: WrittenCall) -> bool:
+    """Whether the generator is seeded later, or another one takes its place."""
+    if not call.target:
+        return False
+    for other in facts.calls:
+        if other is call:
+            continue
+        if other.name in project.vocabulary.reseeds and other.receiver == call.target:
+            return True
+        if other.target == call.target and other.name in project.vocabulary.makers:
+            parameter = project.vocabulary.maker_parameters[other.name]
+            if not _lacks_seed(other, parameter):
+                return True
+    return False
+
+
+UNSEEDED_GENERATOR = ScanRule(
+    code="unseeded-generator",
+    family="seeds",
+    severity="warning",
+    title="A generator without a seed",
+    why="""numpy.random.default_rng() and random.Random() without a seed start from the
+    randomness of the operating system. The global seeds do not reach them.""",
+    silent="""The generator is seeded or replaced later in the file, or it is the fallback for
+    an argument that is None (a hint).""",
+    bad="import numpy as np\n\nrng = np.random.default_rng()\n",
+    good="import numpy as np\n\nrng = np.random.default_rng(1)\n",
+    check=_check_unseeded_generator,
+)
+
+
+def draws_of(
+    project: Project, program: Program, generator: Generator
+) -> Iterator[tuple[str, WrittenCall]]:
+    """Calls near a program's entry that draw from a global generator."""
+    draws, others = project.vocabulary.draws_of(generator.marks)
+    for path in sorted(program.near):
+        for call in program.files[path].calls:
+            if call.name not in draws or call.name in others or "generator" in call.keywords:
+                continue
+            function = program.files[path].scopes[call.scope]
+            method = "." in function.name
+            if program.runs(path, call.scope) or method:
+                yield path, call
+
+
+def seeded(project: Project, program: Program) -> frozenset[str]:
+    """Titles of the generators that a program seeds, on demand or always."""
+    found: set[str] = set()
+    for generator in project.knowledge.generators():
+        for path, facts in program.files.items():
+            if any(call.name in generator.marks.seeds for call in facts.calls):
+                found.add(generator.title)
+            if any(effect.setting in generator.settings for effect in project.effects[path]):
+                found.add(generator.title)
+    return frozenset(found)
+
+
+def _check_unseeded_library(project: Project) -> Iterator[Objection]:
+    spoken: set[tuple[str, int, str]] = set()
+    for program in project.programs:
+        if not project.trains(program):
+            continue
+        known = seeded(project, program)
+        if not known:
+            continue
+        for generator in project.knowledge.generators():
+            if generator.title in known:
+                continue
+            for path, call in draws_of(project, program, generator):
+                if (path, call.place.line, generator.title) in spoken:
+                    break
+                spoken.add((path, call.place.line, generator.title))
+                yield Objection(
+                    path=path,
+                    place=call.place,
+                    message=(
+                        f"{call.name}() draws from {generator.title}, which {program.path} never "
+                        f"seeds; it seeds {_listed(known)}."
+                    ),
+                    way_out=f"{generator.marks.seeds[0]}(seed)",
+                    related=(RelatedSpot(program.path, 1, "the program"),),
+                )
+                break
+
+
+def _listed(names: frozenset[str]) -> str:
+    ordered = sorted(names)
+    return ordered[0] if len(ordered) == 1 else f"{', '.join(ordered[:-1])} and {ordered[-1]}"
+
+
+UNSEEDED_LIBRARY = ScanRule(
+    code="unseeded-library",
+    family="seeds",
+    severity="error",
+    title="A program seeds some generators and draws from another",
+    why="""Every library has a generator of its own. A program that seeds PyTorch and shuffles
+    with Python's random is as random as before.""",
+    silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
+    file that the entry neither imports directly nor has in its folder.""",
+    bad="""import random
+
+import torch
+
+torch.manual_seed(1)
+files = ["a", "b"]
+random.shuffle(files)
+loss.backward()
+""",
+    good="""import random
+
+import torch
+
+torch.manual_seed(1)
+random.seed(1)
+files = ["a", "b"]
+random.shuffle(files)
+loss.backward()
+""",
+    check=_check_unseeded_library,
+)
+
+RULES = (SEED_FROM_CHANCE, UNSEEDED_GENERATOR, UNSEEDED_LIBRARY)
