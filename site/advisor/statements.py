@@ -123,7 +123,10 @@ class Statements:
         }
 
     def wordings(self, id_: str) -> list[Any]:
-        return [[each.text, self.number(each.when)] for each in self.kb.errors[id_].texts]
+        return [
+            [each.text, self.number(each.when), int(each.whole)]
+            for each in self.kb.errors[id_].texts
+        ]
 
     def error(self, id_: str) -> dict[str, Any]:
         """An error as it is recognised, and what it is about."""

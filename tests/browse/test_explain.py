@@ -20,6 +20,7 @@ from golden import knowledge_base
             "currently "
             "available."
         ),
+        "AttributeError: module 'torch.mps' has no attribute 'something'",
     ],
 )
 def test_a_beginning_that_several_errors_share_is_none_of_them(text: str) -> None:
@@ -58,6 +59,14 @@ def test_a_text_that_is_cut_off_after_its_own_beginning_is_recognised() -> None:
                 "FakeQuantWithMinMaxVarsPerChannelGradient."
             ),
             "tensorflow/fake-quant-per-channel",
+        ),
+        (
+            "use_deterministic_algorithms() got an unexpected keyword argument 'warn_only'",
+            "pytorch/warn-only-missing",
+        ),
+        (
+            "AttributeError: module 'torch.mps' has no attribute 'manual_seed_all'",
+            "pytorch/mps-manual-seed-all",
         ),
         (
             '"get_global_generator" cannot be called if determinism is enabled, unless',

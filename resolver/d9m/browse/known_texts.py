@@ -61,7 +61,7 @@ class Match(msgspec.Struct, frozen=True, eq=False):
     @property
     def whole(self) -> bool:
         """Whether the wording stands there to its end."""
-        return pattern(self.wording.text.text, least=None).search(self.text.lower()) is not None
+        return pattern(self.wording.text.text, whole=True).search(self.text.lower()) is not None
 
     def overlaps(self, other: Match) -> bool:
         return self.start < other.start + len(other.text) and other.start < self.start + len(
@@ -167,7 +167,7 @@ def _matches(kb: KnowledgeBase, place: _Place) -> Iterator[Match]:
         if not all(part in lower for part in wording.start):
             continue
         seen: set[str] = set()
-        for found in pattern(wording.text.text).finditer(lower):
+        for found in pattern(wording.text.text, wording.text.whole).finditer(lower):
             text = place.text[found.start() : found.end()]
             if text not in seen:
                 seen.add(text)
@@ -211,14 +211,15 @@ def printed(wording: Wording, environment: Environment | None) -> bool:
 
 
 @functools.cache
-def pattern(text: str, least: int | None = LEAST_WORDS) -> re.Pattern[str]:
-    """A wording as a pattern for lower case, of which all after the `least` first words may be
-    missing; None: nothing.
+def pattern(text: str, whole: bool = False) -> re.Pattern[str]:
+    """A wording as a pattern for lower case, of which all after the first words may be missing
+    unless it is to be `whole`.
 
     ``{name}`` stands for one word, ``…`` for anything; any white space matches any.
     """
     words = [_word(word) for word in text.split()]
-    needed, rest = words[:least], words[least:] if least is not None else []
+    least = len(words) if whole else LEAST_WORDS
+    needed, rest = words[:least], words[least:]
     optional = ""
     for word in reversed(rest):
         optional = rf"(?:\s*{word}{optional})?"

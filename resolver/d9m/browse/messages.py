@@ -62,7 +62,7 @@ def _fitting(error: ErrorRecord, text: str) -> list[ErrorText]:
     """The wordings that the most of a text can be: of a text that is cut off, several."""
     lengths: dict[int, list[ErrorText]] = {}
     for wording in error.texts:
-        match = pattern(wording.text).search(text)
+        match = pattern(wording.text, wording.whole).search(text)
         if match is not None:
             lengths.setdefault(len(match[0]), []).append(wording)
     return lengths[max(lengths)]

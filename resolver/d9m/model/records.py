@@ -530,6 +530,10 @@ class Words(Record, frozen=True, kw_only=True):
 class ErrorText(Conditional, frozen=True, kw_only=True):
     text: str
     """As shipped; ``{…}`` stands for a part that varies."""
+    whole: bool = False
+    """Python says its first words of anything (``module 'torch' has no attribute``): only all of it
+    is this message.
+    """
     when: When = {}
 
 

@@ -5,8 +5,8 @@ const LEAST_WORDS = 5; // words of a wording that must stand in the text; people
 export function explain(tables, text) {
   const matches = [];
   for (const error of tables.errors) {
-    for (const [wording] of tables.wordings[error.id]) {
-      const match = pattern(wording).exec(text);
+    for (const [wording, , whole] of tables.wordings[error.id]) {
+      const match = pattern(wording, whole).exec(text);
       if (match) matches.push({ error, start: match.index, end: match.index + match[0].length, weight: weight(match) });
     }
   }
@@ -24,12 +24,13 @@ function weight(match) {
   return match[0].length - varying;
 }
 
-// A wording as a pattern, of which everything after the first words may be missing:
+// A wording as a pattern, of which everything after the first words may be missing unless it is to be whole:
 // {name} stands for one word, … for anything; any white space matches any.
-function pattern(wording) {
+function pattern(wording, whole) {
   const words = wording.trim().split(/\s+/).map(word);
-  const rest = words.slice(LEAST_WORDS).reduceRight((inner, each) => `(?:\\s*${each}${inner})?`, "");
-  return new RegExp(words.slice(0, LEAST_WORDS).join("\\s*") + rest, "i");
+  const least = whole ? words.length : LEAST_WORDS;
+  const rest = words.slice(least).reduceRight((inner, each) => `(?:\\s*${each}${inner})?`, "");
+  return new RegExp(words.slice(0, least).join("\\s*") + rest, "i");
 }
 
 function word(text) {
