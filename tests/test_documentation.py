@@ -64,7 +64,8 @@ def test_every_command_of_the_readme_answers(arguments: list[str], tmp_path: Pat
 
 
 def test_the_readme_shows_commands_of_every_kind() -> None:
-    assert {each[0] for each in commands(README)} == {"advise", "explain", "show", "list", "check"}
+    kinds = {"advise", "explain", "show", "list", "check", "scan"}
+    assert {each[0] for each in commands(README)} == kinds
 
 
 def test_the_answer_that_the_readme_shows_is_the_answer(tmp_path: Path) -> None:
