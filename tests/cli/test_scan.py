@@ -278,3 +278,14 @@ def test_nothing_is_written_that_nobody_asked_for(project: Path) -> None:
     assert sorted(project.rglob("*")) == before
     d9m("scan", cwd=project)
     assert (project / ".d9m_cache" / "files").exists()
+
+
+def test_a_release_beyond_the_records_is_unknown(project: Path) -> None:
+    write(project, "train.py", "import torch\n\ntorch.manual_seed(0)\n")
+    write(project, "requirements.txt", "torch==99.1\n")
+    done = scan(project)
+    assert done.returncode == 3
+    assert "torch 99.1 is newer than the records" in done.stdout
+    assert scan(project, "--allow-unknown").returncode == 0
+    done = scan(project, "--torch", "2.4.1")
+    assert (done.returncode, done.stdout.split("\n")[1]) == (0, "torch 2.4.1 (command line) · cuda")

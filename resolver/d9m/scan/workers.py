@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
@@ -63,6 +61,9 @@ def _read_all(
     if processes == 1 or (jobs is None and len(items) < FEWEST):
         yield from read_chunk(Vocabulary(kb), root, items)
         return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     chunks = [items[at : at + CHUNK] for at in range(0, len(items), CHUNK)]
     start = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     count = min(processes, len(chunks) or 1)
@@ -79,14 +80,23 @@ def _processors() -> int:
 
 
 def read_chunk(vocabulary: Vocabulary, root: str, items: Sequence[_Item]) -> list[FileRead]:
-    """Read some files. The collector rests meanwhile: no tree outlives its file."""
+    """Read some files. The collector rests while one is read, and takes the trees away after every
+    few: what was there before is none of its business.
+    """
     collecting = gc.isenabled()
     gc.disable()
+    gc.freeze()
+    found: list[FileRead] = []
     try:
-        return [_read_one(vocabulary, root, path, kind) for path, kind in items]
+        for number, (path, kind) in enumerate(items, start=1):
+            found.append(_read_one(vocabulary, root, path, kind))
+            if number % CHUNK == 0:
+                gc.collect()
     finally:
+        gc.unfreeze()
         if collecting:
             gc.enable()
+    return found
 
 
 def _read_one(vocabulary: Vocabulary, root: str, path: str, kind: Kind) -> FileRead:

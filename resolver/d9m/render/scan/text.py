@@ -41,15 +41,16 @@ def _surroundings(page: Page, report: ScanReport) -> None:
     if report.jobs:
         more = f" and {len(report.jobs) - MOST_JOBS} more" * (len(report.jobs) > MOST_JOBS)
         jobs = f" · jobs: {', '.join(report.jobs[:MOST_JOBS])}{more}"
-    for number, environment in enumerate(report.environments[:MOST_ENVIRONMENTS]):
-        several = len(report.environments) > 1
+    known = [environment for environment in report.environments if environment.packages]
+    for number, environment in enumerate(known[:MOST_ENVIRONMENTS]):
+        several = len(known) > 1
         where = f"{', '.join(environment.paths)}: " if several else ""
         line = where + words.environment_line(environment) + (jobs if number == 0 else "")
         page.paragraph(line, "", "  ", "dim")
-    left = len(report.environments) - MOST_ENVIRONMENTS
+    left = len(known) - MOST_ENVIRONMENTS
     if left > 0:
         page.paragraph(f"{words.plural(left, 'more environment')}: --format json", style="dim")
-    if not report.environments and jobs:
+    if not known and jobs:
         page.paragraph(jobs.removeprefix(" · "), "", "  ", "dim")
 
 
