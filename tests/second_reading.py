@@ -225,6 +225,8 @@ class Book:
         place = AskedPlace(device, None, facts, {package: (self.at(package, release),)})
         for name, version in self._contents(package, release).items() if device == "cuda" else ():
             place.releases[name] = self._candidates(name, version)[0]
+        for name in self.packages[package].get("builds", {}).get(device, []):
+            place.releases[name] = tuple(range(len(self.index[name])))
         return place
 
     def image(self, package: str, release: str, device: str, facts: dict[str, str]) -> AskedPlace:

@@ -55,6 +55,14 @@ def understand(
     return Question(environment, tuple(items), scope, made, settings)
 
 
+def brings_packages(kb: KnowledgeBase, ops: Sequence[str]) -> bool:
+    """Whether ops name packages of their own: ``flash_attn_func`` needs no further environment.
+    Raises UsageError.
+    """
+    queries = [op_syntax.parse(text) for text in ops]
+    return any(op_lookup.brought_along(kb, query) is not None for query in queries)
+
+
 def _environment(
     kb: KnowledgeBase,
     setup: Setup,

@@ -62,7 +62,7 @@ def advise(
     if not packages and container is None and not files:
         from d9m.environment.detect import installed_here
 
-        here = installed_here(kb, os.environ)
+        here = installed_here(kb, os.environ, not api.brings_packages(kb, ops or ()))
         setup = Setup(here.packages, here.container, device or here.device, given, inference, gpu)
     for file in files:
         from d9m.environment import package_files

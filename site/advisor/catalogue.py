@@ -68,6 +68,7 @@ class Catalogues:
                 name: [[_limits(signature.spans), signature.overloads] for signature in stated]
                 for name, stated in self._signatures(package).items()
             },
+            "parameters": self._parameters(package),
         }
 
     def _parts(self, entry: OpEntry) -> dict[str, list[int]]:
@@ -91,6 +92,22 @@ class Catalogues:
                 stated = exact(self.kb.signatures.get(f"{package}:{plain(name)}") or (), name)
                 if any(deciding & set(_parameters(signature)) for signature in stated):
                     found[name] = stated
+        return found
+
+    def _parameters(self, package: str) -> dict[str, list[str]]:
+        """Name -> parameters of its calls, in any release, that are no facts."""
+        found: dict[str, list[str]] = {}
+        for entry in self._entries[package]:
+            names = [] if entry.is_message else self._called_as(package, entry)
+            if names and not entry.catalogued and len(entry.reaches) == 1:
+                names.append(entry.reaches[0].op)
+            known: set[str] = set()
+            for name in names:
+                for signature in self.kb.signatures.get(f"{package}:{plain(name)}") or ():
+                    known.update(_parameters(signature))
+            foreign = sorted(known - self.kb.meta.facts.keys())
+            if foreign:
+                found[entry.name] = foreign
         return found
 
     def _called_as(self, package: str, entry: OpEntry) -> list[str]:

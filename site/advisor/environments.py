@@ -104,7 +104,9 @@ class Offers:
             elsewhere = describe(self.kb, asked(choice, version, DEVICES[-1]))
             for device in DEVICES:
                 environment = msgspec.structs.replace(elsewhere, device=device)
-                if device == "cuda" and environment.image is None:
+                if environment.image is None and (
+                    device == "cuda" or device in self.kb.packages[choice.name].builds
+                ):
                     environment = describe(
                         self.kb, asked(choice, version, device)
                     )  # with what the wheel ships

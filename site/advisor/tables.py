@@ -19,6 +19,7 @@ from d9m.environment.releases import Installed
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import BOTH
 from d9m.model.versions import covers, key
+from d9m.render.advice.program import is_own, module
 from d9m.resolve.op_names import modules
 from d9m.resolve.rules import NOT_MET
 
@@ -66,6 +67,7 @@ class _Tables:
             "choices": offered,
             "about": about,
             "modules": sorted(modules(kb)),
+            "own_modules": sorted(filter(is_own, _imported(kb))),
             "catalogues": catalogues,
             "columns": [_column(each, sources) for each in self.columns.every],
             "opless": {
@@ -143,6 +145,11 @@ class _Tables:
         for name, edges in bounds.items():
             edges.update(self.kb.releases(name))
         return {name: _ranked(edges) for name, edges in sorted(bounds.items())}
+
+
+def _imported(kb: KnowledgeBase) -> set[str]:
+    """Modules that statements of the advice need."""
+    return {module(line) for setting in kb.settings.values() for line in setting.imports}
 
 
 def _column(column: Column, sources: Sequence[str]) -> list[Any]:

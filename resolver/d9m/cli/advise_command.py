@@ -6,7 +6,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from d9m.api import advise
+from d9m.api import advise, brings_packages
 from d9m.cli import options, output
 from d9m.environment.environment import Setup
 from d9m.errors import DataError, ExitCode, UsageError, printable, quote, reason
@@ -73,7 +73,7 @@ def command(
     items = options.read_ops(ops)
     made = options.read_calls(calls)
     kb = open_knowledge_base()
-    setup = place.setup_or_installed(kb, fact, inference)
+    setup = place.setup_or_installed(kb, fact, inference, not brings_packages(kb, items or ()))
     if diff is not None:
         given = {
             "--calls": made,

@@ -115,15 +115,21 @@ class EnvironmentOptions(msgspec.Struct, frozen=True):
         return setup
 
     def setup_or_installed(
-        self, kb: KnowledgeBase, facts: Sequence[str] | None, inference: bool
+        self,
+        kb: KnowledgeBase,
+        facts: Sequence[str] | None,
+        inference: bool,
+        needed: bool = True,
     ) -> Setup:
-        """The environment as named; else what is installed here. Raises UsageError."""
+        """The environment as named; else what is installed here, which may be nothing if the
+        question brings its packages along. Raises UsageError.
+        """
         named = self.setup(kb, facts, inference)
         if named is not None:
             return named
         from d9m.environment.detect import installed_here
 
-        found = installed_here(kb, dict(os.environ))
+        found = installed_here(kb, dict(os.environ), needed)
         device = self.device or found.device
         return Setup(
             found.packages, found.container, device, read_facts(facts), inference, self.gpu

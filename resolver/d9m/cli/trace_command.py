@@ -34,7 +34,7 @@ def command(
     force: Annotated[
         bool, typer.Option("--force", help="Replace a recording that is there.")
     ] = False,
-    level: Annotated[str, typer.Option(help="How much is recorded: step.")] = "step",
+    level: Annotated[str, typer.Option(help="How much is recorded: step, module, op.")] = "step",
     steps: Annotated[
         str | None,
         typer.Option(
@@ -42,6 +42,10 @@ def command(
             help="End the program after N steps; or record steps A to B, both included.",
         ),
     ] = None,
+    inputs: Annotated[
+        str,
+        typer.Option(help="At level op: hash every input again (exact), or trust what was seen."),
+    ] = "cached",
     step_by: Annotated[
         str,
         typer.Option("--step-by", help="What ends a step: auto, optimizer, backward, explicit."),
@@ -69,7 +73,7 @@ def command(
         raise UsageError(f"{asked[0]} runs no command")
     if show is not None:
         raise typer.Exit(_show(Path(show)))
-    wish = _wish(level, steps, step_by, max_size)
+    wish = _wish(level, steps, inputs, step_by, max_size)
     path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
     if export:
         raise typer.Exit(_export(path, wish, force))
@@ -80,11 +84,12 @@ def command(
     raise typer.Exit(_record(program, path, wish, force))
 
 
-def _wish(level: str, steps: str | None, step_by: str, max_size: str) -> Wish:
-    from d9m.trace.start import LEVELS, STEP_RULES, Wish
+def _wish(level: str, steps: str | None, inputs: str, step_by: str, max_size: str) -> Wish:
+    from d9m.trace.start import INPUTS, LEVELS, STEP_RULES, Wish
     from d9m.trace.wishes import read_size, read_steps
 
     output.one_of("--level", level, LEVELS)
+    output.one_of("--inputs", inputs, INPUTS)
     output.one_of("--step-by", step_by, STEP_RULES)
     first, last, stop = read_steps(steps)
     return Wish(
@@ -92,6 +97,7 @@ def _wish(level: str, steps: str | None, step_by: str, max_size: str) -> Wish:
         first=first,
         last=last,
         stop=stop,
+        inputs=inputs,
         step_by=step_by,
         max_size=read_size(max_size),
     )

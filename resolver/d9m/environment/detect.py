@@ -33,15 +33,17 @@ def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
     return Setup(tuple(packages) if known or container else (), container, find_device())
 
 
-def installed_here(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
-    """This machine as an environment. Raises UsageError where it has nothing that the knowledge
-    base knows.
+def installed_here(kb: KnowledgeBase, variables: Mapping[str, str], needed: bool = True) -> Setup:
+    """This machine as an environment; where it has nothing that the knowledge base knows, nothing
+    is said of its device, either. Raises UsageError there if something is needed.
     """
     found = detect(kb, variables)
-    if not found.packages and found.container is None:
+    if found.packages or found.container is not None:
+        return found
+    if needed:
         tip = "name an environment: --tf 2.0, --torch 2.4, --container …"
         raise UsageError("nothing that d9m knows is installed here", tip=tip)
-    return found
+    return Setup()
 
 
 def _installed(package: Package) -> str | None:

@@ -147,8 +147,10 @@ def describe(kb: KnowledgeBase, setup: Setup) -> Environment:
     gpu = find_gpu(kb, setup.gpu) if setup.gpu is not None else None
     device = _device(setup, image, gpu)
     facts = _facts(kb, setup, gpu)
-    if device == "cuda" and (image is None or image.parts):
-        held |= packages.from_wheels(kb, held)
+    if image is None or image.parts:
+        held |= packages.from_builds(kb, held, device)
+        if device == "cuda":
+            held |= packages.from_wheels(kb, held)
     undecided = frozenset(kb.meta.platforms) - held.keys()
     return Environment(
         held, image, device, facts, kb.meta.facts, undecided, gpu[0] if gpu else None, ignored

@@ -90,6 +90,18 @@ def from_wheels(kb: KnowledgeBase, packages: Mapping[str, Installed]) -> dict[st
     return found
 
 
+def from_builds(
+    kb: KnowledgeBase, packages: Mapping[str, Installed], device: str
+) -> dict[str, Installed]:
+    """What the builds for a device ship in a version that nobody listed."""
+    return {
+        part: installed(kb, part, None, "wheel")
+        for name in packages
+        for part in kb.packages[name].builds.get(device, [])
+        if part not in packages
+    }
+
+
 def _is_rough(known: Installed, versions: Sequence[str]) -> bool:
     """Whether an image's tag says less of a part than the wheel does: ``9`` where the wheel ships
     ``9.1.0.70``.

@@ -127,6 +127,7 @@ def _meta(loaded: Records) -> Meta:
         methods=_spaces(op_files.values(), "methods"),
         plain=_spaces(op_files.values(), "plain"),
         overloaded=_spaces(op_files.values(), "overloaded"),
+        stands_for={each.package: each.stands_for for each in op_files.values() if each.stands_for},
         catalogued={
             each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues
         },

@@ -109,6 +109,8 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> name spaces of a bare name, the plainest first."""
     overloaded: dict[str, tuple[str, ...]]
     """Package -> name spaces whose names may end in an overload."""
+    stands_for: dict[str, list[str]]
+    """Package -> query items of whoever only names it."""
     counts: dict[str, int]
     """Records of each kind."""
     catalogued: dict[str, tuple[str, str]] = {}

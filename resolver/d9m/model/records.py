@@ -371,6 +371,8 @@ class OpRecords(Record, frozen=True, kw_only=True):
     """Name spaces in which a bare name is looked for, the plainest first."""
     overloaded: list[str] = []
     """Name spaces whose names may end in an overload: ``torch.ops.aten.index_add.default``."""
+    stands_for: list[str] = []
+    """Query items of whoever only names the package: FlashAttention is there for attention."""
     facts: dict[str, dict[str, str]] = {}
     """Op -> facts that a program with it has: ``torch.compile`` -> ``compile: "true"``."""
     parts: dict[str, list[str]] = {}
@@ -416,6 +418,8 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """For a platform part that wheels and images ship: programs that it concerns though nobody
     names it.
     """
+    builds: dict[str, list[str]] = {}
+    """Device -> platform parts that the builds for it ship, in versions that nobody listed."""
     distributions: list[str] = []
     """Names on PyPI by which an installed copy is found."""
     conda: list[str] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from d9m.model.records import EvidenceKind, Outcome
+from d9m.model.advice import REPEATS
+from d9m.model.records import EvidenceKind, Outcome, Scope
 from d9m.render.page import Style
 
 DOES: dict[Outcome, str] = {
@@ -17,6 +18,28 @@ DOES: dict[Outcome, str] = {
     "unsolved": "can differ between runs",
 }
 """What an op does with the advised settings."""
+
+PROMISES: dict[Scope, tuple[str, str]] = {
+    "run": ("repeats", "repeat"),
+    "batch": ("gives the same bits in any batch", "give the same bits in any batch"),
+    "hardware": ("gives the same bits on any machine", "give the same bits on any machine"),
+}
+"""Scope -> what one op does, and what several do."""
+
+DIFFERS: dict[Scope, str] = {
+    "run": "can differ between runs",
+    "batch": "can differ with the batch",
+    "hardware": "can differ between machines",
+}
+"""Scope -> what an op does that breaks the promise."""
+
+
+def does(outcome: Outcome, scope: Scope, several: bool = False) -> str:
+    """What an op, or several, do in a scope: ``can differ with the batch``."""
+    if outcome == "unsolved":
+        return DIFFERS[scope]
+    return PROMISES[scope][several] if outcome in REPEATS else DOES[outcome]
+
 
 STYLES: dict[Outcome, Style] = {
     "no-known-source": "dim",

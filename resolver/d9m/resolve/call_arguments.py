@@ -17,6 +17,7 @@ from d9m.model.signatures import (
     decide_facts,
     drop_first,
     given_parameters,
+    parameter_names,
 )
 
 
@@ -77,6 +78,17 @@ def signatures(
         if found:
             return list(found)
     return []
+
+
+def takes(
+    kb: KnowledgeBase, environment: Environment, entry: OpEntry, is_method: bool, name: str
+) -> bool:
+    """Whether a call of this name has a parameter, in some release of the environment."""
+    for signature in signatures(kb, environment, entry, is_method):
+        for overload in signature.overloads:
+            if name in parameter_names(overload):
+                return True
+    return False
 
 
 def _is_method(kb: KnowledgeBase, entry: OpEntry) -> bool:

@@ -36,7 +36,8 @@ def across(
     cannot give both: whoever wants both must know.
     """
     for other in get_args(Scope):
-        wanted = needs(sources_met.of_no_op(kb, environment, other)) if other != scope else []
+        met = sources_met.of_packages(kb, environment, other) if other != scope else []
+        wanted = needs([each for each in met if environment.packages[each.home].is_chosen])
         if wanted:
             yield from _with_scope(kb, environment, other, wanted, own)
 

@@ -11,10 +11,10 @@ from d9m.errors import UsageError, quote
 from d9m.kb.store import WHOLE, KnowledgeBase, OpEntry, Reached
 from d9m.model.op_syntax import Direction, Query, common
 from d9m.model.records import Existence
-from d9m.model.signatures import decide_facts
+from d9m.model.signatures import Arguments, decide_facts
 from d9m.model.versions import within
 from d9m.model.when import Clause
-from d9m.resolve.call_arguments import CallFacts, call_facts
+from d9m.resolve.call_arguments import CallFacts, call_facts, takes
 from d9m.resolve.op_names import meanings, offered
 from d9m.resolve.unknown_ops import unknown_op
 
@@ -52,6 +52,11 @@ class _Path(msgspec.Struct, frozen=True):
 def catalogues(kb: KnowledgeBase, environment: Environment) -> list[str]:
     """Packages of the environment whose ops are known."""
     return [name for name in environment.packages if name in kb.meta.prefixes]
+
+
+def is_add_on(kb: KnowledgeBase, environment: Environment, package: str) -> bool:
+    """Whether the user names a package that is there for a few ops: FlashAttention."""
+    return package in kb.meta.stands_for and environment.packages[package].origin == "given"
 
 
 def brought_along(kb: KnowledgeBase, query: Query) -> str | None:
@@ -92,6 +97,7 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
     entries = [(entry, each.is_method) for each in found for entry in each.entries]
     if not entries:
         return _unrecorded(kb, environment, packages, query)
+    query = _with_parameters(kb, environment, query, entries)
     stated = _stated(kb, query)
     paths: list[_Path] = []
     for entry, is_method in entries:
@@ -170,9 +176,14 @@ def _unrecorded(
 
 
 def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
-    """Every catalogued op of the environment that meets a source."""
+    """Every catalogued op of the environment that meets a source, but for those of an add-on that
+    was named next to a framework: it is asked about as a whole.
+    """
     items: list[OpItem] = []
-    for package in catalogues(kb, environment):
+    packages = catalogues(kb, environment)
+    if any(kb.packages[package].kind == "framework" for package in packages):
+        packages = [name for name in packages if not is_add_on(kb, environment, name)]
+    for package in packages:
         start = f"{package}:"
         for place in kb.met:
             entry = kb.ops.get(place) if place.startswith(start) else None
@@ -182,6 +193,30 @@ def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
                 op = OpCall(package, entry.name, {}, {}, directions, said.defaults)
                 items.append(OpItem(entry.name, (op,)))
     return items
+
+
+def _with_parameters(
+    kb: KnowledgeBase,
+    environment: Environment,
+    query: Query,
+    entries: Sequence[tuple[OpEntry, bool]],
+) -> Query:
+    """A query whose stated arguments are facts: those that only the API of the call knows
+    (``nn.LSTM[dropout=0.5]``) are arguments of the call.
+    """
+    foreign = {
+        name: said
+        for name, said in query.arguments.items()
+        if name not in kb.meta.facts
+        and any(takes(kb, environment, entry, is_method, name) for entry, is_method in entries)
+    }
+    if not foreign:
+        return query
+    call = query.call or Arguments()
+    keywords = {**call.keywords, **foreign}
+    stated = {name: said for name, said in query.arguments.items() if name not in foreign}
+    called = msgspec.structs.replace(call, keywords=keywords)
+    return msgspec.structs.replace(query, arguments=stated, call=called)
 
 
 def _stated(kb: KnowledgeBase, query: Query) -> dict[str, str]:

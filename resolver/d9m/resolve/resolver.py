@@ -40,7 +40,7 @@ from d9m.resolve.select import Need, choose
 from d9m.resolve.sources_met import Judged
 
 OPLESS = "*"
-"""Query of the entry for sources that belong to no op."""
+"""Query of the entry for sources that no named op meets."""
 
 
 def resolve(
@@ -52,12 +52,13 @@ def resolve(
 ) -> Advice:
     """The advice for these ops in this environment, to a user who makes these calls already."""
     judged = sources_met.of_items(kb, environment, items, scope)
-    packages = sources_met.of_no_op(kb, environment, scope, items)
+    packages = sources_met.of_packages(kb, environment, scope, items)
     opless = [
         source
         for source in packages
-        if source.finding.applies or source.home not in kb.meta.prefixes
+        if source.finding.applies or kb.packages[source.home].kind != "framework"
     ]
+    opless += sources_met.of_add_ons(kb, environment, scope, items)
     every = [source for group in [*judged, opless] for source in group]
     ingredients = _ingredients(kb, environment, scope)
     always = [demand for _id, each, asked in ingredients if not each.optional for demand in asked]

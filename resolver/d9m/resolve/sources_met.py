@@ -8,9 +8,11 @@ import msgspec
 
 from d9m.environment.environment import Environment
 from d9m.kb.store import WHOLE, KnowledgeBase, Met
+from d9m.model import op_syntax
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Scope
+from d9m.resolve import op_lookup
 from d9m.resolve.evaluate import Evaluation, judge
 from d9m.resolve.op_lookup import OpCall, OpItem
 from d9m.resolve.rules import rules
@@ -71,7 +73,7 @@ def _worst_first(every: Iterable[Judged]) -> list[Judged]:
     )
 
 
-def of_no_op(
+def of_packages(
     kb: KnowledgeBase, environment: Environment, scope: Scope, items: Sequence[OpItem] = ()
 ) -> list[Judged]:
     """Sources of the packages themselves, but for those that an item asks about: Horovod's fusion,
@@ -87,6 +89,23 @@ def of_no_op(
                 finding, directions = judge(kb, environment, met, {}, BOTH)
                 if finding.is_met:
                     found.append(Judged(met, package, environment, finding, directions))
+    return found
+
+
+def of_add_ons(
+    kb: KnowledgeBase, environment: Environment, scope: Scope, items: Sequence[OpItem]
+) -> list[Judged]:
+    """What an add-on does that the user names without asking about one of its ops: FlashAttention,
+    where the question is about an op of PyTorch.
+    """
+    asked = {op.package for item in items for op in item.ops}
+    found: list[Judged] = []
+    for package in environment.packages:
+        if package not in asked and op_lookup.is_add_on(kb, environment, package):
+            names = kb.meta.stands_for[package]
+            meant = [op_lookup.find(kb, environment, op_syntax.parse(name)) for name in names]
+            groups = of_items(kb, environment, meant, scope)
+            found += _worst_first(source for group in groups for source in group)
     return found
 
 

@@ -19,6 +19,10 @@ KINDS = {
 """Letter of a record -> what a person calls several of them."""
 
 
+PROGRAM_END = b',"end"]\n'
+"""How the `d` record ends that stands for no step: the program was over."""
+
+
 class StreamContents(msgspec.Struct, frozen=True):
     """What one process left."""
 
@@ -50,19 +54,20 @@ def contents(path: Path) -> RunContents:
 def _stream(path: Path) -> StreamContents:
     counts: dict[str, int] = {}
     tail: dict[str, Any] = {}
+    steps = 0
     header: dict[str, Any] | None = None
     with open(path, "rb") as lines:
         for line in lines:
             if line.startswith(b'["'):
                 letter = chr(line[2])
                 counts[letter] = counts.get(letter, 0) + 1
+                steps += letter == "d" and not line.endswith(PROGRAM_END)
             elif line.startswith(b"{") and line.endswith(b"\n"):
                 found = _object(line, path)
                 header, tail = (found, tail) if header is None else (header, found)
     if header is None:
         raise DataError(f"{quote(str(path))} is damaged: it has no header")
     ended = str(tail.get("ended", "killed"))
-    steps = counts.get("d", 0)
     return StreamContents(path.name, header, steps, counts, ended, path.stat().st_size)
 
 

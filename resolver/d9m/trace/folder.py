@@ -20,8 +20,8 @@ has the variables of the process that can matter, `hashseed` is PYTHONHASHSEED.
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`. What belongs to no storage that the trace follows is without letter and
-number: `cb7661bd8cb9409e`. "-" stands for a tensor without content (on the meta device).
-The letters of an input:
+number: `cb7661bd8cb9409e`. "-" stands for what has no content: new memory that nobody has written
+(`-.12`), a tensor on the meta device. The letters of an input:
 
     .   written or seen by the trace        n   never seen before: it came from outside
     u   memory that nobody has written      x   changed since it was last seen, by no recorded op
@@ -36,11 +36,13 @@ at 0 in each stream and are not used again.
         of the module, beginning with the class of the outermost one ("" outside of modules; the
         optimizer's class in opt); SOURCE is [file, line, function] of the user's code, or null.
         SHAPES, "float32[64, 256]", has one entry for each input of the records, then one for each
-        argument that is only overwritten.
+        argument that is only overwritten, or only asked for its shape. Of a tensor whose elements
+        do not lie in their order: "float32[8, 2] strides [1, 8]"; memory is digested as it lies.
     ["o", SITE, ARGUMENTS, [DIGEST of each input], [DIGEST of each output], GENERATOR]
         An op. ARGUMENTS: "accumulate=True, dim=1", those that are no tensors and not the default.
-        Outputs are what it returned, then what else it wrote. GENERATOR is [seed, digest of its
-        state] before the call, for random ops only; the item is left out for others.
+        Outputs are the new tensors that it returned, then the arguments that it wrote. GENERATOR is
+        [seed, digest of its state] before the call, for random ops only; the item is left out for
+        others. Views are not recorded.
     ["v", SITE, TEXT]              the value that was read from a tensor (`.item()`), as text, after
                                    the `o` of the op that read it
     ["M", MODULE, NAME]            a module's number, before the first record that names it
@@ -59,7 +61,8 @@ at 0 in each stream and are not used again.
     ["p", DIGEST, [DIGEST]]        parameters after it
                                    i, g, p: one digest of all, then each one's, in the order of the
                                    optimizer's groups; the list is empty at level step, and "-"
-                                   stands for a parameter without a gradient
+                                   stands for a parameter without a gradient. The one of all is made
+                                   of digests without letters, so it is the same at every level
     ["d", STEP, {GENERATOR: DIGEST}, RULE]
                                    step STEP ended: states of the generators (torch, cuda:0, python,
                                    numpy); RULE is what ended it: optimizer, backward, explicit, or

@@ -24,7 +24,8 @@ from d9m.trace import folder
 
 INJECT = Path(__file__).with_name("inject")
 
-LEVELS = ("step",)
+LEVELS = ("step", "module", "op")
+INPUTS = ("cached", "exact")
 STEP_RULES = ("auto", "optimizer", "backward", "explicit")
 
 GRACE = 10.0

@@ -43,6 +43,12 @@ function signatures(here, home, number, isMethod) {
   return [];
 }
 
+// Whether a call of this name has a parameter that is no fact.
+export function takes(here, home, number, parameter) {
+  const { names, parameters } = here.tables.catalogues[home];
+  return (parameters[names[number][0]] ?? []).includes(parameter);
+}
+
 function read(facts, overloads, call) {
   const bound = Object.entries(bind(overloads, call));
   const named = givenParameters(overloads, call);

@@ -10,8 +10,9 @@ const SCOPES = ["run", "batch", "hardware"];
 
 // Where what other scopes ask of the packages contradicts the answer.
 export function across(here, solutions, scope, own) {
+  const chosen = here.held.filter(([, , , , origin]) => origin === "given").map(([name]) => name);
   return SCOPES.filter((each) => each !== scope).flatMap((other) => {
-    const wanted = needs(judgeOpless(here, other));
+    const wanted = needs(judgeOpless(here, other).filter((each) => chosen.includes(each.home)));
     return wanted.length ? beside(here, solutions, other, wanted, own) : [];
   });
 }

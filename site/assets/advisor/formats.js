@@ -2,6 +2,7 @@
 
 import { typed, unique } from "./merge.js";
 import * as phrases from "./phrases.js";
+import { byText } from "./select.js";
 import { sentences } from "./verdict.js";
 import * as words from "./words.js";
 
@@ -83,7 +84,7 @@ export function markdown(tables, advice, command, imports) {
     for (const op of advice.ops) {
       const fixed = op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ") || "-";
       const solved = op.solutions.map((label) => titles[label] ?? label).join(" + ") || "-";
-      lines.push(`| ${code(op.query)} | ${words.DOES[op.outcome]} | ${escaped(solved)} | ${fixed} |`);
+      lines.push(`| ${code(op.query)} | ${words.does(op.outcome, advice.scope)} | ${escaped(solved)} | ${fixed} |`);
     }
     lines.push("");
   }
@@ -127,11 +128,18 @@ export function python(tables, advice, command, imports) {
   lines.push(...settable.flatMap((step) => commented(tables, advice, step, [assignment(step)])));
   if (settable.length) lines.push("");
   lines.push(...first.flatMap((step) => commented(tables, advice, step, [...step.imports, ...statement(step)])));
-  lines.push(...unique(rest.filter((step) => live(advice, step)).flatMap((step) => step.imports)));
+  lines.push(...importLines(tables, rest.filter((step) => live(advice, step))));
   for (const step of rest) {
     lines.push(...commented(tables, advice, step, [...(live(advice, step) ? [] : step.imports), ...statement(step)]));
   }
   return `${lines.join("\n").trimEnd()}\n`;
+}
+
+// Each once: first those of Python's own modules.
+function importLines(tables, steps) {
+  const module = (line) => line.split(" ")[1];
+  const place = (line) => `${Number(!tables.own_modules.includes(module(line)))} ${module(line)}`;
+  return unique(steps.flatMap((step) => step.imports)).sort((one, other) => byText(place(one), place(other)));
 }
 
 function required(step) {

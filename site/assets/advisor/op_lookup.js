@@ -1,6 +1,6 @@
 // From the names that a person wrote to the ops that the tables know.
 
-import { callFacts, MESSAGE, OP } from "./call_arguments.js";
+import { callFacts, MESSAGE, OP, takes } from "./call_arguments.js";
 import { factValue } from "./environment.js";
 import { closest } from "./near.js";
 import { Mistake, plain, RECEIVER } from "./op_syntax.js";
@@ -105,11 +105,12 @@ function push(map, key, value) {
 }
 
 // One query item with the ops that it means here: { text, ops: [{ name, arguments, defaults, directions, columns }] }.
-export function find(here, names, query) {
+export function find(here, names, asked) {
   const { tables } = here;
-  const meanings = meaningsOf(here, names, query.name);
+  const meanings = meaningsOf(here, names, asked.name);
   const entries = meanings.flatMap(([home, { numbers, isMethod }]) => numbers.map((number) => ({ home, number, isMethod })));
-  if (!entries.length) throw unknown(here, names, query);
+  if (!entries.length) throw unknown(here, names, asked);
+  const query = withParameters(here, asked, entries);
   const given = stated(tables, query);
   const paths = entries
     .filter(({ home, number }) => !here.absent[home].has(number))
@@ -191,6 +192,19 @@ function reaches(tables, home, number) {
 }
 
 // What the item itself says of the call, as facts.
+// A query whose stated arguments are facts: those that only the API of the call knows (nn.LSTM[dropout=0.5]) are
+// arguments of the call.
+function withParameters(here, query, entries) {
+  const isForeign = ([name]) =>
+    !(name in here.tables.facts) && entries.some(({ home, number }) => takes(here, home, number, name));
+  const every = Object.entries(query.given);
+  const foreign = Object.fromEntries(every.filter(isForeign));
+  if (!Object.keys(foreign).length) return query;
+  const call = query.call ?? { positional: [], keywords: {} };
+  const given = Object.fromEntries(every.filter((each) => !isForeign(each)));
+  return { ...query, given, call: { ...call, keywords: { ...call.keywords, ...foreign } } };
+}
+
 function stated(tables, query) {
   const found = {};
   for (const [name, value] of Object.entries(query.given)) {

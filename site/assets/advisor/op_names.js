@@ -15,11 +15,17 @@ export function shortNames(ops) {
 function shortName(query) {
   const item = parsed(query);
   if (!item || item.name.startsWith(SUBSCRIPT) || !/^[\p{L}_][\p{L}\p{N}_]*$/u.test(item.name.replaceAll(".", ""))) return query;
-  const words = Object.values(item.given);
+  const words = Object.entries(item.given).map(argument);
   if (item.directions.length === 1) words.push(["forward", "backward"][item.directions[0]]);
   const pasted = query.includes("(") && !words.length ? query.slice(query.indexOf("(")) : "";
   const name = item.name.slice(item.name.lastIndexOf(".") + 1);
   return words.length ? `${name} (${words.join(", ")})` : name + pasted;
+}
+
+// “bilinear” says what it is about; “4” and “true” do not: ndim=4.
+function argument([name, value]) {
+  const speaks = /^\p{L}/u.test(value) && !["true", "false", "none"].includes(value);
+  return speaks ? value : `${name}=${value}`;
 }
 
 function parsed(query) {

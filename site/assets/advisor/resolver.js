@@ -16,7 +16,7 @@ export function resolve(here, items, scope = "run") {
   const solutions = new Solutions(here.tables);
   const judged = items.map((item) => [item, judgeItem(here, item, scope)]);
   const packages = judgeOpless(here, scope, items);
-  const opless = packages.filter((each) => each.applies || !(each.home in here.tables.catalogues));
+  const opless = packages.filter((each) => each.applies || !here.tables.about[each.home].framework);
   const every = [...judged.flatMap(([, group]) => group), ...opless];
   const ingredients = here.tables.ingredients.filter((each) => each.scope === scope && here.holding(each.when).length);
   const always = ingredients.filter((each) => !each.optional).flatMap((each) => demands(here, each.id, each.settings));

@@ -4,24 +4,19 @@ import { party } from "./conflicts.js";
 import { unique } from "./merge.js";
 import { shortNames } from "./op_names.js";
 import * as phrases from "./phrases.js";
+import { DIFFERS, PROMISES } from "./words.js";
 
 export const REPEATS = ["no-known-source", "deterministic", "solved"];
 const MOST_NAMES = 4; // ops that a sentence names before it counts them
 const MOST_BRANCHES = 2; // conditions that a sentence names
-const PROMISES = {
-  run: ["repeats", "repeat"],
-  batch: ["gives the same bits in any batch", "give the same bits in any batch"],
-  hardware: ["gives the same bits on any machine", "give the same bits on any machine"],
-};
 const DIFFERENCES = { run: "a difference between runs", batch: "a dependence on the batch", hardware: "a dependence on the machine" };
-const DIFFERS = { run: "between runs", batch: "with the batch", hardware: "between machines" };
 
 export function sentences(tables, advice) {
   const ops = advice.ops.filter((op) => op.query !== "*");
   const own = advice.ops.find((op) => op.query === "*");
   const parts = faults(tables, advice);
-  if (own && (!ops.length || !REPEATS.includes(own.outcome))) parts.push(...ofPackages(tables, advice, own));
   if (ops.length) parts.push(...ofOps(tables, advice, ops));
+  if (own && (!ops.length || !REPEATS.includes(own.outcome))) parts.push(...ofPackages(tables, advice, own));
   if (!advice.ops.length) parts.push("d9m knows no op and no package of this environment that can differ.");
   return parts.join(" ");
 }
@@ -47,7 +42,7 @@ function ofPackages(tables, advice, own) {
 }
 
 function packagesDiffer(tables, advice, sources) {
-  return `${phrases.join(homesOf(tables, sources))} can differ ${DIFFERS[advice.scope]}.`;
+  return `${phrases.join(homesOf(tables, sources))} ${DIFFERS[advice.scope]}.`;
 }
 
 // Outcome -> the sentence for the sources that have it, worst first.
@@ -131,7 +126,7 @@ const SAY = {
     if (switches.some((label) => advised.includes(label))) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"} under ${knownSwitches(tables, advice).length === 1 ? "it" : "them"}.`;
     return `${name} can differ between runs: no deterministic version of ${it(ops)} exists here.`;
   },
-  unsolved: (tables, advice, ops, names) => `${named(ops, names)} can differ ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
+  unsolved: (tables, advice, ops, names) => `${named(ops, names)} ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
   depends(tables, advice, ops, names) {
     const where = ops.map((op) => only(tables, op.sources));
     if (ops.length > MOST_BRANCHES || !where.every(Boolean)) {

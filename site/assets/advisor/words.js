@@ -2,16 +2,22 @@
 
 import * as phrases from "./phrases.js";
 
-// What an op does with the advised settings.
-export const DOES = {
-  "no-known-source": "repeats",
-  deterministic: "repeats",
-  solved: "repeats",
-  depends: "depends",
-  unknown: "nobody has checked",
-  raises: "raises an error",
-  unsolved: "can differ between runs",
+const DOES = { depends: "depends", unknown: "nobody has checked", raises: "raises an error" };
+
+// Scope -> what one op does, and what several do.
+export const PROMISES = {
+  run: ["repeats", "repeat"],
+  batch: ["gives the same bits in any batch", "give the same bits in any batch"],
+  hardware: ["gives the same bits on any machine", "give the same bits on any machine"],
 };
+
+// Scope -> what an op does that breaks the promise.
+export const DIFFERS = { run: "can differ between runs", batch: "can differ with the batch", hardware: "can differ between machines" };
+
+// What an op does with the advised settings.
+export function does(outcome, scope) {
+  return outcome === "unsolved" ? DIFFERS[scope] : DOES[outcome] ?? PROMISES[scope][0];
+}
 
 // One line: PyTorch 2.4 · CUDA · training · assumed: without torch.compile.
 export function environment(tables, advice) {

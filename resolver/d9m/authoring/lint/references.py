@@ -103,6 +103,9 @@ def _package_links(index: RecordIndex) -> Iterator[Link]:
     for at, path, package in index.parts(records.Package):
         if package.stock is not None:
             yield link(at, (*path, "stock"), package.stock)
+        for device, parts in package.builds.items():
+            for part in parts:
+                yield link(at, (*path, "builds", device), part)
     for at, path, release in index.parts(records.Release):
         for name in release.with_:
             yield link(at, (*path, "with", name), name)
@@ -133,6 +136,9 @@ def _op_links(index: RecordIndex) -> Iterator[Link]:
                     target,
                     known,
                 )
+        for place, name in _op_names(file.stands_for):
+            here = (*path, "stands_for", place)
+            yield Link(at, here, "op or name of this package", "ops", name, known)
         for field, named in (("defaults", file.defaults), ("facts", file.facts)):
             for name, facts in named.items():
                 here = (*path, field, name)

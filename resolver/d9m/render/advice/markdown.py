@@ -38,7 +38,8 @@ def _row(answer: Answer, op: OpAnswer) -> str:
     titles = {solution.label: solution.title for solution in answer.advice.solutions}
     with_ = " + ".join(titles.get(label, label) for label in op.solutions) or "-"
     since = "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
-    return f"| {_code(op.query)} | {words.DOES[op.outcome]} | {escape(with_)} | {since} |"
+    does = words.does(op.outcome, answer.advice.scope)
+    return f"| {_code(op.query)} | {does} | {escape(with_)} | {since} |"
 
 
 def _source(source: SourceAnswer) -> str:

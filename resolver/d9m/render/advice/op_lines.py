@@ -71,7 +71,9 @@ def write(page: Page, answer: Answer) -> None:
 def packages_lead(answer: Answer) -> bool:
     """Whether somebody named packages beside the framework, and no op."""
     homes = {answer.kb.home(source.id) for source in _of_packages(answer)}
-    return not answer.named_ops and not homes <= answer.kb.meta.prefixes.keys()
+    return not answer.named_ops and any(
+        answer.kb.packages[home].kind != "framework" for home in homes
+    )
 
 
 def _of_packages(answer: Answer) -> list[SourceAnswer]:
@@ -83,17 +85,27 @@ def _of_packages(answer: Answer) -> list[SourceAnswer]:
 
 
 def _write_packages(page: Page, answer: Answer, sources: Sequence[SourceAnswer]) -> None:
-    for source in sources:
+    for source in sorted(sources, key=lambda source: -WORST_LAST.index(source.outcome)):
         _package_line(page, answer, source)
         _write_hints(page, itertools.chain(_deciding([source]), _ways_out(answer, source)))
 
 
 def _worst(answer: Answer, ops: Sequence[OpAnswer]) -> list[OpAnswer]:
-    """The worst ops; none for somebody who asked about a package or a call."""
-    if packages_lead(answer) or any(helper.used for helper in answer.advice.helpers):
+    """The worst ops; for somebody who asked about a package those of that package, and none for
+    somebody who asked about a call.
+    """
+    if any(helper.used for helper in answer.advice.helpers):
         return []
+    if packages_lead(answer):
+        ops = [op for op in ops if not _is_of_framework(answer, op)]
     recorded = [op for op in ops if op.outcome != "no-known-source"]
     return sorted(recorded, key=lambda op: -WORST_LAST.index(op.outcome))[:MOST_OPS]
+
+
+def _is_of_framework(answer: Answer, op: OpAnswer) -> bool:
+    return all(
+        answer.kb.packages[answer.kb.home(source.id)].kind == "framework" for source in op.sources
+    )
 
 
 def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[OpAnswer]]:
@@ -153,10 +165,10 @@ def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
         yield "no record names a difference"
         return
     if op.outcome in ("deterministic", "solved"):
-        yield "repeat" if several else "repeats"
+        yield words.does(op.outcome, answer.advice.scope, several)
         return
     if not op.sources:
-        yield op.note or words.DOES[op.outcome]
+        yield op.note or _does(answer, op.outcome)
         return
     open_ = [source for source in op.sources if source.outcome == op.outcome]
     if op.outcome == "depends" and len(open_) > 1:
@@ -171,8 +183,8 @@ def _worse_branches(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     for source in sources:
         for outcome, branches in _by_outcome(source.possible):
             if outcome not in REPEATS:
-                parts[f"{_clauses(answer, branches)} {_it_does(outcome)}".strip()] = None
-    return f"{'; '.join(parts)}; otherwise it repeats"
+                parts[f"{_clauses(answer, branches)} {_it_does(answer, outcome)}".strip()] = None
+    return f"{'; '.join(parts)}; otherwise it {_does(answer, 'solved')}"
 
 
 def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
@@ -181,13 +193,13 @@ def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     elif source.outcome == "raises":
         yield f"{_raises(answer, source)}{_where(answer, source)}{_until(answer, source)}"
     elif source.outcome == "unsolved":
-        yield f"{words.DOES['unsolved']}{_where(answer, source)}"
+        yield f"{_does(answer, 'unsolved')}{_where(answer, source)}"
         if source.pending:
             yield "(a fix was announced, none has shipped)"
     elif source.outcome == "unknown":
-        yield _unknown(source)
+        yield _unknown(answer, source)
     else:
-        yield words.DOES[source.outcome]
+        yield _does(answer, source.outcome)
 
 
 def _raises(answer: Answer, source: SourceAnswer) -> str:
@@ -217,12 +229,12 @@ def _until(answer: Answer, source: SourceAnswer) -> str:
     return f": no deterministic version before {phrases.title(answer.kb, package)} {release}"
 
 
-def _unknown(source: SourceAnswer) -> str:
+def _unknown(answer: Answer, source: SourceAnswer) -> str:
     if source.last_verified is not None:
         seen = source.last_verified
         return (
             f"not checked in this release; in {seen.release}, the last one checked, it "
-            f"{words.DOES[seen.outcome]}"
+            f"{_does(answer, seen.outcome)}"
         )
     return source.note or "nobody has checked what happens here"
 
@@ -232,9 +244,10 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
     most = len(source.possible) if answer.everything else MOST_BRANCHES
     merged = _by_outcome(source.possible)
     first, *others = merged[:most]
-    parts = [f"{words.DOES[first[0]]} {_clauses(answer, first[1])}".rstrip()]
+    parts = [f"{_does(answer, first[0])} {_clauses(answer, first[1])}".rstrip()]
     for outcome, branches in others:
-        parts.append(f"{_clauses(answer, branches)} {_it_does(outcome)}".strip())
+        does = f"it {_does(answer, outcome)}" if outcome in REPEATS else _it_does(answer, outcome)
+        parts.append(f"{_clauses(answer, branches)} {does}".strip())
     if len(merged) > most:
         parts.append(f"{len(merged) - most} more cases: --all")
     return "; ".join(parts)
@@ -267,7 +280,7 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     for other in op.otherwise[:most]:
         where = phrases.condition(answer.kb, other.when)
         decide = f" ({_to_type(other.decide)})" if other.decide else ""
-        yield f"{where} {_it_does(other.outcome)}{decide}"
+        yield f"{where} {_it_does(answer, other.outcome)}{decide}"
 
 
 def _deciding(sources: Sequence[SourceAnswer]) -> Iterator[str]:
@@ -288,20 +301,28 @@ def _to_type(decide: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def _it_does(outcome: Outcome) -> str:
+def _does(answer: Answer, outcome: Outcome) -> str:
+    return words.does(outcome, answer.advice.scope)
+
+
+def _it_does(answer: Answer, outcome: Outcome) -> str:
     """What follows a condition: ``with XLA it can differ between runs``."""
     if outcome == "unknown":
         return "nobody has checked it"
     if outcome == "depends":
         return "it depends on more"
-    return "it needs more settings" if outcome == "solved" else f"it {words.DOES[outcome]}"
+    return "it needs more settings" if outcome == "solved" else f"it {_does(answer, outcome)}"
 
 
 def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
-    """The upgrade and the work-arounds."""
-    if source.outcome in ("raises", "unsolved"):
+    """The upgrade, the work-arounds, and the CPU."""
+    if source.outcome in REPEATS:
+        return
+    if source.outcome != "unknown":
         for package, release in (source.fixed_in or {}).items():
             yield f"upgrade to {phrases.title(answer.kb, package)} {release}"
-    if source.outcome in ("raises", "unsolved", "depends"):
-        for workaround in source.workarounds:
-            yield workaround.text
+    for workaround in source.workarounds:
+        yield workaround.text
+    elsewhere = any("CPU" in workaround.text for workaround in source.workarounds)
+    if source.outcome in ("raises", "unsolved") and "cpu" not in source.device and not elsewhere:
+        yield "or run it on the CPU: no record names a difference there"

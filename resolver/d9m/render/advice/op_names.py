@@ -26,9 +26,15 @@ def _short(query: str) -> str:
         return query
     if item.name.startswith(op_syntax.SUBSCRIPT) or not item.name.replace(".", "").isidentifier():
         return query
-    words = list(item.arguments.values())
+    words = [_argument(name, value) for name, value in item.arguments.items()]
     if len(item.directions) == 1:
         words.append(item.directions[0])
     pasted = query[query.find("(") :] if "(" in query and not item.arguments else ""
     name = item.name.rpartition(".")[2]
     return f"{name} ({', '.join(words)})" if words else name + pasted
+
+
+def _argument(name: str, value: str) -> str:
+    """``bilinear`` says what it is about; ``4`` and ``true`` do not: ``ndim=4``."""
+    speaks = value[:1].isalpha() and value not in ("true", "false", "none")
+    return value if speaks else f"{name}={value}"

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, SourceAnswer
-from d9m.render import phrases
+from d9m.render import phrases, words
 from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
 from d9m.resolve.conflicts import party
-
-_PROMISES = {
-    "run": ("repeats", "repeat"),
-    "batch": ("gives the same bits in any batch", "give the same bits in any batch"),
-    "hardware": ("gives the same bits on any machine", "give the same bits on any machine"),
-}
-"""Scope -> what one op does, and what several do."""
-
-_DIFFERS = {"run": "between runs", "batch": "with the batch", "hardware": "between machines"}
-"""Scope -> how something differs that does not keep the promise."""
 
 
 def sentences(answer: Answer) -> str:
@@ -29,10 +19,13 @@ def sentences(answer: Answer) -> str:
     parts = [*_faults(answer), *_left(answer)]
     ops = [op for op in advice.ops if op.query != "*"]
     own = next((op for op in advice.ops if op.query == "*"), None)
+    about_ops = _of_ops(answer, ops) if ops else []
+    if answer.named_ops:
+        parts += about_ops
     if own is not None and (not ops or own.outcome not in REPEATS or not answer.named_ops):
         parts += _of_packages(answer, own)
-    if ops:
-        parts += _of_ops(answer, ops)
+    if not answer.named_ops:
+        parts += about_ops
     if not advice.ops:
         parts.append("d9m knows no op and no package of this environment that can differ.")
     return " ".join(parts)
@@ -89,7 +82,7 @@ def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
     """What belongs to packages rather than to ops, worst first."""
     if own.outcome in REPEATS:
         homes = _homes(answer, own.sources)
-        does = _PROMISES[answer.advice.scope][len(homes) > 1]
+        does = words.PROMISES[answer.advice.scope][len(homes) > 1]
         return [f"{phrases.join(homes)} {does}{_with_settings(answer)}."]
     found: list[str] = []
     for outcome, say in _SAY_OF_PACKAGES.items():
@@ -100,14 +93,14 @@ def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
 
 
 def _packages_differ(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    return f"{phrases.join(_homes(answer, sources))} can differ {_DIFFERS[answer.advice.scope]}."
+    return f"{phrases.join(_homes(answer, sources))} {words.DIFFERS[answer.advice.scope]}."
 
 
 def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     homes = _homes(answer, sources)
     where = _only(answer, sources)
     if where:
-        does = _PROMISES[answer.advice.scope][len(homes) > 1]
+        does = words.PROMISES[answer.advice.scope][len(homes) > 1]
         return f"{phrases.join(homes)} {does} only {where}."
     do = "does" if len(homes) == 1 else "do"
     return f"What {phrases.join(homes)} {do} depends on how you use {_it(homes)}."
@@ -162,7 +155,7 @@ def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     if silent and len(silent) == len(good):
         found.append(_of_silent(answer, silent, _named(silent, names)))
     elif good:
-        one, many = _PROMISES[answer.advice.scope]
+        one, many = words.PROMISES[answer.advice.scope]
         counted = _counted(len(good), len(ops), names[good[0].query])
         verb = one if len(good) == 1 else many
         known = f", {len(silent)} of them as far as anybody knows" if silent else ""
@@ -243,8 +236,8 @@ def _errors(ops: Sequence[OpAnswer]) -> str:
 
 
 def _say_unsolved(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    differs = _DIFFERS[answer.advice.scope]
-    return f"{_named(ops, names)} can differ {differs}, and no setting here prevents it."
+    differ = words.DIFFERS[answer.advice.scope]
+    return f"{_named(ops, names)} {differ}, and no setting here prevents it."
 
 
 def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
@@ -256,7 +249,7 @@ def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
     if len(ops) > MOST_BRANCHES or not all(where):
         repeat = "repeats" if len(ops) == 1 else "repeat"
         return f"Whether {_named(ops, names)} {repeat} depends on what you have not said yet."
-    does = _PROMISES[answer.advice.scope][0]
+    does = words.PROMISES[answer.advice.scope][0]
     return " ".join(f"{names[op.query]} {does} only {there}." for op, there in zip(ops, where))
 
 

@@ -19,6 +19,8 @@ class Digester:
             self.name, self._digest, self._form = "crc32", zlib.crc32, "%08x"
         else:
             self.name, self._digest, self._form = "xxh3-64", found.xxh3_64_intdigest, "%016x"
+        self.width = len(self.of(b""))
+        """Of the text."""
 
     def of(self, data) -> str:
         """Of any object with a buffer."""

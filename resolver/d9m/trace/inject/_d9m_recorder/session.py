@@ -50,6 +50,17 @@ class Session:
             return
         self._since_end = True
         self.stream.add(line)
+        if self.stream.over or self.stream.closed:
+            self._stop()
+
+    def _stop(self) -> None:
+        """Nothing more can be written, or may be; the program goes on."""
+        self.on = False
+        if self.stream.failure is not None:
+            self.fault("the stream", self.stream.failure)
+        if not self.stream.closed:
+            self.stream.add(compact(["u", "size"]) + "\n")
+            self.stream.end({"ended": "size", "steps": self.step})
 
     def record(self, *items) -> None:
         self.add(compact(items) + "\n")
@@ -116,11 +127,8 @@ class Session:
         self.record("d", self.step, self._generators(), rule)
         self.stream.flush()
         self._since_end = False
-        if self.stream.failure is not None:
-            self.fault("the stream", self.stream.failure)
-        elif self.stream.full:
-            self.record("u", "size")
-            self.stream.end({"ended": "size", "steps": self.step + 1})
+        if self.stream.over or self.stream.closed:
+            self._stop()
 
     def _generators(self) -> dict:
         found: dict = {}

@@ -37,16 +37,13 @@ class Stream:
         self._last = time.monotonic()
         self._lock = threading.RLock()
         self.closed = False
+        self.over = False
+        """Whether it has become larger than it may."""
         self.failure: OSError | None = None
 
     @property
     def begun(self) -> bool:
         return self._file is not None
-
-    @property
-    def full(self) -> bool:
-        """Whether it has the size that it may have."""
-        return self._written + self._held > self._most
 
     def add(self, line: str) -> None:
         """`line` ends with a line break."""
@@ -101,5 +98,6 @@ class Stream:
     def _write(self, text: str) -> None:
         data = text.encode("utf-8", "backslashreplace")
         self._written += len(data)
+        self.over = self._written > self._most
         while data:
             data = data[os.write(self._file, data) :]  # type: ignore[arg-type]

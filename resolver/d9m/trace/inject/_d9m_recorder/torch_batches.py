@@ -9,7 +9,7 @@ import weakref
 PLAIN = (str, bytes, int, float, bool, complex, type(None))
 
 
-def begin(module, session, tensors, steps) -> None:
+def begin(module, session, steps) -> None:
     """Wrap the two methods that every DataLoader's iterator has."""
     iterator = module._BaseDataLoaderIter
     loaders = _Loaders()

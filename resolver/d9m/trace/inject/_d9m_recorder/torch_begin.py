@@ -6,7 +6,11 @@ from __future__ import annotations
 import glob
 import os
 
-from . import torch_batches, torch_settings
+from . import torch_batches, torch_modules, torch_settings
+from .torch_memory import Memories
+from .torch_mode import Window, make_mode
+from .torch_ops import Ops
+from .torch_place import Places
 from .torch_steps import Steps
 from .torch_tensors import Tensors
 
@@ -28,6 +32,7 @@ class Torch:
         self.tensors = Tensors(torch, session)
         self.steps = Steps(torch, session, self.tensors)
         self._settings = None
+        self._traced = OpLevel(self) if session.settings.level == "op" else None
 
     def begin(self) -> None:
         for statement in self.session.settings.python:
@@ -36,8 +41,12 @@ class Torch:
         self.steps.begin()
         self.watcher.when_imported(
             "torch.utils.data.dataloader",
-            lambda module: torch_batches.begin(module, self.session, self.tensors, self.steps),
+            lambda module: torch_batches.begin(module, self.session, self.steps),
         )
+        if self.session.settings.level == "module":
+            torch_modules.begin(self.torch, self.session, self.steps)
+        if self._traced is not None:
+            self._traced.begin()
 
     def about(self) -> dict:
         torch = self.torch
@@ -64,13 +73,59 @@ class Torch:
         return torch_settings.generators(self.torch, self.session.digester)
 
     def step_ended(self) -> None:
-        """Nothing is kept from step to step."""
+        if self._traced is not None:
+            self._traced.step_ended()
 
     def end(self) -> None:
         self.steps.end()
+        if self._traced is not None:
+            self._traced.end()
 
     def forked(self) -> None:
-        self.session.on = self.session.settings.holds(self.session.step)
+        if self._traced is not None:
+            self._traced.window.leave()
+
+
+class OpLevel:
+    """What there is at the level of ops alone: a mode, while a step is recorded."""
+
+    def __init__(self, framework) -> None:
+        torch, session = framework.torch, framework.session
+        self.session = session
+        self.watcher = framework.watcher
+        self.memories = Memories(torch, session, framework.tensors)
+        self.places = Places(torch, framework.steps)
+        self.ops = Ops(torch, session, self.memories, self.places)
+        self.mode = make_mode(torch, self.ops, framework.watcher)
+        self.window = Window(torch, self.mode)
+        framework.steps.text = self.memories.read
+
+    def begin(self) -> None:
+        if not hasattr(type(self.mode).__mro__[1], "ignore_compile_internals"):
+            self.watcher.when_imported("torch._dynamo", lambda _module: self._make_way())
+        self._fit()
+
+    def _make_way(self) -> None:
+        """Before torch 2.9, nothing is compiled under a mode, and that may last beyond it."""
+        self.session.unseen("compiled")
+        self.ops.working = False
+        self.window.leave()
+
+    def _fit(self) -> None:
+        """Have the mode where it is wanted, and nowhere else."""
+        if not (self.session.on and self.ops.working):
+            self.window.leave()
+        elif not self.window.enter():
+            self.session.unseen("mode")
+
+    def step_ended(self) -> None:
+        self.memories.sweep()
+        self.places.forget()
+        self._fit()
+
+    def end(self) -> None:
+        self.window.leave()
+        self.memories.end()
 
 
 def device(torch) -> str:

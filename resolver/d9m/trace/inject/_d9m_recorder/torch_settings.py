@@ -44,6 +44,16 @@ def generators(torch, digester) -> dict:
     return found
 
 
+def default_generator(torch, device):
+    """The one that an op on this device draws from; None where torch keeps it to itself."""
+    if device.type == "cpu":
+        return torch.default_generator
+    if device.type == "cuda" and torch.cuda.is_initialized():
+        index = torch.cuda.current_device() if device.index is None else device.index
+        return torch.cuda.default_generators[index]
+    return None
+
+
 def state(generator, digester) -> str:
     """Digest of a generator's state. No state of a GPU is waited for."""
     data = generator.get_state()

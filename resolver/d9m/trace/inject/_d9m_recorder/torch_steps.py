@@ -19,6 +19,7 @@ class Steps:
         self._stepping: list = []
         self._started = False
         self._off: list = []
+        self._width = session.digester.width
         self.each = session.settings.level != "step"
         """Whether the digest of each tensor is wanted, not only that of all."""
         self.text = tensors.digest
@@ -96,7 +97,7 @@ class Steps:
 
     def _write(self, letter: str, tensors: list) -> None:
         texts = [NONE if tensor is None else self.text(tensor) for tensor in tensors]
-        every = self._tensors.joined([text.partition(".")[0] for text in texts])
+        every = self._tensors.joined([text[: self._width] for text in texts])
         shown = texts if self.each else []
         self._session.add(json.dumps([letter, every, shown], separators=(",", ":")) + "\n")
 

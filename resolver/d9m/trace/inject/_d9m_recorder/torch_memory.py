@@ -1,0 +1,211 @@
+# pyright: basic
+"""Storages, followed through a recording: what is known of their content, and who wrote it.
+
+A storage is known by its address, which a weak reference keeps from being used again. Nothing is
+attached to tensors: attributes travel into what a program saves.
+"""
+
+from __future__ import annotations
+
+from .torch_tensors import NONE, dense
+
+MOST_VIEWS = 256
+"""Views of one storage whose digests are kept."""
+
+MOST_SPANS = 64
+"""Written parts of one storage that are told from each other."""
+
+GROWTH = 50_000
+"""Storages that may come until those that are gone are looked for."""
+
+
+class Memory:
+    """One storage. `state` is the letter of an input: `.`, `u`, `v` or `r`."""
+
+    __slots__ = ("epoch", "number", "seen", "size", "spans", "state", "weak")
+
+    def __init__(self, number: int, size: int, weak: int) -> None:
+        self.number = number
+        self.size = size
+        self.weak = weak
+        self.epoch = 0
+        """Grows with each write that is recorded."""
+        self.state = "."
+        self.spans: list = []
+        """In state `v`: (from, to) of the bytes that were written, in order."""
+        self.seen: dict = {}
+        """View -> (epoch, version, text, digest) when it was last digested."""
+
+
+class Memories:
+    """All storages that ops have read or written, and digests of tensors that name them."""
+
+    def __init__(self, torch, session, tensors) -> None:
+        self._torch = torch
+        self._tensors = tensors
+        self._at = session.digester.at
+        self._cached = session.settings.inputs == "cached"
+        self._known: dict = {}
+        self._count = 0
+        self._limit = GROWTH
+        self._simple = (torch.Tensor, torch.nn.Parameter)
+        self._strided = torch.strided
+
+    # What ops ask. Each returns the text of a record.
+
+    def read(self, tensor) -> str:
+        """Of a tensor as it is: an input, or a state."""
+        plain = self._plain(tensor)
+        if plain is None:
+            return self._tensors.digest(tensor)
+        memory, new = self._find(plain)
+        view = _view(plain)
+        version = 0 if plain.is_inference() else plain._version
+        known = memory.seen.get(view)
+        if known is not None and known[0] == memory.epoch:
+            if self._cached and known[1] == version:
+                return known[2]
+        else:
+            known = None
+        digest = self._digest(plain, view)
+        settled = self._letter(memory, view)
+        letter = "n" if new else settled
+        if known is not None and known[3] != digest:
+            letter = "x"
+        self._keep(memory, view, version, f"{digest}{settled}{memory.number}", digest)
+        return f"{digest}{letter}{memory.number}"
+
+    def wrote(self, tensor) -> str:
+        """Of a tensor that an op has just written."""
+        plain = self._plain(tensor)
+        if plain is None:
+            return self._tensors.digest(tensor)
+        memory, _new = self._find(plain)
+        view = _view(plain)
+        memory.epoch += 1
+        memory.seen.clear()
+        whole = self._cover(memory, view)
+        digest = self._digest(plain, view)
+        version = 0 if plain.is_inference() else plain._version
+        self._keep(memory, view, version, f"{digest}.{memory.number}", digest)
+        return f"{digest}{'.' if whole else '+'}{memory.number}"
+
+    def made(self, tensor) -> str:
+        """Of a tensor that an op returned: new, or a view of what is known."""
+        return self.read(tensor).replace("n", ".")
+
+    def blank(self, tensor) -> str:
+        """Of a tensor with memory that nobody has written."""
+        plain = self._plain(tensor)
+        if plain is None:
+            return NONE
+        memory, new = self._find(plain)
+        if new:
+            memory.state = "u"
+        return f"{NONE}.{memory.number}"
+
+    def collected(self, tensor) -> int | None:
+        """The number of a storage that a collective writes, now or soon."""
+        plain = self._plain(tensor)
+        if plain is None:
+            return None
+        memory, _new = self._find(plain)
+        memory.epoch += 1
+        memory.seen.clear()
+        memory.state = "r"
+        return memory.number
+
+    # Between steps.
+
+    def sweep(self) -> None:
+        """Forget storages that are gone."""
+        expired = self._torch.UntypedStorage._expired
+        gone = [key for key, memory in self._known.items() if expired(memory.weak)]
+        for key in gone:
+            self._torch.UntypedStorage._free_weak_ref(self._known.pop(key).weak)
+        self._limit = 2 * len(self._known) + GROWTH
+
+    def end(self) -> None:
+        for memory in self._known.values():
+            self._torch.UntypedStorage._free_weak_ref(memory.weak)
+        self._known.clear()
+
+    # How it is done.
+
+    def _plain(self, tensor):
+        """The tensor that has the memory; None where there are several, or none."""
+        if tensor.layout is not self._strided:
+            return None
+        if type(tensor) not in self._simple:
+            parts = self._tensors.parts(tensor)
+            if len(parts) != 1:
+                return None
+            tensor = parts[0]
+        return None if tensor.is_meta else tensor
+
+    def _find(self, tensor):
+        """What is known of a tensor's storage, and whether that is nothing."""
+        storage = tensor.untyped_storage()
+        key = storage._cdata
+        memory = self._known.get(key)
+        if memory is not None:
+            return memory, False
+        if len(self._known) > self._limit:
+            self.sweep()
+        memory = Memory(self._count, storage.nbytes(), storage._weak_ref())
+        self._count += 1
+        self._known[key] = memory
+        return memory, True
+
+    def _keep(self, memory: Memory, view, version: int, text: str, digest: str) -> None:
+        if len(memory.seen) >= MOST_VIEWS:
+            memory.seen.clear()
+        memory.seen[view] = memory.epoch, version, text, digest
+
+    def _digest(self, tensor, view) -> str:
+        if len(view) == 2 and tensor.device.type == "cpu":
+            return self._at(tensor.data_ptr(), view[1] - view[0])
+        return self._tensors.of_plain(tensor)
+
+    def _letter(self, memory: Memory, view) -> str:
+        if memory.state != "v" or len(view) != 2:
+            return memory.state
+        start, end = view
+        if any(first <= start and end <= last for first, last in memory.spans):
+            return "."
+        if any(first < end and start < last for first, last in memory.spans):
+            return "v"
+        return "u" if memory.spans else "v"
+
+    def _cover(self, memory: Memory, view) -> bool:
+        """Note that the view was written; whether that is the whole storage."""
+        if len(view) == 2 and view[1] - view[0] >= memory.size:
+            memory.state, memory.spans = ".", []
+            return True
+        if memory.state in "uv":
+            memory.state = "v"
+            if len(view) == 2:
+                memory.spans = _joined([*memory.spans, view])[:MOST_SPANS]
+                if memory.spans[0] == (0, memory.size):
+                    memory.state, memory.spans = ".", []
+        return False
+
+
+def _view(tensor):
+    """What tells views of one storage from each other: (from, to) in bytes, if it has no gaps."""
+    start = tensor.storage_offset() * tensor.element_size()
+    span = dense(tensor)
+    if span is not None:
+        return start, start + span
+    return start, tuple(tensor.shape), tensor.stride(), tensor.element_size()
+
+
+def _joined(spans: list) -> list:
+    """Spans in order, without those that touch."""
+    found: list = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found

@@ -1,0 +1,88 @@
+# pyright: basic
+"""The level of modules: what each module returned, and the gradients that came back to it."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+
+
+def begin(torch, session, steps) -> None:
+    """Wrap the call of every module. Compiled code folds the wrapper away."""
+    module_class = torch.nn.Module
+    original = module_class.__call__
+    names = _Names(session)
+    tensor = torch.Tensor
+    compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+
+    @functools.wraps(original)
+    def call(self, *arguments, **named):
+        if compiling() or not session.on:
+            return original(self, *arguments, **named)
+        names.inside.append(self)
+        try:
+            found = original(self, *arguments, **named)
+        finally:
+            names.inside.pop()
+        session.guarded("a module", write, self, found)
+        return found
+
+    def write(module, found) -> None:
+        number = names.number(module)
+        outputs = _tensors(found, tensor)
+        session.record("m", number, [steps.text(output) for output in outputs])
+        for output in outputs:
+            if output.requires_grad and not output.is_leaf and torch.is_grad_enabled():
+                output.register_hook(functools.partial(came_back, number))
+
+    def came_back(number: int, gradient) -> None:
+        if session.on:
+            session.guarded("a module's gradient", write_gradient, number, gradient)
+
+    def write_gradient(number: int, gradient) -> None:
+        session.record("h", number, [steps.text(gradient)])
+
+    module_class.__call__ = call
+    steps.at_end(lambda: setattr(module_class, "__call__", original))
+
+
+class _Names:
+    """Numbers of modules, and their paths below the outermost one that is being called."""
+
+    def __init__(self, session) -> None:
+        self.inside: list = []
+        """The modules that are being called, the outermost first."""
+        self._session = session
+        self._known: dict = {}
+        self._count = 0
+
+    def number(self, module) -> int:
+        known = self._known.get(id(module))
+        if known is not None and known[0]() is module:
+            return known[1]
+        number = self._count
+        self._count += 1
+        self._known[id(module)] = weakref.ref(module), number
+        self._session.record("M", number, self._path(module))
+        return number
+
+    def _path(self, module) -> str:
+        root = self.inside[0] if self.inside else module
+        name = type(root).__name__
+        for path, found in root.named_modules():
+            if found is module:
+                return f"{name}.{path}" if path else name
+        return type(module).__name__
+
+
+def _tensors(value, kind) -> list:
+    """Those in what a module returned."""
+    if isinstance(value, kind):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, (dict, list, tuple)):
+        return []
+    found: list = []
+    for element in inside:
+        found += _tensors(element, kind)
+    return found

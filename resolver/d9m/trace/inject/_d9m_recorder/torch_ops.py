@@ -1,0 +1,258 @@
+# pyright: basic
+"""Records of ops: what each read, which arguments it had, what it wrote."""
+
+from __future__ import annotations
+
+from json.encoder import encode_basestring_ascii as quoted
+
+from . import torch_settings
+from .stream import compact
+from .torch_plan import Plan, plan
+
+MOST_TEXT = 400
+"""Characters of an op's arguments; of longer ones a digest stands for the rest."""
+
+FAULTY_OPS = 20
+"""Ops whose recording may fail before none is recorded any more."""
+
+
+NUMBERS = (bool, int, float, complex)
+"""What stands in the place of a tensor as itself: `x * 2` calls an op that takes two tensors."""
+
+
+class Ops:
+    """Called by the mode around every op. A fault here never reaches the program."""
+
+    def __init__(self, torch, session, memories, places) -> None:
+        self.session = session
+        self.plans: dict = {}
+        self.working = True
+        """Whether calls are recorded; `viewing`: whether views are noticed."""
+        self.viewing = True
+        self._torch = torch
+        self._memories = memories
+        self._places = places
+        self._sites: dict = {}
+        self._count = 0
+        self._groups: dict = {}
+        self._failed = 0
+        self._tensor = torch.Tensor
+        self._strided = torch.strided
+        self._capturing = getattr(torch.cuda, "is_current_stream_capturing", None)
+
+    # What the mode calls.
+
+    def learn(self, function) -> Plan:
+        try:
+            found = plan(self._torch, function)
+        except Exception as fault:
+            self.session.fault(f"the schema of {function}", fault)
+            found = Plan(str(function), "")
+            found.passes = True
+        self.plans[function] = found
+        return found
+
+    def passed(self, frame) -> None:
+        try:
+            self._places.view(frame)
+        except Exception as fault:
+            self.viewing = False
+            self.session.fault("views", fault)
+
+    def before(self, plan: Plan, args, kwargs, frame):
+        """What `after` needs; None: this call is not recorded."""
+        if not self.working:
+            return None
+        try:
+            return self._before(plan, args, kwargs, frame)
+        except Exception as fault:
+            self._fail(plan, fault)
+            return None
+
+    def after(self, plan: Plan, about, found) -> None:
+        try:
+            if plan.collective:
+                self._collected(plan, about, found)
+            else:
+                self._after(plan, about, found)
+        except Exception as fault:
+            self._fail(plan, fault)
+
+    def _fail(self, plan: Plan, fault: Exception) -> None:
+        """This op is not recorded any more; after many, none is."""
+        plan.passes = True
+        self._failed += 1
+        self.working = self._failed < FAULTY_OPS
+        self.session.fault(plan.name, fault)
+
+    # Before.
+
+    def _before(self, plan: Plan, args, kwargs, frame):
+        read = self._memories.read
+        inputs, shapes, overwritten, written, texts = [], [], [], [], []
+        device = None
+        for name, tensors, is_read, is_written, value, default in _given(plan, args, kwargs):
+            if not tensors or isinstance(value, NUMBERS):
+                text = _shown(value) if value is not default else None
+                if text is not None and (default is None or value != default):
+                    texts.append(f"{name}={text}")
+                continue
+            for tensor in _tensors(value, self._tensor):
+                if device is None:
+                    device = tensor.device
+                if is_read:
+                    inputs.append(read(tensor))
+                    shapes.append(self._shape(tensor))
+                else:
+                    overwritten.append(self._shape(tensor))
+                if is_written:
+                    written.append(tensor)
+        device = device or kwargs.get("device") or "cpu"
+        if self._is_capturing(device):
+            self.session.unseen("cuda-graph")
+            return None
+        generator = self._generator(kwargs, args, device) if plan.random else ""
+        site = self._site(plan, (*shapes, *overwritten), device, frame)
+        group = None
+        if plan.collective:
+            group = _group(self._torch, plan, args, kwargs)
+        return site, ", ".join(texts), inputs, generator, written, group
+
+    def _shape(self, tensor):
+        if tensor.layout is not self._strided or tensor.is_contiguous():
+            return tensor.dtype, tensor.shape, None
+        return tensor.dtype, tensor.shape, tensor.stride()
+
+    def _is_capturing(self, device) -> bool:
+        if self._capturing is None or not str(device).startswith("cuda"):
+            return False
+        return self._torch.cuda.is_initialized() and self._capturing()
+
+    def _generator(self, kwargs, args, device) -> str:
+        """Seed and state of the generator that the op will draw from, as the last item."""
+        torch = self._torch
+        generator = kwargs.get("generator")
+        for value in args:
+            if isinstance(value, torch.Generator):
+                generator = value
+        if generator is None:
+            generator = torch_settings.default_generator(torch, torch.device(device))
+        if generator is None:
+            return ""
+        with torch._C._DisableTorchDispatch():
+            state = torch_settings.state(generator, self.session.digester)
+        return f',["{generator.initial_seed()}","{state}"]'
+
+    def _site(self, plan: Plan, shapes: tuple, device, frame) -> int:
+        phase, node, module, source = self._places.here(frame)
+        key = plan, phase, node, module, source, shapes, device
+        found = self._sites.get(key)
+        if found is None:
+            found = self._sites[key] = self._count
+            self._count += 1
+            file = None if source is None else [source[0], source[2], source[1]]
+            shown = [_described(shape) for shape in shapes]
+            items = [
+                "S", found, plan.name, plan.overload, phase, node, module, file, shown, str(device)
+            ]  # fmt: skip
+            self.session.add(compact(items) + "\n")
+        return found
+
+    # After.
+
+    def _after(self, plan: Plan, about, found) -> None:
+        site, arguments, inputs, generator, written, _group = about
+        memories = self._memories
+        new = memories.blank if plan.makes and not self._fills() else memories.made
+        outputs = [
+            new(tensor)
+            for tensor in _tensors(found, self._tensor)
+            if not any(tensor is one for one in written)
+        ]
+        outputs += [memories.wrote(tensor) for tensor in written]
+        self.session.add(
+            f'["o",{site},{quoted(self._cut(arguments))},{_listed(inputs)},{_listed(outputs)}'
+            f"{generator}]\n"
+        )
+        if plan.value:
+            self.session.record("v", site, repr(found))
+
+    def _fills(self) -> bool:
+        """Whether torch itself writes new memory, as it does in its deterministic mode."""
+        torch = self._torch
+        return (
+            torch.are_deterministic_algorithms_enabled()
+            and torch_settings.deterministic(torch).get("fill") is True
+        )
+
+    def _collected(self, plan: Plan, about, found) -> None:
+        _site, _arguments, inputs, _generator, written, group = about
+        number = self._groups.get(group, 0)
+        self._groups[group] = number + 1
+        new = [] if written else _tensors(found, self._tensor)
+        numbers = [self._memories.collected(tensor) for tensor in (*written, *new)]
+        storages = [storage for storage in numbers if storage is not None]
+        self.session.record("k", plan.name, group, number, inputs, storages)
+
+    def _cut(self, text: str) -> str:
+        if len(text) <= MOST_TEXT:
+            return text
+        return f"{text[:MOST_TEXT]}… {self.session.digester.of(text.encode())}"
+
+
+def _given(plan: Plan, args, kwargs):
+    """Name, holds tensors, is read, is written, value, default of each argument that was given."""
+    if plan.higher:
+        for value in (*args, *kwargs.values()):
+            yield "", True, True, False, value, None
+        return
+    count = len(args)
+    for index, (name, tensors, read, written, default) in enumerate(plan.arguments):
+        if index < count:
+            yield name, tensors, read, written, args[index], default
+        elif name in kwargs:
+            yield name, tensors, read, written, kwargs[name], default
+
+
+def _tensors(value, kind) -> list:
+    """Those in a value, however deep its lists are."""
+    if isinstance(value, kind):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        found: list = []
+        for element in value:
+            found += [element] if isinstance(element, kind) else _tensors(element, kind)
+        return found
+    return []
+
+
+def _described(shape) -> str:
+    kind, size, strides = shape
+    text = f"{str(kind).replace('torch.', '')}{list(size)}"
+    return text if strides is None else f"{text} strides {list(strides)}"
+
+
+def _shown(value) -> str | None:
+    """A value that is no tensor; None for what has no text that stays the same."""
+    if value is None or isinstance(value, (bool, int, float, complex, str)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_shown(element) or "?" for element in value) + "]"
+    text = str(value)
+    if " object at 0x" in text or "Generator" in type(value).__name__:
+        return None
+    return text.replace("torch.", "")
+
+
+def _listed(texts: list) -> str:
+    return '["' + '","'.join(texts) + '"]' if texts else "[]"
+
+
+def _group(torch, plan: Plan, args, kwargs) -> str:
+    """The name of a collective's group; empty if torch does not say."""
+    for name, _tensors, _read, _written, value, _default in _given(plan, args, kwargs):
+        if name == "group_name":
+            return str(value)
+        if name == "process_group":
+            return str(torch.distributed.ProcessGroup.unbox(value).group_name)
+    return ""
