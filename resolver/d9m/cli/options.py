@@ -21,7 +21,8 @@ Ops = Annotated[
         "--ops",
         "--op",
         metavar="LIST",
-        help="Ops to ask about: conv,bias_add. @FILE or - reads lines. Quote brackets.",
+        help="Ops to ask about: conv,bias_add. @FILE or - reads lines, @RUN a recording of "
+        "d9m trace. Quote brackets.",
     ),
 ]
 Device = Annotated[
@@ -223,11 +224,23 @@ def _items(text: str) -> list[str]:
         return _lines(sys.stdin, "standard input")
     if not text.startswith("@"):
         return op_syntax.split(text)
+    if os.path.isdir(text[1:]):
+        return _called(text[1:])
     try:
         with open(text[1:], encoding="utf-8") as file:
             return _lines(file, quote(text[1:]))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"--ops {quote(text)}: cannot be read: {reason(error)}") from None
+
+
+def _called(run: str) -> list[str]:
+    """The ops of a recorded run."""
+    from pathlib import Path
+
+    from d9m.kb.locate import open_knowledge_base
+    from d9m.trace.called_ops import called_ops
+
+    return list(called_ops(open_knowledge_base(), Path(run)).items)
 
 
 def _lines(file: TextIO, name: str) -> list[str]:

@@ -54,6 +54,10 @@ def command(
         str,
         typer.Option("--max-size", metavar="SIZE", help="Of a process's recording: 500MB, 2GB."),
     ] = "2GB",
+    ops: Annotated[
+        str | None,
+        typer.Option("--ops", metavar="RUN", help="Print its ops, as advise --ops @RUN asks."),
+    ] = None,
     export: Annotated[
         bool, typer.Option("--export", help="Print what a job file exports to be recorded.")
     ] = False,
@@ -64,15 +68,16 @@ def command(
     """Record what a program computes, step by step, as digests; its own code is not touched."""
     from d9m.errors import UsageError
 
-    asked = [
-        name for name, wanted in (("--export", export), ("--show", show is not None)) if wanted
-    ]
+    given = {"--export": export, "--show": show is not None, "--ops": ops is not None}
+    asked = [name for name, wanted in given.items() if wanted]
     if len(asked) > 1:
-        raise UsageError("--export and --show exclude each other")
+        raise UsageError(f"{asked[0]} and {asked[1]} exclude each other")
     if asked and program:
         raise UsageError(f"{asked[0]} runs no command")
     if show is not None:
         raise typer.Exit(_show(Path(show)))
+    if ops is not None:
+        raise typer.Exit(_ops(Path(ops)))
     wish = _wish(level, steps, inputs, step_by, max_size)
     path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
     if export:
@@ -134,4 +139,14 @@ def _show(path: Path) -> ExitCode:
     from d9m.trace.contents import contents
 
     output.write(trace.shown(contents(path), str(path)), None)
+    return ExitCode.ANSWERED
+
+
+def _ops(path: Path) -> ExitCode:
+    """A line for each op that a question can name; those that nobody knows are comments."""
+    from d9m.kb.locate import open_knowledge_base
+    from d9m.render import trace
+    from d9m.trace.called_ops import called_ops
+
+    output.write(trace.ops(called_ops(open_knowledge_base(), path)), None)
     return ExitCode.ANSWERED

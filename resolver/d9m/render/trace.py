@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from d9m.trace.called_ops import ProgramOps
 from d9m.trace.contents import KINDS, RunContents, StreamContents
 
 NOTHING = """\
@@ -52,6 +53,15 @@ def shown(found: RunContents, path: str) -> str:
         lines += ["", "No process was recorded."]
     if found.complaints:
         lines += ["", "Recording was incomplete:", *(f"  {line}" for line in found.complaints)]
+    return "\n".join(lines) + "\n"
+
+
+def ops(found: ProgramOps) -> str:
+    """Lines that `d9m advise --ops @FILE` reads."""
+    lines = list(found.items)
+    if found.unknown:
+        lines.append("# Without a record, and not in our catalogue of names:")
+        lines += [f"# {name}" for name in found.unknown]
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,110 @@
+"""The ops that a program really called, as items of a question (`--ops`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from d9m.environment.environment import Environment, Setup, describe
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model import op_syntax
+from d9m.resolve import op_lookup
+from d9m.trace import folder
+from d9m.trace.cure import queries
+from d9m.trace.findings import Cause
+from d9m.trace.reading import RecordStream
+from d9m.trace.stream_records import CalledOp, Site, StreamHeader, named_arguments
+
+
+class CallKind(msgspec.Struct, frozen=True):
+    """Calls of an op that are alike for the knowledge base."""
+
+    op: str
+    phase: str
+    node: str
+    arguments: tuple[tuple[str, str], ...]
+    dtype: str
+
+
+class ProgramOps(msgspec.Struct, frozen=True):
+    """What a program called. Every op is in one of both."""
+
+    items: tuple[str, ...]
+    """Items of a question, in the order of their first call."""
+    unknown: tuple[str, ...]
+    """Ops that neither a record nor a catalogue knows."""
+
+
+def called_ops(kb: KnowledgeBase, path: Path) -> ProgramOps:
+    """Raises DataError for what is no recording, UsageError for one without ops."""
+    folder.about(path)
+    streams = [RecordStream(file) for file in folder.streams(path)]
+    calls: dict[CallKind, None] = {}
+    for stream in streams:
+        calls.update(dict.fromkeys(_calls(stream)))
+    if not calls:
+        raise UsageError(
+            f"{path} holds no ops", tip="record them: d9m trace --level op --steps 1 -o RUN -- …"
+        )
+    environment = _environment(kb, streams[0].header)
+    items: dict[str, None] = {}
+    unknown: dict[str, None] = {}
+    for call in calls:
+        item = next(_understood(kb, environment, call), None)
+        if item is None:
+            unknown[call.op] = None
+        else:
+            items[item] = None
+    return ProgramOps(tuple(items), tuple(unknown))
+
+
+def _calls(stream: RecordStream) -> Iterator[CallKind]:
+    seen: set[tuple[int, str]] = set()
+    while (placed := stream.next()) is not None:
+        record = placed.record
+        if not isinstance(record, CalledOp) or (record.site, record.arguments) in seen:
+            continue
+        seen.add((record.site, record.arguments))
+        yield _kind(stream.sites[record.site], record.arguments)
+
+
+def _kind(site: Site, arguments: str) -> CallKind:
+    shape = site.shapes[0] if site.shapes else ""
+    named = tuple(named_arguments(arguments).items())
+    return CallKind(site.op, site.phase, site.node or "", named, shape.partition("[")[0])
+
+
+def _environment(kb: KnowledgeBase, header: StreamHeader) -> Environment:
+    """What the program ran on."""
+    packages = tuple(
+        (name, version) for name, version in header.packages.items() if name in kb.meta.prefixes
+    )
+    return describe(kb, Setup(packages, device=(header.device or "cpu").partition(":")[0]))
+
+
+def _understood(kb: KnowledgeBase, environment: Environment, call: CallKind) -> Iterator[str]:
+    """The ways to ask for an op that are understood, the most exact first."""
+    fact = kb.meta.facts["dtype"]
+    dtype = fact.parameters["dtype"].get(call.dtype, call.dtype)
+    for text in _texts(call, dtype if dtype != fact.default else ""):
+        try:
+            item = op_lookup.find(kb, environment, op_syntax.parse(text))
+        except UsageError:
+            continue
+        if item.lacks is None:
+            yield text
+
+
+def _texts(call: CallKind, dtype: str) -> Iterable[str]:
+    """Each query with the type of the first input, if it is not the usual one; then without."""
+    asked = Cause(
+        kind="op", process="", step=0, record=0,
+        op=call.op, phase=call.phase, node=call.node, arguments=dict(call.arguments),
+    )  # fmt: skip
+    for text in queries(asked):
+        if dtype and "dtype" not in text:
+            yield f"{text}:dtype={dtype}"
+        yield text
