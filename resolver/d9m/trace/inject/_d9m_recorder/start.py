@@ -17,6 +17,9 @@ FRAMEWORKS = {"torch": "torch_begin"}
 current = None
 """The session of this process, and what watches its imports: (Session, Watcher) or None."""
 
+_follows_forks = False
+"""What is registered for forks stays so for good."""
+
 
 def begin_from_environment() -> None:
     """As the launcher asked; nothing where it did not."""
@@ -28,14 +31,15 @@ def begin_from_environment() -> None:
 
 def begin(settings):
     """Record this process from here on."""
-    global current
+    global current, _follows_forks
     session, watcher = Session(settings), Watcher()
     current = session, watcher
     for name, recorder in FRAMEWORKS.items():
         watcher.when_imported(name, _starter(session, watcher, recorder))
     watcher.begin()
-    if hasattr(os, "register_at_fork"):
+    if not _follows_forks and hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)
+        _follows_forks = True
     return session
 
 
