@@ -56,9 +56,16 @@ def told(
         homeless = bool(releases) and not framework.extra and not ordinary & set(releases)
         if framework.release in releases or (homeless and has_names(framework, each)):
             found.append(each)
-    return list(
-        {ast.dump(each.tree): each for each in found}.values()
-    )  # comments make no difference to a run
+    return list({run_of(program): program for program in found}.values())
+
+
+def run_of(program: EmittedProgram) -> str:
+    """What happens when it runs: comments make no difference, nor does the loop that refuses to
+    run below the import of packages which no environment here has.
+    """
+    return "\n".join(
+        ast.dump(statement) for statement in program.tree.body if not isinstance(statement, ast.For)
+    )
 
 
 def has_names(framework: InstalledFramework, program: EmittedProgram) -> bool:
