@@ -12,6 +12,7 @@ import msgspec
 from d9m.scan import source
 from d9m.scan.expressions import dotted, is_main, tests_for_nothing
 from d9m.scan.facts import CodeScope, FileFacts, FileKind
+from d9m.scan.order_sources import OrderSources
 from d9m.scan.recording import Recorder
 from d9m.scan.source import Lines, UnreadableError
 from d9m.scan.standpoint import Standpoint
@@ -41,6 +42,7 @@ def read_text(
     try:
         reader = Reader(vocabulary, tree, Lines(text))
         reader.read(tree.body)
+        orders = reader.orders.orders(tree)
     except RecursionError:
         raise UnreadableError("it is nested too deeply") from None
     return FileFacts(
@@ -52,6 +54,7 @@ def read_text(
         assignments=tuple(reader.recorder.assignments),
         variables=tuple(reader.variables.found),
         called=tuple(reader.recorder.called),
+        orders=orders,
         is_entry=reader.is_entry,
         cells=cells,
     )
@@ -65,6 +68,7 @@ class Reader:
         self.scopes: list[CodeScope] = self.here.names.scopes
         self.recorder = Recorder(vocabulary, self.here)
         self.variables = Variables(self.here)
+        self.orders = OrderSources(vocabulary, self.here, lines)
         self.is_entry = False
         self._vocabulary = vocabulary
         self._branches = 0
@@ -88,6 +92,8 @@ class Reader:
             ast.IfExp: self._branching,
             ast.BoolOp: self._either,
             ast.Call: self._call,
+            ast.Set: self._set,
+            ast.BinOp: self._operation,
             **dict.fromkeys((ast.Constant, ast.Name, ast.Import, ast.ImportFrom), _nothing),
         }
 
@@ -196,6 +202,8 @@ class Reader:
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
     ) -> None:
+        if isinstance(node, ast.SetComp):
+            self.orders.shown(node)
         self.visit(node.generators[0].iter)
         names: set[str] = set()
         for generator in node.generators:
@@ -272,6 +280,16 @@ class Reader:
             self.visit(part)
         self.here.fallback = fallback
 
+    def _set(self, node: ast.Set) -> None:
+        self.orders.shown(node)
+        for part in node.elts:
+            self.visit(part)
+
+    def _operation(self, node: ast.BinOp) -> None:
+        self.orders.operation(node)
+        self.visit(node.left)
+        self.visit(node.right)
+
     def _call(self, node: ast.Call) -> None:
         name = self.here.resolve(node.func)
         if isinstance(node.func, ast.Attribute):
@@ -281,6 +299,7 @@ class Reader:
             self.visit(node.func)
         self.variables.called(node, name)
         self.recorder.call(node, name)
+        self.orders.called(node, name)
         for part in node.args:
             self.visit(part)
         for keyword in node.keywords:

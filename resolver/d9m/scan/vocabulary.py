@@ -75,6 +75,10 @@ class Vocabulary:
     def marks(self, field: str) -> Marks:
         return Marks(name for marks in self.kb.code.values() for name in getattr(marks, field))
 
+    def is_own_method(self, name: str) -> bool:
+        """Whether objects of other libraries lack a method of this name."""
+        return name in self._own_methods
+
     def draws_of(self, marks: CodeMarks) -> tuple[Marks, Marks]:
         """The calls that draw from the generator of a library, and those among them that do not."""
         return Marks(marks.draws), Marks(marks.no_draws)

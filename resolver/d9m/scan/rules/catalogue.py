@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from d9m.scan.rules import ops, programs, seeds, switches, upkeep, variables
+from d9m.scan.rules import ops, order, programs, seeds, switches, upkeep, variables
 from d9m.scan.rules.rule import ScanRule
 
 
@@ -22,6 +22,8 @@ RULES: tuple[ScanRule, ...] = tuple(
             *switches.RULES,
             *programs.RULES,
             *seeds.RULES,
+            *order.HASHES,
+            *order.RULES,
             *ops.RULES,
             *programs.POLICY,
             *upkeep.RULES,

@@ -160,6 +160,10 @@ torch.sum(x, 0).backward()
 )
 
 
+_RARE = ("uninitialised-memory", "tie-break", "tie-breaking")
+"""Mechanisms that need an accident: equal values, or memory that nobody fills."""
+
+
 def _check_varies(project: Project) -> Iterator[Objection]:
     for asked in _asked(project):
         source = _worst(asked.answer)
@@ -170,9 +174,11 @@ def _check_varies(project: Project) -> Iterator[Objection]:
             continue
         on = f" on {asked.only_oldest}" if asked.only_oldest else ""
         why = "the switch only warns" if warned else "no setting makes it repeat"
+        rare = project.kb.sources[source.id].mechanism in _RARE
         yield Objection(
             path=asked.path,
             place=asked.call.place,
+            severity="hint" if rare else None,
             message=f"{_shown(asked.call)} can differ between runs{on}: {why}.",
             way_out=_way_out(source),
             because=(Because(f"sources/{source.id}", source.outcome, source.fixed_in),),
@@ -206,9 +212,11 @@ torch.sum(x, 0).backward()
 
 
 def answers(project: Project, program: Program) -> Iterator[tuple[WrittenCall, OpAnswer]]:
-    """The ops of a program that can have gradients, with what the records say of each."""
-    for path, facts in program.files.items():
-        for call in facts.calls:
+    """The ops near the entry of a program that can have gradients, with what the records say of
+    each.
+    """
+    for path in sorted(program.near):
+        for call in program.files[path].calls:
             answer = None if call.without_gradients else answer_to(project, path, call)
             if answer is not None:
                 yield call, answer

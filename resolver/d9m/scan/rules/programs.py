@@ -75,7 +75,7 @@ def _varying(project: Project, program: Program) -> list[str]:
     """Names of the ops of a program that vary with nothing set."""
     found: dict[str, None] = {}
     for call, answer in answers(project, program):
-        if answer.default == "nondeterministic":
+        if any(_varies_by_itself(project, source) for source in answer.sources):
             found[call.name.rpartition(".")[2]] = None
     return list(found)
 
@@ -147,10 +147,19 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
     return list(found)
 
 
+_OFTEN = "atomic-float-add"
+"""The mechanism that shows in every other run; others need several streams, or unset memory."""
+
+
+def _varies_by_itself(project: Project, source: SourceAnswer) -> bool:
+    mechanism = project.kb.sources[source.id].mechanism
+    return source.default == "nondeterministic" and not source.when and mechanism == _OFTEN
+
+
 def _needs_switch(project: Project, source: SourceAnswer, setting: str) -> bool:
     labels = {label for label, _solution in project.knowledge.switches().values()}
     named = {label for either in source.alternatives for label in either}
-    if source.default != "nondeterministic" or not named & labels:
+    if not _varies_by_itself(project, source) or not named & labels:
         return False
     solutions = [project.kb.solution(label)[1] for label in sorted(named)]
     return not any(turn.name == setting for solution in solutions for turn in solution.settings)

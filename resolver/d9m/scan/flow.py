@@ -1,0 +1,310 @@
+"""From something without a fixed order to the consumer that builds on its order.
+
+A value is followed inside one function: through the names that it is given to, loops, and lists
+that a loop fills. What the rules ask for is only whether the order reaches something that depends
+on it: an index, a number, a shuffle, a split.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from d9m.scan.expressions import dotted
+from d9m.scan.facts import Order
+from d9m.scan.names import Names
+from d9m.scan.source import Lines
+from d9m.scan.vocabulary import Vocabulary
+
+OrderKind: TypeAlias = Literal["listing", "set", "completion"]
+
+_DEEPEST = 6
+_SORTING = ("sort", "sorted")
+
+
+class Consumer(msgspec.Struct, frozen=True):
+    """A consumer that builds on an order."""
+
+    what: str
+    node: ast.expr | ast.stmt
+    sure: bool = True
+
+
+class Flow:
+    """Follows values through one file."""
+
+    def __init__(
+        self, tree: ast.Module, names: Names, vocabulary: Vocabulary, lines: Lines
+    ) -> None:
+        self._names = names
+        self._vocabulary = vocabulary
+        self._lines = lines
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._scopes: dict[ast.AST, int] = {tree: 0}
+        self._tree = tree
+
+    def orders(self, sources: Sequence[tuple[OrderKind, ast.expr, str]]) -> list[Order]:
+        """What builds on the order of these expressions: kind, node and name of each."""
+        if not sources:
+            return []
+        self._connect()
+        found: list[Order] = []
+        for kind, node, name in sources:
+            use = self._consumer(node, 0, kind, False)
+            if use is not None:
+                found.append(self._order(kind, node, name, use))
+        return found
+
+    def _connect(self) -> None:
+        for node in ast.walk(self._tree):
+            for child in ast.iter_child_nodes(node):
+                self._parents[child] = node
+
+    def _order(self, kind: OrderKind, node: ast.expr, name: str, use: Consumer) -> Order:
+        return Order(
+            kind=kind,
+            name=name,
+            place=self._lines.spot(node),
+            consumer=use.what,
+            sure=use.sure,
+            consumer_place=self._lines.spot(use.node),
+            subject=ast.unparse(node)[:100],
+            wrap=self._lines.spot(node) if kind != "completion" else None,
+            scope=self._scope(node),
+        )
+
+    def _scope(self, node: ast.AST) -> int:
+        while node in self._parents:
+            node = self._parents[node]
+            if node in self._names.numbers:
+                return self._names.numbers[node]
+        return 0
+
+    def _function(self, node: ast.AST) -> ast.AST:
+        """The function or module around a node."""
+        while node in self._parents:
+            node = self._parents[node]
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+                break
+        return node
+
+    # --- one value ---------------------------------------------------------------------
+
+    def _consumer(
+        self, node: ast.expr, depth: int, kind: OrderKind, listed: bool
+    ) -> Consumer | None:
+        """What builds on the order of an expression; `listed`: it has places by now."""
+        if depth > _DEEPEST:
+            return None
+        parent = self._parents.get(node)
+        if isinstance(parent, ast.Call):
+            return self._by_call(parent, node, depth, kind, listed)
+        if isinstance(parent, ast.Subscript) and parent.value is node:
+            return self._by_subscript(parent)
+        if isinstance(parent, ast.Return) and kind == "completion" and listed:
+            return Consumer("the list that is returned", parent, False)
+        if isinstance(parent, ast.Starred):
+            return self._consumer(parent, depth + 1, kind, listed)
+        if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add):
+            return self._consumer(parent, depth + 1, kind, listed)
+        if isinstance(parent, ast.List | ast.Tuple) and isinstance(node, ast.Starred):
+            return self._consumer(parent, depth + 1, kind, True)
+        if isinstance(parent, ast.comprehension) and parent.iter is node:
+            return self._by_comprehension(parent, depth, kind)
+        if isinstance(parent, ast.For) and parent.iter is node:
+            return self._by_loop(parent, depth, kind)
+        if isinstance(parent, ast.IfExp) and parent.test is not node:
+            return self._consumer(parent, depth + 1, kind, listed)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            return self._by_name(parent, parent.targets[0], depth, kind, listed)
+        if isinstance(parent, ast.AnnAssign):
+            return self._by_name(parent, parent.target, depth, kind, listed)
+        return None
+
+    def _by_call(
+        self, call: ast.Call, node: ast.expr, depth: int, kind: OrderKind, listed: bool
+    ) -> Consumer | None:
+        if node is call.func or node not in call.args:
+            return None
+        name = self._names.resolve(self._scope(call), call.func, call.lineno)
+        if name is None:
+            return None
+        if name in self._vocabulary.order_blind:
+            return None
+        if name in self._vocabulary.order_bound and node is call.args[0]:
+            return Consumer(_text(call), call)
+        if name == "builtins.enumerate":
+            return self._by_numbers(call, depth, kind)
+        if name in ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.array"):
+            return self._consumer(call, depth + 1, kind, True)
+        if name in ("builtins.map", "builtins.filter") and node is call.args[-1]:
+            return self._consumer(call, depth + 1, kind, listed)
+        return None
+
+    def _by_numbers(self, call: ast.Call, depth: int, kind: OrderKind) -> Consumer | None:
+        """``enumerate``: its number must be used for something that stays."""
+        parent = self._parents.get(call)
+        if isinstance(parent, ast.comprehension) and isinstance(parent.target, ast.Tuple):
+            number = parent.target.elts[0]
+            outer = self._parents[parent]
+            if isinstance(outer, ast.DictComp) and isinstance(number, ast.Name):
+                kept = _uses(outer.value, number.id) or _uses(outer.key, number.id)
+                return Consumer(_text(call), call) if kept else None
+            return None
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
+            return Consumer(_text(parent), parent) if parent.func.id == "dict" else None
+        if isinstance(parent, ast.For) and isinstance(parent.target, ast.Tuple):
+            number = parent.target.elts[0]
+            if isinstance(number, ast.Name) and _kept(parent, number.id):
+                return Consumer(_text(call), call)
+        return None
+
+    def _by_subscript(self, node: ast.Subscript) -> Consumer | None:
+        if not isinstance(node.ctx, ast.Load):
+            return None
+        if isinstance(node.slice, ast.Slice):
+            whole = node.slice.lower is None and node.slice.upper is None
+            return None if whole else Consumer(_text(node), node)
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+            return None
+        return Consumer(_text(node), node)
+
+    def _by_comprehension(
+        self, part: ast.comprehension, depth: int, kind: OrderKind
+    ) -> Consumer | None:
+        outer = self._parents[part]
+        if isinstance(outer, ast.ListComp | ast.GeneratorExp):
+            return self._consumer(outer, depth + 1, kind, isinstance(outer, ast.ListComp))
+        return None
+
+    def _by_name(
+        self, statement: ast.stmt, target: ast.expr, depth: int, kind: OrderKind, listed: bool
+    ) -> Consumer | None:
+        """A name that is given the value: what builds on it later in the function."""
+        written = dotted(target)
+        if written is None:
+            return None
+        if written.startswith("self."):
+            reads = self._reads_in_class(statement, written)
+        else:
+            reads = self._reads(self._function(statement), written, statement)
+        uses = sorted(reads, key=lambda node: (node.lineno, node.col_offset))
+        if any(self._is_sorted_in_place(node) for node in uses[:1]):
+            return None
+        if any(self._is_length_test(node) for node in uses):
+            return None
+        for node in uses:
+            if self._is_sorted_in_place(node):
+                return None
+            found = self._consumer(node, depth + 1, kind, listed)
+            if found is not None:
+                return found
+        return None
+
+    def _reads(self, function: ast.AST, written: str, statement: ast.stmt) -> Iterator[ast.expr]:
+        """Where a function reads a name until it is given something else."""
+        end = statement.end_lineno or statement.lineno
+        last = float("inf")
+        found: list[ast.expr] = []
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Name | ast.Attribute) or dotted(node) != written:
+                continue
+            if node.lineno <= end:
+                continue
+            if isinstance(node.ctx, ast.Store):
+                stored = self._parents.get(node)
+                whole = isinstance(stored, ast.Assign) and stored.end_lineno
+                last = min(last, whole or node.lineno)
+            elif isinstance(node.ctx, ast.Load):
+                found.append(node)
+        return (node for node in found if node.lineno <= last)
+
+    def _reads_in_class(self, statement: ast.stmt, written: str) -> list[ast.expr]:
+        """Where the methods of a class read an attribute; none if it is given something else, or
+        sorted, in another place.
+        """
+        around: ast.AST = statement
+        while around in self._parents and not isinstance(around, ast.ClassDef):
+            around = self._parents[around]
+        found: list[ast.expr] = []
+        for node in ast.walk(around):
+            if not isinstance(node, ast.Attribute) or dotted(node) != written:
+                continue
+            if isinstance(node.ctx, ast.Load):
+                if self._is_sorted_in_place(node):
+                    return []
+                found.append(node)
+            elif self._parents.get(node) is not statement:
+                return []
+        return found
+
+    def _is_sorted_in_place(self, node: ast.expr) -> bool:
+        parent = self._parents.get(node)
+        return isinstance(parent, ast.Attribute) and parent.attr in _SORTING
+
+    def _is_length_test(self, node: ast.expr) -> bool:
+        """``len(files) == 1``: one element has no order."""
+        call = self._parents.get(node)
+        test = self._parents.get(call) if isinstance(call, ast.Call) else None
+        return (
+            isinstance(test, ast.Compare)
+            and isinstance(call, ast.Call)
+            and (isinstance(call.func, ast.Name) and call.func.id == "len")
+        )
+
+    def _by_loop(self, loop: ast.For, depth: int, kind: OrderKind) -> Consumer | None:
+        """A list that the loop fills takes its order over."""
+        for statement in loop.body:
+            for node in ast.walk(statement):
+                filled = _filled(node)
+                if filled is None or not self._is_plain_list(loop, filled):
+                    continue
+                after = self._by_name(loop, filled, depth + 1, kind, True)
+                if after is not None:
+                    return after
+        return None
+
+    def _is_plain_list(self, loop: ast.For, filled: ast.expr) -> bool:
+        """Whether the list is made before the loop, not in it."""
+        written = dotted(filled)
+        if written is None:
+            return False
+        inside = (
+            node
+            for node in ast.walk(loop)
+            if isinstance(node, ast.Assign) and dotted(node.targets[0]) == written
+        )
+        return next(inside, None) is None
+
+
+def _filled(node: ast.AST) -> ast.expr | None:
+    """The list of ``files.append(…)``."""
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("append", "extend")
+    ):
+        return node.func.value
+    return None
+
+
+def _uses(node: ast.AST, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+
+
+def _kept(loop: ast.For, number: str) -> bool:
+    """Whether a loop stores its number under a key: ``index[name] = i``."""
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
+            continue
+        if isinstance(node.value, ast.Name) and node.value.id == number:
+            return True
+    return False
+
+
+def _text(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else f"{text[:57]}..."

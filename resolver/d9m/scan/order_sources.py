@@ -1,0 +1,154 @@
+"""Expressions without a fixed order, found while a file is read."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from d9m.scan.facts import Order
+from d9m.scan.flow import Flow, OrderKind
+from d9m.scan.source import Lines
+from d9m.scan.standpoint import Standpoint
+from d9m.scan.vocabulary import Vocabulary
+
+_TEXT = re.compile(
+    r"(?i)name|key|path|word|file|token|char|tag|vocab|text|string|str\b|split\(|url|[\"']"
+)
+_NUMBERS = re.compile(
+    r"(?i)\b(range|len|int|floor|ceil|arange|round|sum|min|max)\(|ids?\b|idx|ind(ex|ices)|rank|size"
+    r"|num|count|\.tolist\(\)|shape|dim|axis|axes|year|epoch|step|port|pid"
+)
+
+
+class OrderSources:
+    """Collects what has no order, and follows it once the file is read."""
+
+    def __init__(self, vocabulary: Vocabulary, here: Standpoint, lines: Lines) -> None:
+        self._vocabulary = vocabulary
+        self._here = here
+        self._lines = lines
+        self._found: list[tuple[OrderKind, ast.expr, str]] = []
+        self._direct: list[Order] = []
+
+    def called(self, node: ast.Call, name: str | None) -> None:
+        """A listing, a set, results as they are ready, a hash of text, an order by identity."""
+        vocabulary = self._vocabulary
+        if name is None:
+            if isinstance(node.func, ast.Attribute) and self._lists(node.func):
+                self._found.append(("listing", node, node.func.attr))
+            elif isinstance(node.func, ast.Attribute) and self._completes(node.func):
+                self._found.append(("completion", node, node.func.attr))
+            return
+        if name in vocabulary.listings:
+            self._found.append(("listing", node, name))
+        elif name in vocabulary.completions:
+            self._found.append(("completion", node, name))
+        elif name == "builtins.set" and len(node.args) == 1 and not _is_numeric(node.args[0]):
+            self._found.append(("set", node, "set"))
+        elif name == "builtins.sorted":
+            self._by_identity(node)
+
+    def shown(self, node: ast.Set | ast.SetComp) -> None:
+        """A set as it is written."""
+        elements = node.elts if isinstance(node, ast.Set) else [node.elt]
+        if not all(map(_is_numeric, elements)) and (
+            isinstance(node, ast.SetComp) or len(elements) > 1
+        ):
+            self._found.append(("set", node, "set"))
+
+    def orders(self, tree: ast.Module) -> tuple[Order, ...]:
+        flow = Flow(tree, self._here.names, self._vocabulary, self._lines)
+        return (*flow.orders(self._found), *self._direct)
+
+    def _completes(self, func: ast.Attribute) -> bool:
+        return f".{func.attr}" in self._vocabulary.completions
+
+    def _lists(self, func: ast.Attribute) -> bool:
+        method = f".{func.attr}"
+        if method not in self._vocabulary.listing_methods:
+            return False
+        return self._vocabulary.is_own_method(func.attr) or self._is_folder(func.value)
+
+    def _is_folder(self, node: ast.expr) -> bool:
+        """Whether an object is a path, as far as the function shows."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            return True
+        if isinstance(node, ast.Call):
+            return self._here.resolve(node.func) in self._vocabulary.listing_makers.names
+        if isinstance(node, ast.Name):
+            bound, _here = self._here.names.bindings(self._here.scope, node.id)
+            values = [each.value for each in bound if each.value is not None]
+            if any(value is not node and self._makes_folder(value) for value in values):
+                return True
+            marks = self._vocabulary.listing_makers.names
+            return any(
+                each.annotation is not None
+                and self._here.names.resolve(each.scope, each.annotation, each.line) in marks
+                for each in bound
+            )
+        return False
+
+    def _makes_folder(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call):
+            return self._here.resolve(node.func) in self._vocabulary.listing_makers.names
+        return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+
+    def _by_identity(self, node: ast.Call) -> None:
+        for keyword in node.keywords:
+            key = keyword.value
+            if keyword.arg != "key" or not isinstance(key, ast.Name):
+                continue
+            name = self._here.resolve(key)
+            if name in ("builtins.id", "builtins.hash"):
+                self._direct.append(
+                    Order(
+                        kind="identity",
+                        name=key.id,
+                        place=self._lines.spot(node),
+                        consumer=ast.unparse(node)[:60],
+                        consumer_place=self._lines.spot(node),
+                        scope=self._here.scope,
+                    )
+                )
+
+    def operation(self, node: ast.BinOp) -> None:
+        """``hash(name) % 10``: the hash of a text decides a number."""
+        call = node.left
+        if not isinstance(node.op, ast.Mod | ast.BitAnd) or not isinstance(call, ast.Call):
+            return
+        if self._here.resolve(call.func) != "builtins.hash" or len(call.args) != 1:
+            return
+        function = self._here.names.scopes[self._here.scope].name.rpartition(".")[2]
+        if function == "__hash__" or _is_numeric(call.args[0]):
+            return
+        self._direct.append(
+            Order(
+                kind="hash",
+                name="hash",
+                place=self._lines.spot(call),
+                consumer=ast.unparse(node)[:60],
+                consumer_place=self._lines.spot(node),
+                sure=_is_text(call.args[0]),
+                subject=ast.unparse(call.args[0])[:60],
+                scope=self._here.scope,
+            )
+        )
+
+
+def _is_numeric(node: ast.expr) -> bool:
+    """Whether an expression, or what it holds, looks like whole numbers: their order is fixed."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float)
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return all(map(_is_numeric, node.elts))
+    text = ast.unparse(node)[:200]
+    return bool(_NUMBERS.search(text)) and not _TEXT.search(text)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return bool(_TEXT.search(ast.unparse(node)[:200]))
+
+
+def is_surely_text(subject: str) -> bool:
+    """Whether the elements of an expression as written look like texts."""
+    return bool(_TEXT.search(subject)) and not _NUMBERS.search(subject)

@@ -1,0 +1,207 @@
+"""Order: does something without a fixed order decide which sample is which?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.scan.facts import Order
+from d9m.scan.finding import Fix, RelatedSpot, TextEdit
+from d9m.scan.order_sources import is_surely_text
+from d9m.scan.project import Project
+from d9m.scan.rules.rule import Objection, ScanRule
+
+
+def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
+    for path, facts in project.python.items():
+        for order in facts.orders:
+            if order.kind == kind:
+                yield path, order
+
+
+def _sorted(order: Order) -> Fix | None:
+    spot = order.wrap
+    if spot is None:
+        return None
+    edits = [
+        TextEdit((spot.line, spot.column), (spot.line, spot.column), "sorted("),
+        TextEdit((spot.end_line, spot.end_column), (spot.end_line, spot.end_column), ")"),
+    ]
+    return Fix(True, "Sort it", edits)
+
+
+def _built_on(path: str, order: Order) -> tuple[RelatedSpot, ...]:
+    if order.consumer_place.line == order.place.line:
+        return ()
+    return (RelatedSpot(path, order.consumer_place.line, f"{order.consumer} builds on it"),)
+
+
+def _where(order: Order) -> str:
+    line = order.consumer_place.line
+    return f"{order.consumer} in line {line}" if line != order.place.line else order.consumer
+
+
+def _check_listing(project: Project) -> Iterator[Objection]:
+    for path, order in _orders(project, "listing"):
+        yield Objection(
+            path=path,
+            place=order.place,
+            severity=None if order.sure else "hint",
+            message=(
+                f"{order.name}() lists in no fixed order, and {_where(order)} builds on it: "
+                "another order on another machine."
+            ),
+            way_out=f"sorted({order.subject})",
+            related=_built_on(path, order),
+            fix=_sorted(order),
+        )
+
+
+UNSORTED_LISTING = ScanRule(
+    code="unsorted-listing",
+    family="order",
+    severity="warning",
+    title="The order of a folder decides which sample is which",
+    why="""os.listdir, glob and Path.iterdir list files in the order of the file system, which
+    is another one after a copy, on another disk, on another machine. A shuffle with a fixed
+    seed, a split, an index or a number of a class that builds on it is then another one, too.
+    Sort the list.""",
+    silent="""The list is sorted, counted, searched, or handled one by one.""",
+    bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
+    good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
+    fixable="safe",
+    check=_check_listing,
+)
+
+
+def _check_set(project: Project) -> Iterator[Objection]:
+    for path, order in _orders(project, "set"):
+        sure = order.sure and is_surely_text(order.subject)
+        yield Objection(
+            path=path,
+            place=order.place,
+            severity=None if sure else "hint",
+            confidence="sure" if sure else "likely",
+            message=(
+                f"The order of a set of strings differs in every process, and {_where(order)} "
+                "builds on it."
+            ),
+            way_out=f"sorted({order.subject})",
+            related=_built_on(path, order),
+            fix=_sorted(order),
+        )
+
+
+SET_ORDER = ScanRule(
+    code="set-order",
+    family="order",
+    severity="warning",
+    title="The order of a set of strings decides a number or a choice",
+    why="""Strings hash with a salt that Python draws when it starts, so a set of them has
+    another order in every process, unless PYTHONHASHSEED is fixed outside. Classes that are
+    numbered from a set, samples that are drawn from one, its first element: other ones in every
+    run. Sort the set.""",
+    silent="""The set is sorted, tested or counted, or it holds whole numbers. Where the text
+    does not say what it holds, this is a hint.""",
+    bad="names = load_names()\nindex = {name: i for i, name in enumerate(set(names))}\n",
+    good="names = load_names()\nindex = {name: i for i, name in enumerate(sorted(set(names)))}\n",
+    fixable="safe",
+    check=_check_set,
+)
+
+
+def _check_hash(project: Project) -> Iterator[Objection]:
+    for path, order in _orders(project, "hash"):
+        yield Objection(
+            path=path,
+            place=order.place,
+            severity=None if order.sure else "hint",
+            confidence="sure" if order.sure else "likely",
+            message=(
+                f"The hash of a string differs in every process; {order.consumer} is another "
+                "number in every run."
+            ),
+            way_out=f"zlib.crc32({order.subject}.encode())",
+        )
+
+
+STRING_HASH = ScanRule(
+    code="string-hash",
+    family="seeds",
+    severity="error",
+    title="The hash of a string decides a number",
+    why="""hash() of a string is salted anew in every process. A bucket, a split or a seed that
+    is made from it is another one in every run. zlib.crc32 and hashlib give the same number
+    everywhere.""",
+    silent="""The hash is one of numbers, stands in __hash__, or is only compared. Where the
+    text does not say what is hashed, this is a hint.""",
+    bad='bucket = hash("name") % 10\n',
+    good='import zlib\n\nbucket = zlib.crc32(b"name") % 10\n',
+    check=_check_hash,
+)
+
+
+def _check_completion(project: Project) -> Iterator[Objection]:
+    for path, order in _orders(project, "completion"):
+        yield Objection(
+            path=path,
+            place=order.place,
+            severity=None if order.sure else "hint",
+            message=(
+                f"{order.name}() gives results in the order in which they are ready, and "
+                f"{_where(order)} builds on it."
+            ),
+            way_out="keep each result under the index of its task",
+            related=_built_on(path, order),
+        )
+
+
+COMPLETION_ORDER = ScanRule(
+    code="completion-order",
+    family="order",
+    severity="warning",
+    title="Results are kept in the order in which they are ready",
+    why="""as_completed and imap_unordered give results as workers finish, in another order in
+    every run. Keep each result under the index of its task, or use map.""",
+    silent="""The list is sorted, counted, or handled one by one. A list that is returned is a
+    hint.""",
+    bad="""from concurrent.futures import as_completed
+
+results = []
+for future in as_completed(futures):
+    results.append(future.result())
+first = results[0]
+""",
+    good="""from concurrent.futures import as_completed
+
+results = {}
+for future in as_completed(futures):
+    results[futures[future]] = future.result()
+""",
+    check=_check_completion,
+)
+
+
+def _check_identity(project: Project) -> Iterator[Objection]:
+    for path, order in _orders(project, "identity"):
+        yield Objection(
+            path=path,
+            place=order.place,
+            message=f"{order.consumer} sorts by {order.name}(), which differs in every process.",
+            way_out="sort by something that the elements hold",
+        )
+
+
+IDENTITY_ORDER = ScanRule(
+    code="identity-order",
+    family="order",
+    severity="warning",
+    title="A list is sorted by addresses or hashes",
+    why="""id() is an address, and hash() of most objects is made from one or salted: sorted by
+    them, a list has another order in every process.""",
+    bad="parts = sorted(modules, key=id)\n",
+    good="parts = sorted(modules, key=len)\n",
+    check=_check_identity,
+)
+
+RULES = (UNSORTED_LISTING, SET_ORDER, COMPLETION_ORDER, IDENTITY_ORDER)
+HASHES = (STRING_HASH,)
