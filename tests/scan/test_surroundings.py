@@ -91,6 +91,7 @@ def test_a_bare_name_is_an_assumption() -> None:
         ("setup.cfg", "no section\n"),
         ("Dockerfile", "FROM pytorch/pytorch:unheard-of\n"),
         (".github/workflows/ci.yml", "run: pip install torch==1.0.0\n"),
+        (".circleci/docker/Dockerfile", "FROM pytorch/pytorch:1.8.1-cuda10.2-cudnn7-devel\n"),
         ("run.sh", "pip install torch==$VERSION\n"),
     ],
 )
@@ -141,7 +142,8 @@ def test_an_image_counts_while_its_packages_do() -> None:
         ("--index-url https://download.pytorch.org/whl/cpu\ntorch==2.4.1\n", "cpu"),
         ("torch==2.4.1+rocm6.1\n", "rocm"),
         ("torch==2.4.1\n", "cuda"),
-        ("torch==2.4.1+cpu\ntorchvision==0.19.1+cu121\n", "cuda"),
+        ("torch==2.4.1+cpu\njax==0.4.30+cu121\n", "cuda"),
+        ("-f https://data.pyg.org/whl/torch-2.5.0+cpu.html\ntorch==2.5.0\n", "cuda"),
     ],
 )
 def test_the_device_that_wheels_are_built_for(text: str, device: str) -> None:

@@ -173,7 +173,10 @@ def _shown_root(walked: Walk) -> str:
 
 
 def _is_job(read: FileRead) -> bool:
-    return read.facts.kind not in ("python", "notebook") and bool(read.facts.launches)
+    """Whether it starts a program, other than on a CI server."""
+    facts = read.facts
+    of_code = facts.kind in ("python", "notebook") or facts.path.startswith(".")
+    return bool(facts.launches) and not of_code
 
 
 def _why_unread(path: str, reads: Sequence[FileRead]) -> str:

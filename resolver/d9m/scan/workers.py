@@ -81,7 +81,7 @@ def _processors() -> int:
 
 def read_chunk(vocabulary: Vocabulary, root: str, items: Sequence[_Item]) -> list[FileRead]:
     """Read some files. The collector rests while one is read, and takes the trees away after every
-    few: what was there before is none of its business.
+    few: it never looks at what was there before, nor at what is kept.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -92,6 +92,7 @@ def read_chunk(vocabulary: Vocabulary, root: str, items: Sequence[_Item]) -> lis
             found.append(_read_one(vocabulary, root, path, kind))
             if number % CHUNK == 0:
                 gc.collect()
+                gc.freeze()
     finally:
         gc.unfreeze()
         if collecting:

@@ -94,6 +94,8 @@ def test_places_count_from_one_and_end_after_the_last_character() -> None:
         ("accelerate launch --config_file a.yaml train.py", "train.py"),
         ("deepspeed --num_gpus 2 train.py", "train.py"),
         ("uv run train.py", "train.py"),
+        ("python $(dirname $0)/tools/train.py", "tools/train.py"),
+        ('python "${ROOT}/train.py"', "train.py"),
         ("CUDA_VISIBLE_DEVICES=0 nohup python train.py > log 2>&1 &", "train.py"),
         ("if true; then srun python \\\n  train.py; fi", "train.py"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import printable
 from d9m.render.phrases import join
 from d9m.scan.finding import ScanFinding
@@ -26,12 +27,23 @@ def headline(report: ScanReport) -> str:
 
 
 def environment_line(environment: ScannedEnvironment) -> str:
-    """``torch 2.4.1 (requirements.txt:3) · cuda``."""
+    """``torch 2.4.1 (requirements.txt:3) · cuda``: frameworks come first, then what is
+    stated; a long list is cut.
+    """
+    packages = sorted(
+        environment.packages.items(),
+        key=lambda entry: (entry[0] not in VERSION_OPTIONS, entry[1].how == "assumed"),
+    )
     parts: list[str] = []
-    for name, package in environment.packages.items():
-        source = package.from_ or ("assumed: no file says which" if package.version else "")
-        parts.append(f"{name} {package.version or 'any'}" + (f" ({source})" if source else ""))
+    for name, package in packages[:MOST_PACKAGES]:
+        source = package.from_ or "assumed: no file says which"
+        parts.append(f"{name} {package.version or 'any'} ({source})")
+    if len(packages) > MOST_PACKAGES:
+        parts.append(f"{len(packages) - MOST_PACKAGES} more packages")
     return " · ".join([*parts, environment.device])
+
+
+MOST_PACKAGES = 5
 
 
 def hidden_line(report: ScanReport) -> str:

@@ -80,10 +80,14 @@ def _is_module(word: str) -> bool:
     return re.fullmatch(r"[A-Za-z_][\w.]*", word) is not None
 
 
+_FOLDER = re.compile(r"(?:\$\(.*\)|`.*`|\$\{.*\}|\$\w+)/")
+"""A folder that only the shell knows: ``$(dirname $0)/``."""
+
+
 def _program(
     words: Sequence[str], at: int, module: str, variables: Mapping[str, str], place: Spot
 ) -> Launch:
-    path = "" if module else words[at].removeprefix("./")
+    path = "" if module else _FOLDER.sub("", words[at]).removeprefix("./")
     return Launch(
         path=path,
         module=module,

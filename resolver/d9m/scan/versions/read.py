@@ -26,6 +26,9 @@ _BY_NAME: dict[str, Callable[[str], list[Pair]]] = {
     "Pipfile.lock": project_files.pipfile_lock,
 }
 _LOCKS = re.compile(r"(uv|poetry|pdm|Pipfile)\.lock|pylock(\..+)?\.toml|conda-lock\.ya?ml")
+_TESTED_WITH = (".github/", ".circleci/", ".gitlab", "azure-pipelines")
+"""What a CI server tests with, not what the program is meant for."""
+
 _IMAGE = re.compile(
     r"(?:image:|--container-image[= ]|\b(?:docker|podman) run\b|singularity|apptainer|docker://)"
 )
@@ -35,12 +38,14 @@ _REFERENCE = re.compile(r"(?:docker://)?((?:[\w.-]+[/#])*[\w.-]+:[\w.-]+)")
 def read_versions(path: str, kind: Kind, text: str) -> FileVersions:
     """What a file states; nothing, for one that states none or cannot be read."""
     name = path.rpartition("/")[2]
+    if path.startswith(_TESTED_WITH):
+        return FileVersions()
     if name in _BY_NAME:
         strength: Strength | None = "lock" if _LOCKS.fullmatch(name) else None
         return FileVersions(_placed(_BY_NAME[name](text), text, strength), device=_device(text))
     if kind in ("packages", "dockerfile"):
         return _package_file(name, text)
-    if kind in ("shell", "yaml", "notebook", "makefile") and not path.startswith(".github/"):
+    if kind in ("shell", "yaml", "notebook", "makefile"):
         return _job(text)
     return FileVersions()
 
@@ -130,9 +135,15 @@ def _line_of(pattern: str, text: str, *, last: bool = False) -> int:
     return text.count("\n", 0, places[-1 if last else 0]) + 1 if places else 1
 
 
+_BUILT_FOR = re.compile(
+    r"download\.pytorch\.org/whl/(?:nightly/)?(cpu|cu|rocm)"
+    r"|\b(?:torch|jax|tensorflow)\s*={2,3}\s*[\d.]+\+(cpu|cu|rocm)"
+)
+
+
 def _device(text: str) -> str | None:
     """What the wheels of a file are built for, if it names one index or one local version."""
-    built = set(re.findall(r"(?:/whl/(?:nightly/)?|\d\+)(cpu|cu|rocm)", text))
+    built = {match[1] or match[2] for match in _BUILT_FOR.finditer(text)}
     if len(built) != 1:
         return None
     return {"cpu": "cpu", "cu": "cuda", "rocm": "rocm"}[built.pop()]
