@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import get_args
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from d9m.errors import DataError, UsageError
 from d9m.scan.baseline import read_baseline, render_baseline
+from d9m.scan.file_kinds import Kind
 from d9m.scan.fixes import fixed_files, write_fixed
 from d9m.scan.ignores import find_ignores
+from d9m.scan.read_file import FileRead, read_file
 from d9m.scan.rules.upkeep import UNUSED_IGNORE
 from d9m.scan.scanning import ScanRequest, configured, scan
 from golden import knowledge_base
 from process import COMMAND, compiled_kb, environment
 from scan.folders import codes, scanned, write
+from scan.projects import vocabulary
 
 IDLE = "a = 1  # d9m: ignore[order] it was once\n"
 
@@ -223,6 +230,50 @@ def test_odd_files_get_a_line_each_and_the_rest_goes_on(here: Path) -> None:
     assert all(why and "\n" not in why for why in unread.values())
     assert outcome.report.files.read == len(GOOD) + 1
     assert outcome.unread_names == ()
+
+
+PIECES = st.sampled_from(
+    [
+        b"x = 1\n",
+        b"'",
+        b'"""',
+        b"(",
+        b"[",
+        b"\\\n",
+        b"\r",
+        b"\0",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"# d9m: ignore[",
+        b"def f():\n",
+        b"\t",
+        b"  ",
+        b"%env A=1\n",
+        b"!ls\n",
+        b"{",
+        b"}",
+        b'"cells": [',
+        b'"source": "',
+        b":",
+        b",",
+        b"torch==2.4\n",
+        b"[[package]]\n",
+        b"FROM x\n",
+        b"# -*- coding: x -*-\n",
+        b"match x:\n",
+        b"\xe2\x80\xa8",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(PIECES, max_size=25).map(b"".join), st.sampled_from(get_args(Kind)))
+def test_no_bytes_are_too_odd(data: bytes, kind: Kind) -> None:
+    for path in ("a", "pyproject.toml", "setup.py", "Pipfile.lock", "setup.cfg", "conda-lock.yml"):
+        read = read_file(vocabulary(), path, kind, data)
+        encoded = msgspec.msgpack.encode(read)
+        assert msgspec.msgpack.decode(encoded, type=FileRead) == read
+        assert "\n" not in read.facts.unreadable
 
 
 def test_a_named_file_that_cannot_be_read_is_remembered(here: Path) -> None:

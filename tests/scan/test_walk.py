@@ -145,6 +145,11 @@ def test_the_order_of_the_paths_does_not_matter(project: Path) -> None:
     assert walk(["pkg", "old", "train.py"]) == walk(["train.py", "old", "pkg", "pkg"])
 
 
+def test_a_folder_keeps_the_versions_that_are_stated_above_it(project: Path) -> None:
+    write(project, "requirements.txt", "sub/uv.lock", "sub/deep/a.py", "sub/b.py")
+    assert names(walk(["sub/deep"])) == ["requirements.txt", "sub/deep/a.py", "sub/uv.lock"]
+
+
 def test_a_folder_elsewhere_is_the_root(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project / "notes")
     found = walk([str(project / "pkg")])

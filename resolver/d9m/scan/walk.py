@@ -78,6 +78,7 @@ def walk(
     for path in paths:
         if os.path.isdir(path):
             top = os.path.realpath(path)
+            found |= _stated_above(root, top)
         else:
             named.add(_inside(root, os.path.abspath(path)))
             top = _project_of(os.path.realpath(path), root)
@@ -131,6 +132,18 @@ def _project_of(file: str, root: str) -> str:
             return folder
         folder = os.path.dirname(folder)
     return os.path.dirname(file)
+
+
+def _stated_above(root: str, folder: str) -> dict[str, Kind]:
+    """The files above a folder, up to the root, that state versions for it."""
+    found: dict[str, Kind] = {}
+    while folder != root and _is_inside(folder, root):
+        folder = os.path.dirname(folder)
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if kind_of(name, "") == "packages" and os.path.isfile(path):
+                found[_inside(root, path)] = "packages"
+    return found
 
 
 def _add(
