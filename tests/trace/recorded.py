@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from conftest import needs, shared
-from process import d9m
+from process import COMMAND, environment
 
 TESTS = Path(__file__).parents[1]
+LONGEST = 300
+"""Seconds; importing or compiling with a framework takes many on a busy machine."""
 PROGRAMS = Path(__file__).with_name("programs")
 
 sys.path.append(str(TESTS / "emitted"))
@@ -55,10 +58,15 @@ class Recorded:
 
 def record(folder: Path, options: str, *command: str, **variables: str) -> Recorded:
     """Record a command into `folder`/run. It runs where the programs lie."""
-    done = d9m(
-        "trace", "-o", str(folder / "run"), *options.split(), "--", *command,
-        cwd=PROGRAMS, PYTHONDONTWRITEBYTECODE="1", **variables,
-    )  # fmt: skip
+    done = subprocess.run(
+        [*COMMAND, "trace", "-o", str(folder / "run"), *options.split(), "--", *command],
+        cwd=PROGRAMS,
+        env=environment(PYTHONDONTWRITEBYTECODE="1", **variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+    )
     ended = [done.returncode, done.stdout, done.stderr]
     (folder / "ended.json").write_text(json.dumps(ended))
     return Recorded(folder)

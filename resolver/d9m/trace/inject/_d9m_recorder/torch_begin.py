@@ -6,7 +6,7 @@ from __future__ import annotations
 import glob
 import os
 
-from . import torch_batches, torch_modules, torch_settings
+from . import torch_batches, torch_compiled, torch_modules, torch_settings
 from .torch_memory import Memories
 from .torch_mode import Window, make_mode
 from .torch_ops import Ops
@@ -45,6 +45,12 @@ class Torch:
         )
         if self.session.settings.level == "module":
             torch_modules.begin(self.torch, self.session, self.steps)
+        if self.session.settings.level != "step":
+            wrote = self.tensors.digest if self._traced is None else self._traced.memories.wrote
+            self.watcher.when_imported(
+                "torch._inductor.output_code",
+                lambda module: torch_compiled.begin(module, self.session, self.steps, wrote),
+            )
         if self._traced is not None:
             self._traced.begin()
 

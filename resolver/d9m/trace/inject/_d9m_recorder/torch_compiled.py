@@ -1,0 +1,49 @@
+# pyright: basic
+"""Compiled graphs: what goes in and what comes out. Between the two, kernels are fused."""
+
+from __future__ import annotations
+
+import functools
+
+
+def begin(module, session, steps, wrote) -> None:
+    """Wrap the call of inductor's graphs, in the module that has their class.
+
+    `wrote` makes the digest of a tensor that a graph has written.
+    """
+    graphs = module.CompiledFxGraph
+    original = graphs.__call__
+
+    @functools.wraps(original)
+    def call(self, inputs):
+        if not session.on:
+            return original(self, inputs)
+        about, _done = session.guarded("a compiled graph", before, self, inputs)
+        found = original(self, inputs)
+        if about is not None:
+            session.guarded("a compiled graph", after, about, found)
+        return found
+
+    def before(graph, inputs):
+        direction = "backward" if graph.fx_kwargs.get("is_backward") else "forward"
+        name = f"graph {graph.fx_kwargs.get('graph_id', 0)} {direction}"
+        session.record("c", name, [steps.text(one) for one in inputs if is_tensor(one)])
+        # Of the inputs only those are kept that it changes: a graph frees the others as it goes.
+        changed = [inputs[index] for index in graph.mutated_input_idxs]
+        return name, [one for one in changed if is_tensor(one)]
+
+    def after(about, found) -> None:
+        name, changed = about
+        returned = [one for one in found if is_tensor(one)]
+        session.record("e", name, [wrote(one) for one in (*returned, *changed)])
+
+    graphs.__call__ = call
+
+    def off() -> None:
+        graphs.__call__ = original
+
+    steps.at_end(off)
+
+
+def is_tensor(value) -> bool:
+    return hasattr(value, "untyped_storage")
