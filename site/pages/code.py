@@ -13,6 +13,7 @@ _ROWS = (
     ("seeds", "Seed the global generator"),
     ("draws", "Draw from it"),
     ("no_draws", "Among those names, draw nothing, or from a generator of their own"),
+    ("seed_needed_by", "Settings under which they raise an error unless it is seeded"),
     ("makers", "Make a generator that is random without a seed"),
     ("reseeds", "Seed such a generator later"),
     ("chance", "Give something else in every run"),

@@ -10,6 +10,8 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import in_order
 from d9m.scan import reading
 from d9m.scan.facts import FileFacts
+from d9m.scan.file_kinds import kind_of
+from d9m.scan.jobs.read import read_job
 from d9m.scan.project import Goal
 from d9m.scan.run import judge
 from d9m.scan.scanned import Scanned
@@ -28,7 +30,9 @@ def vocabulary() -> Vocabulary:
 
 
 def facts(path: str, text: str) -> FileFacts:
-    return reading.read(vocabulary(), path, text.encode())
+    kind = kind_of(path, "")
+    job = read_job(path, kind, text) if kind is not None and kind != "python" else None
+    return job or reading.read(vocabulary(), path, text.encode())
 
 
 def scanned(files: Mapping[str, str], goal: Goal = "auto", **packages: str | None) -> Scanned:

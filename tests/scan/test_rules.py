@@ -26,6 +26,7 @@ class RuleCase(msgspec.Struct, forbid_unknown_fields=True):
     """``path:line severity``."""
     torch: str | None = None
     tensorflow: str | None = None
+    jax: str | None = None
     goal: Goal = "auto"
 
 
@@ -45,7 +46,8 @@ EVERY = [(code, case) for code, found in CASES.items() for case in found]
 
 @pytest.mark.parametrize(("code", "case"), EVERY, ids=lambda value: getattr(value, "name", value))
 def test_a_rule_speaks_where_it_must_and_nowhere_else(code: str, case: RuleCase) -> None:
-    answer = scanned(case.files, case.goal, torch=case.torch, tensorflow=case.tensorflow)
+    versions = {"torch": case.torch, "tensorflow": case.tensorflow, "jax": case.jax}
+    answer = scanned(case.files, case.goal, **versions)
     found = [
         f"{finding.path}:{finding.line} {finding.severity}"
         for finding in answer.findings
@@ -65,7 +67,7 @@ def test_every_rule_has_three_cases_of_each_kind() -> None:
 @pytest.mark.parametrize("rule", JUDGED, ids=lambda rule: rule.code)
 def test_the_samples_of_a_rule_show_it(rule: ScanRule) -> None:
     for text, speaks in ((rule.bad, True), (rule.good, False)):
-        answer = scanned({rule.sample: text}, torch="2.4.1")
+        answer = scanned({rule.sample: text}, torch="2.4.1", jax="0.5.0")
         codes = {finding.code for finding in answer.findings}
         assert (rule.code in codes) is speaks, text
 

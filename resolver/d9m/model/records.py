@@ -645,6 +645,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that draw from the global generator."""
     no_draws: list[str] = []
     """Among those names, the ones that draw nothing, or from a generator of their own."""
+    seed_needed_by: list[str] = []
+    """Settings under which calls that draw raise an error unless it is seeded."""
     makers: dict[str, str] = {}
     """Call that makes a generator, which is random if it gets no seed -> parameter of the seed."""
     reseeds: list[str] = []

@@ -84,6 +84,18 @@ class Project:
         found = (self.vocabulary.package(each.module) for each in facts.imports)
         return frozenset(package for package in found if package is not None)
 
+    def packages_around(self, path: str) -> frozenset[str]:
+        """Packages that the files of the same surroundings import."""
+        return self._imported.get(self.around(path).folder, frozenset())
+
+    @functools.cached_property
+    def _imported(self) -> dict[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for path, facts in self.python.items():
+            folder = self.around(path).folder
+            found[folder] = found.get(folder, frozenset()) | self.packages(facts)
+        return found
+
     def world(self, path: str, packages: frozenset[str], oldest: bool = False) -> PackageStack:
         """The environment of some packages as the files around a path state it. Where they do not
         hold together, of the first of them alone that does.

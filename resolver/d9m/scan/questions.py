@@ -11,7 +11,7 @@ from d9m import api
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import D9mError, UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import OpAnswer
+from d9m.model.advice import Existing, OpAnswer
 from d9m.model.versions import in_order
 from d9m.model.when import Condition
 from d9m.resolve import helper_calls
@@ -37,6 +37,7 @@ class Questions:
         self.kb = kb
         self._environments: dict[PackageStack, Environment | None] = {}
         self._ops: dict[tuple[PackageStack, str], OpAnswer | None] = {}
+        self._judged: dict[tuple[PackageStack, str, str], tuple[Existing, ...]] = {}
         self._calls: dict[tuple[str, str], Call | None] = {}
 
     # --- environments ------------------------------------------------------------------
@@ -96,6 +97,21 @@ class Questions:
         except D9mError:
             return None
         return answer.ops[0] if answer.ops else None
+
+    # --- settings ----------------------------------------------------------------------
+
+    def judged(self, stack: PackageStack, name: str, value: str) -> tuple[Existing, ...]:
+        """What the records say of a setting that is already made; nothing where it cannot be
+        asked.
+        """
+        key = (stack, name, value)
+        if key not in self._judged:
+            try:
+                answer = api.advise(self.kb, _setup(stack), [], settings={name: value})
+                self._judged[key] = tuple(answer.existing)
+            except D9mError:
+                self._judged[key] = ()
+        return self._judged[key]
 
     # --- helper calls ------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from d9m.scan.rules import ops, order, programs, seeds, switches, upkeep, variables
+from d9m.scan.rules import files, ops, order, programs, releases, seeds, switches, upkeep, variables
 from d9m.scan.rules.rule import ScanRule
 
 
@@ -20,11 +20,13 @@ RULES: tuple[ScanRule, ...] = tuple(
         (
             *variables.RULES,
             *switches.RULES,
+            *releases.RULES,
             *programs.RULES,
             *seeds.RULES,
             *order.HASHES,
             *order.RULES,
             *ops.RULES,
+            *files.RULES,
             *programs.POLICY,
             *upkeep.RULES,
         ),

@@ -1,0 +1,179 @@
+"""Releases: does the stated one have what the project uses, and does it give right results?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.scan.effects import Effect
+from d9m.scan.facts import WITHOUT_EFFECT
+from d9m.scan.finding import RelatedSpot
+from d9m.scan.project import Project
+from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.settings import because_of, switches_on
+from d9m.scan.surrounding import StatedVersion
+
+
+def _check_release(project: Project) -> Iterator[Objection]:
+    for path, made in project.effects.items():
+        for effect in made:
+            setting = project.kb.settings.get(effect.setting)
+            if setting is None or setting.kind != "python" or effect.helper is not None:
+                continue
+            if effect.guarded or effect.value in ("False", "0"):
+                continue
+            said = _lacking(project, path, effect.setting)
+            if said is not None:
+                home = project.kb.home(project.kb.setting_ids[effect.setting])
+                yield Objection(
+                    path=path,
+                    place=effect.place,
+                    message=f"{home} {said.version} ({said.said_in}) has no {effect.setting}.",
+                    way_out=_successor(project, path, effect),
+                    because=because_of(project, effect.setting, "releases"),
+                )
+    for path, write in project.writes():
+        setting = project.knowledge.variables.get(write.name)
+        if setting is None or setting.effect == "never" or write.how == "unset":
+            continue
+        said = _lacking(project, path, write.name)
+        if said is not None and said.how in ("given", "pinned"):
+            home = project.kb.home(project.kb.setting_ids[write.name])
+            yield Objection(
+                path=path,
+                place=write.place,
+                severity="warning",
+                message=f"{home} {said.version} ({said.said_in}) does not read {write.name}.",
+                way_out=f"remove it, or another release of {home}",
+                because=because_of(project, write.name, "releases"),
+            )
+
+
+def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
+    """The stated release of a setting's package, if no release that is allowed has it."""
+    id_ = project.kb.setting_ids[name]
+    home = project.kb.meta.folders.get(id_.partition("/")[0])
+    said = project.around(path).packages.get(home) if home is not None else None
+    if home is None or said is None or said.version is None or said.how == "assumed":
+        return None
+    setting = project.kb.settings[name]
+    for oldest in (False, True):
+        stack = project.questions.world(project.around(path), (home,), oldest)
+        if project.questions.environment(stack) is None:
+            return None
+        if project.questions.holds(stack, setting.condition):
+            return None
+    return said
+
+
+def _successor(project: Project, path: str, effect: Effect) -> str:
+    """What the same switch is called in the stated release."""
+    switch = project.knowledge.switches().get(effect.setting)
+    if switch is None:
+        return "upgrade, or remove it"
+    home = project.kb.home(project.kb.setting_ids[effect.setting])
+    stack = project.questions.world(project.around(path), (home,))
+    for turn in switch[1].settings:
+        setting = project.kb.settings[turn.name]
+        here = project.questions.holds(stack, turn.condition)
+        if setting.kind == "python" and here and setting.statement is not None:
+            return setting.statement.replace("{value}", turn.to[0] if turn.to else "")
+    return "upgrade, or remove it"
+
+
+WRONG_RELEASE = ScanRule(
+    code="wrong-release",
+    family="settings",
+    severity="error",
+    title="A setting that the stated release does not have",
+    why="""A call that the release lacks stops the program with an AttributeError; a variable
+    that it does not read is silently ignored.""",
+    silent="""The release is not stated, one that is allowed has it, or the call stands under
+    hasattr, try, or a test of the version.""",
+    bad="import torch\n\ntorch.set_deterministic(True)\n",
+    good="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
+    check=_check_release,
+)
+
+
+def _check_forbidden(project: Project) -> Iterator[Objection]:
+    for path, write in project.writes():
+        if write.name not in project.knowledge.variables or not write.value:
+            continue
+        if write.how in WITHOUT_EFFECT or write.how == "unset":
+            continue
+        stack = project.world(path, project.packages_around(path))
+        for judged in project.questions.judged(stack, write.name, write.value):
+            if judged.status == "forbidden":
+                yield Objection(
+                    path=path,
+                    place=write.place,
+                    message=f"{judged.name} must not be set here. {judged.why}",
+                    way_out=f"remove it from {write.name}",
+                    because=because_of(project, write.name, "forbidden"),
+                )
+                break
+
+
+FORBIDDEN_SETTING = ScanRule(
+    code="forbidden-setting",
+    family="settings",
+    severity="error",
+    title="A setting that gives wrong results in the stated release",
+    why="""A few settings that promise determinism give wrong values in some releases. The
+    records say in which, and what to set instead.""",
+    silent="""The value is not written in the file, or the release is another one.""",
+    bad=(
+        'import os\n\nos.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"\n\nimport jax\n'
+    ),
+    good='import os\n\nos.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=0"\n\nimport jax\n',
+    check=_check_forbidden,
+)
+
+
+def _check_seedless(project: Project) -> Iterator[Objection]:
+    for switch in switches_on(project):
+        for generator in project.knowledge.generators():
+            if switch.setting not in generator.marks.seed_needed_by or switch.offered:
+                continue
+            programs = [one for one in project.programs if switch in one.effects]
+            for program in programs:
+                if any(_seeds(project, path, generator.settings) for path in program.files):
+                    continue
+                yield Objection(
+                    path=switch.path,
+                    place=switch.place,
+                    message=(
+                        f"{generator.title} is not seeded: with this switch on, random ops raise "
+                        "an error."
+                    ),
+                    way_out=f"{generator.marks.seeds[0]}(1) first",
+                    related=(RelatedSpot(program.path, 1, "the program"),),
+                    because=because_of(project, switch.setting, "needs a seed"),
+                )
+                break
+
+
+def _seeds(project: Project, path: str, settings: frozenset[str]) -> bool:
+    return any(effect.setting in settings for effect in project.effects[path])
+
+
+SEEDLESS_DETERMINISM = ScanRule(
+    code="seedless-determinism",
+    family="settings",
+    severity="error",
+    title="A switch that needs a seed, without one",
+    why="""With tf.config.experimental.enable_op_determinism() TensorFlow's random ops,
+    initializers and dropout among them, raise an error unless a global seed is set.""",
+    silent="""The program seeds TensorFlow anywhere, or turns the switch on only on demand.""",
+    bad=(
+        "import tensorflow as tf\n\ntf.config.experimental.enable_op_determinism()\n"
+        "model.fit(x, y)\n"
+    ),
+    good=(
+        "import tensorflow as tf\n\ntf.keras.utils.set_random_seed(1)\n"
+        "tf.config.experimental.enable_op_determinism()\nmodel.fit(x, y)\n"
+    ),
+    check=_check_seedless,
+)
+
+RULES = (WRONG_RELEASE, FORBIDDEN_SETTING, SEEDLESS_DETERMINISM)
