@@ -18,6 +18,8 @@ from d9m.scan.file_kinds import Kind
 from d9m.scan.fixes import fixed_files, write_fixed
 from d9m.scan.ignores import find_ignores
 from d9m.scan.read_file import FileRead, read_file
+from d9m.scan.rules.catalogue import RULES
+from d9m.scan.rules.rule import ScanRule
 from d9m.scan.rules.upkeep import UNUSED_IGNORE
 from d9m.scan.scanning import ScanRequest, configured, scan
 from golden import knowledge_base
@@ -153,6 +155,24 @@ def test_a_fix_changes_its_place_and_nothing_else(here: Path, before: str, after
     assert (here / "a.py").stat().st_mode & 0o777 == 0o755
     assert fix() == []
     assert codes(scanned()) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_fix_ends_its_finding_and_is_made_once(here: Path, rule: ScanRule) -> None:
+    write(here, {rule.sample: rule.bad, "requirements.txt": "torch==2.4.1\n"})
+    fixes = [one.fix for one in scanned().report.findings if one.code == rule.code and one.fix]
+    if rule.fixable == "no":
+        assert fixes == []
+        return
+    assert all(one.safe == (rule.fixable == "safe") for one in fixes)
+    assert fixes
+    assert fix(unsafe=True) == [rule.sample]
+    outcome = scanned()
+    assert rule.code not in {finding.code for finding in outcome.report.findings}
+    assert outcome.report.files.unreadable == []
+    once = (here / rule.sample).read_bytes()
+    fix(unsafe=True)
+    assert (here / rule.sample).read_bytes() == once
 
 
 def test_a_difference_as_patch_takes_it(here: Path) -> None:

@@ -94,7 +94,7 @@ def _finding(page: Page, finding: ScanFinding, column: int, codes: int) -> None:
     out = finding.way_out or (finding.fix.title if finding.fix else "")
     mark = ""
     if finding.fix is not None:
-        mark = "  [--fix]" if finding.fix.safe else "  [--fix --unsafe]"
+        mark = " [--fix]" if finding.fix.safe else " [--fix --unsafe]"
     if out:
         lines += [
             f"{'  ' if number else '→ '}{line}"
@@ -112,10 +112,7 @@ def _finding(page: Page, finding: ScanFinding, column: int, codes: int) -> None:
 
 def _wrapped(text: str, room: int) -> list[str]:
     return textwrap.wrap(
-        words.one_line(text).replace("  [--fix", "\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}[--fix"),
-        max(room, 24),
-        break_long_words=False,
-        break_on_hyphens=False,
+        words.one_line(text), max(room, 24), break_long_words=False, break_on_hyphens=False
     ) or [""]
 
 
