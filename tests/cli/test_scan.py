@@ -180,6 +180,17 @@ def sarif(root: Path, *words: str) -> dict[str, Any]:
     return log["runs"][0]
 
 
+def test_jobs_that_start_a_program_of_the_project(project: Path) -> None:
+    write(project, "run.sh", "python train.py\n")
+    write(project, "setup.sh", "python -m venv .venv\npython other.py\n")
+    write(project, "pkg/__main__.py", "")
+    write(project, "Makefile", "all:\n\tpython -m pkg\n")
+    write(project, ".github/workflows/ci.yml", "run: python train.py\n")
+    report = json.loads(scan(project, "--format", "json").stdout)
+    assert report["jobs"] == ["Makefile", "run.sh"]
+    assert "jobs: Makefile, run.sh" in scan(project).stdout
+
+
 def test_sarif(project: Path) -> None:
     run = sarif(project)
     result = run["results"][0]

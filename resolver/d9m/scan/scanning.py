@@ -14,6 +14,7 @@ from d9m.model.versions import candidates
 from d9m.scan.baseline import Baseline, BaselineEntry, split_known
 from d9m.scan.cache import Cache
 from d9m.scan.configuration import Configuration, find_configuration
+from d9m.scan.facts import Launch
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
@@ -90,7 +91,7 @@ def scan(
         goal=goal,
         environments=scanned.environments,
         programs=scanned.programs,
-        jobs=[read.facts.path for read in reads if _is_job(read)],
+        jobs=_jobs(reads),
         findings=shown,
         hints=len(new) - len(shown),
         suppressed=len(hidden.hidden),
@@ -172,11 +173,25 @@ def _shown_root(walked: Walk) -> str:
     return shown if not shown.startswith("..") else walked.root
 
 
-def _is_job(read: FileRead) -> bool:
-    """Whether it starts a program, other than on a CI server."""
-    facts = read.facts
-    of_code = facts.kind in ("python", "notebook") or facts.path.startswith(".")
-    return bool(facts.launches) and not of_code
+def _jobs(reads: Sequence[FileRead]) -> list[str]:
+    """Job files that start a program of the project, other than on a CI server."""
+    kinds = ("python", "notebook")
+    code = {read.facts.path for read in reads if read.facts.kind in kinds}
+    found: list[str] = []
+    for read in reads:
+        path = read.facts.path
+        if path in code or path.startswith("."):
+            continue
+        if any(_starts(launch, code) for launch in read.facts.launches):
+            found.append(path)
+    return found
+
+
+def _starts(launch: Launch, code: Iterable[str]) -> bool:
+    """Whether a launch may mean one of these files."""
+    module = launch.module.replace(".", "/")
+    wanted = [launch.path] if launch.path else [f"{module}.py", f"{module}/__main__.py"]
+    return any(f"/{path}".endswith(f"/{name}") for path in code for name in wanted)
 
 
 def _why_unread(path: str, reads: Sequence[FileRead]) -> str:
