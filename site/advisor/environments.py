@@ -105,7 +105,7 @@ class Offers:
             for device in DEVICES:
                 environment = msgspec.structs.replace(elsewhere, device=device)
                 if environment.image is None and (
-                    device == "cuda" or device in self.kb.packages[choice.name].builds
+                    device == "cuda" or self.kb.packages[choice.name].builds
                 ):
                     environment = describe(
                         self.kb, asked(choice, version, device)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from d9m.environment.environment import DEVICES
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase, OpEntry
@@ -37,7 +38,7 @@ class Mentions(msgspec.Struct, frozen=True):
     gpu: str | None
     """The GPU model; None where the text names none, or several."""
     device: str | None
-    """The device; None where the text names none, or several."""
+    """The device; None where the text names none, several, or the usual one."""
 
 
 _NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
@@ -127,7 +128,8 @@ def _device(words: Words, text: str) -> str | None:
     for device, names in words.devices.items():
         if any(re.search(rf"\b{re.escape(name)}\b", lower) for name in names):
             named.add(device)
-    return next(iter(named)) if len(named) == 1 else None
+    device = next(iter(named)) if len(named) == 1 else None
+    return None if device == DEVICES[0] else device
 
 
 def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:

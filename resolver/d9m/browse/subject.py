@@ -162,10 +162,14 @@ def _of_packages(
     parts = [package for symptom in described[:1] for package in symptom.record.packages]
     known = _names(kb, setup)
     added = tuple((package, None) for package in parts if package not in known)
+    said = {
+        name: value for symptom in described[:1] for name, value in symptom.record.facts.items()
+    }
+    facts = tuple({**said, **dict(setup.facts)}.items())
     libraries = [package for package in [*known, *parts] if package not in VERSION_OPTIONS]
     if not libraries:
         return None
-    asked = msgspec.structs.replace(setup, packages=(*setup.packages, *added))
+    asked = msgspec.structs.replace(setup, packages=(*setup.packages, *added), facts=facts)
     newest, asked = _newest(kb, asked)
     question = api.understand(kb, asked, scope=scope)
     items = [item for item in question.items if item.ops[0].package in libraries]

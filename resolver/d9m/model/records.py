@@ -560,6 +560,8 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     """Of a symptom: what should be the same and is not."""
     packages: list[str] = []
     """Of a symptom: packages that have a part in it, whoever names them."""
+    facts: dict[str, str] = {}
+    """For a symptom: what a text that describes it says of the program."""
     by_settings: bool = False
     """Of a symptom: whether the settings that `d9m advise` names are the answer."""
     ops: list[str] = []

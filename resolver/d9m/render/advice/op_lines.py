@@ -318,8 +318,9 @@ def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     """The upgrade, the work-arounds, and the CPU."""
     if source.outcome in REPEATS:
         return
-    if source.outcome != "unknown":
-        for package, release in (source.fixed_in or {}).items():
+    asked = {name for branch in source.possible for name in branch.when}
+    for package, release in (source.fixed_in or {}).items():
+        if source.outcome != "unknown" and package not in asked:
             yield f"upgrade to {phrases.title(answer.kb, package)} {release}"
     for workaround in source.workarounds:
         yield workaround.text

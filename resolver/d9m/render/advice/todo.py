@@ -74,10 +74,11 @@ def conflicts(page: Page, answer: Answer) -> None:
         page.marked(Span("✗", "bad"), "", f"{conflict.name}: choose one")
         _choices(page, conflict)
     for conflict in answer.advice.scope_conflicts:
-        page.marked(
-            Span("!", "doubt"), "", f"{conflict.name}: --scope {conflict.scope} needs another value"
-        )
-        _choices(page, conflict)
+        needs = f"{conflict.name}: --scope {conflict.scope} needs another value"
+        more = "" if answer.everything else " (what each choice costs: --all)"
+        page.marked(Span("!", "doubt"), "", f"{needs}{more}")
+        if answer.everything:
+            _choices(page, conflict)
     page.gap()
 
 
