@@ -236,7 +236,10 @@ def _unknown(answer: Answer, source: SourceAnswer) -> str:
             f"not checked in this release; in {seen.release}, the last one checked, it "
             f"{_does(answer, seen.outcome)}"
         )
-    return source.note or "nobody has checked what happens here"
+    note = source.note or "nobody has checked what happens here"
+    if source.default == "nondeterministic":
+        return f"{_does(answer, 'unsolved')} without settings; with them: {note}"
+    return note
 
 
 def _branches(answer: Answer, source: SourceAnswer) -> str:
@@ -315,7 +318,7 @@ def _it_does(answer: Answer, outcome: Outcome) -> str:
 
 
 def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
-    """The upgrade, the work-arounds, and the CPU."""
+    """The upgrade and the work-arounds."""
     if source.outcome in REPEATS:
         return
     asked = {name for branch in source.possible for name in branch.when}
@@ -324,6 +327,3 @@ def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
             yield f"upgrade to {phrases.title(answer.kb, package)} {release}"
     for workaround in source.workarounds:
         yield workaround.text
-    elsewhere = any("CPU" in workaround.text for workaround in source.workarounds)
-    if source.outcome in ("raises", "unsolved") and "cpu" not in source.device and not elsewhere:
-        yield "or run it on the CPU: no record names a difference there"
