@@ -49,7 +49,7 @@ FRAMEWORKS: dict[str, WheelLayout] = {
 }
 """Distribution -> how it is read."""
 
-BESIDE: dict[str, WheelLayout] = {"keras": _KERAS}
+PARTS: dict[str, WheelLayout] = {"keras": _KERAS}
 """Distributions that hold a part of a framework's public names."""
 
 _LIBRARY = re.compile(r".*\.(?:so|dylib|pyd|dll)(?:\.\d+)*")
@@ -73,10 +73,10 @@ def collect(path: Path) -> Collected:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     with Wheel(path) as wheel:
-        framework = {**FRAMEWORKS, **BESIDE}.get(wheel.distribution)
+        framework = {**FRAMEWORKS, **PARTS}.get(wheel.distribution)
         if framework is None:
             raise DataError(
-                f"{path.name}: not a wheel of a framework", allowed=[*FRAMEWORKS, *BESIDE]
+                f"{path.name}: not a wheel of a framework", allowed=[*FRAMEWORKS, *PARTS]
             )
         if not any(member.startswith(framework.roots) for member in wheel.members()):
             raise DataError(
@@ -96,7 +96,7 @@ def collect(path: Path) -> Collected:
             flags=sorted(words.flags),
             routes=listing.routes(wheel.text("torch/nn/functional.py")),
         )
-        return Collected(facts, sorted(framework.names(wheel)), wheel.distribution in BESIDE)
+        return Collected(facts, sorted(framework.names(wheel)), wheel.distribution in PARTS)
 
 
 def published(distribution: str, day: str) -> Published:
@@ -106,24 +106,24 @@ def published(distribution: str, day: str) -> Published:
     )
 
 
-def catalogued(path: Path, found: Collected, beside: str | None = None) -> Catalogue:
-    """The catalogue in `path`, or a new one, with the names of one more release; or of more
-    `beside` those of one.
+def catalogued(path: Path, found: Collected, release: str | None = None) -> Catalogue:
+    """The catalogue in `path`, or a new one, with the names of one more release; or with more names
+    of `release`, which it has.
     """
     known = read(path, Catalogue) if path.exists() else Catalogue(found.facts.package)
     if known.package != found.facts.package:
         raise DataError(
             f"{path.name}: a catalogue of {known.package}, not of {found.facts.package}"
         )
-    if beside is None:
+    if release is None:
         return (
             known.with_release(found.facts.version.partition("+")[0], found.names)
             if found.names
             else known
         )
-    if beside not in known.releases:
-        raise DataError(f"{path.name}: has no release {beside}", allowed=known.releases)
-    return known.with_release(beside, {*known.at(beside), *found.names})
+    if release not in known.releases:
+        raise DataError(f"{path.name}: does not list release {release}", allowed=known.releases)
+    return known.with_release(release, {*known.at(release), *found.names})
 
 
 def _words(wheel: Wheel, framework: WheelLayout) -> tuple[FoundWords, set[str]]:

@@ -74,8 +74,9 @@ class SignatureReader(msgspec.Struct, frozen=True):
     """Whether a release of the package has more than this wheel's."""
 
 
-def add_signatures(catalogue: Path, path: Path, beside: str | None = None) -> SignatureCatalogue:
-    """The catalogue in a file, or a new one, with what a wheel says; of a part `beside` a release.
+def add_signatures(catalogue: Path, path: Path, release: str | None = None) -> SignatureCatalogue:
+    """The catalogue in a file, or a new one, with what a wheel says; what a wheel of a part says
+    belongs to `release`.
 
     Raises DataError for a damaged wheel, and for one whose signatures cannot be read.
     """
@@ -85,7 +86,7 @@ def add_signatures(catalogue: Path, path: Path, beside: str | None = None) -> Si
         reader = READERS.get(wheel.distribution)
         if reader is None:
             raise DataError(f"{path.name}: not a wheel with signatures", allowed=list(READERS))
-        if reader.part != (beside is not None):
+        if reader.part != (release is not None):
             raise UsageError("a wheel of keras needs --beside RELEASE; no other takes it")
         known = (
             read(catalogue, SignatureCatalogue)
@@ -96,9 +97,9 @@ def add_signatures(catalogue: Path, path: Path, beside: str | None = None) -> Si
             raise DataError(
                 f"{catalogue.name}: signatures of {known.package}, not of {reader.package}"
             )
-        if beside is not None and beside not in known.releases:
+        if release is not None and release not in known.releases:
             raise DataError(
-                f"{catalogue.name}: does not have release {beside}", allowed=known.releases
+                f"{catalogue.name}: does not list release {release}", allowed=known.releases
             )
         needed = wheel.oldest_python()
         if needed > sys.version_info[:3]:
@@ -106,8 +107,8 @@ def add_signatures(catalogue: Path, path: Path, beside: str | None = None) -> Si
             tip = "an older Python cannot read the syntax of its files"
             raise DataError(f"{path.name}: made for Python {version} and newer", tip=tip)
         file = (path.name, wheel.checksum())
-        if beside is not None:
-            return known.with_part(beside, file, reader.stated(wheel))
+        if release is not None:
+            return known.with_part(release, file, reader.stated(wheel))
         return known.with_release(wheel.version.partition("+")[0], file, reader.stated(wheel))
 
 
