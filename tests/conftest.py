@@ -34,6 +34,7 @@ SLOW = (
     "check/test_gpus.py",
     "check/test_loan.py",
     "check/test_ranks.py",
+    "trace/test_real_programs.py",
     "check/test_worker.py",
     "packaging/test_installations.py",
     "site/test_browser.py",

@@ -145,6 +145,18 @@ def test_markdown_keeps_foreign_names_as_text(tmp_path: Path) -> None:
     assert "`mylib::<fold>() · forward pass`" in out
 
 
+def test_another_part_of_a_tensor_is_not_called_a_write(tmp_path: Path) -> None:
+    text = (
+        SITES
+        + """
+    A ["o",3,"",["a1.1"],["c1.8"]]
+    B ["o",3,"",["a2.1"],["c2.8"]]
+    """
+    )
+    _code, out, _err = diff(tmp_path, text)
+    assert "or picked another part of it" in " ".join(out.split())
+
+
 def test_an_answer_goes_into_a_file(tmp_path: Path) -> None:
     code, out, _err = diff(tmp_path, ONE_OP, "-o", str(tmp_path / "answer.txt"))
     assert (code, out) == (1, "")

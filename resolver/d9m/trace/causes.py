@@ -214,10 +214,10 @@ class Trail:
                 if sent
                 else {self._add(at, "collective", None, name=name, arrival=arrival)}
             )
+        if self._loading.now:  # other samples were picked: other parts of the same tensors
+            return set(self._loading.now)
         kind = _BY_LETTER.get(letter, "outside-write")
         if kind == "outside-value" and self._loading.now is not None:
-            if self._loading.now:
-                return set(self._loading.now)
             kind = "data-content"
         certain = self._exact and (self._from_start or kind != "outside-value")
         shape = site.shapes[where] if site and where < len(site.shapes) else None

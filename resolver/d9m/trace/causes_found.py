@@ -10,7 +10,7 @@ from d9m.trace.findings import Cause, Reach, SourceLine
 from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
 from d9m.trace.stream_records import Site, named_arguments
-from d9m.trace.suspects import Suspect
+from d9m.trace.suspects import DRAWS, Suspect
 
 PYTHON_VARIES = ("data-order", "data-content", "outside-value", "argument", "structure")
 """Kinds that begin in Python: what varies there may be the reason."""
@@ -104,7 +104,8 @@ def _source(site: Site | None) -> SourceLine | None:
 
 def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
     """What else was seen that can be the reason."""
-    if suspect.kind not in PYTHON_VARIES:
+    drawn = suspect.may_follow & process.trail.suspects.numbers(DRAWS)
+    if suspect.kind not in PYTHON_VARIES or drawn:
         return []
     hints = [
         f"{GENERATORS[name]} was in another state in each run, from the start on."

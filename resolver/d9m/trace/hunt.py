@@ -19,6 +19,9 @@ from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings, Silence, Stage
 from d9m.trace.start import Ending, Wish
 
+FRAMEWORKS = ("torch",)
+"""Packages whose programs can be recorded."""
+
 FEWEST = 2
 """Runs that are compared where nobody wants more."""
 MOST = 6

@@ -205,12 +205,23 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
 
 def _next_step(page: Page, subject: Subject | None) -> None:
     """What nobody can tell from a sentence."""
+    from d9m.trace.hunt import FRAMEWORKS
+
     ops = subject is not None and bool(subject.ops)
     name = "" if ops else " Then name the ops of your model: d9m advise --ops …"
-    page.paragraph(
-        f"To find out whether runs still differ, run the program twice and compare: d9m show "
-        f"confirm-it.{name}"
-    )
+    packages = subject.advice.environment.packages if subject is not None else {}
+    if not packages or any(framework in packages for framework in FRAMEWORKS):
+        page.paragraph(
+            "To find what still differs, let d9m run a PyTorch program twice and compare:"
+        )
+        page.line("  d9m hunt -- python train.py")
+        if not packages:
+            page.line("With another framework: d9m show confirm-it.")
+    else:
+        page.paragraph(
+            "To find out whether runs still differ, run the program twice and compare: d9m show "
+            f"confirm-it.{name}"
+        )
 
 
 def _sources(page: Page, explained: Explained, *ids: str) -> None:

@@ -77,7 +77,10 @@ def sentence(found: Findings, cause: Cause) -> str:
             made = f" (made at {cause.made.file}:{cause.made.line})" if cause.made else ""
             return f"{op} reads memory that nothing has written{made}."
         case "outside-write":
-            return f"{op} reads a tensor that was changed by something the trace does not see."
+            return (
+                f"{op} reads other values that no recorded op wrote: something outside the trace "
+                "changed the tensor, or picked another part of it."
+            )
         case "outside-value":
             return f"{op} reads a tensor that came from outside the framework with other values."
         case "argument":

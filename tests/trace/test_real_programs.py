@@ -1,0 +1,143 @@
+"""Programs with a planted reason to differ, in a real framework, through the real command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded import PROGRAMS, record, torch_python
+
+from process import COMMAND, d9m, environment
+
+LONGEST = 600
+"""Seconds for the runs of one hunt, on a busy machine."""
+
+TRIES = 3
+"""Pairs of runs until an op that adds in no fixed order must have differed."""
+
+
+@pytest.fixture(autouse=True)
+def several_processors() -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("with one processor, threads add in a fixed order")
+
+
+def compared(path: Path, name: str, values: tuple[str, str] = ("", "")) -> dict[str, Any]:
+    """What `d9m diff` says of two runs, recorded op by op."""
+    python = torch_python()
+    options = "--level op --inputs exact --steps 3"
+    runs: list[str] = []
+    for run, value in zip("ab", values):
+        recorded = record(path / run, options, python, "causes.py", name, *filter(None, [value]))
+        assert recorded.code == 0, recorded.stderr
+        assert recorded.errors == ""
+        runs.append(str(recorded.run))
+    done = d9m("diff", "--format", "json", *runs)
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert done.returncode == (1 if found["causes"] else 0)
+    return found
+
+
+def kinds(found: dict[str, Any]) -> list[str]:
+    return [cause["kind"] for cause in found["causes"]]
+
+
+def test_two_sources_are_two_causes(tmp_path: Path) -> None:
+    for attempt in range(TRIES):
+        found = compared(tmp_path / str(attempt), "two_sources")
+        if len(found["causes"]) > 1:
+            break
+    assert kinds(found) == ["op", "op"]
+    assert sorted(cause["node"] for cause in found["causes"]) == ["IndexBackward0", "TakeBackward0"]
+    assert [cause["advice"]["solutions"] for cause in found["causes"]] == [["UDA"], ["UDA"]]
+
+
+def test_a_learning_rate_is_named_with_both_values(tmp_path: Path) -> None:
+    found = compared(tmp_path, "learning_rate", ("0.1", "0.2"))
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["argument"]) == ("argument", "lr")
+    assert (cause["a"], cause["b"]) == ("0.1", "0.2")
+    assert cause["reaches"]["parameters"] == 0
+
+
+def test_dropout_without_a_seed_is_the_seeds_fault(tmp_path: Path) -> None:
+    found = compared(tmp_path, "dropout")
+    assert kinds(found) == ["seed"]
+    assert found["causes"][0]["module"] == "Net.drop"
+    assert found["causes"][0]["reaches"]["loss"] == 0
+
+
+def test_another_order_of_samples_is_named_with_the_sampler(tmp_path: Path) -> None:
+    found = compared(tmp_path, "shuffled")
+    assert set(kinds(found)) == {"seed", "data-order"}
+    order = next(cause for cause in found["causes"] if cause["kind"] == "data-order")
+    assert order["reaches"]["data"] == 0
+    assert order["may_follow"]
+
+
+def test_a_write_past_the_framework_is_not_the_readers_fault(tmp_path: Path) -> None:
+    found = compared(tmp_path, "outside_write")
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["step"]) == ("outside-write", 1)
+
+
+def test_a_timer_in_a_tensor_is_harmless(tmp_path: Path) -> None:
+    found = compared(tmp_path, "harmless")
+    assert found["same"]
+    assert found["harmless"]
+
+
+def test_one_more_op_is_told_and_is_no_finding(tmp_path: Path) -> None:
+    found = compared(tmp_path, "one_more_op", ("", "more"))
+    assert found["same"]
+    assert found["forks"]
+
+
+def hunt(path: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    path.mkdir()
+    answer = path / "answer.json"
+    arguments = ["--keep", str(path / "runs"), "--format", "json", "-o", str(answer)]
+    done = subprocess.run(
+        [*COMMAND, "hunt", *arguments, *options],
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        cwd=PROGRAMS,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST,
+    )
+    assert answer.exists(), done.stderr
+    return done.returncode, json.loads(answer.read_text())
+
+
+def test_a_hunt_names_the_op_and_its_fix_holds(tmp_path: Path) -> None:
+    command = ["--", torch_python(), "causes.py", "one_op"]
+    for attempt in range(TRIES):
+        code, found = hunt(tmp_path / str(attempt), *command)
+        if code:
+            break
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"], cause["phase"]) == ("op", "aten::index_put", "bwd")
+    assert (cause["node"], cause["module"]) == ("IndexBackward0", "IndexedTable")
+    assert cause["source"]["function"] == "forward"
+    assert cause["reaches"]["gradients"] == 0
+    assert cause["reaches"]["loss"] is None
+    assert cause["advice"]["solutions"] == ["UDA"]
+    code, found = hunt(tmp_path / "fixed", "--set", "UDA", *command)
+    assert (code, found["same"]) == (0, True)
+
+
+def test_a_hunt_looks_at_the_one_step_that_differs(tmp_path: Path) -> None:
+    command = ["--", torch_python(), "causes.py", "late_step"]
+    for attempt in range(TRIES):
+        code, found = hunt(tmp_path / str(attempt), *command)
+        if code:
+            break
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["step"]) == ("op", 4)
+    assert [stage["level"] for stage in found["stages"]] == ["step", "op"]
