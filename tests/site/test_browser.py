@@ -66,16 +66,25 @@ def _ready(page: Page) -> Page:
 
 
 def _read(page: Page) -> Page:
-    """Scroll down as a reader does: long tables get their place when they come into view."""
+    """Scroll down as a reader does: long tables get their place when they come into view.
+
+    A window that nobody sees may never draw, and an animation may never end: neither is waited for
+    longer than it takes a reader to see it.
+    """
     page.evaluate("""async () => {
+        const atMost = (milliseconds, promise) =>
+            Promise.race([promise, new Promise((late) => setTimeout(late, milliseconds))]);
+        const drawn = () => atMost(500, new Promise((done) =>
+            requestAnimationFrame(() => requestAnimationFrame(done))));
         for (let at = 0; at < document.body.scrollHeight; at += innerHeight) {
             scrollTo(0, at);
-            await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+            await drawn();
         }
         scrollTo(0, 0);
-        await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        await drawn();
         // the head fades in again
-        await Promise.allSettled(document.getAnimations().map((each) => each.finished));
+        const animations = document.getAnimations().map((animation) => animation.finished);
+        await atMost(3000, Promise.allSettled(animations));
     }""")
     return page
 
