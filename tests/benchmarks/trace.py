@@ -1,0 +1,169 @@
+"""What recording costs, as ratios to a training step that is not recorded, with the records
+of a step and the bytes of each.
+
+    python tests/benchmarks/trace.py [ROUNDS]
+
+Four models with AdamW, fused and foreach, on this CPU. Levels take turns step by step in one
+process, so that a busy machine slows all of them alike; each figure is a median of CPU times of one
+thread. Read ratios, not milliseconds. Nothing is asserted here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tests" / "emitted"))
+
+from environments import FRAMEWORKS  # noqa: E402  its folder has to be on the path
+
+TORCH = next(found for found in FRAMEWORKS if found.package == "torch" and not found.extra)
+
+PROGRAM = '''
+import importlib, os, statistics, sys, tempfile, time
+import torch
+from torch import nn
+from d9m import trace
+
+torch.set_num_threads(1)
+rounds = int(sys.argv[1])
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(
+            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)
+        )
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        shape = batch, length, 4, width // 4
+        q, k, v = (t.view(shape).transpose(1, 2) for t in self.qkv(self.norms[0](x)).chunk(3, -1))
+        seen = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(seen.transpose(1, 2).reshape(x.shape))
+        return x + self.mlp(self.norms[1](x))
+
+
+class Gpt(nn.Module):
+    def __init__(self, width, layers, words=512):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.blocks = nn.Sequential(*[Block(width) for _ in range(layers)])
+        self.head = nn.Linear(width, words)
+
+    def forward(self, ids):
+        return self.head(self.blocks(self.words(ids)))
+
+
+def images():
+    def stage(into, out):
+        return [nn.Conv2d(into, out, 3, padding=1), nn.BatchNorm2d(out), nn.ReLU()]
+    return nn.Sequential(
+        *stage(3, 32), *stage(32, 64), nn.MaxPool2d(2), *stage(64, 128), nn.MaxPool2d(2),
+        *stage(128, 256), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(256, 10),
+    )
+
+
+MODELS = {
+    "MLP": (lambda: nn.Sequential(
+        nn.Linear(1024, 2048), nn.ReLU(), nn.Linear(2048, 1024), nn.ReLU(), nn.Linear(1024, 10)),
+        lambda: torch.randn(128, 1024)),
+    "conv net": (images, lambda: torch.randn(16, 3, 32, 32)),
+    "GPT, small": (lambda: Gpt(128, 4), lambda: torch.randint(512, (8, 64))),
+    "GPT, larger": (lambda: Gpt(384, 7), lambda: torch.randint(512, (8, 64))),
+}
+LEVELS = [("step", "cached"), ("module", "cached"), ("op", "cached"), ("op", "exact")]
+
+
+def recorded(level, inputs, work):
+    """CPU seconds of the second of two recorded steps, its records, its bytes. The first one
+    learns the ops and writes their sites.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        run = os.path.join(folder, "run")
+        with trace.record(run, level=level, inputs=inputs, step_by="explicit"):
+            work()
+            trace.step()
+            seconds = timed(work)
+            trace.step()
+        with open(os.path.join(run, "r0-0.d9m"), "rb") as file:
+            lines = file.readlines()
+    first = next(place for place, line in enumerate(lines) if line.startswith(b'["d",0'))
+    second = lines[first + 1 : -1]
+    return seconds, len(second), sum(map(len, second))
+
+
+def timed(work):
+    began = time.thread_time()
+    work()
+    return time.thread_time() - began
+
+
+print(f"{'model':<13}{'params':>8} {'optimizer':<9}" + "".join(
+    f"{level + ('' if level != 'op' else ' ' + inputs):>12}" for level, inputs in LEVELS)
+    + f"{'records':>9}{'bytes':>7}")
+for name, (make, data) in MODELS.items():
+    for switch in ("fused", "foreach"):
+        torch.manual_seed(0)
+        model, batch = make(), data()
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, **{switch: True})
+
+        def work():
+            optimizer.zero_grad()
+            model(batch).float().square().mean().backward()
+            optimizer.step()
+
+        for _ in range(3):
+            work()
+        times = {pair: [] for pair in [None, *LEVELS]}
+        for _ in range(rounds):
+            times[None].append(timed(work))
+            for pair in LEVELS:
+                times[pair].append(recorded(*pair, work))
+        plain = statistics.median(times[None])
+        medians = {pair: statistics.median(one[0] for one in times[pair]) for pair in LEVELS}
+        _, records, size = times["op", "exact"][-1]
+        count = sum(parameter.numel() for parameter in model.parameters())
+        print(f"{name:<13}{count / 1e6:>7.1f}M {switch:<9}" + "".join(
+            f"{medians[pair] / plain:>12.2f}" for pair in LEVELS)
+            + f"{records:>9}{size / records:>7.0f}", flush=True)
+'''
+
+
+def main() -> int:
+    if not TORCH.stands:
+        sys.stdout.write(f"needs {TORCH.name}: {TORCH.how}\n")
+        return 1
+    rounds = sys.argv[1] if len(sys.argv) > 1 else "15"
+    load = os.getloadavg()[0]
+    sys.stdout.write(f"{TORCH.name}, one thread, load of the machine {load:.1f}\n")
+    sys.stdout.flush()
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "program.py"
+        program.write_text(PROGRAM, encoding="utf-8")
+        return subprocess.run(
+            [str(TORCH.interpreter), str(program), rounds],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "resolver"), *PATHS])},
+            check=False,
+        ).returncode
+
+
+def xxhash() -> list[str]:
+    """Where the launcher's xxhash lies, for the program's Python."""
+    from importlib.util import find_spec
+
+    found = find_spec("xxhash")
+    return [str(Path(found.origin).parents[1])] if found and found.origin else []
+
+
+PATHS = xxhash()
+
+if __name__ == "__main__":
+    sys.exit(main())
