@@ -115,9 +115,7 @@ def collect(
         path = Path(wheel)
         if version is not None:
             known = (
-                READERS
-                if signatures is not None
-                else {**collecting.FRAMEWORKS, **collecting.BESIDE}
+                READERS if signatures is not None else {**collecting.FRAMEWORKS, **collecting.PARTS}
             )
             output.one_of("WHEEL", wheel, tuple(known))
             path = download.download(wheel, version, platform, Path(folder))
