@@ -84,7 +84,7 @@ class Opinion:
                 answer = OwnAnswer(
                     self._verdicts(reading, place, usual), self._elsewhere(reading, place, usual)
                 )
-                framework = name == OPLESS and self.book.catalogue(package, "ops")
+                framework = name == OPLESS and self.book.packages[package]["kind"] == "framework"
                 if answer.is_met and not (framework and answer.only_elsewhere):
                     found.setdefault(reading.source, []).append(answer)
         return found
