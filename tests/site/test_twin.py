@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from site_build import ROOT, generator, real
 
 from conftest import needs
 from d9m.authoring import cases
+from d9m.browse import known_texts
 from d9m.errors import UsageError
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
@@ -125,6 +127,17 @@ def _command(question: dict[str, Any]) -> list[str]:
     return [*words, "--inference"] if question["inference"] else words
 
 
+def beginnings() -> Iterator[tuple[str, list[str]]]:
+    """What people paste of every message, cut off after so many words, and the records that it is
+    of.
+    """
+    for wording in known_texts.wordings(real()):
+        words = re.sub(r"\{[^{}]*\}", "Thing7", wording.text.text).replace("…", "and so on").split()
+        for length in range(1, len(words) + 1):
+            text = " ".join(words[:length])
+            yield text, [match.id for match in known_texts.search(real(), [text])]
+
+
 def test_the_scripts_answer_as_the_resolver_does(tmp_path: Path) -> None:
     needs(shutil.which("node"), "Node.js", "apt-get install nodejs (18 or newer)")
     asked = [*golden_questions()]
@@ -132,6 +145,9 @@ def test_the_scripts_answer_as_the_resolver_does(tmp_path: Path) -> None:
     asked += [(f"random {at}", each) for at, each in enumerate(questions(real(), RANDOM))]
     vectors = [vector(name, question) for name, question in asked]
     assert any(each["answer"].get("conflicts") for each in vectors)
+    errors = [*beginnings()]
+    assert len(errors) > 1000
+    assert any(ids for _text, ids in errors)
     for script in (ROOT / "site" / "assets" / "advisor").glob("*.js"):
         shutil.copy(script, tmp_path)
     shutil.copy(ROOT / "tests" / "vectors" / "advisor.test.js", tmp_path)
@@ -140,7 +156,7 @@ def test_the_scripts_answer_as_the_resolver_does(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
     (tmp_path / "tables.json").write_bytes(tables(real()))
     (tmp_path / "vectors.json").write_text(
-        json.dumps({"left_out": sorted(LEFT_OUT), "questions": vectors}), "utf-8"
+        json.dumps({"left_out": sorted(LEFT_OUT), "questions": vectors, "errors": errors}), "utf-8"
     )
     done = subprocess.run(
         ["node", "--test", "--test-reporter=dot", "advisor.test.js"],

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { Advisor, Mistake } from "./advisor.js";
+import { explain } from "./explain.js";
 import { formats } from "./formats.js";
 import { toCommand } from "./question.js";
 
@@ -42,3 +43,9 @@ for (const { name, question, answer, command, imports, blocks } of vectors.quest
     for (const [, format, text] of written) if (format in blocks) assert.equal(text, blocks[format], format);
   });
 }
+
+test("the beginnings of error texts", () => {
+  for (const [text, ids] of vectors.errors) {
+    assert.deepEqual(explain(tables, text).map((error) => error.id), ids, text);
+  }
+});
