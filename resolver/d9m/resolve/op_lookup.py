@@ -55,8 +55,12 @@ def catalogues(kb: KnowledgeBase, environment: Environment) -> list[str]:
 
 
 def is_add_on(kb: KnowledgeBase, environment: Environment, package: str) -> bool:
-    """Whether the user names a package that is there for a few ops: FlashAttention."""
-    return package in kb.meta.stands_for and environment.packages[package].origin == "given"
+    """Whether the user names a package that is there for a few ops next to a framework:
+    FlashAttention.
+    """
+    if package not in kb.meta.stands_for or environment.packages[package].origin != "given":
+        return False
+    return any(kb.packages[name].kind == "framework" for name in environment.packages)
 
 
 def brought_along(kb: KnowledgeBase, query: Query) -> str | None:
@@ -180,9 +184,8 @@ def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
     was named next to a framework: it is asked about as a whole.
     """
     items: list[OpItem] = []
-    packages = catalogues(kb, environment)
-    if any(kb.packages[package].kind == "framework" for package in packages):
-        packages = [name for name in packages if not is_add_on(kb, environment, name)]
+    every = catalogues(kb, environment)
+    packages = [name for name in every if not is_add_on(kb, environment, name)]
     for package in packages:
         start = f"{package}:"
         for place in kb.met:
