@@ -294,25 +294,25 @@ def test_names_of_keras_join_those_of_a_release_of_tensorflow(tmp_path: Path, ve
     names, out = tmp_path / "names.json", tmp_path / "facts.json"
     names.write_bytes(Catalogue("tensorflow").with_release("2.10.1", ["tf.gather"]).encoded())
     keras = wheel(tmp_path / f"keras-{version}-py3-none-any.whl", KERAS[version])
-    done = command(str(keras), "--beside", "2.10.1", "--catalogue", str(names), "-o", str(out))
+    done = command(str(keras), "--tensorflow", "2.10.1", "--catalogue", str(names), "-o", str(out))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert read(names, Catalogue).at("2.10.1") == {"tf.gather", "tf.keras.layers.C"}
     assert not out.exists()
-    done = command(str(keras), "--beside", "2.9.0", "--catalogue", str(names))
+    done = command(str(keras), "--tensorflow", "2.9.0", "--catalogue", str(names))
     assert (done.returncode, "does not list release 2.9.0" in done.stderr) == (5, True)
 
 
-def test_only_a_wheel_of_keras_stands_beside_a_release(tmp_path: Path, torch: Path) -> None:
+def test_only_a_wheel_of_keras_belongs_to_a_release(tmp_path: Path, torch: Path) -> None:
     keras = wheel(tmp_path / "keras-3.0.0-py3-none-any.whl", KERAS["3.0.0"])
     names = tmp_path / "names.json"
     for arguments in (
         [keras],
-        [keras, "--beside", "2.10.1"],
-        [torch, "--beside", "9.8.7", "--catalogue", names],
+        [keras, "--tensorflow", "2.10.1"],
+        [torch, "--tensorflow", "9.8.7", "--catalogue", names],
     ):
         done = command(*map(str, arguments))
         assert (done.returncode, done.stdout, names.exists()) == (2, "", False)
-        assert "a wheel of keras needs --beside RELEASE and --catalogue FILE" in done.stderr
+        assert "a wheel of keras needs --tensorflow RELEASE and --catalogue FILE" in done.stderr
 
 
 def test_the_same_wheel_gives_the_same_bytes_and_they_can_be_read_back(

@@ -207,7 +207,7 @@ def test_signatures_of_keras_join_those_of_a_release_of_tensorflow(tmp_path: Pat
     assert found.at("2.16.1")["tf.keras.layers.Up"] == "size=2, interpolation='nearest', **kwargs"
     assert found.at("2.16.1")["tf.math.bincount"] == "arr, weights=None"
     assert list(found.wheels["2.16.1"]) == [path.name, keras.name]
-    with pytest.raises(UsageError, match="--beside"):
+    with pytest.raises(UsageError, match="--tensorflow"):
         add_signatures(file, keras)
     with pytest.raises(DataError, match="does not list release"):
         add_signatures(file, keras, "2.15.0")

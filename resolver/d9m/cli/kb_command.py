@@ -83,11 +83,9 @@ def collect(
         str | None,
         typer.Option(metavar="FILE", help="Catalogue of public names to add the release to."),
     ] = None,
-    beside: Annotated[
+    tensorflow: Annotated[
         str | None,
-        typer.Option(
-            metavar="RELEASE", help="Of a wheel of keras: the release of TensorFlow it serves."
-        ),
+        typer.Option(metavar="RELEASE", help="For a wheel of keras: its TensorFlow release."),
     ] = None,
     signatures: Annotated[
         str | None,
@@ -120,17 +118,18 @@ def collect(
             output.one_of("WHEEL", wheel, tuple(known))
             path = download.download(wheel, version, platform, Path(folder))
         if signatures is not None:
-            added = add_signatures(Path(signatures), path, beside)
+            added = add_signatures(Path(signatures), path, tensorflow)
             output.write(added.encoded().decode(), signatures)
             return
         found = collecting.collect(path)
-    if found.part != (beside is not None) or (found.part and catalogue is None):
+    if found.part != (tensorflow is not None) or (found.part and catalogue is None):
         raise UsageError(
-            "a wheel of keras needs --beside RELEASE and --catalogue FILE; no other takes --beside"
+            "a wheel of keras needs --tensorflow RELEASE and --catalogue FILE; "
+            "--tensorflow is for keras alone"
         )
     if catalogue is not None and found.names:
         output.write(
-            collecting.catalogued(Path(catalogue), found, beside).encoded().decode(), catalogue
+            collecting.catalogued(Path(catalogue), found, tensorflow).encoded().decode(), catalogue
         )
     if not found.part:
         output.write(found.facts.encoded().decode(), out)

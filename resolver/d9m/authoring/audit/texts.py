@@ -94,8 +94,8 @@ def _held(text: str, message: str) -> list[tuple[int, int]]:
 
 
 def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[tuple[int, int]]:
-    """Where a message fits that says what stands in the text's ``{…}``: it ends, or begins, beside
-    one.
+    """Where a message fits that says what stands in the text's ``{…}``: it ends, or begins, next
+    to one.
     """
     for place, part in pieces:
         lengths = range(len(part), SHORTEST - 1, -1)

@@ -125,7 +125,7 @@ _TENSORFLOW_API = re.compile(
 _OWN = re.compile(r"tensorflow(?:_core)?/(?:contrib|core|examples|python|tools)/")
 """Not the interface."""
 _GENERATED = "MACHINE GENERATED"
-"""What a generated module says of itself, in 1.9 to 1.11, where it stands beside others."""
+"""What a generated module says of itself, in 1.9 to 1.11, where it stands among others."""
 _TENSORFLOW_TWICE = re.compile(r"compat/(v2/|v1/(compat|raw_ops)/)")
 """Views of the same names."""
 

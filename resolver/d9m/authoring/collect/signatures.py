@@ -87,7 +87,7 @@ def add_signatures(catalogue: Path, path: Path, release: str | None = None) -> S
         if reader is None:
             raise DataError(f"{path.name}: not a wheel with signatures", allowed=list(READERS))
         if reader.part != (release is not None):
-            raise UsageError("a wheel of keras needs --beside RELEASE; no other takes it")
+            raise UsageError("a wheel of keras needs --tensorflow RELEASE; no other takes it")
         known = (
             read(catalogue, SignatureCatalogue)
             if catalogue.exists()

@@ -20,7 +20,7 @@ _NAME = re.compile(
     r"(?P<distribution>[\w.]+)-(?P<version>[\w.+!]+)(-\d\w*)?-[\w.]+-[\w.]+-(?P<platform>[\w.]+)\.whl"
 )
 _MOVED = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
-"""Where some wheels keep what the installer puts beside the rest."""
+"""Where some wheels keep what the installer puts with the rest."""
 
 _METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
 

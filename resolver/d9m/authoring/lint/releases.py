@@ -98,7 +98,7 @@ def _unlisted(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str, str]]:
     "unknown-version",
     "Version that no map lists",
     """A boundary must be a release that exists (2.1.0, or 2.1 for the first 2.1.x): a boundary at
-    an invented number works by accident until a release appears beside it. Write `until` only when
+    an invented number works by accident until somebody releases it. Write `until` only when
     the release that ends it is out, and add a new release to the package's record under versions/
     first.""",
 )

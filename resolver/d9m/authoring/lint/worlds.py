@@ -132,8 +132,8 @@ def stock_world(index: RecordIndex) -> dict[str, Value]:
 
 
 def worlds_of(index: RecordIndex, package: str) -> Iterator[tuple[str, dict[str, Value]]]:
-    """Every release of a package with what is certain beside it: an image's contents, no other
-    image.
+    """Every release of a package with what certainly comes with it: an image's contents, no
+    other image.
 
     A pre-release in an image stays undecided: it lies between two releases.
     """
