@@ -148,6 +148,8 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     asked: tuple[str, ...] = ()
     """Keywords that are given something other than False, None or 0."""
     positional: int = 0
+    is_optional: bool = False
+    """Whether a test of something else decides that it is called."""
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,31 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import functools
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from d9m.scan.effects import Effect
 from d9m.scan.facts import FileFacts, LocalCall
 from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Marks
 
+Place: TypeAlias = tuple[str, int]
+"""A scope: path of its file, and its number there."""
+
+
+class CallGraph:
+    """Which scopes of a project's files call which, by name."""
+
+    def __init__(self, files: Iterable[FileFacts]) -> None:
+        self._functions: dict[str, list[Place]] = {}
+        self._modules: dict[str, list[Place]] = {}
+        """File -> what runs once it is imported: module code, and the bodies of classes."""
+        self._calls: dict[Place, list[LocalCall]] = {}
+        for facts in files:
+            modules = self._modules.setdefault(facts.path, [])
+            for number, scope in enumerate(facts.scopes):
+                place = (facts.path, number)
+                if scope.kind == "function":
+                    self._functions.setdefault(_called_as(scope.name), []).append(place)
+                else:
+                    modules.append(place)
+            for call in facts.called:
+                self._calls.setdefault((facts.path, call.scope), []).append(call)
+
+    def live(
+        self, paths: Collection[str], surely: bool = False
+    ) -> tuple[frozenset[Place], dict[str, list[LocalCall]]]:
+        """Scopes of these files that run: module code, and every function whose name is called
+        from one that runs; and the calls, by name.
+
+        `surely`: calls that depend on a test do not count.
+        """
+        found: set[Place] = set()
+        called: dict[str, list[LocalCall]] = {}
+        todo = [place for path in paths for place in self._modules[path]]
+        while todo:
+            place = todo.pop()
+            if place in found:
+                continue
+            found.add(place)
+            for call in self._calls.get(place, ()):
+                if surely and call.is_optional:
+                    continue
+                if call.name not in called:
+                    functions = self._functions.get(call.name, ())
+                    todo += [function for function in functions if function[0] in paths]
+                called.setdefault(call.name, []).append(call)
+        return frozenset(found), called
+
+
+def _called_as(name: str) -> str:
+    """The name by which a function is called: its class's, if it makes an object."""
+    *outer, last = name.split(".")
+    if last in ("__init__", "__new__", "__post_init__") and outer:
+        return outer[-1]
+    return last
+
 
 class Program:
     """One program, and the settings that it makes."""
 
-    def __init__(self, entry: FileFacts, files: Sequence[FileFacts], near: Collection[str]) -> None:
+    def __init__(
+        self,
+        entry: FileFacts,
+        files: Sequence[FileFacts],
+        near: Collection[str],
+        calls: CallGraph,
+    ) -> None:
         self.path = entry.path
         self.entry = entry
         self.files = {facts.path: facts for facts in files}
         """Those that it reaches, itself included."""
         self.near = frozenset(near)
         """Those whose draws count: itself, its folder, and what it imports directly."""
-        self._live, self._asked = _live(files)
+        self._calls = calls
+        self._live, self._asked = calls.live(self.files)
         self.effects: tuple[Effect, ...] = ()
         """Settings that it makes for sure."""
 
     def runs(self, path: str, scope: int) -> bool:
         """Whether a scope of a file is module code, or called by name from what runs."""
         return (path, scope) in self._live
+
+    def surely_runs(self, path: str, scope: int) -> bool:
+        """Whether it runs in every run: no test of something else decides that it is called."""
+        return (path, scope) in self._sure
+
+    @functools.cached_property
+    def _sure(self) -> frozenset[Place]:
+        return self._calls.live(self.files, surely=True)[0]
 
     def asks(self, path: str, scope: int, parameter: str) -> bool:
         """Whether some call of that function asks for what a parameter offers."""
@@ -45,44 +118,12 @@ class Program:
         return not effect.offered or self.asks(effect.path, effect.scope, effect.offered)
 
 
-def _live(
-    files: Sequence[FileFacts],
-) -> tuple[frozenset[tuple[str, int]], dict[str, list[LocalCall]]]:
-    """Scopes that run: module code, and every function whose name is called from one that runs."""
-    by_name: dict[str, list[tuple[str, int]]] = {}
-    calls: dict[tuple[str, int], list[LocalCall]] = {}
-    todo: list[tuple[str, int]] = []
-    for facts in files:
-        for number, scope in enumerate(facts.scopes):
-            if scope.kind != "function":
-                todo.append((facts.path, number))
-                continue
-            name = scope.name.rpartition(".")[2]
-            if name in ("__init__", "__new__", "__post_init__"):
-                name = scope.name.split(".")[-2] if "." in scope.name else name
-            by_name.setdefault(name, []).append((facts.path, number))
-        for call in facts.called:
-            calls.setdefault((facts.path, call.scope), []).append(call)
-    live: set[tuple[str, int]] = set()
-    asked: dict[str, list[LocalCall]] = {}
-    while todo:
-        place = todo.pop()
-        if place in live:
-            continue
-        live.add(place)
-        for call in calls.get(place, ()):
-            if call.name not in asked:
-                todo += by_name.get(call.name, ())
-            asked.setdefault(call.name, []).append(call)
-    return frozenset(live), asked
-
-
 def find_programs(
     files: Mapping[str, FileFacts], entry_points: Sequence[str], trains: Marks
 ) -> list[Program]:
     """The programs among the files, in order of path."""
     python = {path: facts for path, facts in files.items() if facts.kind in ("python", "notebook")}
-    modules = Modules(python)
+    modules, calls = Modules(python), CallGraph(python.values())
     imported = {path: modules.imported(facts) for path, facts in python.items()}
     launched = _launched(files, python, modules)
     found: list[Program] = []
@@ -99,7 +140,7 @@ def find_programs(
             near = {path, *imported[path]}
             folder = path.rpartition("/")[0]
             near.update(each for each in reached if each.rpartition("/")[0] == folder)
-            found.append(Program(facts, [python[each] for each in reached], near))
+            found.append(Program(facts, [python[each] for each in reached], near, calls))
     return found
 
 

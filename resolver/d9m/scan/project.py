@@ -63,6 +63,7 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:
+        switches = self.knowledge.switches()
         trains = self.vocabulary.marks("trains")
         found = find_programs(self.files, self.entry_points, trains)
         for program in found:
@@ -71,7 +72,11 @@ class Project:
                 effect
                 for path in program.files
                 for effect in self.effects[path]
-                if program.makes(effect) and self.is_made(world, effect)
+                if program.makes(effect)
+                and self.is_made(world, effect)
+                and (
+                    effect.setting not in switches or program.surely_runs(effect.path, effect.scope)
+                )
             )
         return tuple(found)
 

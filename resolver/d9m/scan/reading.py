@@ -265,13 +265,15 @@ class Reader:
 
     def _branching(self, node: ast.IfExp) -> None:
         self.visit(node.test)
-        fallback = self.here.fallback
+        self._branches += 1
+        number = self._branches
+        fallback, arms = self.here.fallback, self.here.arms
         nothing = tests_for_nothing(node.test)
-        self.here.fallback = fallback or nothing == "body"
-        self.visit(node.body)
-        self.here.fallback = fallback or nothing == "else"
-        self.visit(node.orelse)
-        self.here.fallback = fallback
+        for place, (part, name) in enumerate(((node.body, "body"), (node.orelse, "else"))):
+            self.here.arms = (*arms, (number, place))
+            self.here.fallback = fallback or nothing == name
+            self.visit(part)
+        self.here.fallback, self.here.arms = fallback, arms
 
     def _either(self, node: ast.BoolOp) -> None:
         fallback = self.here.fallback

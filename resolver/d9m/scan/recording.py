@@ -138,7 +138,7 @@ class Recorder:
             if part.arg is not None
             and not (isinstance(part.value, ast.Constant) and not part.value.value)
         ]
-        self.called.append(LocalCall(self._here.scope, last, tuple(asked), len(node.args)))
+        self.called.append(self._local(last, tuple(asked), len(node.args)))
 
     def _handed_on(self, node: ast.expr) -> None:
         """A function that is an argument may be called."""
@@ -146,4 +146,7 @@ class Recorder:
             name = node.id if isinstance(node, ast.Name) else node.attr
             resolved = self._here.resolve(node) if isinstance(node, ast.Name) else LOCAL
             if resolved is not None:
-                self.called.append(LocalCall(self._here.scope, name))
+                self.called.append(self._local(name))
+
+    def _local(self, name: str, asked: tuple[str, ...] = (), positional: int = 0) -> LocalCall:
+        return LocalCall(self._here.scope, name, asked, positional, bool(self._here.arms))
