@@ -200,7 +200,18 @@ def _with(kb: KnowledgeBase, answer: Possible) -> str:
         return _titles(kb, answer.raised_by)
     if answer.outcome == "deterministic":
         return "nothing to set"
-    return " or ".join(_titles(kb, labels) for labels in answer.solutions) or "-"
+    ways = [together(labels) for labels in answer.solutions]
+    turned = [_turned(kb, way) for way in ways]
+    least = [way for way, names in zip(ways, turned) if not any(other < names for other in turned)]
+    return (
+        " or ".join(" and ".join(phrases.call(kb, label) for label in way) for way in least) or "-"
+    )
+
+
+def _turned(kb: KnowledgeBase, way: Sequence[str]) -> frozenset[str]:
+    """The settings that a way makes: one that makes another's and more is no other way."""
+    solutions = [solution for _label, _id, solution in kb.with_required(way)]
+    return frozenset(turn.name for solution in solutions for turn in solution.settings)
 
 
 def _titles(kb: KnowledgeBase, labels: str) -> str:
