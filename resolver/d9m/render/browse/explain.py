@@ -39,10 +39,14 @@ def render(kb: KnowledgeBase, explained: Explained, width: int = WIDTH) -> Page:
 def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explanation) -> None:
     """A message that something prints: what it means here, what to do, every release."""
     page.line(Span(found.title, "head"), f"  {found.kind}, line {found.line}")
-    shown = textwrap.shorten(found.text, LONGEST_TEXT, placeholder=" …")
+    said = found.text
+    for name, value in found.parts.items():
+        said = said.replace(f"{{{name}}}", value)
+    shown = textwrap.shorten(said, LONGEST_TEXT, placeholder=" …")
     page.paragraph(f'"{shown}"', "  ", "  ", "dim")
     for name, value in found.parts.items():
-        page.paragraph(f"{name}: {value}", "  ", "    ")
+        if value not in shown:
+            page.paragraph(f"{name}: {value}", "  ", "    ")
     if found.releases:
         page.paragraph(f"printed {phrases.conditions(kb, found.releases)}", "  ", "    ")
     page.gap()
