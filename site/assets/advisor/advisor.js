@@ -20,7 +20,8 @@ export class Advisor {
   ask(question) {
     const queries = items(question.ops).map(parse);
     const facts = decidedFacts(this.environment(question), this.names, queries);
-    const here = this.environment({ ...question, facts: { ...facts, ...question.facts } });
+    // What somebody said comes first, and wins.
+    const here = this.environment({ ...question, facts: { ...question.facts, ...facts, ...question.facts } });
     const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
     return resolve(here, asked, question.scope);
   }
