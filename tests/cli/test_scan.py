@@ -274,7 +274,7 @@ def test_statistics(project: Path) -> None:
 def test_rules_are_explained_and_listed() -> None:
     done = d9m("scan", "--explain", "unused-ignore")
     assert done.returncode == 0
-    assert done.stdout.startswith("unused-ignore: Comment that hides nothing\n")
+    assert done.stdout.startswith("unused-ignore: An ignore comment that hides nothing\n")
     assert "Good (train.py)\n  seed = 0\n" in done.stdout
     rows = json.loads(d9m("list", "rules", "--format", "json").stdout)["rows"]
     assert "unused-ignore" in [row["id"] for row in rows]

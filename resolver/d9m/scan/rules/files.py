@@ -17,7 +17,7 @@ def _check_lost(project: Project) -> Iterator[Objection]:
         value = write.value or "..."
         kind = project.files[path].kind
         if write.how == "unexported":
-            what = "is a variable of the shell alone: no program that it starts sees it."
+            what = "is not exported: no program that the shell starts sees it."
             way_out = f"export {write.name}={value}"
         elif kind == "docker":
             what = "is gone when this build step ends."
@@ -38,10 +38,9 @@ LOST_EXPORT = ScanRule(
     code="lost-export",
     family="files",
     severity="error",
-    title="A variable that ends before anything reads it",
+    title="A variable that is gone before anything reads it",
     why="""An export in a RUN of a Dockerfile, in os.system() or in a notebook's ! line lives as
-    long as that shell. A variable of a shell script that is not exported is seen by no
-    program.""",
+    long as that shell. No program sees a variable that a shell script does not export.""",
     silent="""A later line exports the variable, or the script itself uses it.""",
     bad='import os\n\nos.system("export CUBLAS_WORKSPACE_CONFIG=:4096:8")\n',
     good='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
@@ -56,7 +55,7 @@ def _check_unreadable(project: Project) -> Iterator[Objection]:
                 path=path,
                 place=Spot(facts.unreadable_line),
                 message=f"This file was not scanned: {facts.unreadable}.",
-                way_out="repair it, or exclude it",
+                way_out="fix it, or exclude it",
             )
 
 
@@ -65,9 +64,9 @@ UNREADABLE = ScanRule(
     family="files",
     severity="hint",
     title="A file that cannot be read",
-    why="""Templates, Python 2, and files in an encoding that they do not name cannot be
-    scanned, nor can syntax that is newer than the Python which runs the scan. What they hold is
-    not judged.""",
+    why="""The scan cannot read templates, Python 2, files in an encoding that they do not name,
+    or syntax that is newer than the Python that runs the scan. It says nothing about their
+    contents.""",
     bad="print 'hello'\n",
     good="print('hello')\n",
     check=_check_unreadable,

@@ -103,7 +103,7 @@ def _way_out(source: SourceAnswer) -> str:
     if source.fixed_in:
         package, release = next(iter(source.fixed_in.items()))
         return f"{package} >= {release}"
-    return source.workarounds[0].text if source.workarounds else "take another op"
+    return source.workarounds[0].text if source.workarounds else "use another op"
 
 
 def _check_raises(project: Project) -> Iterator[Objection]:
@@ -119,7 +119,7 @@ def _check_raises(project: Project) -> Iterator[Objection]:
             path=asked.path,
             place=asked.call.place,
             severity=severity,
-            message=f"Under the switch {gradient}{_shown(asked.call)} raises an error{on}.",
+            message=f"With the switch on, {gradient}{_shown(asked.call)} raises an error{on}.",
             way_out=_way_out(source),
             because=(Because(f"sources/{source.id}", "raises", source.fixed_in),),
             related=(RelatedSpot(asked.switch.path, asked.switch.place.line, "switched on here"),),
@@ -136,9 +136,9 @@ OP_RAISES = ScanRule(
     code="op-raises",
     family="ops",
     severity="error",
-    title="An op that raises an error under the switch of the program",
+    title="An op that raises an error with the program's switch on",
     why="""A deterministic switch makes ops without a deterministic version raise an error.
-    Which they are changes with every release; the records say so for each. Upgrade, take
+    The list changes with every release; the records have it for each. Upgrade, use
     another op, or compute it on the CPU.""",
     silent="""No program that reaches the file turns a switch on, gradients are off where only
     the gradient raises, or it depends on something that the text does not say.""",
@@ -173,7 +173,7 @@ def _check_varies(project: Project) -> Iterator[Objection]:
         if not project.trains(asked.program) and source.direction == ["backward"]:
             continue
         on = f" on {asked.only_oldest}" if asked.only_oldest else ""
-        why = "the switch only warns" if warned else "no setting makes it repeat"
+        why = "the switch only warns" if warned else "no setting makes it repeatable"
         rare = project.kb.sources[source.id].mechanism in _RARE
         yield Objection(
             path=asked.path,
@@ -190,9 +190,9 @@ OP_VARIES = ScanRule(
     code="op-varies",
     family="ops",
     severity="warning",
-    title="An op that no switch makes repeat",
-    why="""Some ops vary whatever is set, and say nothing. In a program that asks for
-    determinism they are the difference that remains.""",
+    title="An op that no switch makes repeatable",
+    why="""Some ops vary whatever is set, without an error. In a program that asks for
+    determinism they are what still differs.""",
     silent="""The program turns no switch on, or it depends on something that the text does not
     say.""",
     bad="""import torch
@@ -268,7 +268,8 @@ def _argument_left_out(
                 path=path,
                 place=call.place,
                 message=(
-                    f"{_shown(call)} repeats only with {setting.statement}; no switch reaches it."
+                    f"{_shown(call)} is repeatable only with {setting.statement}; "
+                    "no switch sets it."
                 ),
                 way_out=setting.statement,
                 because=(Because(f"settings/{project.kb.setting_ids[setting.name]}", "argument"),),
@@ -288,9 +289,9 @@ OP_ARGUMENT = ScanRule(
     code="op-argument",
     family="ops",
     severity="warning",
-    title="A call that has a determinism argument of its own, left out",
-    why="""Some functions take an argument that makes them repeat, and no switch of the
-    framework sets it: flash_attn_func(deterministic=True). In a program that asks for
+    title="A call without the argument that makes it deterministic",
+    why="""Some functions take an argument that makes them deterministic, and no switch of
+    the framework sets it: flash_attn_func(deterministic=True). In a program that asks for
     determinism they need it.""",
     silent="""Gradients are off, the argument is given, or arguments are unpacked.""",
     bad="""import torch

@@ -48,7 +48,7 @@ def _check_listing(project: Project) -> Iterator[Objection]:
             severity=None if order.sure else "hint",
             message=(
                 f"{order.name}() lists in no fixed order, and {_where(order)} builds on it: "
-                "another order on another machine."
+                "the order differs between machines."
             ),
             way_out=f"sorted({order.subject})",
             related=_built_on(path, order),
@@ -62,10 +62,9 @@ UNSORTED_LISTING = ScanRule(
     severity="warning",
     title="The order of a folder decides which sample is which",
     why="""os.listdir, glob and Path.iterdir list files in the order of the file system, which
-    is another one after a copy, on another disk, on another machine. A shuffle with a fixed
-    seed, a split, an index or a number of a class that builds on it is then another one, too.
-    Sort the list.""",
-    silent="""The list is sorted, counted, searched, or handled one by one.""",
+    can change after a copy, and differs between disks and machines. A shuffle with a fixed seed,
+    a split, an index or a class number that builds on it changes, too. Sort the list.""",
+    silent="""The list is sorted, counted, searched, or its items are handled one by one.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",
@@ -96,10 +95,10 @@ SET_ORDER = ScanRule(
     family="order",
     severity="warning",
     title="The order of a set of strings decides a number or a choice",
-    why="""Strings hash with a salt that Python draws when it starts, so a set of them has
-    another order in every process, unless PYTHONHASHSEED is fixed outside. Classes that are
-    numbered from a set, samples that are drawn from one, its first element: other ones in every
-    run. Sort the set.""",
+    why="""Strings hash with a salt that Python draws when it starts, so the
+    order of a set of them differs in every process, unless PYTHONHASHSEED is fixed outside.
+    Class numbers taken from a set, samples drawn from one, and its first element differ in
+    every run. Sort the set.""",
     silent="""The set is sorted, tested or counted, or it holds whole numbers. Where the text
     does not say what it holds, this is a hint.""",
     bad="names = load_names()\nindex = {name: i for i, name in enumerate(set(names))}\n",
@@ -117,8 +116,8 @@ def _check_hash(project: Project) -> Iterator[Objection]:
             severity=None if order.sure else "hint",
             confidence="sure" if order.sure else "likely",
             message=(
-                f"The hash of a string differs in every process; {order.consumer} is another "
-                "number in every run."
+                f"The hash of a string differs in every process, so {order.consumer} "
+                "differs in every run."
             ),
             way_out=f"zlib.crc32({order.subject}.encode())",
         )
@@ -129,10 +128,10 @@ STRING_HASH = ScanRule(
     family="seeds",
     severity="error",
     title="The hash of a string decides a number",
-    why="""hash() of a string is salted anew in every process. A bucket, a split or a seed that
-    is made from it is another one in every run. zlib.crc32 and hashlib give the same number
+    why="""hash() of a string is salted anew in every process. A bucket, a split or a seed made
+    from it differs in every run. zlib.crc32 and hashlib give the same number
     everywhere.""",
-    silent="""The hash is one of numbers, stands in __hash__, or is only compared. Where the
+    silent="""The hash is of numbers, stands in __hash__, or is only compared. Where the
     text does not say what is hashed, this is a hint.""",
     bad='bucket = hash("name") % 10\n',
     good='import zlib\n\nbucket = zlib.crc32(b"name") % 10\n',
@@ -147,7 +146,7 @@ def _check_completion(project: Project) -> Iterator[Objection]:
             place=order.place,
             severity=None if order.sure else "hint",
             message=(
-                f"{order.name}() gives results in the order in which they are ready, and "
+                f"{order.name}() yields results in the order in which they finish, and "
                 f"{_where(order)} builds on it."
             ),
             way_out="keep each result under the index of its task",
@@ -159,11 +158,11 @@ COMPLETION_ORDER = ScanRule(
     code="completion-order",
     family="order",
     severity="warning",
-    title="Results are kept in the order in which they are ready",
-    why="""as_completed and imap_unordered give results as workers finish, in another order in
-    every run. Keep each result under the index of its task, or use map.""",
-    silent="""The list is sorted, counted, or handled one by one. A list that is returned is a
-    hint.""",
+    title="Results are kept in the order in which they finish",
+    why="""as_completed and imap_unordered yield results as workers finish, in an order that
+    differs from run to run. Keep each result under the index of its task, or use map.""",
+    silent="""The list is sorted, counted, or handled one by one. For a list that is returned, this
+    is a hint.""",
     bad="""from concurrent.futures import as_completed
 
 results = []
@@ -187,7 +186,7 @@ def _check_identity(project: Project) -> Iterator[Objection]:
             path=path,
             place=order.place,
             message=f"{order.consumer} sorts by {order.name}(), which differs in every process.",
-            way_out="sort by something that the elements hold",
+            way_out="sort by something stored in the elements",
         )
 
 
@@ -196,8 +195,8 @@ IDENTITY_ORDER = ScanRule(
     family="order",
     severity="warning",
     title="A list is sorted by addresses or hashes",
-    why="""id() is an address, and hash() of most objects is made from one or salted: sorted by
-    them, a list has another order in every process.""",
+    why="""id() is an address, and hash() of most objects is made from one or salted: a list
+    sorted by them comes out in a different order in every process.""",
     bad="parts = sorted(modules, key=id)\n",
     good="parts = sorted(modules, key=len)\n",
     check=_check_identity,

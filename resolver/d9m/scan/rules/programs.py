@@ -23,8 +23,8 @@ def _check_no_seed(project: Project) -> Iterator[Objection]:
                 path=program.path,
                 place=Spot(1),
                 severity=severity,
-                message="This program trains and seeds nothing: every run starts elsewhere.",
-                way_out="seed every generator that it draws from, before the model is made",
+                message="This program trains and seeds nothing: every run starts differently.",
+                way_out="seed every generator that it draws from, before it builds the model",
                 confidence="likely",
             )
 
@@ -33,11 +33,11 @@ NO_SEED = ScanRule(
     code="no-seed",
     family="program",
     severity="hint",
-    title="A program trains and seeds nothing",
-    why="""Weights, shuffles and dropout come from generators that start anywhere unless they
-    are seeded. The first step to a run that can be repeated is a seed for each of them. With
-    --goal seeded or repeatable this is an error.""",
-    silent="""A seed is set anywhere in what the program reaches, if only on demand.""",
+    title="A program that trains and seeds nothing",
+    why="""Weights, shuffles and dropout come from generators that start differently in every
+    run unless they are seeded. The first step to a repeatable run is a seed for each of them.
+    With --goal seeded or repeatable this is an error.""",
+    silent="""The program, or a file that it imports, sets a seed, even if only on demand.""",
     bad="import torch\n\nmodel = torch.nn.Linear(2, 2)\nmodel(x).sum().backward()\n",
     good=(
         "import torch\n\ntorch.manual_seed(1)\nmodel = torch.nn.Linear(2, 2)\n"
@@ -65,7 +65,7 @@ def _check_no_switch(project: Project) -> Iterator[Objection]:
             path=program.path,
             place=Spot(1),
             severity=severity,
-            message=f"This program is seeded and turns no deterministic switch on.{ops}",
+            message=f"This program sets a seed but turns on no deterministic switch.{ops}",
             way_out=switch,
             confidence="likely",
         )
@@ -84,9 +84,9 @@ NO_SWITCH = ScanRule(
     code="no-switch",
     family="program",
     severity="hint",
-    title="A program is seeded and turns no deterministic switch on",
-    why="""Seeds fix what is drawn, not how sums are added up. Without the switch of the
-    framework, kernels that add in any order stay in use. With --goal repeatable this is an
+    title="A program that sets a seed but turns on no deterministic switch",
+    why="""Seeds fix the random numbers, not the order of additions. Without the framework's
+    switch, kernels that add in no fixed order stay in use. With --goal repeatable this is an
     error.""",
     silent="""The program turns a switch on, or seeds nothing (no-seed).""",
     bad=(
@@ -169,10 +169,10 @@ CUDNN_FLAG_ALONE = ScanRule(
     code="cudnn-flag-alone",
     family="settings",
     severity="warning",
-    title="A flag of one library stands alone, in a program with other ops that vary",
+    title="A flag for cuDNN alone, in a program with other ops that vary",
     why="""torch.backends.cudnn.deterministic reaches cuDNN's convolutions and nothing else. The
-    program has other ops that vary, which the switch of PyTorch makes repeat.""",
-    silent="""The switch is turned on anywhere in the program, or no other op of it varies.""",
+    program has other ops that vary, and PyTorch's switch makes them repeatable.""",
+    silent="""The program turns the switch on somewhere, or none of its other ops varies.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

@@ -43,7 +43,7 @@ def _check_release(project: Project) -> Iterator[Objection]:
                 place=write.place,
                 severity="warning",
                 message=f"{home} {said.version} ({said.said_in}) does not read {write.name}.",
-                way_out=f"remove it, or another release of {home}",
+                way_out=f"remove it, or use another release of {home}",
                 because=because_of(project, write.name, "releases"),
             )
 
@@ -87,8 +87,8 @@ WRONG_RELEASE = ScanRule(
     title="A setting that the stated release does not have",
     why="""A call that the release lacks stops the program with an AttributeError; a variable
     that it does not read is silently ignored.""",
-    silent="""The release is not stated, one that is allowed has it, or the call stands under
-    hasattr, try, or a test of the version.""",
+    silent="""No release is stated, an allowed release has the setting, or the call stands under
+    hasattr, try, or a version check.""",
     bad="import torch\n\ntorch.set_deterministic(True)\n",
     good="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     check=_check_release,
@@ -120,8 +120,8 @@ FORBIDDEN_SETTING = ScanRule(
     severity="error",
     title="A setting that gives wrong results in the stated release",
     why="""A few settings that promise determinism give wrong values in some releases. The
-    records say in which, and what to set instead.""",
-    silent="""The value is not written in the file, or the release is another one.""",
+    records name those releases, and what to set instead.""",
+    silent="""The value is not written in the file, or the stated release is not affected.""",
     bad=(
         'import os\n\nos.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"\n\nimport jax\n'
     ),
@@ -161,10 +161,10 @@ SEEDLESS_DETERMINISM = ScanRule(
     code="seedless-determinism",
     family="settings",
     severity="error",
-    title="A switch that needs a seed, without one",
+    title="A switch that needs a seed, in a program without one",
     why="""With tf.config.experimental.enable_op_determinism() TensorFlow's random ops,
     initializers and dropout among them, raise an error unless a global seed is set.""",
-    silent="""The program seeds TensorFlow anywhere, or turns the switch on only on demand.""",
+    silent="""The program seeds TensorFlow somewhere, or turns the switch on only on demand.""",
     bad=(
         "import tensorflow as tf\n\ntf.config.experimental.enable_op_determinism()\n"
         "model.fit(x, y)\n"

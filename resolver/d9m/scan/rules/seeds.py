@@ -43,7 +43,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
                 place=call.place,
                 severity="hint" if call.fallback else "warning" if maker else None,
                 message=what,
-                way_out="use a fixed number, or one that is logged and can be given again",
+                way_out="use a fixed number, or log the seed and accept it as an option",
             )
 
 
@@ -56,11 +56,11 @@ SEED_FROM_CHANCE = ScanRule(
     code="seed-from-chance",
     family="seeds",
     severity="error",
-    title="A seed that is another one in every run",
+    title="A seed that changes with every run",
     why="""A seed from the clock, the process number or the operating system makes every run
-    different, and nobody can repeat the one that was good. Take a fixed number, or draw one
+    different, and nobody can repeat the good one. Take a fixed number, or draw one
     once, print it, and let an option set it.""",
-    silent="""The seed comes from a name whose value the function does not show.""",
+    silent="""The seed comes from a variable whose value the function does not show.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
@@ -79,7 +79,7 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
                 path=path,
                 place=call.place,
                 severity="hint" if call.fallback else None,
-                message=f"{call.name}() without a seed starts from chance in every run.",
+                message=f"{call.name}() without a seed is seeded differently in every run.",
                 way_out=f"{call.name.rpartition('.')[2]}(seed)",
             )
 
@@ -188,7 +188,7 @@ UNSEEDED_LIBRARY = ScanRule(
     severity="error",
     title="A program seeds some generators and draws from another",
     why="""Every library has a generator of its own. A program that seeds PyTorch and shuffles
-    with Python's random is as random as before.""",
+    with Python's random still shuffles differently in every run.""",
     silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
     file that the entry neither imports directly nor has in its folder.""",
     bad="""import random

@@ -18,11 +18,11 @@ def because_of(project: Project, name: str, says: str) -> tuple[Because, ...]:
 
 def value_fault(setting: Setting, value: str) -> str | None:
     if value in setting.refuses:
-        return "That value undoes what the variable is set for."
+        return "That value defeats the purpose of the variable."
     if setting.accepts and value.lower() not in map(str.lower, setting.accepts):
-        return f"It takes {' or '.join(setting.accepts)}."
+        return f"It accepts {' or '.join(setting.accepts)}."
     if setting.value_type == "integer" and not value.lstrip("-").isdigit():
-        return "It takes a whole number."
+        return "It must be a whole number."
     return None
 
 
@@ -53,9 +53,10 @@ def refused_by_switch(project: Project) -> Iterator[Objection]:
                     yield Objection(
                         path=path,
                         place=write.place,
+                        severity="warning" if switch.warns else None,
                         message=(
                             f"{solution.title} refuses {turn.set}={write.value}: the first call "
-                            "that needs it raises."
+                            f"that needs it {'only warns' if switch.warns else 'raises an error'}."
                         ),
                         way_out=f"{turn.set}={turn.to[0]}",
                         related=(RelatedSpot(switch.path, switch.place.line, "switched on here"),),

@@ -32,6 +32,9 @@ def _check_no_workspace(project: Project) -> Iterator[Objection]:
             else:
                 continue
             note = turn.note or f"{solution.title} needs it"
+            if switch.warns:
+                severity = "warning"
+                note = "calls that need it only warn, and can differ between runs"
             yield Objection(
                 path=switch.path,
                 place=switch.place,
@@ -58,10 +61,11 @@ NO_WORKSPACE = ScanRule(
     code="no-workspace",
     family="settings",
     severity="error",
-    title="A switch is on, and the variable that it needs is set nowhere",
+    title="A switch without the variable that it needs",
     why="""Under torch.use_deterministic_algorithms(True) PyTorch 1.7 to 2.9 refuses matrix
-    products on CUDA 10.2 and newer unless CUBLAS_WORKSPACE_CONFIG is :4096:8 or :16:8. The scan
-    has looked for it in code, scripts, images and job files.""",
+    products on CUDA 10.2 and newer unless CUBLAS_WORKSPACE_CONFIG is :4096:8 or :16:8. With
+    warn_only=True it only warns, so this is a warning. The scan looked for the variable in
+    code, scripts, images and job files.""",
     silent="""Any file of the project sets the variable, or the release does not need it.""",
     bad="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     good="""import os
@@ -76,6 +80,10 @@ torch.use_deterministic_algorithms(True)
 )
 
 
+_OFF = frozenset(("False",))
+"""What determinism wants of a setting that works against it."""
+
+
 def _check_benchmark(project: Project) -> Iterator[Objection]:
     wanted = project.knowledge.wanted()
     for path, made in project.effects.items():
@@ -87,20 +95,22 @@ def _check_benchmark(project: Project) -> Iterator[Objection]:
             and effect.setting not in project.knowledge.variables
         ]
         for effect in turned:
-            if effect.assignment is None or effect.value in wanted[effect.setting]:
+            off = wanted[effect.setting] == _OFF
+            if effect.assignment is None or not off or effect.value in _OFF:
                 continue
             beside = _good_beside(effect, turned, wanted)
             if beside is None or _is_taken_back(effect, beside, turned, wanted):
                 continue
-            good = min(wanted[effect.setting])
+            good = "False"
             place = effect.assignment.value_place
             edit = TextEdit((place.line, place.column), (place.end_line, place.end_column), good)
             yield Objection(
                 path=path,
                 place=effect.place,
                 message=(
-                    f"{effect.setting} = {effect.value} undoes {beside.by} in line "
-                    f"{beside.place.line}: algorithms are chosen by timing, anew in every run."
+                    f"With {effect.setting} = {effect.value}, timing still picks among the "
+                    f"deterministic algorithms, in spite of {beside.by} in line "
+                    f"{beside.place.line}: the choice can differ between runs."
                 ),
                 way_out=f"{effect.setting} = {good}",
                 related=(RelatedSpot(path, beside.place.line, "switched on here"),),
@@ -148,10 +158,11 @@ BENCHMARK_ON = ScanRule(
     code="benchmark-on",
     family="settings",
     severity="error",
-    title="A statement undoes the switch beside it",
+    title="Benchmarking is on in a program that asks for determinism",
     why="""With torch.backends.cudnn.benchmark = True cuDNN times its algorithms in every run
-    and takes the fastest: another one wins now and then, and rounds in another way. The
-    switches beside it do not turn that off.""",
+    and takes the fastest. The deterministic switches limit it to deterministic algorithms, but
+    timing still picks among them: the winner, and the rounding, can differ between runs.
+    The switches do not turn benchmarking off.""",
     silent="""The two stand in different arms of a condition, or a later line sets the right
     value.""",
     bad="""import torch
@@ -178,14 +189,19 @@ def _check_warn_only(project: Project) -> Iterator[Objection]:
                     path=effect.path,
                     place=effect.place,
                     message=(
-                        "This only warns: an op without a deterministic version goes on, and can "
-                        "differ between runs."
+                        "This only warns: an op without a deterministic version still runs, and "
+                        "can differ between runs."
                     ),
-                    way_out="ask for errors, once no op of the program warns",
+                    way_out=f"{_strict(effect)} once nothing warns",
                     because=(Because(f"helpers/{effect.helper.id}", "warns"),)
                     if effect.helper
                     else (),
                 )
+
+
+def _strict(effect: Effect) -> str:
+    named = effect.call is not None and "warn_only" in effect.call.keywords
+    return "drop warn_only=True" if named else "ask for errors instead of warnings"
 
 
 WARN_ONLY = ScanRule(
@@ -194,9 +210,9 @@ WARN_ONLY = ScanRule(
     severity="warning",
     title="A switch that only warns",
     why="""With warn_only=True, or deterministic="warn", an op that has no deterministic version
-    prints a warning and goes on. The run is no longer the same in every bit, and a warning
-    among thousands of lines is the only sign.""",
-    silent="""The argument is one of the caller's.""",
+    prints a warning and still runs. Two runs can then differ, and a warning among thousands
+    of lines is the only sign.""",
+    silent="""The caller decides on the switch.""",
     bad="import torch\n\ntorch.use_deterministic_algorithms(True, warn_only=True)\n",
     good="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     check=_check_warn_only,

@@ -18,10 +18,10 @@ UNUSED_IGNORE = ScanRule(
     code="unused-ignore",
     family="files",
     severity="warning",
-    title="Comment that hides nothing",
+    title="An ignore comment that hides nothing",
     why=(
         "A comment `# d9m: ignore[CODE] reason` hides the findings of CODE in its statement, or in "
-        "the next one if it stands alone. Once the code is repaired, or moves away, the comment "
+        "the next one if it stands alone. Once the code is fixed, or moves away, the comment "
         "stays behind and will hide the next finding that comes along. Remove it. A comment that "
         "names no code hides whatever comes: name the codes. A code that no rule has hides nothing."
     ),

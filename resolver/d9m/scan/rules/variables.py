@@ -61,9 +61,9 @@ LATE_HASH_SEED = ScanRule(
     code="late-hash-seed",
     family="settings",
     severity="error",
-    title="A variable that Python reads when it starts is set by the program itself",
-    why="""Python reads PYTHONHASHSEED once, when it starts. A program that sets it changes
-    nothing for itself: sets and hashes of strings differ in every run all the same. Export it
+    title="A program sets a variable that Python has already read",
+    why="""Python reads PYTHONHASHSEED once, when it starts. A program that sets it later
+    changes nothing for itself: sets and hashes of strings still differ in every run. Export it
     in the shell, the job script or the image.""",
     silent="""A new process is started later in the same file: it does see the variable.""",
     bad='import os\n\nos.environ["PYTHONHASHSEED"] = "0"\n',
@@ -114,7 +114,7 @@ LATE_VARIABLE = ScanRule(
     severity="error",
     title="A variable is set after the import that reads it",
     why="""Some libraries read their variables when they are imported, once. A value that is set
-    after the import is never looked at. Set the variable before the import, or in the
+    after the import is never read. Set the variable before the import, or in the
     shell.""",
     silent="""The import stands in a function or under a condition, or another library reads the
     variable.""",
@@ -138,7 +138,7 @@ def _check_misspelt(project: Project) -> Iterator[Objection]:
         yield Objection(
             path=path,
             place=write.place,
-            message=f"Nothing reads {write.name}; {meant} was meant.",
+            message=f"Nothing reads {write.name}; did you mean {meant}?",
             way_out=meant,
             because=because_of(project, meant, "name"),
             fix=fix,
@@ -157,10 +157,10 @@ MISSPELT_VARIABLE = ScanRule(
     code="misspelt-variable",
     family="settings",
     severity="error",
-    title="The name of a variable is one slip away from a known one",
+    title="A variable name that looks like a typo of a known one",
     why="""No library complains about a variable that it does not know. A misspelt name is set,
-    seen in every log, and read by nobody.""",
-    silent="""The name differs in its first letter, or by more than one slip (two in names of 16
+    shows up in every log, and has no effect.""",
+    silent="""The name differs in its first letter, or by more than one typo (two in names of 16
     letters and more).""",
     bad='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFG"] = ":4096:8"\n',
     good='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
@@ -174,11 +174,11 @@ def _check_placebo(project: Project) -> Iterator[Objection]:
         setting = project.knowledge.variables.get(write.name)
         if setting is None or setting.effect != "never" or write.how == "unset":
             continue
-        instead = f"; {setting.instead} was meant" if setting.instead else ""
+        meant = f"; did you mean {setting.instead}?" if setting.instead else "."
         yield Objection(
             path=path,
             place=write.place,
-            message=f"Nothing reads {write.name}{instead}.",
+            message=f"Nothing reads {write.name}{meant}",
             way_out=setting.instead or f"remove {write.name}",
             because=because_of(project, setting.name, "never read"),
         )
@@ -188,9 +188,9 @@ PLACEBO_VARIABLE = ScanRule(
     code="placebo-variable",
     family="settings",
     severity="error",
-    title="A variable is set that nothing reads",
-    why="""Some names go from script to script although no release of any library reads them.
-    The records have looked for them in the libraries themselves.""",
+    title="A variable that nothing reads",
+    why="""Some names are copied from script to script although no release of any library
+    reads them. We searched the libraries themselves for them.""",
     bad='import os\n\nos.environ["NCCL_DETERMINISTIC"] = "1"\n',
     good='import os\n\nos.environ["NCCL_ALGO"] = "Ring"\n',
     check=_check_placebo,
@@ -225,10 +225,10 @@ REFUSED_VALUE = ScanRule(
     code="refused-value",
     family="settings",
     severity="error",
-    title="A variable has a value that it does not take",
+    title="A variable with a value that its library does not accept",
     why="""A value that a library does not know is ignored or raises an error late. The records
-    list what each variable takes, and what the switch of the program accepts.""",
-    silent="""The value is not written in the file, or the variable takes anything.""",
+    list what each variable accepts, and what the switch of the program accepts.""",
+    silent="""The value is not written in the file, or the variable accepts anything.""",
     bad='import os\n\nos.environ["TF_DETERMINISTIC_OPS"] = "yes"\n',
     good='import os\n\nos.environ["TF_DETERMINISTIC_OPS"] = "1"\n',
     check=_check_refused,
@@ -244,7 +244,7 @@ def _check_list_overwritten(project: Project) -> Iterator[Objection]:
             yield Objection(
                 path=path,
                 place=write.place,
-                message=f"{write.name} is a list. This replaces what others have put into it.",
+                message=f"{write.name} is a list. This replaces what is already in it.",
                 way_out=f"append to the old value of {write.name}",
                 because=because_of(project, setting.name, "list"),
             )
@@ -254,9 +254,9 @@ LIST_OVERWRITTEN = ScanRule(
     code="list-overwritten",
     family="settings",
     severity="hint",
-    title="A list variable is replaced, not appended to",
+    title="A list variable that is replaced instead of extended",
     why="""XLA_FLAGS and its like hold several flags. An assignment throws away what the user,
-    the image or another library has put there.""",
+    the image or another library put there.""",
     silent="""The new value is made from the old one.""",
     bad='import os\n\nos.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"\n',
     good="""import os
