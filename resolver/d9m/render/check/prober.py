@@ -15,7 +15,7 @@ def catalogue(probes: Sequence[Probe], width: int = WIDTH) -> Page:
     """`--list`."""
     page = Page(width)
     rows = [(probe.id, probe.direction, probe.op) for probe in probes]
-    page.table(("probe", "", "op"), rows, shrink=(2, 0))
+    page.table(("probe", "", "op"), rows, shrink=(2,))
     pairs = {(probe.source or probe.id, probe.direction) for probe in probes}
     page.gap()
     page.line(f"{len(probes)} probes of {len(pairs)} records and directions")
