@@ -46,7 +46,9 @@ def command(
     diff: Annotated[
         str | None, typer.Option(metavar="A..B", help="Show what changes between two releases.")
     ] = None,
-    format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the answer.")
+    ] = "text",
     out: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file."),

@@ -39,65 +39,68 @@ def command(
         typer.Option(
             "--ops",
             metavar="LIST",
-            help="Ops, probes or records: index_add,torch/conv2d. @FILE or - reads.",
+            help="Ops, probes or records: index_add,torch/conv2d; @FILE, or - for stdin.",
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A minute: one size of the likeliest ops.")
+        bool, typer.Option("--quick", help="About a minute: one size of the likeliest ops.")
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Every type and size, many more repeats and processes.")
     ] = False,
     device: options.Device = None,
     framework: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this one; may repeat.")
+        list[str] | None, typer.Option(metavar="NAME", help="Probe only this one; may repeat.")
     ] = None,
-    python: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Probe the Python there.")
-    ] = None,
+    python: Annotated[str | None, typer.Option(metavar="PATH", help="Probe this Python.")] = None,
     runner: Annotated[
         str | None,
         typer.Option(
-            metavar="COMMAND", help="Probe where this leads: 'docker run --rm -i IMAGE python'."
+            metavar="COMMAND",
+            help="Probe the Python that this starts: 'docker run --rm -i IMAGE python'.",
         ),
     ] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", help="The probes there are; nothing is run.")
-    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the probes; run nothing.")] = False,
     settings: Annotated[
-        bool, typer.Option("--settings", help="Only the settings; nothing is run.")
+        bool, typer.Option("--settings", help="Check only the settings; run nothing.")
     ] = False,
     pid: Annotated[
         int | None,
         typer.Option(
-            metavar="PID", min=1, help="The settings of a running process, as it was started."
+            metavar="PID", min=1, help="Check the settings that a running process was started with."
         ),
     ] = None,
     selftest: Annotated[
-        bool, typer.Option("--selftest", help="Prove the prober with facts of any CPU.")
+        bool, typer.Option("--selftest", help="Test d9m itself on this CPU.")
     ] = False,
     compare: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A.json B.json", help="Two reports of machines that are alike."),
+        typer.Option(
+            metavar="A.json B.json", help="Compare the reports of two machines of one kind."
+        ),
     ] = None,
     evidence: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the run as a record, too.")
+        str | None, typer.Option(metavar="FILE", help="Also write the run as a record.")
     ] = None,
     digests: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the bits of the advised results, too."),
+        typer.Option(metavar="FILE", help="Also write the bits of the advised results."),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Compare with the bits of a machine of this model."),
+        typer.Option(
+            metavar="FILE", help="Compare with the bits from another machine of this model."
+        ),
     ] = None,
     limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="A probe that takes longer is given up.")
+        float, typer.Option(metavar="SECONDS", help="Give up on a probe after this long.")
     ] = 60.0,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Every probe, not only what stands out.")
+        bool, typer.Option("--verbose", "-v", help="Show every probe, not only what stands out.")
     ] = False,
-    format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the answer.")
+    ] = "text",
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,

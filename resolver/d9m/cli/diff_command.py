@@ -40,11 +40,13 @@ def command(
     everything: Annotated[
         bool, typer.Option("--all", "--verbose", "-v", help="Every cause, harmless ones too.")
     ] = False,
-    format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the answer.")
+    ] = "text",
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: output.Color = "auto",
 ) -> None:
     """Compare two recordings of a program: what differs first, why, and what to set."""
     output.one_of("--format", format_, FORMATS)

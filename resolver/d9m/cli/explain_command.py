@@ -31,7 +31,9 @@ def command(
             "standard input."
         ),
     ] = None,
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="text|json", help="Format of the answer.")
+    ] = "text",
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,

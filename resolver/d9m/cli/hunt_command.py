@@ -41,13 +41,14 @@ def command(
     ] = str(STEPS),
     runs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=2, help="Record at most so many runs, instead of 6."),
+        typer.Option(metavar="N", min=2, help="Record at most N runs instead of 6."),
     ] = None,
     limit: Annotated[
-        float | None, typer.Option("--time", metavar="SECONDS", help="Start no run after that.")
+        float | None,
+        typer.Option("--time", metavar="SECONDS", help="Start no new run after this long."),
     ] = None,
     until_found: Annotated[
-        bool, typer.Option("--until-found", help="Go on as long as all runs are equal.")
+        bool, typer.Option("--until-found", help="Keep running until two runs differ.")
     ] = False,
     set_: Annotated[
         list[str] | None,
@@ -58,27 +59,33 @@ def command(
         typer.Option(metavar="COMMAND", help="Run this before each run: 'rm -rf out'."),
     ] = None,
     keep: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep all recordings there.")
+        str | None, typer.Option(metavar="DIR", help="Keep all recordings in this folder.")
     ] = None,
     step_by: Annotated[
         str,
-        typer.Option("--step-by", help="What ends a step: auto, optimizer, backward, explicit."),
+        typer.Option(
+            "--step-by", metavar="auto|optimizer|backward|explicit", help="What ends a step."
+        ),
     ] = "auto",
     max_size: Annotated[
-        str, typer.Option("--max-size", metavar="SIZE", help="Of a process's recording: 2GB.")
+        str,
+        typer.Option("--max-size", metavar="SIZE", help="Largest recording of one process: 2GB."),
     ] = "2GB",
     everything: Annotated[
-        bool, typer.Option("--all", "--verbose", "-v", help="Every cause, harmless ones too.")
+        bool,
+        typer.Option("--all", "--verbose", "-v", help="Show every cause, even the harmless ones."),
     ] = False,
-    format_: Annotated[str, typer.Option("--format", help=", ".join(FORMATS))] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the answer.")
+    ] = "text",
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never.")] = "auto",
+    color: output.Color = "auto",
 ) -> None:
     """Run a program twice and compare the runs, then look closer at the step that differs.
 
-    What the program prints stands in between: -o keeps the answer by itself."""
+    The program's output is mixed in; -o writes the report alone."""
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)

@@ -11,7 +11,7 @@ from d9m.cli import output
 from d9m.errors import DataError, ExitCode, UsageError, quote
 from d9m.kb import locate
 
-Format = Annotated[str, typer.Option("--format", help="text or json.")]
+Format = Annotated[str, typer.Option("--format", metavar="text|json", help="Format of the answer.")]
 Out = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there.")]
 
 

@@ -23,24 +23,27 @@ def command(
         typer.Argument(help="sources, settings, ops, rules, …; nothing: which lists there are."),
     ] = None,
     package: Annotated[
-        str | None, typer.Option("--package", help="Only what belongs to this package.")
+        str | None, typer.Option("--package", metavar="NAME", help="Only records of this package.")
     ] = None,
     text: Annotated[
-        str | None, typer.Option("--grep", help="Only lines with this text, in any case.")
+        str | None,
+        typer.Option("--grep", metavar="TEXT", help="Only lines with this text; ignores case."),
     ] = None,
     evidence: Annotated[
         str | None,
         typer.Option(
-            "--evidence", metavar="KIND", help="Only claims that nothing stronger supports."
+            "--evidence", metavar="KIND", help="Only claims whose best evidence is of this kind."
         ),
     ] = None,
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="text|json", help="Format of the answer.")
+    ] = "text",
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,
     color: output.Color = "auto",
 ) -> None:
-    """List what is known, a line for each thing."""
+    """List what is known, one line each."""
     from d9m.browse.listing import KINDS, RULES, listing
     from d9m.render import as_json
     from d9m.render.browse import listing as rendered

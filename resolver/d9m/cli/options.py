@@ -26,7 +26,8 @@ Ops = Annotated[
     ),
 ]
 Device = Annotated[
-    str | None, typer.Option("--device", help="cuda (or gpu), rocm, mps, xpu or cpu.")
+    str | None,
+    typer.Option("--device", metavar="cuda|rocm|mps|xpu|cpu", help="Device (gpu means cuda)."),
 ]
 Inference = Annotated[
     bool, typer.Option("--inference", help="Inference only: leave gradients out.")

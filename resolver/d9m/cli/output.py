@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("auto", "always", "never")
 
-Color = Annotated[str, typer.Option(help="auto, always or never.")]
+Color = Annotated[str, typer.Option(metavar="auto|always|never", help="Colour the output.")]
 
 
 def write(text: str, file: str | None) -> None:

@@ -69,7 +69,10 @@ def command(
     facts: options.Facts = None,
     goal: Annotated[
         str | None,
-        typer.Option(help="auto (what each program asks for), seeded or repeatable."),
+        typer.Option(
+            metavar="auto|seeded|repeatable",
+            help="What programs should reach; auto: what each one asks for.",
+        ),
     ] = None,
     select: Annotated[
         list[str] | None,
@@ -77,29 +80,35 @@ def command(
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="CODE", help="Not these codes or families."),
+        typer.Option("--ignore", metavar="CODE", help="Leave out these codes or families."),
     ] = None,
     hints: Annotated[bool, typer.Option("--hints", help="Also show hints.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Make the safe fixes.")] = False,
     unsafe: Annotated[
-        bool, typer.Option("--unsafe", help="With --fix or --diff: all fixes.")
+        bool, typer.Option("--unsafe", help="With --fix or --diff: also the unsafe fixes.")
     ] = False,
     diff: Annotated[
         bool, typer.Option("--diff", help="Print the fixes as a patch; change nothing.")
     ] = False,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", metavar="FILE", help="Report only what is not in there."),
+        typer.Option(
+            "--baseline", metavar="FILE", help="Report only findings that are not in this file."
+        ),
     ] = None,
     write_baseline: Annotated[
         bool, typer.Option("--write-baseline", help="Write all findings to the baseline.")
     ] = False,
     fail_on: Annotated[
         str,
-        typer.Option("--fail-on", help="Exit with 1 from: error, warning, hint or never."),
+        typer.Option(
+            "--fail-on",
+            metavar="error|warning|hint|never",
+            help="Exit with 1 for findings of this severity or worse.",
+        ),
     ] = "warning",
     format_: Annotated[
-        str, typer.Option("--format", help="text, json, sarif, github, markdown or junit.")
+        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the report.")
     ] = "text",
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
@@ -114,7 +123,7 @@ def command(
             "--changed", metavar="[REV]", help="Only files that differ from REV, default HEAD."
         ),
     ] = None,
-    tests: Annotated[bool, typer.Option("--tests", help="Look into tests, too.")] = False,
+    tests: Annotated[bool, typer.Option("--tests", help="Also scan tests.")] = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Read every file anew; write no .d9m_cache.")
     ] = False,

@@ -21,7 +21,9 @@ def command(
         list[str],
         typer.Argument(help="An op, a setting, a package, an error, a source, a pull request, …"),
     ],
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    format_: Annotated[
+        str, typer.Option("--format", metavar="text|json", help="Format of the answer.")
+    ] = "text",
     out: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
     ] = None,

@@ -31,10 +31,10 @@ def command(
         str | None,
         typer.Option("--output", "-o", metavar="RUN", help="Folder of the recording."),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a recording that is there.")
-    ] = False,
-    level: Annotated[str, typer.Option(help="How much is recorded: step, module, op.")] = "step",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing recording.")] = False,
+    level: Annotated[
+        str, typer.Option(metavar="step|module|op", help="How much to record.")
+    ] = "step",
     steps: Annotated[
         str | None,
         typer.Option(
@@ -44,22 +44,31 @@ def command(
     ] = None,
     inputs: Annotated[
         str,
-        typer.Option(help="At level op: hash every input again (exact), or trust what was seen."),
+        typer.Option(
+            metavar="cached|exact",
+            help="At level op: trust inputs seen before, or hash every input again (exact).",
+        ),
     ] = "cached",
     step_by: Annotated[
         str,
-        typer.Option("--step-by", help="What ends a step: auto, optimizer, backward, explicit."),
+        typer.Option(
+            "--step-by", metavar="auto|optimizer|backward|explicit", help="What ends a step."
+        ),
     ] = "auto",
     max_size: Annotated[
         str,
-        typer.Option("--max-size", metavar="SIZE", help="Of a process's recording: 500MB, 2GB."),
+        typer.Option(
+            "--max-size", metavar="SIZE", help="Largest recording of one process: 500MB, 2GB."
+        ),
     ] = "2GB",
     ops: Annotated[
         str | None,
-        typer.Option("--ops", metavar="RUN", help="Print its ops, as advise --ops @RUN asks."),
+        typer.Option(
+            "--ops", metavar="RUN", help="Print its ops, the ones that advise --ops @RUN looks up."
+        ),
     ] = None,
     export: Annotated[
-        bool, typer.Option("--export", help="Print what a job file exports to be recorded.")
+        bool, typer.Option("--export", help="Print the export lines that a job script needs.")
     ] = False,
     show: Annotated[
         str | None, typer.Option("--show", metavar="RUN", help="Say what a recording holds.")
