@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -51,3 +52,9 @@ def test_no_class_name_is_used_twice() -> None:
                 if isinstance(node, ast.ClassDef):
                     found.setdefault(node.name, []).append(str(source.relative_to(ROOT)))
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest refuses the second: they are modules without a package."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
