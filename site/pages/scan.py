@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
 from d9m.kb.store import KnowledgeBase
 from d9m.render.scan.explain import as_markdown
@@ -22,7 +21,10 @@ FAMILIES = {
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    by_family = {family: list(rules) for family, rules in groupby(RULES, lambda rule: rule.family)}
+    families = [
+        (question, [rule for rule in RULES if rule.family == family])
+        for family, question in FAMILIES.items()
+    ]
     title = "Rules of the scan"
     description = "What d9m scan finds in the code and the job files of a project."
     yield layout.page(
@@ -31,7 +33,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "scan.md",
         title,
         description,
-        families=[(FAMILIES[family], rules) for family, rules in by_family.items()],
+        families=families,
     )
     for rule in RULES:
         yield layout.page(

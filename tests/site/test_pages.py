@@ -100,6 +100,7 @@ def test_every_rule_tells_why() -> None:
         assert rule.title in pages[f"lint/{rule.code}.md"].replace("\\", "")
     for rule in scan_rules.RULES:
         assert rule.good.strip() in pages[f"scan/{rule.code}.md"]
+        assert f"`{rule.code}`]({rule.code}.md)" in pages["scan/index.md"]
 
 
 def test_every_op_of_the_catalogue_stands_on_its_page_once() -> None:
