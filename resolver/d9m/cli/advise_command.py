@@ -46,13 +46,8 @@ def command(
     diff: Annotated[
         str | None, typer.Option(metavar="A..B", help="Show what changes between two releases.")
     ] = None,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the answer.")
-    ] = "text",
-    out: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file."),
-    ] = None,
+    format_: Annotated[str, output.formats(*FORMATS)] = "text",
+    out: output.Out = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the verdict.")] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Show every op and every note.")

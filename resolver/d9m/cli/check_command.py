@@ -98,12 +98,8 @@ def command(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show every probe, not only what stands out.")
     ] = False,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the answer.")
-    ] = "text",
-    out: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
-    ] = None,
+    format_: Annotated[str, output.formats(*FORMATS)] = "text",
+    out: output.Out = None,
     color: output.Color = "auto",
 ) -> None:
     """Compare the settings of this process with the advice, then run ops with and without it."""

@@ -40,12 +40,8 @@ def command(
     everything: Annotated[
         bool, typer.Option("--all", "--verbose", "-v", help="Every cause, harmless ones too.")
     ] = False,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the answer.")
-    ] = "text",
-    out: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
-    ] = None,
+    format_: Annotated[str, output.formats(*FORMATS)] = "text",
+    out: output.Out = None,
     color: output.Color = "auto",
 ) -> None:
     """Compare two recordings of a program: what differs first, why, and what to set."""

@@ -31,12 +31,8 @@ def command(
             "standard input."
         ),
     ] = None,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="text|json", help="Format of the answer.")
-    ] = "text",
-    out: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
-    ] = None,
+    format_: Annotated[str, output.formats("text", "json")] = "text",
+    out: output.Out = None,
     color: output.Color = "auto",
 ) -> None:
     """Say what an error, a warning, a log or a complaint means, and what to do.

@@ -75,12 +75,8 @@ def command(
         bool,
         typer.Option("--all", "--verbose", "-v", help="Show every cause, even the harmless ones."),
     ] = False,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the answer.")
-    ] = "text",
-    out: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
-    ] = None,
+    format_: Annotated[str, output.formats(*FORMATS)] = "text",
+    out: output.Out = None,
     color: output.Color = "auto",
 ) -> None:
     """Run a program twice and compare the runs, then look closer at the step that differs.

@@ -11,8 +11,7 @@ from d9m.cli import output
 from d9m.errors import DataError, ExitCode, UsageError, quote
 from d9m.kb import locate
 
-Format = Annotated[str, typer.Option("--format", metavar="text|json", help="Format of the answer.")]
-Out = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there.")]
+Format = Annotated[str, output.formats("text", "json")]
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +35,7 @@ def lint(
         str | None, typer.Option("--explain", metavar="RULE", help="Why a rule exists.")
     ] = None,
     format_: Format = "text",
-    out: Out = None,
+    out: output.Out = None,
 ) -> None:
     """Every fault of every record, each with file, line, field, value and what is allowed."""
     from d9m.authoring import lint as linting
@@ -94,7 +93,7 @@ def collect(
             help="Read signatures instead, and add the release to this file (also: jax).",
         ),
     ] = None,
-    out: Out = None,
+    out: output.Out = None,
 ) -> None:
     """Extract what a framework's wheel says about determinism, for kb/evidence/."""
     import datetime

@@ -35,12 +35,8 @@ def command(
             "--evidence", metavar="KIND", help="Only claims whose best evidence is of this kind."
         ),
     ] = None,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="text|json", help="Format of the answer.")
-    ] = "text",
-    out: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
-    ] = None,
+    format_: Annotated[str, output.formats("text", "json")] = "text",
+    out: output.Out = None,
     color: output.Color = "auto",
 ) -> None:
     """List what is known, one line each."""

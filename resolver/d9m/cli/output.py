@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
 COLOURS = ("auto", "always", "never")
 
-Color = Annotated[str, typer.Option(metavar="auto|always|never", help="Colour the output.")]
+Color = Annotated[str, typer.Option(metavar="|".join(COLOURS), help="Colour the output.")]
+Out = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file.")
+]
+
+
+def formats(*allowed: str) -> Any:
+    """The option `--format` of a command that answers in these."""
+    return typer.Option("--format", metavar="|".join(allowed), help="Format of the answer.")
 
 
 def write(text: str, file: str | None) -> None:

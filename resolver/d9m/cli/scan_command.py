@@ -107,12 +107,8 @@ def command(
             help="Exit with 1 for findings of this severity or worse.",
         ),
     ] = "warning",
-    format_: Annotated[
-        str, typer.Option("--format", metavar="|".join(FORMATS), help="Format of the report.")
-    ] = "text",
-    out: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
-    ] = None,
+    format_: Annotated[str, output.formats(*FORMATS)] = "text",
+    out: output.Out = None,
     color: output.Color = "auto",
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Count by rule; list contradicting versions.")

@@ -21,12 +21,8 @@ def command(
         list[str],
         typer.Argument(help="An op, a setting, a package, an error, a source, a pull request, …"),
     ],
-    format_: Annotated[
-        str, typer.Option("--format", metavar="text|json", help="Format of the answer.")
-    ] = "text",
-    out: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, unstyled.")
-    ] = None,
+    format_: Annotated[str, output.formats("text", "json")] = "text",
+    out: output.Out = None,
     color: output.Color = "auto",
 ) -> None:
     """Print everything that is known of one thing, in every release, with who says so."""
