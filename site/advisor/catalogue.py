@@ -77,9 +77,11 @@ class Catalogues:
 
     def bounds(self, package: str) -> set[str]:
         """Releases between which the signatures of a package change."""
-        stated = [each for group in self._signatures(package).values() for each in group]
-        limits = [limit for each in stated for limit in _limits(each.spans)]
-        return {bound for limit in limits for bound in limit if bound is not None}
+        found: set[str | None] = set()
+        for stated in self._signatures(package).values():
+            for signature in stated:
+                found.update(*_limits(signature.spans))
+        return {bound for bound in found if bound is not None}
 
     def _signatures(self, package: str) -> dict[str, tuple[Signature, ...]]:
         """The signatures of names by which a call can decide a fact that matters to an op."""

@@ -132,9 +132,8 @@ class _Tables:
         bounds: dict[str, set[str]] = {}
         for name, cells in self.tensors.domains.values:
             if name not in self.kb.meta.facts:
-                bounds.setdefault(name, set()).update(
-                    edge for pair in cells for edge in pair if edge is not None
-                )
+                edges = {edge for pair in cells for edge in pair}
+                bounds.setdefault(name, set()).update(edges - {None})
         for _variables, leaves in self.tensors.tensors.values:
             for leaf in leaves:
                 if isinstance(leaf, tuple):

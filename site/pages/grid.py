@@ -11,7 +11,7 @@ from d9m.api import advise
 from d9m.environment.environment import DEVICES, Setup
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice, OpAnswer
-from d9m.model.op_syntax import BOTH
+from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Default, Outcome
 from d9m.model.versions import minor
 
@@ -92,18 +92,19 @@ def _grids(kb: KnowledgeBase, package: str) -> list[Grid]:
 def _rows(
     kb: KnowledgeBase, package: str, device: str, every: Sequence[MinorRelease]
 ) -> Iterator[GridRow]:
-    answers = [
-        {
-            op.query: op
-            for op in answer(kb, package, line.newest, device).ops
-            if op.sources and op.query != "*"
-        }
-        for line in every
-    ]
-    for op in sorted({name for each in answers for name in each}, key=str.lower):
-        met = [each.get(op) for each in answers]
-        ways = {way for each in met if each for source in each.sources for way in source.direction}
+    answers = [_met(answer(kb, package, line.newest, device)) for line in every]
+    for op in sorted(set[str]().union(*answers), key=str.lower):
+        met = [ops.get(op) for ops in answers]
+        ways: set[Direction] = set()
+        for found in met:
+            for source in found.sources if found else ():
+                ways.update(source.direction)
         yield GridRow(op, tuple(way for way in BOTH if way in ways), tuple(_cells(met, every)))
+
+
+def _met(advice: Advice) -> dict[str, OpAnswer]:
+    """Ops that meet a source, by name."""
+    return {op.query: op for op in advice.ops if op.sources and op.query != "*"}
 
 
 def _cells(

@@ -40,12 +40,12 @@ class Recipe(msgspec.Struct, frozen=True):
 
 def for_source(kb: KnowledgeBase, history: History) -> list[Recipe]:
     """What to set against a source, newest releases first."""
-    wanted = [
-        (release, row.verdict.alternatives[0], phrases.plain(kb, row.where))
-        for row in history.usual.rows
-        if row.verdict.alternatives
-        for release in reversed(row.releases)
-    ]
+    wanted: list[tuple[str, tuple[str, ...], str]] = []
+    for row in history.usual.rows:
+        if row.verdict.alternatives:
+            where = phrases.plain(kb, row.where)
+            for release in reversed(row.releases):
+                wanted.append((release, row.verdict.alternatives[0], where))
     spans = {row.newest: row.span for row in history.usual.rows}
     return _grouped(kb, history.home, history.device, wanted, spans)
 
@@ -123,18 +123,21 @@ def _steps(
 ) -> tuple[tuple[Step, ...], tuple[str, ...]]:
     """Steps for the user, and what the solutions turn by themselves."""
     environment = _release(kb, home, release, device)
-    wanted = [
-        demand
-        for label, _id, solution in kb.with_required(labels)
-        for demand in demands(kb, environment, label, solution.settings)
-    ]
-    does = [
-        f"{turn.set}={' or '.join(turn.to)}" if turn.to else turn.set or f"{turn.unset} absent"
-        for _label, _id, solution in kb.with_required(labels)
-        for turn in solution.sets
-        if environment.holding(turn.condition)
-    ]
-    return settle(wanted).steps, tuple(dict.fromkeys(does))
+    wanted: list[Demand] = []
+    does: dict[str, None] = {}
+    for label, _id, solution in kb.with_required(labels):
+        wanted += demands(kb, environment, label, solution.settings)
+        for turn in solution.sets:
+            if environment.holding(turn.condition):
+                does[_turned(turn)] = None
+    return settle(wanted).steps, tuple(does)
+
+
+def _turned(turn: Turn) -> str:
+    """``TF_CUDNN_DETERMINISTIC=1``, or that a variable is absent."""
+    if turn.to:
+        return f"{turn.set}={' or '.join(turn.to)}"
+    return turn.set or f"{turn.unset} absent"
 
 
 # --- blocks ----------------------------------------------------------------------

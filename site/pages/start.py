@@ -46,17 +46,22 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         hide=("navigation", "toc"),
         counts=[(len(kb.of(kind)), name, page) for kind, name, page in _COUNTED],
         ops=sum(len(op.reaches) > 0 for op in kb.ops.values()),
-        covered=[each for each in covered if each[1].kind in _MAIN],
-        upgrades=[
-            (package.title, status.path(name), newest, releases.path(name, newest))
-            for name, package in versions.in_order(kb, kb.meta.prefixes)
-            if package.kind == "framework" and grid.grids(kb, name)
-            for newest in [grid.lines(kb, name)[-1].name]
-        ],
-        others=[each for each in covered if each[1].kind not in _MAIN],
+        covered=[known for known in covered if known[1].kind in _MAIN],
+        upgrades=list(_upgrades(kb)),
+        others=[known for known in covered if known[1].kind not in _MAIN],
         date=kb.meta.date,
         measured=measured,
         hardware=runs.hardware(measured[1]) if measured else "",
         root="",
-        modules=sorted(each.name for each in _MODULES.glob("*.js")),
+        modules=sorted(module.name for module in _MODULES.glob("*.js")),
     )
+
+
+def _upgrades(kb: KnowledgeBase) -> Iterator[tuple[str, str, str, str]]:
+    """Frameworks whose newest release has a page of what to change: title, its status page, the
+    release, and that page.
+    """
+    for name, package in versions.in_order(kb, kb.meta.prefixes):
+        if package.kind == "framework" and grid.grids(kb, name):
+            newest = grid.lines(kb, name)[-1].name
+            yield package.title, status.path(name), newest, releases.path(name, newest)

@@ -13,7 +13,7 @@ from d9m.check.judge.chance import silence
 from d9m.check.judge.expect import Agreement, Expected, agreement
 from d9m.check.judge.observe import ArmResult, bounds, not_run, united
 from d9m.check.judge.verdict import Name, Proofs, judge
-from d9m.check.messages import Reading, Rung
+from d9m.check.messages import Deviation, Reading, Rung
 from d9m.check.plan.arms import Arm
 from d9m.check.plan.catalogue import Selected
 from d9m.check.settings import FINDINGS, SettingCheck
@@ -216,12 +216,11 @@ def _differs_by_default_alone(seen: Mapping[str, ArmResult]) -> bool:
 def _proofs(found: Mapping[str, Sequence[Reading]]) -> Proofs:
     default, advised = found.get("default", ()), found.get("advised", ())
     both = [*default, *advised]
-    references = {
-        arm: reading.reference
-        for arm, several in (("default", default), ("advised", advised))
-        for reading in several
-        if reading.reference is not None
-    }
+    references: dict[str, Deviation] = {}
+    for arm, readings in (("default", default), ("advised", advised)):
+        for reading in readings:
+            if reading.reference is not None:
+                references[arm] = reading.reference
     return Proofs(
         controls=tuple(reading.control for reading in both if reading.control is not None),
         planted=tuple(reading.planted for reading in both if reading.planted is not None),

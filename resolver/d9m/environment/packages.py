@@ -94,12 +94,12 @@ def from_builds(
     kb: KnowledgeBase, packages: Mapping[str, Installed], device: str
 ) -> dict[str, Installed]:
     """What the builds for a device ship in a version that nobody listed."""
-    return {
-        part: installed(kb, part, None, "wheel")
-        for name in packages
-        for part in kb.packages[name].builds.get(device, [])
-        if part not in packages
-    }
+    found: dict[str, Installed] = {}
+    for name in packages:
+        for part in kb.packages[name].builds.get(device, []):
+            if part not in packages:
+                found[part] = installed(kb, part, None, "wheel")
+    return found
 
 
 def _is_rough(known: Installed, versions: Sequence[str]) -> bool:

@@ -134,12 +134,11 @@ class SignatureCatalogue(WheelFact, frozen=True):
     def at(self, release: str) -> dict[str, str]:
         """Name -> overloads, in one release that was read."""
         place = self.releases.index(release)
-        return {
-            name: text
-            for span, named in self.signatures.items()
-            if place in places(self.releases, span)
-            for name, text in named.items()
-        }
+        found: dict[str, str] = {}
+        for span, named in self.signatures.items():
+            if place in places(self.releases, span):
+                found.update(named)
+        return found
 
     def with_release(
         self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]

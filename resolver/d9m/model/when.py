@@ -58,13 +58,12 @@ class Restriction(msgspec.Struct, frozen=True):
 
     def bounds(self) -> tuple[str, ...]:
         """Where it divides an ordered domain; a single number is an interval of its own."""
-        around = [
-            edge
-            for value in self.values
-            if value.isdigit()
-            for edge in (value, str(int(value) + 1))
-        ]
-        return (*around, *(bound for bound in (self.from_, self.until) if bound is not None))
+        found: list[str] = []
+        for value in self.values:
+            if value.isdigit():
+                found += [value, str(int(value) + 1)]
+        found += [bound for bound in (self.from_, self.until) if bound is not None]
+        return tuple(found)
 
     def allows(self, value: Value) -> bool:
         if not self.bounded:

@@ -7,7 +7,7 @@ is to judge each source, choose solutions, merge their settings, and say why.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from d9m.about import __version__
@@ -61,7 +61,10 @@ def resolve(
     opless += sources_met.of_add_ons(kb, environment, scope, items)
     every = [source for group in [*judged, opless] for source in group]
     ingredients = _ingredients(kb, environment, scope)
-    always = [demand for _id, each, asked in ingredients if not each.optional for demand in asked]
+    always: list[Demand] = []
+    for _id, ingredient, asked in ingredients:
+        if not ingredient.optional:
+            always += asked
     wanted = needs(every)
 
     @functools.cache
@@ -244,23 +247,15 @@ def _cautions(
 def _unknowns(
     kb: KnowledgeBase, environment: Environment, ops: Sequence[OpAnswer]
 ) -> list[Unknown]:
-    found = [
-        Unknown(f"{op.query}: {source.id}", source.note or _missing(source))
-        for op in ops
-        for source in op.sources
-        if source.outcome == "unknown"
-    ]
-    found += [
-        Unknown(op.query, op.note)
-        for op in ops
-        if op.outcome == "unknown" and not op.sources and op.note
-    ]
-    for name, each in environment.packages.items():
-        if each.candidates.how == "newer":
-            newest = each.candidates.releases[-1]
-            found.append(
-                Unknown(f"{name} {each.version}", f"newer than {newest}, the newest release known")
-            )
+    found = list(_unknown_sources(ops))
+    for op in ops:
+        if op.outcome == "unknown" and not op.sources and op.note:
+            found.append(Unknown(op.query, op.note))
+    for name, package in environment.packages.items():
+        if package.candidates.how == "newer":
+            newest = package.candidates.releases[-1]
+            why = f"newer than {newest}, the newest release known"
+            found.append(Unknown(f"{name} {package.version}", why))
     covered = {
         name
         for name in environment.packages
@@ -270,6 +265,13 @@ def _unknowns(
         named = ", ".join(environment.packages) or "nothing"
         found.append(Unknown(named, "the knowledge base has no records of it yet"))
     return found
+
+
+def _unknown_sources(ops: Sequence[OpAnswer]) -> Iterator[Unknown]:
+    for op in ops:
+        for source in op.sources:
+            if source.outcome == "unknown":
+                yield Unknown(f"{op.query}: {source.id}", source.note or _missing(source))
 
 
 def _has_records(kb: KnowledgeBase, package: str) -> bool:

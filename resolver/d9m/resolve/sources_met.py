@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -49,25 +49,22 @@ def of_items(
             )
         return known[place]
 
-    return [
-        _worst_first(
-            judged(op, met)
-            for op in item.ops
-            for met in kb.met_by(op.package, op.name)
-            if met.source.scope == scope
-        )
-        for item in items
-    ]
+    def every(item: OpItem) -> Iterator[Judged]:
+        for op in item.ops:
+            for met in kb.met_by(op.package, op.name):
+                if met.source.scope == scope:
+                    yield judged(op, met)
+
+    return [_worst_first(every(item)) for item in items]
 
 
 def _worst_first(every: Iterable[Judged]) -> list[Judged]:
     """Sources that are met, each as it is met at worst."""
     found: dict[str, Judged] = {}
-    for each in every:
-        if each.finding.is_met and (
-            each.met.id not in found or _worse(each.finding, found[each.met.id].finding)
-        ):
-            found[each.met.id] = each
+    for source in every:
+        known = found.get(source.met.id)
+        if source.finding.is_met and (known is None or _worse(source.finding, known.finding)):
+            found[source.met.id] = source
     return sorted(
         found.values(), key=lambda each: (-WORST_LAST.index(each.finding.outcome), each.met.id)
     )
@@ -79,7 +76,8 @@ def of_packages(
     """Sources of the packages themselves, but for those that an item asks about: Horovod's fusion,
     a launcher's switches.
     """
-    asked = {op.package for item in items for op in item.ops if op.name == WHOLE}
+    calls = (op for item in items for op in item.ops)
+    asked = {op.package for op in calls if op.name == WHOLE}
     found: list[Judged] = []
     for package in environment.packages:
         if package in asked or not _is_asked_about(kb, environment, package):

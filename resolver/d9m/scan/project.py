@@ -63,22 +63,25 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:
-        switches = self.knowledge.switches()
         trains = self.vocabulary.marks("trains")
         found = find_programs(self.files, self.entry_points, trains)
         for program in found:
-            world = self.world_of(program)
-            program.effects = tuple(
-                effect
-                for path in program.files
-                for effect in self.effects[path]
-                if program.makes(effect)
-                and self.is_made(world, effect)
-                and (
-                    effect.setting not in switches or program.surely_runs(effect.path, effect.scope)
-                )
-            )
+            program.effects = tuple(self._effects_in(program))
         return tuple(found)
+
+    def _effects_in(self, program: Program) -> Iterator[Effect]:
+        """Settings that a program makes, switches only where it surely runs."""
+        switches = self.knowledge.switches()
+        world = self.world_of(program)
+        for path in program.files:
+            for effect in self.effects[path]:
+                if not program.makes(effect) or not self.is_made(world, effect):
+                    continue
+                if effect.setting in switches and not program.surely_runs(
+                    effect.path, effect.scope
+                ):
+                    continue
+                yield effect
 
     def is_made(self, world: PackageStack, effect: Effect) -> bool:
         """Whether a helper makes a setting in an environment; a statement always does."""

@@ -178,12 +178,8 @@ def _first_reached(found: Sequence[Cause]) -> Reach:
 
 def _settings(processes: Sequence[ComparedProcess], matter: Sequence[Cause]) -> Cause | None:
     """Settings that differ come first: with them a difference is expected."""
-    names = [
-        setting.name
-        for process in processes
-        for setting in process.settings
-        if setting.name != "arguments"
-    ]
+    settings = [setting for process in processes for setting in process.settings]
+    names = [setting.name for setting in settings if setting.name != "arguments"]
     if not names or not matter:
         return None
     return Cause(

@@ -83,19 +83,13 @@ def _symbols(content: Content, named: dict[str, _Header], function: str) -> dict
     while place >= 0:
         wanted.add(content.rfind(b"\0", texts.offset, place) + 1 - texts.offset)
         place = content.find(function.encode(), place + 1, end)
-    found = enumerate(entries(content, "<IBBHQQ", table.offset, table.size))
-    return {number: each[4] for number, each in found if each[0] in wanted}
+    symbols = enumerate(entries(content, "<IBBHQQ", table.offset, table.size))
+    return {number: symbol[4] for number, symbol in symbols if symbol[0] in wanted}
 
 
 def _stubs(content: Content, named: dict[str, _Header], symbols: set[int]) -> Iterator[int]:
     """Addresses of the stubs through which those symbols are called."""
-    slots = {
-        entry[0]
-        for name in (".rela.plt", ".rela.dyn")
-        if name in named
-        for entry in entries(content, "<QQq", named[name].offset, named[name].size)
-        if entry[1] >> 32 in symbols
-    }
+    slots = set(_slots(content, named, symbols))
     for name in (".plt", ".plt.sec", ".plt.got"):
         if name not in named:
             continue
@@ -105,3 +99,13 @@ def _stubs(content: Content, named: dict[str, _Header], symbols: set[int]) -> It
             (distance,) = struct.unpack_from("<i", code, jump.end())
             if plt.address + jump.end() + 4 + distance in slots:
                 yield plt.address + jump.start() - jump.start() % _PLT_ENTRY
+
+
+def _slots(content: Content, named: dict[str, _Header], symbols: set[int]) -> Iterator[int]:
+    """Entries of the offset table that the linker fills with those symbols."""
+    for name in (".rela.plt", ".rela.dyn"):
+        if name in named:
+            table = named[name]
+            for slot, target, _addend in entries(content, "<QQq", table.offset, table.size):
+                if target >> 32 in symbols:
+                    yield slot

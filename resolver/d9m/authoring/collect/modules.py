@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from d9m.authoring.collect.wheel import Wheel
 from d9m.authoring.collect.words import parsed
@@ -17,9 +18,9 @@ def defined(source: str) -> set[str]:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found.add(node.name)
         elif isinstance(node, ast.Assign):
-            found.update(
-                each.id for each in node.targets if isinstance(each, ast.Name) and each.id.islower()
-            )
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id.islower():
+                    found.add(target.id)
     return {name for name in found if not name.startswith("_")}
 
 
@@ -27,15 +28,13 @@ def imported(source: str, of: str = "") -> set[str]:
     """Names that a module takes from others to offer them; `of`: start of the modules taken
     from.
     """
-    return {
-        alias.asname or alias.name
-        for node in _statements(parsed(source))
-        if isinstance(node, ast.ImportFrom)
-        and node.module != "__future__"
-        and ("." * node.level + (node.module or "")).startswith(of)
-        for alias in node.names
-        if not (alias.asname or alias.name).startswith("_") and alias.name != "*"
-    }
+    found: set[str] = set()
+    for node in _statements(parsed(source)):
+        if not isinstance(node, ast.ImportFrom) or node.module == "__future__":
+            continue
+        if ("." * node.level + (node.module or "")).startswith(of):
+            found.update(alias.asname or alias.name for alias in node.names)
+    return {name for name in found if not name.startswith("_") and name != "*"}
 
 
 def listed(source: str) -> set[str]:
@@ -55,14 +54,17 @@ def listed(source: str) -> set[str]:
 
 def methods(source: str, of: str) -> set[str]:
     """Public methods of the classes whose name matches."""
-    return {
-        each.name
-        for node in _statements(parsed(source))
-        if isinstance(node, ast.ClassDef) and re.fullmatch(of, node.name)
-        for each in node.body
-        if isinstance(each, ast.FunctionDef)
-        and (not each.name.startswith("_") or each.name.endswith("__"))
-    }
+    found: set[str] = set()
+    for node in _statements(parsed(source)):
+        if isinstance(node, ast.ClassDef) and re.fullmatch(of, node.name):
+            found.update(member.name for member in node.body if _is_public_method(member))
+    return found
+
+
+def _is_public_method(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef) and (
+        not node.name.startswith("_") or node.name.endswith("__")
+    )
 
 
 def _statements(module: ast.Module | None) -> Iterator[ast.stmt]:
@@ -135,12 +137,10 @@ def tensorflow_names(wheel: Wheel) -> set[str]:
     they start.
     """
     interface = tensorflow_modules(wheel)
-    found = {
-        f"{space}{name}"
-        for space, members in interface.items()
-        for each in members
-        for name in imported(wheel.text(each))
-    }
+    found: set[str] = set()
+    for space, members in interface.items():
+        for source in map(wheel.text, members):
+            found.update(f"{space}{name}" for name in imported(source))
     return {f"tf.{name}" for name in found if f"{name}." not in interface}
 
 
@@ -156,9 +156,7 @@ def tensorflow_modules(wheel: Wheel) -> dict[str, list[str]]:
             found.setdefault(space.replace("/", "."), []).append(member)
     if found:
         roots = ("tensorflow_core/__init__.py", "tensorflow/__init__.py")
-        found.setdefault("", []).append(
-            next((each for each in roots if wheel.text(each)), roots[-1])
-        )
+        found.setdefault("", []).append(next(filter(wheel.text, roots), roots[-1]))
     return found
 
 

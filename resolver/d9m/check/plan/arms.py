@@ -4,7 +4,7 @@ run first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -13,9 +13,9 @@ from d9m.check.plan import catalogue
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
-from d9m.model.records import Setting, together
+from d9m.model.records import Setting, Turn, together
 from d9m.model.settings import Step
-from d9m.resolve.merge import demands, settle
+from d9m.resolve.merge import Demand, demands, settle
 
 Statement = tuple[list[str], str, bool]
 """Imports, the line to run after them, and whether that comes before the framework's import."""
@@ -66,11 +66,9 @@ def with_switches(kb: KnowledgeBase, environment: Environment, advice: Advice) -
     """The advice, with the switches that make an op raise: alone, such an op gets no advice to turn
     them on.
     """
-    wanted = [
-        demand
-        for label, _id, solution in kb.with_required(_switches(advice))
-        for demand in demands(kb, environment, label, solution.settings)
-    ]
+    wanted: list[Demand] = []
+    for label, _id, solution in kb.with_required(_switches(advice)):
+        wanted += demands(kb, environment, label, solution.settings)
     made = {step.name for step in advice.steps}
     steps = [step for step in settle(wanted).steps if step.name not in made]
     return msgspec.structs.replace(advice, steps=[*advice.steps, *steps]) if steps else advice
@@ -110,16 +108,23 @@ def _cleared(kb: KnowledgeBase, variables: Mapping[str, str]) -> tuple[dict[str,
 
 def _wanted(kb: KnowledgeBase, name: str) -> set[str]:
     """Every value that some solution gives a knob."""
-    turns = (turn for solution in kb.solutions.values() for turn in solution.settings)
-    return {value for turn in turns if turn.set == name for value in turn.to}
+    found: set[str] = set()
+    for turn in _turns(kb):
+        if turn.set == name:
+            found.update(turn.to)
+    return found
+
+
+def _turns(kb: KnowledgeBase) -> Iterator[Turn]:
+    for solution in kb.solutions.values():
+        yield from solution.settings
 
 
 def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
     """Whether somebody set a variable that a solution turns; seeds alone make no arm of their
     own.
     """
-    turns = (turn for solution in kb.solutions.values() for turn in solution.settings)
-    knobs = {turn.name for turn in turns}
+    knobs = {turn.name for turn in _turns(kb)}
     return any(setting.name in variables and setting.name in knobs for setting in _env_settings(kb))
 
 

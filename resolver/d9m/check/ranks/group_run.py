@@ -8,7 +8,7 @@ import hashlib
 import platform
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -151,47 +151,39 @@ def _by_arm(held: Iterable[MeetingResult]) -> dict[str, dict[str, list[Reading]]
     return found
 
 
-def _failures(held: Iterable[MeetingResult]) -> list[str]:
-    return [
-        f"{result.meeting.arm.name}: the ranks lost each other, and nothing more was tried: "
-        f"{result.failed}"
-        for result in held
-        if result.failed
-    ]
+def _failures(held: Iterable[MeetingResult]) -> Iterator[str]:
+    for result in held:
+        if result.failed:
+            arm = result.meeting.arm.name
+            yield f"{arm}: the ranks lost each other, and nothing more was tried: {result.failed}"
 
 
-def _idle(every: Iterable[Collective], rank: Rank) -> list[str]:
-    return [
-        f"{collective.id}: not run, {rank.size} ranks cannot show anything "
-        f"(it takes {collective.ranks})"
-        for collective in every
-        if collective.ranks > rank.size
-    ]
+def _idle(every: Iterable[Collective], rank: Rank) -> Iterator[str]:
+    for collective in every:
+        if collective.ranks > rank.size:
+            yield (
+                f"{collective.id}: not run, {rank.size} ranks cannot show anything "
+                f"(it takes {collective.ranks})"
+            )
 
 
 def _varied(default: Arm, device: str) -> list[Arm]:
     """Arms beside the usual ones: a variable at each of its values."""
-    if device == "cpu":
-        return []
-    return [
-        Arm(
-            f"{name}={value}",
-            {**default.env, name: value},
-            [variable for variable in default.unset if variable != name],
-        )
-        for name, values in catalogue.together(FRAMEWORK).vary.items()
-        for value in values
-    ]
+    found: list[Arm] = []
+    vary = {} if device == "cpu" else catalogue.together(FRAMEWORK).vary
+    for name, values in vary.items():
+        unset = [variable for variable in default.unset if variable != name]
+        for value in values:
+            found.append(Arm(f"{name}={value}", {**default.env, name: value}, unset))
+    return found
 
 
 def _meetings(several: Sequence[Arm], effort: Effort) -> list[Meeting]:
     """Every process that a rank starts, in the same order on each."""
-    order = [
-        arm
-        for replica in range(effort.processes)
-        for arm in several
-        if replica == 0 or arm.name in TWICE
-    ]
+    order = list(several)
+    repeated = [arm for arm in several if arm.name in TWICE]
+    for _replica in range(1, effort.processes):
+        order += repeated
     return [Meeting(arm, number) for number, arm in enumerate(order)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, TypeAlias
 
@@ -263,12 +263,7 @@ def _perform(one: _Run) -> None:
     plan, effort = one.plan, one.plan.effort
     own = [arm for arm in plan.arms if arm.same_as is None]
     rungs: Rungs = {selected.key: selected.probe.ladder[:1] for selected in plan.selected}
-    places = [
-        (arm, replica)
-        for replica in range(effort.processes)
-        for arm in own
-        if replica < _often(effort, arm)
-    ]
+    places = list(_places(own, effort))
     one.announce([_Task(arm, replica, effort, rungs) for arm, replica in places])
     if effort.climb:
         whole = {selected.key: selected.probe.ladder for selected in plan.selected}
@@ -289,6 +284,14 @@ def _perform(one: _Run) -> None:
     if undecided:
         one.expected += len(tasks) * len(undecided)
         one.perform_all(tasks)
+
+
+def _places(own: Sequence[Arm], effort: Effort) -> Iterator[tuple[Arm, int]]:
+    """Every process, as an arm and which of its replicas it is."""
+    for replica in range(effort.processes):
+        for arm in own:
+            if replica < _often(effort, arm):
+                yield arm, replica
 
 
 def _often(effort: Effort, arm: Arm) -> int:

@@ -142,15 +142,11 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
         lines += _advised(view, cause.advice)
     elif cause.kind in ("op", "collective"):
         lines.append("Fix      d9m does not know this op: please send us this answer")
-    titles = [
-        (table[name].title, name)
-        for name in cause.records
-        for table in (view.kb.ingredients, view.kb.sources)
-        if name in table
-    ]
-    for title, name in titles:
-        lead = "Fix      " if not lines else "         "
-        lines.append(f"{lead}{title}: d9m show {name}")
+    for name in cause.records:
+        for table in (view.kb.ingredients, view.kb.sources):
+            if name in table:
+                lead = "Fix      " if not lines else "         "
+                lines.append(f"{lead}{table[name].title}: d9m show {name}")
     return ["", *lines] if lines else []
 
 
