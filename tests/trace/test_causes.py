@@ -499,8 +499,8 @@ def test_settings_that_change_on_the_way_count_too(tmp_path: Path) -> None:
     found = compared(
         tmp_path,
         """
-        A ["t",{"flag":true},8]
-        B ["t",{"flag":false},8]
+        A ["t",{"torch.use_deterministic_algorithms":true},8]
+        B ["t",{"torch.use_deterministic_algorithms":false},8]
         A ["g","e1",[]]
         B ["g","e2",[]]
         """,

@@ -67,6 +67,33 @@ def test_an_op_is_named_with_its_place_and_its_fix(tmp_path: Path) -> None:
     assert [line for line in lines[:-1] if len(line) > 80] == []
 
 
+SWITCH = "torch.use_deterministic_algorithms"
+ON_ALREADY = f"  Fix      {SWITCH}(True) was set in both runs, and the op"
+
+
+def test_a_setting_that_both_runs_had_is_not_offered_as_the_fix(tmp_path: Path) -> None:
+    _code, out, _err = diff(tmp_path, ONE_OP, deterministic={SWITCH: True})
+    assert ON_ALREADY in out.splitlines()
+    assert "d9m hunt --set" not in out
+
+
+@pytest.mark.parametrize(
+    ("place", "already"), [("first", True), ("last", False), ("one run", False)]
+)
+def test_a_setting_counts_from_where_both_runs_make_it(
+    tmp_path: Path, place: str, already: bool
+) -> None:
+    switched = f'["t",{{"{SWITCH}":true}},8]'
+    if place == "first":
+        text = f"{switched}\n{ONE_OP}"
+    elif place == "last":
+        text = f"{ONE_OP}\n{switched}"
+    else:
+        text = f'A {switched}\nB ["t",{{"{SWITCH}":false}},8]\n{ONE_OP}'
+    _code, out, _err = diff(tmp_path, text)
+    assert (ON_ALREADY in out.splitlines()) is already
+
+
 def test_the_command_that_it_prints_answers(tmp_path: Path) -> None:
     _code, out, _err = diff(tmp_path, ONE_OP)
     (line,) = [line for line in out.splitlines() if "d9m advise" in line]

@@ -36,7 +36,7 @@ def test_the_header_says_what_ran(plain: Recorded) -> None:
     assert header["packages"]["torch"].startswith("2.13.0")
     assert (header["d9m_trace"], header["level"], header["device"]) == (1, "step", "cpu")
     assert (header["argv"], header["hashseed"]) == (["train.py"], None)
-    assert header["deterministic"]["flag"] is False
+    assert header["deterministic"]["torch.use_deterministic_algorithms"] is False
     assert header["steps"] == [0, None]
 
 

@@ -16,7 +16,8 @@ from d9m.trace.findings import Findings
 HEADER = {
     "d9m_trace": 1, "level": "op", "inputs": "exact", "digest": "xxh3-64", "rank": 0, "process": 0,
     "argv": ["train.py"], "python": "3.11.7", "packages": {"torch": "2.13.0+cpu"}, "device": "cpu",
-    "threads": 8, "hashseed": None, "env": {}, "deterministic": {"flag": False},
+    "threads": 8, "hashseed": None, "env": {},
+    "deterministic": {"torch.use_deterministic_algorithms": False},
 }  # fmt: skip
 
 

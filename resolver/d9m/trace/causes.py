@@ -143,10 +143,9 @@ class Trail:
         if self.suspects.fork is None and first is not None:
             self.suspects.fork = len(self.suspects)
             suspect = Suspect(
-                kind="structure",
-                step=first.step,
-                record=fork.a.number if fork.a else self._stream.number,
-                its_record=fork.b.number if fork.b else 0,
+                "structure",
+                first.step,
+                fork.a.number if fork.a else self._stream.number,
                 count=1,
                 steps=[first.step],
             )
@@ -240,15 +239,7 @@ class Trail:
     def _add(
         self, at: Matched, kind: CauseKind, site: Site | None, name: str | None = None, **more: Any
     ) -> int:
-        suspect = Suspect(
-            kind=kind,
-            step=at.a.step,
-            record=at.a.number,
-            its_record=at.b.number,
-            site=site,
-            name=name,
-            **more,
-        )
+        suspect = Suspect(kind, at.a.step, at.a.number, site=site, name=name, **more)
         if kind in FROM_OUTSIDE:
             suspect.may_follow = self._taints.alive()
         return self.suspects.add(at, suspect, place(site) if site else (name,))

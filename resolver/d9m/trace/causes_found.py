@@ -15,6 +15,9 @@ from d9m.trace.suspects import DRAWS, Suspect
 PYTHON_VARIES = ("data-order", "data-content", "outside-value", "argument", "structure")
 """Kinds that begin in Python: what varies there may be the reason."""
 
+FROM_INSIDE = ("op", "compiled", "collective")
+"""Kinds that a setting of the framework can remove."""
+
 GENERATORS = {"python": "Python's random generator", "numpy": "NumPy's random generator"}
 
 
@@ -91,6 +94,7 @@ def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
         reaches=Reach(**suspect.reaches),
         inherited=suspect.inherited,
         hints=_hints(process, suspect),
+        shared=process.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -12,6 +12,7 @@ from d9m.environment.environment import Setup
 from d9m.errors import D9mError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import OpAnswer
+from d9m.model.settings import Step
 from d9m.trace.findings import Cause, CauseAdvice, CauseKind, Findings
 
 RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
@@ -74,11 +75,24 @@ def _advice(kb: KnowledgeBase, setup: Setup, cause: Cause) -> CauseAdvice | None
                 solutions=op.solutions,
                 sources=_differing(op),
                 settings=advice.settings,
+                already=_already(advice.steps, op.solutions, cause.shared),
             )
         )
         if answers[-1].sources:
             return answers[-1]
     return answers[0] if answers else None
+
+
+def _already(
+    steps: Sequence[Step], solutions: Sequence[str], shared: Mapping[str, str]
+) -> list[str]:
+    """The settings of these solutions, if the recordings show that both runs had made them."""
+    wanted = [step for step in steps if set(step.solutions) & set(solutions)]
+    for step in wanted:
+        recorded = step.kind in ("env", "append", "python") and step.name in shared
+        if not recorded or not step.satisfied_by(shared[step.name]):
+            return []
+    return [step.name for step in wanted]
 
 
 def _differing(op: OpAnswer) -> list[str]:

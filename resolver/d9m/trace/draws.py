@@ -29,10 +29,9 @@ class Generators:
             return set()
         seed, its_seed = str(a.generator[0]), str(b.generator[0])
         suspect = Suspect(
-            kind="seed" if seed != its_seed else "generator",
-            step=at.a.step,
-            record=at.a.number,
-            its_record=at.b.number,
+            "seed" if seed != its_seed else "generator",
+            at.a.step,
+            at.a.number,
             site=site,
             arguments=a.arguments,
             argument=site.device,
@@ -49,12 +48,5 @@ class Generators:
             elif name in SEEDED_BY_CHANCE and name not in self._were_equal:
                 self._differed.add(name)
             elif not self._suspects.numbers((*DRAWS, "structure")):
-                suspect = Suspect(
-                    kind="generator",
-                    step=at.a.step,
-                    record=at.a.number,
-                    its_record=at.b.number,
-                    argument=name,
-                    certain=False,
-                )
+                suspect = Suspect("generator", at.a.step, at.a.number, argument=name, certain=False)
                 self._suspects.add(at, suspect, (name,))

@@ -64,6 +64,8 @@ class CauseAdvice(msgspec.Struct, frozen=True):
     sources: list[str]
     """Records of a difference of this op."""
     settings: Settings
+    already: list[str] = []
+    """What would be advised, and both runs had set."""
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +107,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     records: list[str] = []
     """What else to read: d9m show NAME."""
     hints: list[str] = []
+    shared: dict[str, str] = {}
+    """Settings that both runs had made by then, with the same value."""
 
 
 class RecordedRun(msgspec.Struct, frozen=True):

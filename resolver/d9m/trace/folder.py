@@ -12,11 +12,12 @@ header being line 0.
     {"d9m_trace": 1, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
      "rank": 0, "process": 0, "parent": null, "argv": ["train.py"], "python": "3.11.7",
      "packages": {"torch": "2.13.0+cpu"}, "device": "cpu", "gpu": null, "threads": 8,
-     "hashseed": null, "env": {"OMP_NUM_THREADS": "8"}, "deterministic": {"flag": false, ...}}
+     "hashseed": null, "env": {"OMP_NUM_THREADS": "8"},
+     "deterministic": {"torch.use_deterministic_algorithms": false, "warn_only": false, ...}}
 
 `steps`: first and last step that are recorded, both included; null for an open end. Nothing at all
-is written outside of them. `deterministic` is an object of plain values; so is that of `t`. `env`
-has the variables of the process that can matter, `hashseed` is PYTHONHASHSEED.
+is written outside of them. `deterministic` has plain values by the name of the setting; so has that
+of `t`. `env` has the variables of the process that can matter, `hashseed` is PYTHONHASHSEED.
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`. What belongs to no storage that the trace follows is without letter and

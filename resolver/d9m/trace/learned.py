@@ -54,13 +54,7 @@ class Learned:
             blame = {self._suspects.fork}
         if not blame:
             suspect = Suspect(
-                kind="state",
-                step=at.a.step,
-                record=at.a.number,
-                its_record=at.b.number,
-                name=module,
-                argument=what,
-                certain=False,
+                "state", at.a.step, at.a.number, name=module, argument=what, certain=False
             )
             blame = {self._suspects.add(at, suspect, ("state",))}
             for storage in storages:

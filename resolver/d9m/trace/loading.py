@@ -24,13 +24,7 @@ class Loading:
     def picked(self, at: Matched, a: BatchIndices, b: BatchIndices) -> None:
         blame: set[int] = set()
         if a.digest != b.digest:
-            suspect = Suspect(
-                kind="data-order",
-                step=at.a.step,
-                record=at.a.number,
-                its_record=at.b.number,
-                name=str(a.loader),
-            )
+            suspect = Suspect("data-order", at.a.step, at.a.number, name=str(a.loader))
             blame = {self._suspects.add(at, suspect, (a.loader,))}
             self._suspects.reach("data", at.a.step, blame)
         self._picked[a.loader].append(blame)
@@ -43,13 +37,7 @@ class Loading:
         others = list(differing(a.digests, b.digests))
         known = {cause for _place, mine, _its in others for cause in self._taints.of(mine.storage)}
         if others and not known and not blame:
-            suspect = Suspect(
-                kind="data-content",
-                step=at.a.step,
-                record=at.a.number,
-                its_record=at.b.number,
-                name=str(a.loader),
-            )
+            suspect = Suspect("data-content", at.a.step, at.a.number, name=str(a.loader))
             blame = {self._suspects.add(at, suspect, (a.loader,))}
         if others:
             self._suspects.reach("data", at.a.step, known | blame)

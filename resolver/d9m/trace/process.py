@@ -43,10 +43,20 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     b: RecordStream
     trail: Trail
     settings: list[SettingDifference]
+    shared: list[tuple[int, dict[str, str]]]
+    """What both runs have set alike, each from a record of run A on."""
     forks: list[ForkPlace] = []
     unseen: list[str] = []
     resumed_after: int | None = None
     """The step of run A after which run B goes on."""
+
+    def shared_at(self, record: int) -> dict[str, str]:
+        """What both runs had set alike when run A wrote this record."""
+        found: dict[str, str] = {}
+        for begin, shared in self.shared:
+            if begin <= record:
+                found = shared
+        return found
 
     @property
     def complete(self) -> bool:
@@ -79,6 +89,7 @@ def follow(
         b=b,
         trail=Trail(a, exact),
         settings=settings_differ.at_start(one, other),
+        shared=[(0, settings_differ.shared_at_start(one, other))],
     )
     if steps is None and resume:
         steps = _start(process)
@@ -86,6 +97,9 @@ def follow(
         process.trail.see(seen)
         if isinstance(seen, Matched):
             process.settings += settings_differ.changed(seen)
+            shared = settings_differ.shared_after(seen, process.shared[-1][1])
+            if shared is not None:
+                process.shared.append((seen.a.number, shared))
             _notice(process, seen)
         elif isinstance(seen, Fork) and len(process.forks) < MOST_FORKS:
             process.forks.append(ForkPlace(process.name, _side(a, seen.a), _side(b, seen.b)))

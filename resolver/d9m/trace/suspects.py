@@ -35,12 +35,11 @@ class Arrival(msgspec.Struct, frozen=True):
     number: int
 
 
-class Suspect(msgspec.Struct, kw_only=True):
+class Suspect(msgspec.Struct):
     kind: CauseKind
     step: int
     record: int
-    its_record: int
-    """Line of run B's recording."""
+    """Line of run A's recording."""
     site: Site | None = None
     name: str | None = None
     arguments: str = ""

@@ -152,6 +152,12 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
 
 def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
     question = _question(view, advice.query)
+    if advice.already:
+        return [
+            f"Fix      {phrases.calls(view.kb, advice.solutions)} was set in both runs, and the op",
+            "         differed all the same. That contradicts our records: please send us this run",
+            f"         {question}",
+        ]
     if advice.solutions:
         labels = " ".join(f"--set {label}" for label in advice.solutions)
         return [

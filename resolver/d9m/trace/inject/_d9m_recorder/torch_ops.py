@@ -182,7 +182,7 @@ class Ops:
         torch = self._torch
         return (
             torch.are_deterministic_algorithms_enabled()
-            and torch_settings.deterministic(torch).get("fill") is True
+            and torch_settings.deterministic(torch).get(torch_settings.FILL) is True
         )
 
     def _collected(self, plan: Plan, about, found) -> None:

@@ -3,23 +3,24 @@
 
 from __future__ import annotations
 
-SWITCHES = {
-    "cudnn_benchmark": "backends.cudnn.benchmark",
-    "cudnn_deterministic": "backends.cudnn.deterministic",
-    "cudnn_tf32": "backends.cudnn.allow_tf32",
-    "matmul_tf32": "backends.cuda.matmul.allow_tf32",
-    "fill": "utils.deterministic.fill_uninitialized_memory",
-}
-"""Name in the stream -> attribute below `torch`. A release that lacks one has no entry."""
+FILL = "torch.utils.deterministic.fill_uninitialized_memory"
+SWITCHES = (
+    "torch.backends.cudnn.benchmark",
+    "torch.backends.cudnn.deterministic",
+    "torch.backends.cudnn.allow_tf32",
+    "torch.backends.cuda.matmul.allow_tf32",
+    FILL,
+)
+"""Attributes that are switches. A release that lacks one has no entry in the stream."""
 
 
 def deterministic(torch) -> dict:
     found = {
-        "flag": torch.are_deterministic_algorithms_enabled(),
+        "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
         "warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
     }
-    for name, path in SWITCHES.items():
-        value = _below(torch, path)
+    for name in SWITCHES:
+        value = _below(torch, name)
         if isinstance(value, bool):
             found[name] = value
     return found
@@ -28,7 +29,7 @@ def deterministic(torch) -> dict:
 def _below(torch, path: str):
     found = torch
     try:
-        for name in path.split("."):
+        for name in path.split(".")[1:]:
             found = getattr(found, name)
     except (AttributeError, RuntimeError):  # RuntimeError: old and new switches were mixed
         return None
