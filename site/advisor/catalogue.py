@@ -97,7 +97,7 @@ class Catalogues:
         return found
 
     def _parameters(self, package: str) -> dict[str, list[str]]:
-        """Name -> parameters of its calls, in any release, that are no facts."""
+        """Name -> parameters of its calls, in any release, that are not facts."""
         found: dict[str, list[str]] = {}
         for entry in self._entries[package]:
             names = [] if entry.is_message else self._called_as(package, entry)

@@ -37,8 +37,8 @@ EXPECTED = """\
 FINDINGS  1 warning in 2 files
 
 train.py
-  1  warning  unused-ignore  This comment hides nothing: there is no finding of
-                             order here.
+  1  warning  unused-ignore  This comment hides nothing: order finds nothing
+                             here.
                              → remove it [--fix]
 
 1 can be fixed: d9m scan --fix · why: d9m scan --explain unused-ignore · kb DATE
@@ -234,7 +234,7 @@ def test_annotations_of_github(project: Path, tmp_path: Path) -> None:
     assert len(lines) == 11
     assert lines[0] == (
         "::warning file=many.py,title=unused-ignore,line=1,endLine=1,col=8::"
-        "This comment hides nothing: there is no finding of order here.%0A-> remove it"
+        "This comment hides nothing: order finds nothing here.%0A-> remove it"
     )
     assert lines[-1] == "FINDINGS  22 warnings in 4 files"
     assert "### odd,100%.py" in (tmp_path / "summary.md").read_text()

@@ -59,7 +59,7 @@ def test_a_wrong_comment_is_a_finding(here: Path) -> None:
     found = scanned().report.findings
     assert [finding.message for finding in found] == [
         "No rule or family is called unused-ignor; did you mean unused-ignore?",
-        "This comment hides nothing: there is no finding here.",
+        "This comment hides nothing: no rule finds anything here.",
     ]
 
 

@@ -52,7 +52,7 @@ class FrameworkRun(msgspec.Struct, frozen=True):
 def frameworks(kb: KnowledgeBase, machine: Machine, wanted: Sequence[str]) -> list[str]:
     """The installed frameworks that have probes.
 
-    Raises AbsentError for one that is asked for and absent, UsageError for what is no framework.
+    Raises AbsentError for one that is asked for and absent, UsageError for what is not a framework.
     """
     here = describe(kb, machine.asked).packages
     found = [name for name in catalogue.FRAMEWORKS if name in here]

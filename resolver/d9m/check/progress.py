@@ -9,7 +9,7 @@ from typing import TextIO
 from d9m.errors import printable
 
 EVERY = 10.0
-"""Seconds between lines where stderr is no terminal: a log must not fill up."""
+"""Seconds between lines where stderr is not a terminal: a log must not fill up."""
 
 
 class Progress:

@@ -74,7 +74,7 @@ def writable(file: str | None) -> None:
 
 
 def _to_stdout(text: str) -> None:
-    """A reader that has seen enough (`| head`) is no error: the exit code stays the answer's."""
+    """A reader that stops early (`| head`) is not an error: the exit code stays the answer's."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

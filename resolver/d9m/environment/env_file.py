@@ -54,7 +54,7 @@ def _json(text: str, file: str) -> dict[str, Any]:
 
 
 def _flat(prefix: str, tree: dict[str, Any]) -> Iterator[tuple[str, PlainValue]]:
-    """Lists and nulls are no settings."""
+    """Lists and nulls are not settings."""
     for name, value in tree.items():
         if isinstance(value, dict):
             yield from _flat(f"{prefix}{name}.", cast(dict[str, Any], value))

@@ -22,7 +22,7 @@ from d9m.model.versions import in_order
 from d9m.model.when import Clause
 
 WHOLE = "*"
-"""Stands for what a package does whatever its ops: the sources that are no op's."""
+"""Stands for the sources of a package that belong to none of its ops."""
 
 
 class Reached(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -191,7 +191,7 @@ class KnowledgeBase:
         self.met = Table(storage, "met", tuple[Met, ...])
         """By ``package:name`` of the op."""
         self.opless = Table(storage, "opless", tuple[Met, ...])
-        """Sources that are no op's, by home package."""
+        """Sources that belong to a package itself, by package."""
         self.labels = Table(storage, "labels", str)
         """Id of a solution by its label in lower case."""
         self.setting_ids = Table(storage, "setting_ids", str)

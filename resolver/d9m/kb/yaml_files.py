@@ -178,7 +178,7 @@ def _run(path: Path, file: str) -> Loaded | Fault:
 
 
 def _digest_faults(path: Path, file: str) -> Iterator[Fault]:
-    """Reference values are no records: `d9m check --against` reads the file itself."""
+    """Reference values are not records: `d9m check --against` reads the file itself."""
     try:
         msgspec.json.decode(files.content(path), type=DigestFile)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, DataError) as error:

@@ -36,7 +36,7 @@ _LONGEST = 64
 def key(release: str) -> Key:
     """Place of a final release in the order.
 
-    Raises ValueError where `release` is no final release.
+    Raises ValueError where `release` is not a final release.
     """
     numbers = [int(number) for number in release.split(".")]
     while numbers and numbers[-1] == 0:
@@ -86,7 +86,7 @@ class Candidates(msgspec.Struct, frozen=True):
 def candidates(package: str, text: str, released: Sequence[str]) -> Candidates:
     """What `text` stands for among `released` (oldest first).
 
-    Raises UsageError for text that is no version, and for a version below the
+    Raises UsageError for text that is not a version, and for a version below the
     newest that was never released.
     """
     if text == "any":

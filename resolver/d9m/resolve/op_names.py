@@ -16,7 +16,7 @@ class Meaning(msgspec.Struct, frozen=True):
     entries: tuple[OpEntry, ...] = ()
     """The plainest of them where a bare name could mean several."""
     is_method: bool = False
-    """Whether it was called on an object, which is no argument then."""
+    """Whether it was called on an object, which is not an argument then."""
 
 
 def meaning(kb: KnowledgeBase, package: str, name: str) -> Meaning:

@@ -11,7 +11,7 @@ _MOST_ELEMENTS = 8
 
 
 def dotted(node: ast.expr) -> str | None:
-    """``self.rng`` as written; None for anything that is no name."""
+    """``self.rng`` as written; None for anything that is not a name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

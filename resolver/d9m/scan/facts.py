@@ -140,7 +140,7 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LocalCall(msgspec.Struct, frozen=True, array_like=True):
-    """A call of something that is no framework's, or its name handed on."""
+    """A call of the project's own code, or its name handed on as a value."""
 
     scope: int
     name: str

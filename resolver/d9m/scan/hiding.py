@@ -70,9 +70,9 @@ def _faults(path: str, comment: Ignore, used: set[tuple[str, Ignore, str]]) -> l
         what = ", ".join(idle) if comment.codes else "anything"
         whole = len(idle) == len(comment.codes or ("",))
         fix = _removal(comment) if whole else None
-        message = f"This comment hides nothing: there is no finding of {what} here."
+        message = f"This comment hides nothing: {what} finds nothing here."
         if not comment.codes:
-            message = "This comment hides nothing: there is no finding here."
+            message = "This comment hides nothing: no rule finds anything here."
         found.append(_finding(path, comment, message, "remove it", fix))
     return found
 

@@ -42,7 +42,7 @@ class Notebook(msgspec.Struct, frozen=True):
     """The Python of a notebook."""
 
     text: str
-    """What is no Python is blank, so that lines and columns stay."""
+    """What is not Python is blank, so that lines and columns stay."""
     cells: tuple[tuple[int, int], ...]
     """Number of each code cell among all cells, and the line before its first in `text`."""
     job: Job
@@ -50,7 +50,7 @@ class Notebook(msgspec.Struct, frozen=True):
 
 
 class NotANotebookError(Exception):
-    """Why a file is no notebook, as half a sentence."""
+    """Why a file is not a notebook, as half a sentence."""
 
 
 def read_notebook(data: bytes) -> Notebook:
@@ -96,7 +96,7 @@ _ASSIGNED = re.compile(r"(\s*[\w.,\s\[\]\"']+=\s*)[!%](?!=).*")
 
 
 def python_of(lines: Sequence[str]) -> list[str]:
-    """The lines of a cell with what is no Python blanked; ``pass`` keeps a block from being empty.
+    """The lines of a cell with what is not Python blanked; ``pass`` keeps a block from being empty.
 
     >>> python_of(["%matplotlib inline", "if x:", "    !pip install torch", "files = !ls"])
     ['pass', 'if x:', '    pass', 'files = None']

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Setting
 from d9m.scan.effects import Effect, effects
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
 from d9m.scan.knowledge import Knowledge
@@ -180,6 +181,13 @@ class Project:
                     )
                     found.setdefault(effect.setting, []).append((path, write))
         return found
+
+    def known_writes(self) -> Iterator[tuple[str, EnvironmentWrite, Setting]]:
+        """Variables that are set and that the records know, each with its record."""
+        for path, write in self.writes():
+            setting = self.knowledge.variables.get(write.name)
+            if setting is not None and write.how != "unset":
+                yield path, write, setting
 
     def writes(self) -> Iterator[tuple[str, EnvironmentWrite]]:
         for path, facts in self.files.items():

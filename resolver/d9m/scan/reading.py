@@ -125,10 +125,10 @@ class Reader:
         names = tuple(name for name in found if name)
         number = self.here.names.numbers[node]
         self.scopes[number] = msgspec.structs.replace(self.scopes[number], decorators=names)
-        outer = self.here.enter(number)
-        self.here.without_gradients = any(name in self._vocabulary.no_gradients for name in names)
-        self.read(node.body)
-        self.here.leave(outer)
+        with self.here.inside(number):
+            without = any(name in self._vocabulary.no_gradients for name in names)
+            self.here.without_gradients = without
+            self.read(node.body)
 
     def _class(self, node: ast.ClassDef) -> None:
         for part in (*node.decorator_list, *node.bases, *node.keywords):

@@ -9,7 +9,7 @@ _LONG = 16
 
 
 def is_slip_of(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was meant: one slip away, or two in a long name that are no two wrong
+    """The known name that was meant: one slip away, or two in a long name that are not two wrong
     letters. MAX and MIN are not slips of each other.
 
     >>> is_slip_of("CUBLAS_WORKSPACE_CONFG", ["CUBLAS_WORKSPACE_CONFIG"])

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+from collections.abc import Generator, Mapping
 
 from d9m.scan.facts import Arms
 from d9m.scan.names import Names
 from d9m.scan.source import Lines
+
+_OF_A_BODY: Mapping[str, object] = {
+    "scope": 0,
+    "arms": (),
+    "without_gradients": False,
+    "guarded": False,
+    "offered": "",
+    "fallback": False,
+}
+"""What holds at the beginning of a file or a function, and changes on the way through it."""
 
 
 class Standpoint:
@@ -15,43 +27,27 @@ class Standpoint:
     def __init__(self, tree: ast.Module, lines: Lines) -> None:
         self.names = Names(tree)
         self.lines = lines
-        self.scope = 0
-        self.arms: Arms = ()
-        self.without_gradients = False
-        self.guarded = False
-        self.offered = ""
-        self.fallback = False
+        self.scope: int
+        self.arms: Arms
+        self.without_gradients: bool
+        self.guarded: bool
+        self.offered: str
+        self.fallback: bool
+        vars(self).update(_OF_A_BODY)
         self.shadows: list[set[str]] = []
         """Names of comprehensions and lambdas around, which mean something of their own."""
         self.targets: dict[int, str] = {}
         """Value of an assignment -> what it is given to."""
 
-    def enter(self, scope: int) -> tuple[int, Arms, bool, bool, str, bool]:
-        """Go into a function; what is true around it says nothing of its body. Returns what
-        `leave` needs.
-        """
-        outer = (
-            self.scope,
-            self.arms,
-            self.without_gradients,
-            self.guarded,
-            self.offered,
-            self.fallback,
-        )
-        self.scope, self.arms = scope, ()
-        self.without_gradients = self.guarded = self.fallback = False
-        self.offered = ""
-        return outer
-
-    def leave(self, outer: tuple[int, Arms, bool, bool, str, bool]) -> None:
-        (
-            self.scope,
-            self.arms,
-            self.without_gradients,
-            self.guarded,
-            self.offered,
-            self.fallback,
-        ) = outer
+    @contextlib.contextmanager
+    def inside(self, scope: int) -> Generator[None, None, None]:
+        """Within a function: what is true around it says nothing of its body."""
+        outer = {name: getattr(self, name) for name in _OF_A_BODY}
+        vars(self).update(_OF_A_BODY, scope=scope)
+        try:
+            yield
+        finally:
+            vars(self).update(outer)
 
     def resolve(self, node: ast.expr) -> str | None:
         """The qualified name of an expression here."""

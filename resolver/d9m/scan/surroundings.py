@@ -150,7 +150,7 @@ def _surrounding(
 
 
 def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> StatedVersion | None:
-    """A statement in terms of the releases that the records list; None for what is no version."""
+    """A statement in terms of the listed releases; None where it is not a version."""
     released = kb.releases(name)
     said_in = f"{path}:{package.line}"
     if package.version is None or not released:

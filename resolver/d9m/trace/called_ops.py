@@ -39,7 +39,7 @@ class ProgramOps(msgspec.Struct, frozen=True):
 
 
 def called_ops(kb: KnowledgeBase, path: Path) -> ProgramOps:
-    """Raises DataError for what is no recording, UsageError for one without ops."""
+    """Raises DataError where `path` is not a recording, UsageError for one without ops."""
     folder.about(path)
     streams = [RecordStream(file) for file in folder.streams(path)]
     calls: dict[CallKind, None] = {}

@@ -45,7 +45,7 @@ class RunContents(msgspec.Struct, frozen=True):
 
 
 def contents(path: Path) -> RunContents:
-    """Raises DataError for what is no recording."""
+    """Raises DataError where `path` is not a recording."""
     about = folder.about(path)
     streams = tuple(_stream(stream) for stream in folder.streams(path))
     return RunContents(about, streams, tuple(folder.complaints(path)))

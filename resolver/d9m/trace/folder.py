@@ -40,7 +40,7 @@ at 0 in each stream and are not used again.
         argument that is only overwritten, or only asked for its shape. Of a tensor whose elements
         do not lie in their order: "float32[8, 2] strides [1, 8]"; memory is digested as it lies.
     ["o", SITE, ARGUMENTS, [DIGEST of each input], [DIGEST of each output], GENERATOR]
-        An op. ARGUMENTS: "accumulate=True, dim=1", those that are no tensors and not the default.
+        An op. ARGUMENTS: "accumulate=True, dim=1", those that are neither tensors nor the default.
         Outputs are the new tensors that it returned, then the arguments that it wrote. GENERATOR is
         [seed, digest of its state] before the call, for random ops only; the item is left out for
         others. Views are not recorded.

@@ -43,7 +43,7 @@ function signatures(here, home, number, isMethod) {
   return [];
 }
 
-// Whether a call of this name has a parameter that is no fact.
+// Whether a call of this name has a parameter that is not a fact.
 export function takes(here, home, number, parameter) {
   const { names, parameters } = here.tables.catalogues[home];
   return (parameters[names[number][0]] ?? []).includes(parameter);

@@ -140,7 +140,7 @@ class Page {
 
   #refuse(error) {
     if (!(error instanceof Mistake)) throw error;
-    if (this.field.ops.getAttribute("aria-expanded") === "true") return; // a name half written is no mistake yet
+    if (this.field.ops.getAttribute("aria-expanded") === "true") return; // a name half written is not a mistake yet
     this.answer.replaceChildren(this.shower.mistake(error));
     this.status.textContent = error.message;
   }

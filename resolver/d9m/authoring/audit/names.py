@@ -118,7 +118,7 @@ def _entries(known: Known, package: str) -> Iterator[OpEntry]:
 
 
 def _space(name: str) -> str:
-    """Where a name lives. A method's class is no namespace: catalogues list modules only."""
+    """Where a name lives. A method's class is not a namespace: catalogues list modules only."""
     return name.rpartition(".")[0]
 
 

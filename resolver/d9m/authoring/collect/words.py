@@ -44,7 +44,7 @@ _MESSAGE = re.compile(r"\b(?:in|non-?)?determinis(?:m|sim|tic|tically)\b", re.IG
 _CODE = re.compile(
     r"bool \w*determinis|%\w*determinis|determinis\w*\s?[=:]|\w+\(.*\w\(|Kernel<|::|FromEnvVar"
 )
-"""Signatures, graph texts and stringified source lines, which are no messages."""
+"""Signatures, graph texts and stringified source lines, which are not messages."""
 _INLINE_CODE = re.compile(r"`[^`]*`")
 _LONGEST_MESSAGE = 600
 _QUOTED = re.compile(r"""["']([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)["']""")

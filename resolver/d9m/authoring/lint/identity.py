@@ -18,7 +18,7 @@ _NUMBERED = ("pull_requests", "issues")
 
 @rule(
     "id-path",
-    "Path that is no id",
+    "Path that is not an id",
     """A record's id is its path. Ids appear in addresses, in JSON and in other records, so they are
     lower-case words joined by hyphens, the same on every file system. Pull requests and issues live
     at repository/number, which is how everybody cites them, and their address must lead to that

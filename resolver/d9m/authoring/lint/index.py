@@ -121,7 +121,7 @@ class RecordIndex:
 
 
 def readable(version: str) -> Key | None:
-    """Place of a version in the order; None for text that is no final version."""
+    """Place of a version in the order; None for text that is not a final version."""
     return key(version) if _NUMBERS.fullmatch(version) else None
 
 

@@ -136,7 +136,9 @@ def setting_form(index: RecordIndex) -> Iterator[Finding]:
                 setting.where,
             )
         if setting.list_ is not None and setting.kind not in ("env", "flag"):
-            yield Finding(at, (*path, "list"), f"{setting.kind} is no list variable", setting.name)
+            yield Finding(
+                at, (*path, "list"), f"{setting.kind} is not a list variable", setting.name
+            )
         for field, text in (
             ("statement", setting.statement),
             *(("imports", each) for each in setting.imports),

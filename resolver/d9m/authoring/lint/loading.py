@@ -1,4 +1,4 @@
-"""Rules that reading a file checks (`d9m.kb.yaml_files`): a file that breaks one is no record
+"""Rules that reading a file checks (`d9m.kb.yaml_files`): a file that breaks one is not a record
 yet.
 """
 

@@ -16,7 +16,7 @@ from d9m.model.when import Range
 
 @rule(
     "release-name",
-    "Release that is no final release",
+    "Release that is not a final release",
     """A map lists final releases, named by their numbers: release order is the order of these
     numbers, and pre-releases and builds are placed between them. The same numbers cannot be two
     releases (2.0 and 2.0.0), and what was never released cannot be listed as a release.""",
@@ -139,7 +139,7 @@ def lost_zero(index: RecordIndex) -> Iterator[Finding]:
 
 
 def _with_lost_zero(index: RecordIndex, package: str, version: str) -> str | None:
-    """The version with the zero that it may have lost; None if that is no release either."""
+    """The version with the zero that it may have lost; None if that is not a release either."""
     meant = f"{version}0"
     return meant if any(covers(meant, each) for each in index.releases[package]) else None
 

@@ -149,7 +149,7 @@ def _quiet_when_advised(
 
 
 def _allowed(proofs: Proofs, dtype: str, tolerance: float | None) -> float:
-    """Largest error that is no fault: half precision is as wrong by default, where thousands of
+    """Largest error that is not a fault: half precision is as wrong by default, where thousands of
     terms are added.
     """
     usual = max(tolerance or 0.0, TOLERANCE.get(dtype, TOLERANCE["float32"]))

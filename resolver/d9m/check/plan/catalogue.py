@@ -168,7 +168,7 @@ def about(framework: str) -> About:
 
 
 def family(framework: str, name: str, text: str) -> list[Probe]:
-    """The probes of one file. Raises msgspec.ValidationError for one that is no probe."""
+    """The probes of one file. Raises msgspec.ValidationError for one that is not a probe."""
     return [
         msgspec.convert(
             {**fields, "id": f"{framework}/{probe}", "family": name}, Probe, strict=False

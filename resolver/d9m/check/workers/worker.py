@@ -159,7 +159,7 @@ class ProbeCase:
         return eval(self.code, dict(self.scope, **values))
 
     def run(self, values=None):
-        """The result: of the call, or of its gradients for an upstream gradient that is no plain
+        """The result: of the call, or of its gradients for an upstream gradient that is not a plain
         sum.
         """
         values = self.values if values is None else values
@@ -614,7 +614,7 @@ def start(worker, job_text):
     os.environ.update(job["env"])
     end_with(job["parent"])
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a framework prints is no answer
+    os.dup2(2, 1)  # what a framework prints is not an answer
 
     def tell(event):
         answers.write(job["token"] + " " + json.dumps(event) + "\n")

@@ -209,7 +209,7 @@ def _with(kb: KnowledgeBase, answer: Possible) -> str:
 
 
 def _turned(kb: KnowledgeBase, way: Sequence[str]) -> frozenset[str]:
-    """The settings that a way makes: one that makes another's and more is no other way."""
+    """The settings that a way makes."""
     solutions = [solution for _label, _id, solution in kb.with_required(way)]
     return frozenset(turn.name for solution in solutions for turn in solution.settings)
 

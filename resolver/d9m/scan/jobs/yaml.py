@@ -54,7 +54,7 @@ class _Yaml:
         self._launches: list[Launch] = []
         self._parts: list[Job] = []
         self._named: EnvironmentWrite | None = None
-        """The ``name:`` of a pair whose ``value:`` has not come yet."""
+        """A ``name:`` that is waiting for its ``value:``."""
 
     def read(self) -> Job:
         at = 0

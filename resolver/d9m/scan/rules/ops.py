@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.model.advice import OpAnswer, SourceAnswer
-from d9m.scan.effects import Effect
+from d9m.scan.effects import Effect, written
 from d9m.scan.facts import WrittenCall
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, TextEdit
 from d9m.scan.kinds import INTEGERS
@@ -59,8 +59,7 @@ def _turns_on(effect: Effect, switches: object) -> bool:
 def question(call: WrittenCall) -> str:
     """A call as an item of ``--ops``."""
     name = f"x{call.name}" if call.name.startswith(".") else call.name
-    parts = [*call.positional, *(f"{key}={said}" for key, said in call.keywords.items())]
-    text = f"{name}({', '.join(parts)})"
+    text = written(call, name)
     if call.kind == INTEGERS:
         text += ":dtype=integer"
     return text + (":forward" if call.without_gradients else "")

@@ -31,9 +31,8 @@ def _check_release(project: Project) -> Iterator[Objection]:
                     way_out=_successor(project, path, effect),
                     because=because_of(project, effect.setting, "releases"),
                 )
-    for path, write in project.writes():
-        setting = project.knowledge.variables.get(write.name)
-        if setting is None or setting.effect == "never" or write.how == "unset":
+    for path, write, setting in project.known_writes():
+        if setting.effect == "never":
             continue
         said = _lacking(project, path, write.name)
         if said is not None and said.how in ("given", "pinned"):
@@ -96,10 +95,8 @@ WRONG_RELEASE = ScanRule(
 
 
 def _check_forbidden(project: Project) -> Iterator[Objection]:
-    for path, write in project.writes():
-        if write.name not in project.knowledge.variables or not write.value:
-            continue
-        if write.how in WITHOUT_EFFECT or write.how == "unset":
+    for path, write, _setting in project.known_writes():
+        if not write.value or write.how in WITHOUT_EFFECT:
             continue
         stack = project.world(path, project.packages_around(path))
         for judged in project.questions.judged(stack, write.name, write.value):

@@ -18,9 +18,8 @@ PYTHON = "python"
 
 
 def _check_late_hash_seed(project: Project) -> Iterator[Objection]:
-    for path, write in project.writes():
-        setting = project.knowledge.variables.get(write.name)
-        if setting is None or setting.read != "process-start" or write.how not in BY_PROCESS:
+    for path, write, setting in project.known_writes():
+        if setting.read != "process-start" or write.how not in BY_PROCESS:
             continue
         if project.kb.home(project.kb.setting_ids[write.name]) != PYTHON:
             continue  # others are read when their library is loaded
@@ -170,9 +169,8 @@ MISSPELT_VARIABLE = ScanRule(
 
 
 def _check_placebo(project: Project) -> Iterator[Objection]:
-    for path, write in project.writes():
-        setting = project.knowledge.variables.get(write.name)
-        if setting is None or setting.effect != "never" or write.how == "unset":
+    for path, write, setting in project.known_writes():
+        if setting.effect != "never":
             continue
         meant = f"; did you mean {setting.instead}?" if setting.instead else "."
         yield Objection(
@@ -198,11 +196,8 @@ PLACEBO_VARIABLE = ScanRule(
 
 
 def _check_refused(project: Project) -> Iterator[Objection]:
-    for path, write in project.writes():
-        setting = project.knowledge.variables.get(write.name)
-        if setting is None or not write.value or setting.list_ is not None:
-            continue
-        if setting.effect == "never" or write.how == "unset":
+    for path, write, setting in project.known_writes():
+        if not write.value or setting.list_ is not None or setting.effect == "never":
             continue
         fault = value_fault(setting, write.value)
         if fault is not None:
@@ -236,9 +231,8 @@ REFUSED_VALUE = ScanRule(
 
 
 def _check_list_overwritten(project: Project) -> Iterator[Objection]:
-    for path, write in project.writes():
-        setting = project.knowledge.variables.get(write.name)
-        if setting is None or setting.list_ is None or write.copies:
+    for path, write, setting in project.known_writes():
+        if setting.list_ is None or write.copies:
             continue
         if write.how in ("assigned", "update", "putenv"):
             yield Objection(

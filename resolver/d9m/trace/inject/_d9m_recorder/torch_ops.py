@@ -233,7 +233,7 @@ def _described(shape) -> str:
 
 
 def _shown(value) -> str | None:
-    """A value that is no tensor; None for what has no text that stays the same."""
+    """A value that is not a tensor; None where its text changes from run to run."""
     if value is None or isinstance(value, (bool, int, float, complex, str)):
         return repr(value)
     if isinstance(value, (list, tuple)):

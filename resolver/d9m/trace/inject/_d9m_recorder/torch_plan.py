@@ -9,7 +9,7 @@ OVERWRITTEN = frozenset(
         "cauchy_", "log_normal_", "geometric_", "_foreach_copy_", "_foreach_zero_",
     ]
 )  # fmt: skip
-"""Ops whose first argument is written whatever it held: that is no input."""
+"""Ops whose first argument is overwritten, whatever it held: it is not an input."""
 
 VALUES = frozenset(["_local_scalar_dense", "item", "equal", "is_nonzero", "allclose"])
 """Ops that hand a tensor's value to Python."""

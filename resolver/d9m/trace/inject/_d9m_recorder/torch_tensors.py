@@ -8,7 +8,7 @@ NONE = "-"
 
 
 class Tensors:
-    """Makes digests of tensors. What is no plain memory is taken apart into what is."""
+    """Makes digests of tensors. What is not plain memory is taken apart into tensors that are."""
 
     def __init__(self, torch, session) -> None:
         self._torch = torch
