@@ -74,16 +74,12 @@ class CaseRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def comparison(self) -> tuple[str, Any]:
         """Name and wanted value. Raises ValueError unless there is exactly one."""
-        made = [
-            (name, value)
-            for name in COMPARISONS
-            if (value := getattr(self, name)) is not msgspec.UNSET
-        ]
+        made = [name for name in COMPARISONS if getattr(self, name) is not msgspec.UNSET]
         if len(made) != 1:
             raise ValueError(
                 f"{self.at}: {len(made)} comparisons, needs one of {', '.join(COMPARISONS)}"
             )
-        return made[0]
+        return made[0], getattr(self, made[0])
 
     def failure(self, answer: Any) -> str | None:
         """What is wrong with an answer, if anything."""
@@ -192,10 +188,11 @@ def _named(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         yield from cast(Object, value).items()
     elif isinstance(value, list):
-        for each in (
-            cast(Object, each) for each in cast(list[Any], value) if isinstance(each, dict)
-        ):
-            yield from ((each[name], each) for name in ("query", "id", "label") if name in each)
+        for item in cast(list[Any], value):
+            if isinstance(item, dict):
+                for name in ("query", "id", "label"):
+                    if name in item:
+                        yield item[name], cast(Object, item)
 
 
 def _compares(name: str, found: Any, wanted: Any) -> bool:

@@ -58,9 +58,9 @@ class Answered(msgspec.Struct, frozen=True):
             f"    unknown: {self.unknown_percent:.1f} % of all,"
             f" {self.unknown_percent_met:.1f} % of those in which a record names a source"
         )
-        for each in self.unknown:
-            lines.append(f"    {each.source}  {each.releases}  {', '.join(each.ops)}")
-            lines.append(f"        {each.missing}")
+        for gap in self.unknown:
+            lines.append(f"    {gap.source}  {gap.releases}  {', '.join(gap.ops)}")
+            lines.append(f"        {gap.missing}")
         return "\n".join(lines) + "\n"
 
 
@@ -85,15 +85,10 @@ def _package(kb: KnowledgeBase, package: str) -> Answered:
                 if source.outcome == "unknown":
                     place = (source.id, source.note or "nobody has confirmed what happens here")
                     missing.setdefault(place, {}).setdefault(release, set()).add(answer.query)
-    open_ = [
-        Open(
-            source,
-            spans(releases, [each in found for each in releases]),
-            sorted(set[str]().union(*found.values())),
-            why,
-        )
-        for (source, why), found in missing.items()
-    ]
+    open_: list[Open] = []
+    for (source, why), found in missing.items():
+        where = spans(releases, [release in found for release in releases])
+        open_.append(Open(source, where, sorted(set[str]().union(*found.values())), why))
     counted: dict[Outcome, int] = {each: outcomes[each] for each in WORST_LAST if outcomes[each]}
     pairs, unknown = outcomes.total(), outcomes["unknown"]
     met = pairs - outcomes["no-known-source"]

@@ -30,27 +30,26 @@ class Stats(msgspec.Struct, frozen=True):
         lines = [f"edition {self.date}, digest {self.digest[:12]}"]
         lines += [f"{kind:16}{number:6}" for kind, number in self.records.items()]
         lines += [f"ops of {package:20}{number:6}" for package, number in self.ops.items()]
-        lines += [
-            f"releases of {package:20}{number:6}"
-            for package, number in self.releases.items()
-            if number
-        ]
+        for package, number in self.releases.items():
+            if number:
+                lines.append(f"releases of {package:20}{number:6}")
         lines += [f"ranges {outcome:16}{number:6}" for outcome, number in self.outcomes.items()]
-        lines += [
-            f"sources without a probe: {len(self.unprobed)}",
-            *(f"  {id_}" for id_ in self.unprobed),
-        ]
+        lines.append(f"sources without a probe: {len(self.unprobed)}")
+        lines += [f"  {id_}" for id_ in self.unprobed]
         return "\n".join(lines) + "\n"
 
 
 def stats(kb: KnowledgeBase, probed: Collection[str]) -> Stats:
     """Counts over the whole knowledge base. `probed`: sources that a probe exercises."""
-    found = Counter(each.outcome for id_ in kb.sources for each in source_history(kb, id_).ranges)
+    found: Counter[Outcome] = Counter()
+    for id_ in kb.sources:
+        found.update(span.outcome for span in source_history(kb, id_).ranges)
+    catalogued = [place for place in kb.ops if kb.ops[place].catalogued]
     return Stats(
         date=kb.meta.date,
         digest=kb.meta.digest,
         records=kb.meta.counts,
-        ops=dict(Counter(place.partition(":")[0] for place in kb.ops if kb.ops[place].catalogued)),
+        ops=dict(Counter(place.partition(":")[0] for place in catalogued)),
         releases={name: len(kb.releases(name)) for name in kb.packages},
         outcomes={outcome: found[outcome] for outcome in WORST_LAST if found[outcome]},
         unprobed=[id_ for id_ in kb.sources if id_ not in probed],

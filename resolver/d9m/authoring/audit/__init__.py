@@ -78,9 +78,8 @@ def audit(folder: Path) -> Audit:
     all_ = sorted({each for check in CHECKS for each in check(known, found)})
     stale = reasons.keys() - {each.id for each in all_}
     open_ = [each for each in all_ if each.id not in reasons]
-    open_ += [
-        AuditDifference("explanation-stale", id_, "", "nothing needs this reason any more")
-        for id_ in sorted(stale)
-    ]
+    for id_ in sorted(stale):
+        why = "nothing needs this reason any more"
+        open_.append(AuditDifference("explanation-stale", id_, "", why))
     needed = {id_: reason for id_, reason in reasons.items() if id_ not in stale}
     return Audit(SCHEMA_VERSION, found.files, open_, needed)

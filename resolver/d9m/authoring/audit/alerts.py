@@ -16,10 +16,8 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`alert-unknown`: no name of the catalogue and no error text has it."""
     errors = known.of(ERRORS)
     texts = [text.text for error in errors.values() for text in error.texts]
-    for package, releases in shipped.packages.items():
-        for name in sorted(
-            {name for release in releases.values() for name in release.all("alerts")}
-        ):
+    for package in shipped.packages:
+        for name in shipped.all(package, "alerts"):
             missing: list[str] = []
             if not known.kb.names.get(f"{package}:{plain(name)}"):
                 missing.append("no name of the catalogue")

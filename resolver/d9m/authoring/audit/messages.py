@@ -13,10 +13,8 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`message-unknown`: no error record has the text, nor a longer one that it is a piece of."""
     errors = known.of(ERRORS)
     texts = [" ".join(text.text.split()) for error in errors.values() for text in error.texts]
-    for package, releases in shipped.packages.items():
-        for message in sorted(
-            {text for release in releases.values() for text in release.all("messages")}
-        ):
+    for package in shipped.packages:
+        for message in shipped.all(package, "messages"):
             if not any(_same(message, text) for text in texts):
                 have = shipped.carrying(
                     package, lambda release, m=message: m in release.all("messages")

@@ -4,7 +4,7 @@ left out?
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped, existing
 from d9m.kb.kinds import OPS
@@ -26,23 +26,19 @@ def _existences(known: Known, shipped: Shipped, catalogue: Catalogue) -> Iterato
     files = known.of(OPS)
     prefixes = known.kb.meta.prefixes.get(package, {})
     reaching = _reaching(known, package)
-    spelled = {
-        release: {each for name in catalogue.at(release) for each in _spellings(name, prefixes)}
-        for release in catalogue.releases
-        if release in shipped.packages.get(package, {})
-    }
-    spaces = {
-        release: {name.rpartition(".")[0] for name in names} for release, names in spelled.items()
-    }
+    spelled: dict[str, set[str]] = {}
+    spaces: dict[str, set[str]] = {}
+    for release in catalogue.releases:
+        if release in shipped.packages.get(package, {}):
+            names = _all_spellings(catalogue.at(release), prefixes)
+            spelled[release] = names
+            spaces[release] = set(map(_space, names))
     for file in files.values():
         for name, exists in file.ops.items() if file.package == package else ():
             own = _spellings(name, prefixes)
-            all_ = own.union(*(_spellings(each, prefixes) for each in reaching.get(name, ())))
-            readable = {
-                release
-                for release, names in spaces.items()
-                if any(_space(each) in names for each in own)
-            }
+            all_ = own | _all_spellings(reaching.get(name, ()), prefixes)
+            own_spaces = set(map(_space, own))
+            readable = {release for release in spaces if own_spaces & spaces[release]}
             have = {release for release in readable if own & spelled[release]}
             led = {release for release in readable if all_ & spelled[release]}
             yield from _compared(shipped, package, name, exists, readable, have, led)
@@ -92,12 +88,9 @@ def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[AuditDi
     start = f"{package}:"
     for place in known.kb.public:
         for name in known.kb.public[place] if place.startswith(start) else ():
-            top = name.name.partition(".")[0]
-            alike = [
-                each
-                for each in meeting.get(_last(name.name), [])
-                if each.partition(".")[0] == top or "." not in each
-            ]
+            tops = (name.name.partition(".")[0], "")
+            namesakes = meeting.get(_last(name.name), [])
+            alike = [other for other in namesakes if _top(other) in tops]
             if alike and not name.name.rpartition(".")[2].startswith("_"):
                 releases = list(shipped.packages.get(package, {}))
                 have = {release for span in name.spans for release in existing(span, releases)}
@@ -112,6 +105,11 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2].replace("_", "").lower()
 
 
+def _top(name: str) -> str:
+    """``tf`` of ``tf.nn.conv2d``; nothing of a bare name."""
+    return name.partition(".")[0] if "." in name else ""
+
+
 def _entries(known: Known, package: str) -> Iterator[OpEntry]:
     start = f"{package}:"
     return (known.kb.ops[place] for place in known.kb.ops if place.startswith(start))
@@ -124,7 +122,12 @@ def _space(name: str) -> str:
 
 def _spellings(name: str, prefixes: dict[str, str]) -> set[str]:
     """A name as it is looked up: plain, and with its prefix written out."""
-    written_out = [
-        full + name[len(short) :] for short, full in prefixes.items() if name.startswith(short)
-    ]
-    return {plain(each) for each in (name, *written_out)}
+    found = {plain(name)}
+    for short, full in prefixes.items():
+        if name.startswith(short):
+            found.add(plain(full + name[len(short) :]))
+    return found
+
+
+def _all_spellings(names: Iterable[str], prefixes: dict[str, str]) -> set[str]:
+    return set[str]().union(*(_spellings(name, prefixes) for name in names))

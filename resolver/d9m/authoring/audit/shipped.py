@@ -55,7 +55,7 @@ class ShippedRelease(msgspec.Struct, frozen=True):
     files: list[WheelFacts]
 
     def all(self, field: str) -> set[str]:
-        return {text for each in self.files for text in getattr(each, field)}
+        return {text for facts in self.files for text in getattr(facts, field)}
 
     def lists(self) -> Iterator[tuple[str, ListedOp]]:
         """Section and line, as the first wheel has them: all of one release have the same."""
@@ -72,11 +72,18 @@ class Shipped(msgspec.Struct, frozen=True):
     catalogues: dict[str, Catalogue]
     published: list[Published]
 
+    def all(self, package: str, field: str) -> list[str]:
+        """What the wheels of any release say in a field, sorted."""
+        found: set[str] = set()
+        for release in self.packages[package].values():
+            found |= release.all(field)
+        return sorted(found)
+
     def spans(self, package: str, releases: Iterable[str]) -> str:
         """Some of the releases that were read, as an id names them."""
         some = set(releases)
         read = list(self.packages[package])
-        return wheel_facts.spans(read, [each in some for each in read])
+        return wheel_facts.spans(read, [release in some for release in read])
 
     def carrying(self, package: str, carries: Callable[[ShippedRelease], bool]) -> set[str]:
         return {version for version, release in self.packages[package].items() if carries(release)}
@@ -86,14 +93,12 @@ def shipped(folder: Path) -> Shipped:
     """All facts under ``evidence/``. Raises DataError for a file that is none."""
     facts = wheel_facts.facts(folder)
     packages: dict[str, dict[str, list[WheelFacts]]] = {}
-    for each in facts.values():
-        packages.setdefault(each.package, {}).setdefault(each.version.partition("+")[0], []).append(
-            each
-        )
-    ordered = {
-        package: {version: ShippedRelease(found[version]) for version in in_order(found)}
-        for package, found in packages.items()
-    }
+    for wheel in facts.values():
+        version = wheel.version.partition("+")[0]
+        packages.setdefault(wheel.package, {}).setdefault(version, []).append(wheel)
+    ordered: dict[str, dict[str, ShippedRelease]] = {}
+    for package, found in packages.items():
+        ordered[package] = {version: ShippedRelease(found[version]) for version in in_order(found)}
     return Shipped(
         sorted(facts), ordered, wheel_facts.catalogues(folder), wheel_facts.published(folder)
     )

@@ -51,13 +51,13 @@ def carries(release: ShippedRelease, text: str) -> bool:
     A refusal is put together from the name of the operation, which the libraries
     hand over, and a rest that is the same for all of them.
     """
-    named = any(refuses(text, each) for each in release.all("alerts"))
-    rests = [
-        each
-        for each in release.all("messages")
-        if _VARIES.sub("", each).strip().startswith(_REFUSED.strip())
-    ]
-    return _covered(text, release.all("messages").difference(() if named else rests))
+    named = any(refuses(text, alert) for alert in release.all("alerts"))
+    messages = release.all("messages")
+    return _covered(text, messages if named else filter(_is_no_refusal, messages))
+
+
+def _is_no_refusal(message: str) -> bool:
+    return not _VARIES.sub("", message).strip().startswith(_REFUSED.strip())
 
 
 def refuses(text: str, alert: str) -> bool:
@@ -85,11 +85,12 @@ def _held(text: str, message: str) -> list[tuple[int, int]]:
     pieces = parts(text)
     if all(part in message for _place, part in pieces):
         return [(0, len(text))]
-    places = [(text.find(part), len(part)) for _place, part in parts(message)]
-    whole = sum(length for _start, length in places) >= SHORTEST and all(
-        start >= 0 for start, _length in places
-    )
-    held = [(start, start + length) for start, length in places] if whole else []
+    own = [part for _place, part in parts(message)]
+    held: list[tuple[int, int]] = []
+    if sum(map(len, own)) >= SHORTEST and all(part in text for part in own):
+        for part in own:
+            start = text.find(part)
+            held.append((start, start + len(part)))
     return [*held, *across(text, pieces, message)]
 
 
@@ -98,20 +99,16 @@ def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[t
     to one.
     """
     for place, part in pieces:
+        end = place + len(part)
         lengths = range(len(part), SHORTEST - 1, -1)
-        after = next((size for size in lengths if place > 0 and message.endswith(part[:size])), 0)
-        before = next(
-            (
-                size
-                for size in lengths
-                if text[place + len(part) :] and message.startswith(part[-size:])
-            ),
-            0,
-        )
-        if after:
-            yield place, place + after
-        if before:
-            yield place + len(part) - before, place + len(part)
+        if place > 0:
+            after = next((size for size in lengths if message.endswith(part[:size])), 0)
+            if after:
+                yield place, place + after
+        if end < len(text):
+            before = next((size for size in lengths if message.startswith(part[-size:])), 0)
+            if before:
+                yield end - before, end
 
 
 @cache
@@ -119,9 +116,10 @@ def parts(text: str) -> list[tuple[int, str]]:
     """What does not vary in a text, with its place."""
     found: list[tuple[int, str]] = []
     start = 0
-    for gap in [each.span() for each in _VARIES.finditer(text)] + [(len(text), len(text))]:
-        part = text[start : gap[0]]
+    gaps = [gap.span() for gap in _VARIES.finditer(text)]
+    for end, next_start in [*gaps, (len(text), len(text))]:
+        part = text[start:end]
         if part.strip():
             found.append((start + len(part) - len(part.lstrip()), part.strip()))
-        start = gap[1]
+        start = next_start
     return found

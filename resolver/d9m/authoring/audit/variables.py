@@ -20,7 +20,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     `flag-unknown`.
     """
     settings = known.of(SETTINGS)
-    for package, releases in shipped.packages.items():
+    for package in shipped.packages:
         for id_, setting in settings.items():
             if setting.kind == "env" and is_variable(setting.name):
                 yield from _setting(known, shipped, package, id_, setting)
@@ -30,9 +30,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
             ("variables", "variable-unknown", names),
             ("flags", "flag-unknown", flags),
         ):
-            for name in sorted(
-                {name for release in releases.values() for name in release.all(field)}
-            ):
+            for name in shipped.all(package, field):
                 if TOPIC in name.lower() and name not in told:
                     have = shipped.carrying(
                         package, lambda release, f=field, n=name: n in release.all(f)

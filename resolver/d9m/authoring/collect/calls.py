@@ -36,8 +36,8 @@ def passed(content: Content, image: Binary) -> set[str]:
     for section in image.code():
         for call in calls(content, section, image.called_at):
             loaded = addresses(content, section, max(section.offset, call - _BEFORE), call)
-            texts = [text for each in loaded if (text := _text(content, image, each))]
-            found.update(texts[-1:])
+            texts = [_text(content, image, address) for address in loaded]
+            found.update([*filter(None, texts)][-1:])
     return found
 
 

@@ -33,13 +33,16 @@ def released(distribution: str) -> list[str]:
     for python in _PYTHONS:
         done = _pip("index", "versions", *_target("linux", python), distribution)
         listed = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
-        found.update(each.partition("+")[0] for each in (listed[1].split(", ") if listed else ()))
+        if listed:
+            found.update(release.partition("+")[0] for release in listed[1].split(", "))
         said = _error(done) or said
     if not found:
         raise UsageError(f"pip finds no release of {distribution}: {said}")
-    return sorted(
-        found, key=lambda each: ([int(number) for number in re.findall(r"\d+", each)], each)
-    )
+    return sorted(found, key=_numbers)
+
+
+def _numbers(release: str) -> tuple[list[int], str]:
+    return [int(number) for number in re.findall(r"\d+", release)], release
 
 
 def download(distribution: str, version: str, platform: str, folder: Path) -> Path:
@@ -58,8 +61,10 @@ def download(distribution: str, version: str, platform: str, folder: Path) -> Pa
 
 
 def _target(platform: str, python: str) -> list[str]:
-    tags = [part for tag in PLATFORMS[platform] for part in ("--platform", tag)]
-    return ["--only-binary=:all:", "--python-version", python, *tags]
+    options = ["--only-binary=:all:", "--python-version", python]
+    for tag in PLATFORMS[platform]:
+        options += ["--platform", tag]
+    return options
 
 
 def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -45,16 +45,14 @@ def read(content: Content, function: str) -> Binary:
     """
     machine, table, count, names = _file_header(content)
     headers = [_Header(*each) for each in entries(content, "<IIQQQQIIQQ", table, 64 * count)]
-    pairs = [
-        (text_at(content, headers[names].offset + each.name).decode("latin-1"), each)
-        for each in headers
-    ]
-    named = dict(pairs)
-    sections = [
-        Section(name, each.address, each.offset, each.size, bool(each.flags & _EXECUTABLE))
-        for name, each in pairs
-        if each.type == _PROGBITS and each.flags & _IN_MEMORY and not _NOT_TEXT.match(name)
-    ]
+    named: dict[str, _Header] = {}
+    sections: list[Section] = []
+    for header in headers:
+        name = text_at(content, headers[names].offset + header.name).decode("latin-1")
+        named[name] = header
+        if header.type == _PROGBITS and header.flags & _IN_MEMORY and not _NOT_TEXT.match(name):
+            runs = bool(header.flags & _EXECUTABLE)
+            sections.append(Section(name, header.address, header.offset, header.size, runs))
     kind = _MACHINES.get(machine, "")
     symbols = _symbols(content, named, function)
     called = {value for value in symbols.values() if value}

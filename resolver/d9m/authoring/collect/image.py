@@ -42,9 +42,9 @@ class Binary(msgspec.Struct, frozen=True):
 
     def offset(self, address: int) -> int | None:
         """Place in the file of an address in memory."""
-        for each in self.sections:
-            if each.address <= address < each.address + each.size:
-                return each.offset + address - each.address
+        for section in self.sections:
+            if section.address <= address < section.address + section.size:
+                return section.offset + address - section.address
         return None
 
 

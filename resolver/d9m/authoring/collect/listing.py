@@ -28,15 +28,20 @@ _ASKED = "are_deterministic_algorithms_enabled"
 def lists(source: str) -> dict[str, list[ListedOp]]:
     """Section -> lines, from the text of ``torch/__init__.py``; empty before there was a switch."""
     tree = parsed(source)
-    functions = (
-        {each.name: each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
-        if tree
-        else {}
-    )
+    nodes = ast.walk(tree) if tree else ()
+    functions = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
     for name in SWITCHES:
         if name in functions:
             return dict(_sections(ast.get_docstring(functions[name]) or ""))
     return {}
+
+
+def _introduced(text: str) -> str:
+    """The section of the list that a text introduces; empty where it introduces none."""
+    for words, section in _SECTIONS.items():
+        if words in text and text.endswith(":"):
+            return section
+    return ""
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[ListedOp]]]:
@@ -52,11 +57,7 @@ def _sections(text: str) -> Iterator[tuple[str, list[ListedOp]]]:
             if section and items:
                 yield section, [_line(each) for each in items]
             items = []
-            told = " ".join(block.split())
-            section = next(
-                (name for words, name in _SECTIONS.items() if words in told and told.endswith(":")),
-                "",
-            )
+            section = _introduced(" ".join(block.split()))
     if section and items:
         yield section, [_line(each) for each in items]
 

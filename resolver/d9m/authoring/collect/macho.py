@@ -69,13 +69,12 @@ def _symbols(
     it.
     """
     wanted = function.encode()
-    return {
-        number: value
-        for number, (name, _type, _section, _flags, value) in enumerate(
-            entries(content, "<IBBHQ", table, 16 * count)
-        )
-        if wanted in text_at(content, texts + name)
-    }
+    found: dict[int, int] = {}
+    for number, symbol in enumerate(entries(content, "<IBBHQ", table, 16 * count)):
+        name, _type, _section, _flags, value = symbol
+        if wanted in text_at(content, texts + name):
+            found[number] = value
+    return found
 
 
 def _stub_addresses(

@@ -18,20 +18,13 @@ def function_overloads(functions: list[ast.FunctionDef]) -> Overloads:
     """How a function is called; what is only there for type checkers counts where the rest says
     nothing.
     """
-    overloads = [
-        parameter_list(each.args)
-        for each in functions
-        if _is_decorated(each, ("overload", "_overload"))
-    ]
-    plain = [
-        parameter_list(each.args)
-        for each in functions
-        if not _is_decorated(each, ("overload", "_overload"))
-    ]
-    says_nothing = plain and {parameter.kind for parameter in plain[-1].parameters} >= {
-        "variadic",
-        "keywords",
-    }
+    overloads: Overloads = []
+    plain: Overloads = []
+    for function in functions:
+        is_overload = _is_decorated(function, ("overload", "_overload"))
+        (overloads if is_overload else plain).append(parameter_list(function.args))
+    kinds = {parameter.kind for parameter in plain[-1].parameters} if plain else set[str]()
+    says_nothing = kinds >= {"variadic", "keywords"}
     return overloads if overloads and (says_nothing or not plain) else plain[-1:]
 
 
@@ -73,12 +66,10 @@ def _given_by_itself(function: ast.FunctionDef) -> int:
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == function.name
         ):
-            starred = (
-                place
-                for place, argument in enumerate(node.args)
-                if isinstance(argument, ast.Starred)
-            )
-            return next(starred, 0)
+            for place, argument in enumerate(node.args):
+                if isinstance(argument, ast.Starred):
+                    return place
+            return 0
     return 0
 
 

@@ -52,11 +52,8 @@ class ParameterList(msgspec.Struct, frozen=True):
 
     def places(self) -> list[Parameter]:
         """What arguments without a name go to."""
-        return [
-            parameter
-            for parameter in self.parameters
-            if parameter.kind in ("positional", "variadic")
-        ]
+        kinds = ("positional", "variadic")
+        return [parameter for parameter in self.parameters if parameter.kind in kinds]
 
     def after(self, count: int) -> ParameterList:
         """What is left when the first arguments are given."""
@@ -116,14 +113,14 @@ def _join(one: ParameterList, other: ParameterList) -> ParameterList | None:
     Of two defaults the first is the one that a call gets. What must be named in the one
     and does not occur in the other is optional in both together.
     """
-    if [(each.name, each.kind) for each in one.places()] != [
-        (each.name, each.kind) for each in other.places()
-    ]:
+    if _taken(one) != _taken(other):
         return None
-    own = {parameter.name for parameter in one.parameters}
     others = {parameter.name: parameter for parameter in other.parameters}
-    found = [_both(parameter, others.get(parameter.name)) for parameter in one.parameters]
-    found += [_both(parameter, None) for parameter in other.parameters if parameter.name not in own]
+    found: list[Parameter] = []
+    for parameter in one.parameters:
+        found.append(_both(parameter, others.pop(parameter.name, None)))
+    for parameter in others.values():
+        found.append(_both(parameter, None))
     return ParameterList(tuple(found))
 
 
@@ -151,26 +148,28 @@ def _covers(one: ParameterList, other: ParameterList) -> bool:
             or parameter.default not in (None, mine.default)
         ):
             return False
-    return all(
-        parameter.default is not None or "variadic" in parameter.kind for parameter in own.values()
-    )
+    return all(map(_may_be_left_out, own.values()))
+
+
+def _taken(overload: ParameterList) -> list[tuple[str, str]]:
+    """Name and kind of what is at each place."""
+    return [(parameter.name, parameter.kind) for parameter in overload.places()]
+
+
+def _may_be_left_out(parameter: Parameter) -> bool:
+    return parameter.default is not None or "variadic" in parameter.kind
 
 
 def _with_few_words(overloads: list[ParameterList]) -> list[ParameterList]:
     """Without the words of parameters that have the same name at their place in every overload."""
-    columns = zip_longest(*(overload.places() for overload in overloads))
-    differing = [
-        len({parameter.name if parameter else "" for parameter in column}) > 1 for column in columns
-    ]
+    names = [[parameter.name for parameter in overload.places()] for overload in overloads]
+    differs = [len(set(column)) > 1 for column in zip_longest(*names, fillvalue="")]
     found: list[ParameterList] = []
-    for overload in overloads:
-        count = len(overload.places())
-        parameters = [
-            parameter
-            if place < count and differing[place]
-            else msgspec.structs.replace(parameter, word="")
-            for place, parameter in enumerate(overload.parameters)
-        ]
+    for overload, own in zip(overloads, names):
+        parameters = list(overload.parameters)
+        for place, parameter in enumerate(parameters):
+            if place >= len(own) or not differs[place]:
+                parameters[place] = msgspec.structs.replace(parameter, word="")
         found.append(ParameterList(tuple(parameters)))
     return found
 

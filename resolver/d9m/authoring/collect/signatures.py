@@ -11,7 +11,7 @@ import msgspec
 from d9m.authoring.collect import modules
 from d9m.authoring.collect.definitions import Definitions
 from d9m.authoring.collect.overloads import Overloads
-from d9m.authoring.collect.parameters import ParameterList, reduce_overloads
+from d9m.authoring.collect.parameters import Parameter, ParameterList, reduce_overloads
 from d9m.authoring.collect.wheel import Wheel
 from d9m.errors import DataError, UsageError
 from d9m.model.signatures import drop_first
@@ -126,11 +126,11 @@ def torch_signatures(wheel: Wheel) -> dict[str, str]:
         if space != "torch.Tensor":
             found[full] = definitions.overloads(_TORCH_MODULES.get(space, space), name)
     texts = _texts(found, _as_called)
-    return {
-        name: AS_FUNCTION if _is_like_its_function(name, texts) else text
-        for name, text in texts.items()
-        if name in names or not name.startswith("torch.Tensor.")
-    }
+    stated: dict[str, str] = {}
+    for name, text in texts.items():
+        if name in names or not name.startswith("torch.Tensor."):
+            stated[name] = AS_FUNCTION if _is_like_its_function(name, texts) else text
+    return stated
 
 
 def tensorflow_signatures(wheel: Wheel) -> dict[str, str]:
@@ -160,8 +160,8 @@ def _interface(
                 full = f"{space}.{name}"
                 found[full] = definitions.overloads(module, name) or found.get(full, [])
                 if full in _TENSORFLOW_CLASSES:
-                    methods = definitions.methods(module, name)
-                    found.update({f"{full}.{method}": each for method, each in methods.items()})
+                    for method, overloads in definitions.methods(module, name).items():
+                        found[f"{full}.{method}"] = overloads
     texts = _texts(found, _without_name)
     return {name: text for name, text in texts.items() if "=" in text}
 
@@ -191,13 +191,12 @@ def _texts(
     """
     texts: dict[str, str] = {}
     for name, overloads in found.items():
-        kept = reduce_overloads(
-            _without(changed(each) if changed else each, _PLACED) for each in overloads
-        )
+        forms = map(changed, overloads) if changed else overloads
+        kept = reduce_overloads(_without(form, _PLACED) for form in forms)
         *_spaces, owner, last = name.split(".")
         enough = 1 if owner[:1].isupper() or owner == "at" or last[:1].isupper() else 2
-        if kept and max(len(each.parameters) for each in kept) >= enough:
-            texts[name] = OR.join(each.text() for each in kept)
+        if kept and max(len(form.parameters) for form in kept) >= enough:
+            texts[name] = OR.join(form.text() for form in kept)
     return {name: text for name, text in texts.items() if not _repeats(name, text, texts)}
 
 
@@ -209,28 +208,25 @@ def _repeats(name: str, text: str, texts: Mapping[str, str]) -> bool:
 def _is_like_its_function(name: str, texts: Mapping[str, str]) -> bool:
     space, _dot, last = name.rpartition(".")
     function = texts.get(f"torch.{last}", "")
-    return space == "torch.Tensor" and texts[name] == OR.join(
-        drop_first(each) for each in function.split(OR)
-    )
+    return space == "torch.Tensor" and texts[name] == OR.join(map(drop_first, function.split(OR)))
 
 
 def _without(overload: ParameterList, names: Iterable[str]) -> ParameterList:
     """Without those parameters that an argument must name."""
-    return ParameterList(
-        tuple(
-            each for each in overload.parameters if each.kind != "keyword" or each.name not in names
-        )
-    )
+    kept: list[Parameter] = []
+    for parameter in overload.parameters:
+        if parameter.kind != "keyword" or parameter.name not in names:
+            kept.append(parameter)
+    return ParameterList(tuple(kept))
 
 
 def _as_called(overload: ParameterList) -> ParameterList:
     """PyTorch's stubs say ``self`` where its functions say ``input``."""
-    return ParameterList(
-        tuple(
-            msgspec.structs.replace(each, name="input") if each.name == "self" else each
-            for each in overload.parameters
-        )
-    )
+    parameters = list(overload.parameters)
+    for place, parameter in enumerate(parameters):
+        if parameter.name == "self":
+            parameters[place] = msgspec.structs.replace(parameter, name="input")
+    return ParameterList(tuple(parameters))
 
 
 def _without_name(overload: ParameterList) -> ParameterList:
@@ -240,7 +236,7 @@ def _without_name(overload: ParameterList) -> ParameterList:
     named = _without(overload, ("name",))
     places = named.places()
     if places and places[-1].name == "name":
-        return ParameterList(tuple(each for each in named.parameters if each != places[-1]))
+        return ParameterList(tuple(item for item in named.parameters if item != places[-1]))
     return named
 
 

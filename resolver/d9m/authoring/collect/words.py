@@ -136,12 +136,14 @@ def _tells(function: ast.expr) -> bool:
     return re.search(r"warn|error|info|raise", name, re.IGNORECASE) is not None
 
 
+def _shown(part: ast.expr) -> str:
+    return str(part.value) if isinstance(part, ast.Constant) else "{…}"
+
+
 def _texts(node: ast.AST) -> Iterator[str]:
     """Texts below a node; a part that is computed is shown as ``{…}``."""
     if isinstance(node, ast.JoinedStr):
-        yield "".join(
-            str(part.value) if isinstance(part, ast.Constant) else "{…}" for part in node.values
-        )
+        yield "".join(map(_shown, node.values))
     elif isinstance(node, ast.Constant):
         if isinstance(node.value, str):
             yield node.value

@@ -126,8 +126,10 @@ def _released(index: RecordIndex, request: records.PullRequest) -> str | None:
     package = package_of(index, request)
     if package is None or request.version is None or readable(request.version) is None:
         return None
-    first = next((each for each in index.releases[package] if covers(request.version, each)), None)
-    return index.packages[package].releases[first].date if first is not None else None
+    for release in index.releases[package]:
+        if covers(request.version, release):
+            return index.packages[package].releases[release].date
+    return None
 
 
 RULES = (date_format, future_date, merge_order)

@@ -23,7 +23,7 @@ PLACES = ("document", "url", "run", "wheel")
     measured by somebody: say by whom.""",
 )
 def missing_evidence(index: RecordIndex) -> Iterator[Finding]:
-    followed = {at.file for at, _path, each in index.parts(records.Evidence) if each.follows}
+    followed = {at.file for at, _path, cited in index.parts(records.Evidence) if cited.follows}
     for loaded in index.kinds.values():
         for at in loaded.values():
             given: list[records.Evidence] | None = getattr(at.record, "evidence", None)
@@ -51,8 +51,8 @@ def missing_evidence(index: RecordIndex) -> Iterator[Finding]:
     none nobody can look it up.""",
 )
 def evidence_place(index: RecordIndex) -> Iterator[Finding]:
-    for at, path, each in index.parts(records.Evidence):
-        given = [name for name in PLACES if getattr(each, name) is not None]
+    for at, path, evidence in index.parts(records.Evidence):
+        given = [name for name in PLACES if getattr(evidence, name) is not None]
         if len(given) != 1:
             message = "names more than one place" if given else "names no place"
             yield Finding(
@@ -68,11 +68,12 @@ def evidence_place(index: RecordIndex) -> Iterator[Finding]:
     files with the records, so what cites one stays true to it.""",
 )
 def wheel_not_read(index: RecordIndex) -> Iterator[Finding]:
-    for at, path, each in index.parts(records.Evidence):
-        if each.wheel is not None and each.wheel not in index.wheels:
-            allowed = ", ".join(nearest(each.wheel, index.wheels))
-            tip = f"read it: d9m kb collect PACKAGE VERSION -o kb/evidence/wheels/{each.wheel}.json"
-            yield Finding(at, (*path, "wheel"), "no such fact file", each.wheel, allowed, tip)
+    for at, path, cited in index.parts(records.Evidence):
+        if cited.wheel is not None and cited.wheel not in index.wheels:
+            allowed = ", ".join(nearest(cited.wheel, index.wheels))
+            file = f"kb/evidence/wheels/{cited.wheel}.json"
+            tip = f"read it: d9m kb collect PACKAGE VERSION -o {file}"
+            yield Finding(at, (*path, "wheel"), "no such fact file", cited.wheel, allowed, tip)
 
 
 @rule(
@@ -83,8 +84,8 @@ def wheel_not_read(index: RecordIndex) -> Iterator[Finding]:
     only says that something is wrong somewhere.""",
 )
 def evidence_note(index: RecordIndex) -> Iterator[Finding]:
-    for at, path, each in index.parts(records.Evidence):
-        if not each.follows and not each.note:
+    for at, path, evidence in index.parts(records.Evidence):
+        if not evidence.follows and not evidence.note:
             yield Finding(
                 at, path, "disagrees, but does not say in what", tip="add a note: what it says"
             )

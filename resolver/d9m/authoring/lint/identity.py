@@ -26,13 +26,13 @@ _NUMBERED = ("pull_requests", "issues")
 )
 def id_path(index: RecordIndex) -> Iterator[Finding]:
     for kind, loaded in index.kinds.items():
-        for each in loaded.values():
-            if not all(_WORDS.fullmatch(part) for part in each.id.split("/")):
+        for at in loaded.values():
+            if not all(_WORDS.fullmatch(part) for part in at.id.split("/")):
                 yield Finding(
-                    each, (), "id is not lower-case words with hyphens", each.id, tip=_slug(each.id)
+                    at, (), "id is not lower-case words with hyphens", at.id, tip=_slug(at.id)
                 )
             if kind in _NUMBERED:
-                yield from _numbered(each)
+                yield from _numbered(at)
 
 
 def _slug(id_: str) -> str:
@@ -40,22 +40,22 @@ def _slug(id_: str) -> str:
     return f"name the file {'/'.join(words)}.yaml"
 
 
-def _numbered(each: Loaded) -> Iterator[Finding]:
-    record: records.PullRequest | records.Issue = each.record
+def _numbered(at: Loaded) -> Iterator[Finding]:
+    record: records.PullRequest | records.Issue = at.record
     owner, _slash, name = record.repository.lower().partition("/")
     allowed = [
         f"{folder}/{record.number}"
         for folder in dict.fromkeys((name or owner, owner, f"{owner}-{name}"))
     ]
-    if each.id not in allowed:
+    if at.id not in allowed:
         message = "id is not repository/number"
         yield Finding(
-            each, ("number",), message, each.id, ", ".join(allowed), f"move it to {allowed[0]}.yaml"
+            at, ("number",), message, at.id, ", ".join(allowed), f"move it to {allowed[0]}.yaml"
         )
     if record.repository.lower() not in record.url.lower() or record.number not in record.url:
         tip = "the address is that of the pull request, commit or issue itself"
         yield Finding(
-            each,
+            at,
             ("url",),
             f"does not lead to {record.repository} {record.number}",
             record.url,
@@ -73,12 +73,12 @@ def _numbered(each: Loaded) -> Iterator[Finding]:
 def moved_id(index: RecordIndex) -> Iterator[Finding]:
     for kind, loaded in index.kinds.items():
         owners: dict[str, str] = {}
-        for each in loaded.values():
-            for place, old in enumerate(getattr(each.record, "moved_from", [])):
+        for at in loaded.values():
+            for place, old in enumerate(getattr(at.record, "moved_from", [])):
                 path = ("moved_from", place)
                 if index.has(kind, old):
                     yield Finding(
-                        each,
+                        at,
                         path,
                         "a record still has this id",
                         old,
@@ -86,13 +86,13 @@ def moved_id(index: RecordIndex) -> Iterator[Finding]:
                     )
                 elif old in owners:
                     yield Finding(
-                        each,
+                        at,
                         path,
                         f"{owners[old]} was moved from there too",
                         old,
                         tip="keep one of the two",
                     )
-                owners.setdefault(old, each.id)
+                owners.setdefault(old, at.id)
 
 
 @rule(
@@ -105,12 +105,12 @@ def moved_id(index: RecordIndex) -> Iterator[Finding]:
 def unknown_home(index: RecordIndex) -> Iterator[Finding]:
     if not index.complete("versions"):
         return
-    for each in index.kinds["sources"].values():
-        folder = each.id.partition("/")[0]
+    for at in index.kinds["sources"].values():
+        folder = at.id.partition("/")[0]
         if folder not in index.homes:
             tip = "add `folder` to the package's record under versions/"
             yield Finding(
-                each, (), "folder of no package", folder, ", ".join(sorted(index.homes)), tip
+                at, (), "folder of no package", folder, ", ".join(sorted(index.homes)), tip
             )
 
 
@@ -140,24 +140,24 @@ def owned_twice(index: RecordIndex) -> Iterator[Finding]:
 
 
 def _names(index: RecordIndex) -> Iterator[Owned]:
-    for each in index.kinds["versions"].values():
-        yield "package name", each.id, each, (), each.id
-    for each in index.kinds["versions"].values():
-        yield from _package_names(each)
-    for each in index.kinds["solutions"].values():
-        yield "label", each.record.label.lower(), each, ("label",), each.record.label
-    for each in index.kinds["settings"].values():
-        yield "setting", each.record.name, each, ("name",), each.record.name
+    for at in index.kinds["versions"].values():
+        yield "package name", at.id, at, (), at.id
+    for at in index.kinds["versions"].values():
+        yield from _package_names(at)
+    for at in index.kinds["solutions"].values():
+        yield "label", at.record.label.lower(), at, ("label",), at.record.label
+    for at in index.kinds["settings"].values():
+        yield "setting", at.record.name, at, ("name",), at.record.name
     for kind in _NUMBERED:
-        for each in index.kinds[kind].values():
-            cited = f"{each.record.repository.lower()}#{each.record.number}"
-            yield "number", cited, each, ("number",), cited
-    for each in index.kinds["ops"].values():
-        file: records.OpRecords = each.record
+        for at in index.kinds[kind].values():
+            cited = f"{at.record.repository.lower()}#{at.record.number}"
+            yield "number", cited, at, ("number",), cited
+    for at in index.kinds["ops"].values():
+        file: records.OpRecords = at.record
         for name in file.ops:
-            yield "op", (file.package, name), each, ("ops", name), name
+            yield "op", (file.package, name), at, ("ops", name), name
         for name in file.reach:
-            yield "name", (file.package, name), each, ("reach", name), name
+            yield "name", (file.package, name), at, ("reach", name), name
 
 
 def _package_names(each: Loaded) -> Iterator[Owned]:
@@ -177,14 +177,14 @@ def _package_names(each: Loaded) -> Iterator[Owned]:
     depend on how a person types.""",
 )
 def case_twin(index: RecordIndex) -> Iterator[Finding]:
-    for each in index.kinds["ops"].values():
-        file: records.OpRecords = each.record
+    for at in index.kinds["ops"].values():
+        file: records.OpRecords = at.record
         ops = {name.lower(): name for name in index.catalogues[file.package].ops}
         for name in file.reach:
             twin = ops.get(name.lower(), name)
             if twin != name:
                 yield Finding(
-                    each,
+                    at,
                     ("reach", name),
                     f"the op {twin} differs in case only",
                     name,

@@ -52,9 +52,9 @@ class RecordIndex:
         self.facts = loaded.facts
         self.wheels = loaded.wheels
         self.kinds: dict[str, dict[str, Loaded]] = {kind.name: {} for kind in EVERY_KIND}
-        for each in loaded.loaded:
-            self.kinds[each.kind][each.id] = each
-        self._broken = {each.file for each in loaded.faults}
+        for at in loaded.loaded:
+            self.kinds[at.kind][at.id] = at
+        self._broken = {fault.file for fault in loaded.faults}
         self.packages = loaded.of(PACKAGES)
         self.releases = {name: _releases(package) for name, package in self.packages.items()}
         self.homes: dict[str, str] = {}
@@ -63,18 +63,18 @@ class RecordIndex:
         for name, package in self.packages.items():
             if package.folder is not None:
                 self.homes.setdefault(package.folder, name)
-        for each in self.kinds["solutions"].values():
-            self.labels.setdefault(each.record.label, each)
-        for each in self.kinds["settings"].values():
-            self.settings.setdefault(each.record.name, each)
+        for at in self.kinds["solutions"].values():
+            self.labels.setdefault(at.record.label, at)
+        for at in self.kinds["settings"].values():
+            self.settings.setdefault(at.record.name, at)
         self.catalogues: dict[str, NamedOps] = {}
-        for each in self.kinds["ops"].values():
-            catalogue = self.catalogues.setdefault(each.record.package, NamedOps({}, {}))
-            catalogue.ops.update(each.record.ops)
-            catalogue.reach.update(each.record.reach)
+        for at in self.kinds["ops"].values():
+            catalogue = self.catalogues.setdefault(at.record.package, NamedOps({}, {}))
+            catalogue.ops.update(at.record.ops)
+            catalogue.reach.update(at.record.reach)
         self._parts: dict[type[Any], list[RecordPart]] = {}
-        for each in [*loaded.loaded, self.vocabulary]:
-            for part in _inside(each, (), each.record):
+        for at in [*loaded.loaded, self.vocabulary]:
+            for part in _inside(at, (), at.record):
                 self._parts.setdefault(cast(type[Any], type(part.value)), []).append(part)
 
     def parts(self, type_: type[Inner]) -> Iterator[tuple[Loaded, Path, Inner]]:
@@ -143,9 +143,7 @@ def _inside(at: Loaded, path: Path, value: Any) -> Iterator[RecordPart]:
         yield RecordPart(at, path, value)
     if isinstance(value, records.Record):
         names = zip(value.__struct_encode_fields__, value.__struct_fields__)
-        items: list[tuple[str | int, Any]] = [
-            (name, getattr(value, field)) for name, field in names
-        ]
+        items = list[tuple[str | int, Any]]((name, getattr(value, field)) for name, field in names)
     elif isinstance(value, dict):
         items = list(cast(dict[str | int, Any], value).items())
     elif isinstance(value, list):

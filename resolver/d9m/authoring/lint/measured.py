@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from d9m.authoring.lint.index import RecordIndex
 from d9m.authoring.lint.rule import Finding, rule
 from d9m.model import records
-from d9m.model.runs import Run
+from d9m.model.runs import Run, Seen
 
 
 @rule(
@@ -77,21 +77,23 @@ def _named_settings(index: RecordIndex, source: records.Source) -> set[str]:
 
 def _advised(run: Run, source: str) -> bool:
     """Whether the advised arm says something of a source."""
-    arms = [
-        each.arms["advised"]
-        for each in run.observations
-        if each.source == source and "advised" in each.arms
-    ]
-    return any(arm.repeats > 1 or arm.raised for arm in arms)
+    for observation in run.observations:
+        arm = observation.arms.get("advised")
+        if observation.source == source and arm is not None and _says_something(arm):
+            return True
+    return False
 
 
 def _observed(run: Run) -> set[str]:
-    return {
-        each.source
-        for each in run.observations
-        if each.source is not None
-        and any(arm.repeats > 1 or arm.raised for arm in each.arms.values())
-    }
+    found: set[str] = set()
+    for observation in run.observations:
+        if observation.source is not None and any(map(_says_something, observation.arms.values())):
+            found.add(observation.source)
+    return found
+
+
+def _says_something(arm: Seen) -> bool:
+    return arm.repeats > 1 or bool(arm.raised)
 
 
 RULES = (run_not_measured, run_in_doubt)

@@ -38,13 +38,10 @@ class Link(msgspec.Struct, frozen=True):
 def dangling_reference(index: RecordIndex) -> Iterator[Finding]:
     for link in _links(index):
         if link.name not in link.known and all(map(index.complete, _folders(link.kind))):
-            near = (
-                "" if link.kind in CITED else did_you_mean(link.name, list(link.known))
-            )  # numbers are not alike
-            tip = (
-                near
-                or f"add the record under {' or '.join(f'{each}/' for each in _folders(link.kind))}"
-            )
+            # Numbers are not alike.
+            near = "" if link.kind in CITED else did_you_mean(link.name, list(link.known))
+            folders = " or ".join(f"{folder}/" for folder in _folders(link.kind))
+            tip = near or f"add the record under {folders}"
             yield Finding(link.at, link.path, f"no such {link.what}", link.name, tip=tip)
 
 
@@ -150,7 +147,9 @@ def _op_links(index: RecordIndex) -> Iterator[Link]:
             yield Link(at, here, "op of this package", "ops", name, catalogue.ops)
             for place, package in enumerate(packages):
                 yield Link(at, (*here, place), "package", "versions", package, index.packages)
-    everywhere = {name for each in index.catalogues.values() for name in (*each.ops, *each.reach)}
+    everywhere: set[str] = set()
+    for catalogue in index.catalogues.values():
+        everywhere.update(catalogue.ops, catalogue.reach)
     for at, path, error in index.parts(records.ErrorRecord):
         for place, name in _op_names(error.ops):
             yield Link(at, (*path, "ops", place), "op or name", "ops", name, everywhere)
@@ -190,8 +189,10 @@ def _record_links(index: RecordIndex) -> Iterator[Link]:
 
 def _sources(index: RecordIndex) -> set[str]:
     """Ids of sources, former ones included: a run keeps the names of its day."""
-    found = index.kinds["sources"]
-    return {*found, *(old for each in found.values() for old in each.record.moved_from)}
+    found = set(index.kinds["sources"])
+    for at in index.kinds["sources"].values():
+        found.update(at.record.moved_from)
+    return found
 
 
 CITED = ("pull_requests", "issues")

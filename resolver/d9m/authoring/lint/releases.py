@@ -78,11 +78,9 @@ def _ends(
 def package_of(index: RecordIndex, request: records.PullRequest) -> str | None:
     """The package whose releases contain a pull request of this repository."""
     name = request.repository.rpartition("/")[2].lower()
-    by_name = {
-        alias: id_
-        for id_, each in index.packages.items()
-        for alias in (*each.distributions, *each.aliases, id_)
-    }
+    by_name: dict[str, str] = {}
+    for id_, package in index.packages.items():
+        by_name.update(dict.fromkeys((*package.distributions, *package.aliases, id_), id_))
     return index.homes.get(name) or by_name.get(name)
 
 

@@ -15,10 +15,10 @@ SCHEMA_VERSION = 1
 def as_text(faults: Sequence[Fault]) -> str:
     """One paragraph a fault, ``file:line: [code] message`` first, and a count at the end."""
     lines: list[str] = []
-    for each in faults:
-        lines.append(f"{each.file}:{each.line}: [{each.rule}] {each.message}")
+    for fault in faults:
+        lines.append(f"{fault.file}:{fault.line}: [{fault.rule}] {fault.message}")
         for name in ("field", "value", "allowed", "tip"):
-            text = getattr(each, name)
+            text = getattr(fault, name)
             if text:
                 lines.append(f"    {name + ':':9}{text}")
     return "\n".join([*lines, _count(faults)])

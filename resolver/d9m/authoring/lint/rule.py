@@ -35,18 +35,18 @@ class Rule(msgspec.Struct, frozen=True):
     check: Check
 
     def faults(self, index: RecordIndex) -> Iterator[Fault]:
-        for each in self.check(index):
-            field = ".".join(map(str, each.path))
-            line = each.at.line(*each.path)
+        for finding in self.check(index):
+            field = ".".join(map(str, finding.path))
+            line = finding.at.line(*finding.path)
             yield Fault(
-                each.at.file,
+                finding.at.file,
                 line,
                 self.code,
-                each.message,
+                finding.message,
                 field,
-                each.value,
-                each.allowed,
-                each.tip,
+                finding.value,
+                finding.allowed,
+                finding.tip,
             )
 
 

@@ -119,19 +119,17 @@ def _is_placeholder(index: RecordIndex, label: str) -> bool:
 def solution_span(index: RecordIndex) -> Iterator[Finding]:
     for track in known_tracks(index):
         worlds = list(worlds_of(index, track.package))
-        places = [index.place(track.package, step.from_) for step in track.steps]
-        for place, (step, first, end) in enumerate(
-            zip(track.steps, places, [*places[1:], len(worlds)])
-        ):
+        starts = [index.place(track.package, step.from_) for step in track.steps]
+        ends = [*starts[1:], len(worlds)]
+        for place, (step, start, end) in enumerate(zip(track.steps, starts, ends)):
             for path, when, by in _promises(track, place, step):
                 for number, combined in enumerate(by):
                     needed = [track.source.when, *when, *_existence(index, together(combined))]
                     where = [*when, track.source.when]
-                    gone = [
-                        release
-                        for release, world in worlds[first:end]
-                        if possible(index, where, world) and not possible(index, needed, world)
-                    ]
+                    gone: list[str] = []
+                    for release, world in worlds[start:end]:
+                        if possible(index, where, world) and not possible(index, needed, world):
+                            gone.append(release)
                     if gone:
                         yield _missing(track, (*path, "by", number), combined, gone)
 
@@ -141,8 +139,8 @@ def _promises(
 ) -> Iterator[tuple[Path, list[When], list[str]]]:
     """A step's solutions and those of its exceptions, each with the condition it stands under."""
     yield track.path(place), [], step.by
-    for number, each in enumerate(step.unless):
-        yield track.path(place, "unless", number), [each.when], each.by
+    for number, exception in enumerate(step.unless):
+        yield track.path(place, "unless", number), [exception.when], exception.by
 
 
 def _existence(index: RecordIndex, labels: Sequence[str]) -> list[When]:

@@ -129,11 +129,11 @@ def _start(index: RecordIndex, track: Track) -> int | None:
 
 def _applies_from(index: RecordIndex, track: Track) -> int:
     """The same for the source's own condition."""
-    bounds = [clause.get(track.home or "") for clause in clauses(track.source.when)]
-    places = [
-        _place(index, track.home or "", bound.from_ if isinstance(bound, Range) else None)
-        for bound in bounds
-    ]
+    home = track.home or ""
+    places: list[int] = []
+    for clause in clauses(track.source.when):
+        bound = clause.get(home)
+        places.append(_place(index, home, bound.from_ if isinstance(bound, Range) else None))
     return min(places, default=0)
 
 
@@ -191,14 +191,14 @@ def _answer(part: records.TimelineStep | records.Unless) -> Any:
 def dead_exception(index: RecordIndex) -> Iterator[Finding]:
     for track in tracks(index):
         for place, step in enumerate(track.steps):
-            for number, each in enumerate(step.unless):
+            for number, case in enumerate(step.unless):
                 path = track.path(place, "unless", number)
-                here = [track.source.when, each.when]
+                here = [track.source.when, case.when]
                 earlier = [before.when for before in step.unless[:number]]
                 guards = any(
                     possible(index, [*here, later.when]) for later in step.unless[number + 1 :]
                 )
-                if _answer(each) == _answer(step)[:5] and not guards:
+                if _answer(case) == _answer(step)[:5] and not guards:
                     tip = "drop it, or make it a caution"
                     yield Finding(track.at, path, "the same answer as its step", tip=tip)
                 elif not possible(index, here):
@@ -226,8 +226,8 @@ def dead_exception(index: RecordIndex) -> Iterator[Finding]:
 def own_package(index: RecordIndex) -> Iterator[Finding]:
     for track in tracks(index):
         for place, step in enumerate(track.steps):
-            for number, each in enumerate(step.unless):
-                if any(track.package in clause for clause in clauses(each.when)):
+            for number, exception in enumerate(step.unless):
+                if any(track.package in clause for clause in clauses(exception.when)):
                     path = track.path(place, "unless", number, "when")
                     yield Finding(
                         track.at,

@@ -27,10 +27,8 @@ def possible(
         return True
     parsed = [parse(when) for when in whens]
     domains = _domains(index, parsed, fixed or {})
-    return any(
-        _fit(chosen, domains)
-        for chosen in itertools.product(*(condition.clauses for condition in parsed))
-    )
+    choices = itertools.product(*(condition.clauses for condition in parsed))
+    return any(_fit(chosen, domains) for chosen in choices)
 
 
 def reachable(index: RecordIndex, wanted: Sequence[When], earlier: Sequence[When]) -> bool:
@@ -40,21 +38,22 @@ def reachable(index: RecordIndex, wanted: Sequence[When], earlier: Sequence[When
     parsed = [parse(when) for when in wanted]
     before = [parse(when) for when in earlier]
     domains = _domains(index, [*parsed, *before], {})
-    worlds = itertools.product(*([cell.value for cell in cells] for cells in domains.values()))
-    return any(
-        all(condition.holds(world) for condition in parsed)
-        and not any(condition.holds(world) for condition in before)
-        for world in (dict(zip(domains, values)) for values in worlds)
-    )
+    for cells in itertools.product(*domains.values()):
+        world = {name: cell.value for name, cell in zip(domains, cells)}
+        if any(condition.holds(world) for condition in before):
+            continue
+        if all(condition.holds(world) for condition in parsed):
+            return True
+    return False
 
 
 def is_sound(index: RecordIndex, when: When) -> bool:
     """Whether every variable is known, and has the values and releases that it is compared with."""
-    return all(
-        _is_sound(index, name, allowed)
-        for clause in clauses(when)
-        for name, allowed in clause.items()
-    )
+    for clause in clauses(when):
+        for name, allowed in clause.items():
+            if not _is_sound(index, name, allowed):
+                return False
+    return True
 
 
 def _is_sound(index: RecordIndex, name: str, allowed: str | list[str] | Range) -> bool:
@@ -63,16 +62,18 @@ def _is_sound(index: RecordIndex, name: str, allowed: str | list[str] | Range) -
         values = [allowed] if isinstance(allowed, str) else allowed
         if name in index.packages:
             return values == [ABSENT]
-        return (name == "device" or fact is not None) and all(
-            takes(fact, value) for value in values
-        )
+        is_known = name == "device" or fact is not None
+        return is_known and all(takes(fact, value) for value in values)
     bounds = [bound for bound in (allowed.from_, allowed.until) if bound is not None]
     if fact is not None:
-        return fact.type == "int" and all(is_number(bound) for bound in bounds)
-    return name in index.packages and all(
-        readable(bound) is not None and (not index.releases[name] or index.lists(name, bound))
-        for bound in bounds
-    )
+        return fact.type == "int" and all(map(is_number, bounds))
+    return name in index.packages and all(_is_bound(index, name, bound) for bound in bounds)
+
+
+def _is_bound(index: RecordIndex, package: str, bound: str) -> bool:
+    if readable(bound) is None:
+        return False
+    return not index.releases[package] or index.lists(package, bound)
 
 
 def takes(fact: Fact | None, value: str) -> bool:
@@ -91,22 +92,24 @@ def _fit(chosen: Sequence[Mapping[str, Restriction]], domains: Mapping[str, Cell
     """Whether clauses hold together: each variable is restricted on its own, so each has to have a
     cell left.
     """
-    return all(
-        any(
-            all(clause[name].allows(cell.value) for clause in chosen if name in clause)
-            for cell in cells
-        )
-        for name, cells in domains.items()
-    )
+    for name, cells in domains.items():
+        restrictions = [clause[name] for clause in chosen if name in clause]
+        if not any(_allow(restrictions, cell) for cell in cells):
+            return False
+    return True
+
+
+def _allow(restrictions: Sequence[Restriction], cell: Cell) -> bool:
+    return all(restriction.allows(cell.value) for restriction in restrictions)
 
 
 def _domains(
     index: RecordIndex, parsed: Sequence[Condition], fixed: Mapping[str, Value]
 ) -> dict[str, Cells]:
-    return {
-        name: (Cell(fixed[name]),) if name in fixed else _cells(index, name, cuts)
-        for name, cuts in all_cuts(parsed).items()
-    }
+    domains: dict[str, Cells] = {}
+    for name, cuts in all_cuts(parsed).items():
+        domains[name] = (Cell(fixed[name]),) if name in fixed else _cells(index, name, cuts)
+    return domains
 
 
 def _cells(index: RecordIndex, name: str, cuts: tuple[str, ...]) -> Cells:
@@ -114,16 +117,13 @@ def _cells(index: RecordIndex, name: str, cuts: tuple[str, ...]) -> Cells:
         return tuple(Cell(device) for device in DEVICES)
     fact = index.facts.get(name)
     if fact is not None:
-        return (
-            conditions.intervals(cuts, int, -1)
-            if fact.type == "int"
-            else tuple(Cell(each) for each in fact.values)
-        )
+        if fact.type == "int":
+            return conditions.intervals(cuts, int, -1)
+        return tuple(map(Cell, fact.values))
     released = index.releases[name]
-    known = (
-        conditions.releases(cuts, released) if released else conditions.intervals(cuts, key, FIRST)
-    )
-    return (Cell(None), *known)
+    if released:
+        return (Cell(None), *conditions.releases(cuts, released))
+    return (Cell(None), *conditions.intervals(cuts, key, FIRST))
 
 
 def stock_world(index: RecordIndex) -> dict[str, Value]:

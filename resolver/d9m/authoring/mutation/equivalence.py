@@ -15,6 +15,7 @@ from d9m.environment.environment import DEVICES, Environment
 from d9m.environment.releases import Installed, of_any
 from d9m.kb.kinds import BY_NAME
 from d9m.kb.store import KnowledgeBase, Met
+from d9m.model.conditions import Cells
 from d9m.model.op_syntax import BOTH
 from d9m.model.records import Turn
 from d9m.model.when import World
@@ -25,20 +26,20 @@ def same(before: KnowledgeBase, after: KnowledgeBase, mutant: Mutant) -> bool:
     """Whether no source gets another verdict anywhere, and no setting is asked for elsewhere."""
     if mutant.kind == "ingredients":
         return False
-    pairs = zip(_every_met(before), _every_met(after))
-    touched = [
-        (rules(before, old, {}), rules(after, new, {}))
-        for old, new in pairs
-        if _concerns(mutant, before, old)
-    ]
+    touched: list[tuple[Rules, Rules]] = []
+    for old, new in zip(_every_met(before), _every_met(after)):
+        if _concerns(mutant, before, old):
+            touched.append((rules(before, old, {}), rules(after, new, {})))
     if mutant.path[0] == "sets" and not _contested(before, mutant):
         return True
     if mutant.path[0] in ("settings", "sets"):
         only = {mutant.package: (mutant.release,)}
         return not any(_offers(before, mutant.record.label, old, only) for old, _new in touched)
-    return all(
-        first == second for old, new in touched for first, second in _verdicts(before, old, new, {})
-    )
+    for old, new in touched:
+        for first, second in _verdicts(before, old, new, {}):
+            if first != second:
+                return False
+    return True
 
 
 def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
@@ -46,10 +47,12 @@ def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
     does not show.
     """
     own: Turn = kb.of(BY_NAME[mutant.kind])[mutant.id].sets[mutant.path[1]]
-    turning = [*kb.solutions.values(), *kb.ingredients.values()]
-    turns = [turn for record in turning for turn in (*record.settings, *record.sets)]
-    rivals = [each for each in turns if each.name == own.set and each != own]
-    return any(each.unset or set(each.to) - set(own.to) for each in rivals)
+    for record in (*kb.solutions.values(), *kb.ingredients.values()):
+        for turn in (*record.settings, *record.sets):
+            is_rival = turn.name == own.set and turn != own
+            if is_rival and (turn.unset or set(turn.to) - set(own.to)):
+                return True
+    return False
 
 
 def _every_met(kb: KnowledgeBase) -> Iterator[Met]:
@@ -73,8 +76,9 @@ def _with_required(kb: KnowledgeBase, labels: set[str]) -> set[str]:
 
 def _offers(kb: KnowledgeBase, label: str, own: Rules, only: dict[str, tuple[str, ...]]) -> bool:
     """Whether a solution is proposed there, so that its settings are asked for."""
-    verdicts = (verdict for verdict, _same in _verdicts(kb, own, own, only))
-    every = {each for verdict in verdicts for labels in verdict.alternatives for each in labels}
+    every: set[str] = set()
+    for verdict, _same in _verdicts(kb, own, own, only):
+        every.update(*verdict.alternatives)
     return label in _with_required(kb, every)
 
 
@@ -93,19 +97,15 @@ def _worlds(
     kb: KnowledgeBase, old: Rules, new: Rules, only: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[str | None, World]]:
     """Every world that one of the two tells apart, and the image that it is in."""
-    cuts = {
-        name: (*old.cuts.get(name, ()), *new.cuts.get(name, ()))
-        for name in {**old.cuts, **new.cuts}
-    }
-    places = (
-        (
-            each.image.package if each.image else None,
-            tuple(each.domains(cuts, assume=False).items()),
-        )
-        for each in _everywhere(kb, old.home, only)
-    )
-    for image, domains in dict.fromkeys(places):
-        for cells in itertools.product(*(each for _name, each in domains)):
+    cuts = dict(old.cuts)
+    for name, bounds in new.cuts.items():
+        cuts[name] = (*cuts.get(name, ()), *bounds)
+    places: dict[tuple[str | None, tuple[tuple[str, Cells], ...]], None] = {}
+    for environment in _everywhere(kb, old.home, only):
+        image = environment.image.package if environment.image else None
+        places[image, tuple(environment.domains(cuts, assume=False).items())] = None
+    for image, domains in places:
+        for cells in itertools.product(*dict(domains).values()):
             yield image, {name: cell.value for (name, _cells), cell in zip(domains, cells)}
 
 
@@ -117,18 +117,21 @@ def _everywhere(
     """
     undecided = frozenset(kb.meta.platforms) - only.keys()
     images = [name for name, package in kb.packages.items() if package.kind == "image"]
-    every = {
-        name: only.get(name) or kb.releases(name) for name in kb.packages if name not in undecided
-    }
-    present = {name: of_any(releases) for name, releases in every.items()}
-    alone = {name: each for name, each in present.items() if name == home or name in only}
-    crowd = {name: each for name, each in present.items() if name not in images}
+    every: dict[str, tuple[str, ...]] = {}
+    alone: dict[str, Installed] = {}
+    crowd: dict[str, Installed] = {}
+    for name in kb.packages:
+        if name not in undecided:
+            every[name] = only.get(name) or kb.releases(name)
+            if name == home or name in only:
+                alone[name] = of_any(every[name])
+            if name not in images:
+                crowd[name] = of_any(every[name])
+    shipped = [Image(name, name, name, release) for name in images for release in every[name]]
     for device in DEVICES:
         for packages in (alone, crowd):
             yield Environment(packages, None, device, {}, kb.meta.facts, undecided)
-        for image in (
-            Image(name, name, name, release) for name in images for release in every[name]
-        ):
+        for image in shipped:
             held = _held(kb, image)
             if home in held and only.keys() <= held.keys():
                 yield Environment(held, image, device, {}, kb.meta.facts, undecided - held.keys())

@@ -63,10 +63,10 @@ class _Change(msgspec.Struct, frozen=True):
 def mutants(loaded: Records) -> Iterator[Mutant]:
     """Every mutant of the sources, solutions and ingredients, in the order of the files."""
     known = _known_releases(loaded)
-    for each in loaded.loaded:
-        if each.kind in _CHANGES:
-            for change in _CHANGES[each.kind](msgspec.to_builtins(each.record), known):
-                yield _mutant(each, change)
+    for at in loaded.loaded:
+        if at.kind in _CHANGES:
+            for change in _CHANGES[at.kind](msgspec.to_builtins(at.record), known):
+                yield _mutant(at, change)
 
 
 def _mutant(loaded: Loaded, change: _Change) -> Mutant:
@@ -93,14 +93,13 @@ def _known_releases(loaded: Records) -> _Known:
     contain.
     """
     packages = loaded.of(PACKAGES)
-    found: dict[str, dict[str, None]] = {
-        name: dict.fromkeys(each.releases) for name, each in packages.items()
-    }
-    for release in (release for each in packages.values() for release in each.releases.values()):
-        for name, version in release.with_.items():
-            minor = re.match(r"\d+\.\d+", version)
-            if minor and name in packages and not packages[name].releases:
-                found[name][minor[0]] = None
+    found = {name: dict.fromkeys(package.releases) for name, package in packages.items()}
+    for package in packages.values():
+        for release in package.releases.values():
+            for name, version in release.with_.items():
+                minor = re.match(r"\d+\.\d+", version)
+                if minor and name in packages and not packages[name].releases:
+                    found[name][minor[0]] = None
     return {name: in_order(releases) for name, releases in found.items()}
 
 
@@ -160,9 +159,8 @@ def _outcomes(rule: Plain, at: Path) -> Iterator[_Change]:
     outcome: Outcome = rule.get("outcome") or ("solved" if by else "unknown")
     told = "as stock" if "as" in rule else outcome
     turned = "unsolved" if "as" in rule else _TURNED_ROUND[outcome]
-    rest = {
-        name: value for name, value in rule.items() if name not in ("as", "by", "outcome", "error")
-    }
+    answer = ("as", "by", "outcome", "error")
+    rest = {name: value for name, value in rule.items() if name not in answer}
     yield _Change(at, {**rest, "outcome": turned}, told, turned)
     for label in by if len(by) > 1 else ():
         fewer = [each for each in by if each != label]

@@ -42,14 +42,11 @@ class MutationReport(msgspec.Struct, frozen=True):
         counted = self.killed + len(self.survivors)
         lines = [f"{self.killed} of {counted} mutants are noticed by a case: {self.score:.1%}"]
         lines += [f"{self.equivalent} more change no answer"] if self.equivalent else []
-        lines += (
-            [f"{len(self.failing)} cases fail without any mutant: {', '.join(self.failing)}"]
-            if self.failing
-            else []
-        )
-        lines += (
-            ["not noticed:", *(f"  {each}" for each in self.survivors)] if self.survivors else []
-        )
+        if self.failing:
+            failing = ", ".join(self.failing)
+            lines.append(f"{len(self.failing)} cases fail without any mutant: {failing}")
+        if self.survivors:
+            lines += ["not noticed:", *(f"  {mutation}" for mutation in self.survivors)]
         return "\n".join(lines) + "\n"
 
 
@@ -74,11 +71,10 @@ def try_all(
     kb = build.build(loaded)
     herd = Herd(kb, build.tables(loaded))
     watched = [herd.watch(case) for case in asked]
-    every = [
-        each
-        for each in mutants(loaded)
-        if not only or f"{each.kind}/{each.id}".startswith(tuple(only))
-    ]
+    every = list(mutants(loaded))
+    if only:
+        starts = tuple(only)
+        every = [mutant for mutant in every if f"{mutant.kind}/{mutant.id}".startswith(starts)]
     if only and not every:
         raise UsageError(f"nothing to break in records that start with {quote(' or '.join(only))}")
     if sample is not None and sample < len(every):
@@ -137,14 +133,11 @@ class Herd:
             mutant.kind: {**self._tables[mutant.kind], mutant.id: mutant.record},
         }
         for table, place in self._met.get(mutant.id, []) if mutant.kind == "sources" else ():
-            group = tables[table][place]
-            new = [
-                msgspec.structs.replace(each, source=mutant.record)
-                if each.id == mutant.id
-                else each
-                for each in group
-            ]
-            tables[table] = {**tables[table], place: tuple(new)}
+            group = list(tables[table][place])
+            for number, met in enumerate(group):
+                if met.id == mutant.id:
+                    group[number] = msgspec.structs.replace(met, source=mutant.record)
+            tables[table] = {**tables[table], place: tuple(group)}
         return KnowledgeBase(self._meta, Memory(tables))
 
     def watch(self, case: Case) -> Watched:
@@ -156,17 +149,14 @@ class Herd:
 
     def guards(self, mutant: Mutant, watched: Sequence[Watched]) -> list[Watched]:
         """Cases that could notice a mutant, the likeliest first."""
-        touched = {
-            (mutant.kind, mutant.id),
-            *(self._met.get(mutant.id, []) if mutant.kind == "sources" else ()),
-        }
+        touched = {(mutant.kind, mutant.id)}
+        if mutant.kind == "sources":
+            touched.update(self._met.get(mutant.id, []))
 
-        def unlikely(each: Watched) -> tuple[bool, bool]:
-            named = any(mutant.id in row.at for row in each.case.expect)
-            return mutant.release not in each.releases.get(
-                mutant.package, [mutant.release]
-            ), not named
+        def unlikely(one: Watched) -> tuple[bool, bool]:
+            named = any(mutant.id in row.at for row in one.case.expect)
+            releases = one.releases.get(mutant.package, [mutant.release])
+            return mutant.release not in releases, not named
 
-        return sorted(
-            (each for each in watched if each.passes and touched & each.reads), key=unlikely
-        )
+        guards = [one for one in watched if one.passes and touched & one.reads]
+        return sorted(guards, key=unlikely)
