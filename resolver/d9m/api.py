@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from d9m.environment.environment import Environment, Setup, describe
+from d9m.errors import UsageError, several
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
@@ -51,8 +52,22 @@ def understand(
     if ops is None:
         items = op_lookup.everything(kb, environment)
     else:
-        items = [op_lookup.find(kb, environment, query) for query in queries]
+        items = _found(kb, environment, queries)
     return Question(environment, tuple(items), scope, made, settings)
+
+
+def _found(kb: KnowledgeBase, environment: Environment, queries: Sequence[Query]) -> list[OpItem]:
+    """What the queries mean. Raises UsageError, with every name that means nothing."""
+    items: list[OpItem] = []
+    mistakes: list[UsageError] = []
+    for query in queries:
+        try:
+            items.append(op_lookup.find(kb, environment, query))
+        except UsageError as mistake:
+            mistakes.append(mistake)
+    if mistakes:
+        raise mistakes[0] if len(mistakes) == 1 else several(mistakes)
+    return items
 
 
 def brings_packages(kb: KnowledgeBase, ops: Sequence[str]) -> bool:

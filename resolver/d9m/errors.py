@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 
@@ -101,6 +101,22 @@ MOST_ALLOWED = 10
 
 LONGEST_QUOTE = 80
 """Characters of a user's text that an error repeats; the rest tells a person nothing."""
+
+
+def several(mistakes: Sequence[D9mError]) -> UsageError:
+    """One error for several mistakes in the ops: a line for each, then what to do about them.
+
+    >>> print(several([UsageError("unknown op 'ad'", nearest=["add"]), UsageError("no 'b'")]))
+    2 mistakes in the ops
+      unknown op 'ad': did you mean add?
+      no 'b'
+    """
+    lines: list[str] = []
+    for mistake in mistakes:
+        meant = f": did you mean {_either(mistake.nearest)}?" if mistake.nearest else ""
+        lines.append(f"{mistake.what}{meant}")
+    tips = dict.fromkeys(mistake.tip for mistake in mistakes if mistake.tip)
+    return UsageError("\n  ".join([f"{len(mistakes)} mistakes in the ops", *lines, *tips]))
 
 
 def printable(text: str) -> str:

@@ -21,6 +21,15 @@ TEXTS = [
         ["'torch.relux' in torch", "torch.relu", "not in our catalogue of public names of torch"],
     ),
     (
+        ["advise", "--torch", "2.4", "--ops", "indx_add,cumsum,scater"],
+        [
+            "2 mistakes in the ops",
+            "unknown op 'indx_add' in torch: did you mean index_add",
+            "unknown op 'scater' in torch: did you mean scatter",
+            "see: d9m list ops",
+        ],
+    ),
+    (
         ["advise", "--tf", "2.0.9"],
         ["tensorflow '2.0.9' was never released", "did you mean 2.0.4 or 2.1.0?"],
     ),
@@ -102,6 +111,7 @@ TEXTS = [
     ),
     (["advise"], ["nothing that d9m knows is installed here", "--torch 2.4"]),
     (["list", "source"], ["no list is called 'source'", "did you mean sources"]),
+    (["list", "difference"], ["did you mean differences"]),
     (["list", "sources", "--package", "torh"], ["unknown package 'torh'", "did you mean torch"]),
     (
         ["list", "claims", "--evidence", "documentd"],
@@ -113,7 +123,7 @@ TEXTS = [
     ),
     (
         ["advise", "--torch", "2.1", "--with", "horovod=0.28", "--ops", "hvd_allreduce"],
-        ["unknown op 'hvd_allreduce'", "horovod belongs to no op"],
+        ["unknown op 'hvd_allreduce'", "no ops of horovod: leave --ops out"],
     ),
     (["show", "TDX"], ["nothing is called 'TDX'", "did you mean TDO"]),
     (["show", LONG], ["5000 characters"]),

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from d9m.browse.listing import KINDS, RecordList, listing
+from d9m.browse.listing import KINDS, PLAIN_NAMES, RecordList, listing
 from d9m.render import as_json
 from d9m.render.browse.listing import overview, render
 from golden import knowledge_base
@@ -49,9 +49,16 @@ def test_a_list_is_json_as_well(kind: str) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_lists_are_listed(width: int) -> None:
     lines = overview([listed(kind) for kind in KINDS], width).plain().splitlines()
-    assert [line.split()[0] for line in lines[1:-1]] == list(KINDS)
+    assert [line.split()[0] for line in lines[1:-1]] == [
+        PLAIN_NAMES.get(kind, kind) for kind in KINDS
+    ]
+
+
+def test_a_list_goes_by_its_plain_name_as_well() -> None:
+    for kind, name in PLAIN_NAMES.items():
+        assert listed(name) == listed(kind)
 
 
 def test_a_list_that_nothing_matches_says_so() -> None:
     nothing = listing(knowledge_base(), "sources", None, "no such text anywhere")
-    assert render(nothing).plain() == "no sources match\n"
+    assert render(nothing).plain() == "Nothing matches.\n"

@@ -62,3 +62,16 @@ def test_an_op_is_shown_once_and_its_other_names_in_a_line() -> None:
     assert text.count("cumsum on CUDA (pytorch/cumsum)") == 1
     assert "torch.ops.aten.cumsum is another name of torch.cumsum." in text
     assert "No record names a difference of jax.numpy.cumsum or tf.math.cumsum" in text
+
+
+@pytest.mark.parametrize(
+    ("ending", "first"),
+    [
+        ("use_deterministic_algorithms", "torch.use_deterministic_algorithms(True)  solution"),
+        ("cudnn.benchmark", "torch.backends.cudnn.benchmark = False  solution"),
+        ("seed_everything", "lightning/seed-everything  helper"),
+    ],
+)
+def test_a_setting_is_shown_by_the_end_of_its_name(ending: str, first: str) -> None:
+    kb = knowledge_base()
+    assert render(kb, show(kb, [ending])).plain().startswith(first)

@@ -155,6 +155,8 @@ def test_a_program_without_a_framework_cannot_be_hunted(tmp_path: Path) -> None:
         (["--steps", "3:1", "--", "true"], 2, "the last step comes before the first"),
         (["--step-by", "moon", "--", "true"], 2, "--step-by"),
         (["--set", "NOPE", "--", "true"], 2, "NOPE"),
+        (["--set", "use_deterministic_algoritms", "--", "true"], 2, "did you mean torch.use_det"),
+        (["--set", "TF_DETERMINISTIC_OPS", "--", "true"], 2, "a variable that must be absent"),
         (["--set", "TDO", "--", "true"], 2, "needs more than d9m can set from outside"),
         (["--before", "'", "--", "true"], 2, "--before"),
         (["--before", "no-such-program", "--", "true"], 2, "cannot be run"),

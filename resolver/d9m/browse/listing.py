@@ -38,6 +38,9 @@ _RECORDS = {
 
 KINDS = (*_RECORDS, "claims", "ops", "versions", "facts")
 
+PLAIN_NAMES = {"sources": "differences", "ingredients": "basics"}
+"""Name of a list -> what it is called among people, which is accepted as well."""
+
 RULES = "rules"
 """A list that is not of records: the rules of the scan, which list themselves."""
 
@@ -50,11 +53,13 @@ def listing(
 
     Raises UsageError.
     """
+    kind = next((name for name, plain_name in PLAIN_NAMES.items() if plain_name == kind), kind)
     if kind not in KINDS:
+        known = (*(PLAIN_NAMES.get(name, name) for name in KINDS), RULES)
         raise UsageError(
             f"no list is called {quote(kind)}",
-            nearest=nearest(kind, (*KINDS, RULES)),
-            allowed=(*KINDS, RULES),
+            nearest=nearest(kind, (*known, *PLAIN_NAMES)),
+            allowed=known,
         )
     if evidence is not None and evidence not in EVIDENCE_KINDS:
         raise UsageError(
@@ -106,7 +111,7 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[ListRow]:
                 entry.name,
                 entry.package,
                 ", ".join(others),
-                f"{sources} source{'s' * (sources != 1)}",
+                f"{sources} difference{'s' * (sources != 1)}",
             )
     else:
         for key, record in kb.of(_RECORDS[kind]).items():

@@ -17,7 +17,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Possible, Told, Tool
 from d9m.model.op_syntax import parse
 from d9m.model.when import Clause
-from d9m.resolve import op_names
+from d9m.resolve import op_names, solution_names
 from d9m.resolve.answers import told_of
 
 _FIRST = (SOLUTIONS, SETTINGS)
@@ -94,7 +94,8 @@ def _ranges(track: ReleaseTrack) -> list[Possible]:
 
 
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
-    found = list(_records(kb, name)) or list(_ops(kb, name)) or list(_unrecorded(kb, name))
+    ways = (_records, _ops, _by_real_name, _unrecorded)
+    found = next(filter(None, (list(way(kb, name)) for way in ways)), list[Shown]())
     if not found:
         raise UsageError(
             f"nothing is called {quote(name)}",
@@ -142,6 +143,31 @@ def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
                 for source in kb.met_by(package, reached.op):
                     met[source.id] = source_history(kb, source.id)
             yield Shown("op", entry.name, msgspec.to_builtins(entry), list(met.values()), [])
+
+
+def _by_real_name(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
+    """The solution, setting or call that a name ends like: ``use_deterministic_algorithms``,
+    ``cudnn.benchmark``, ``set_random_seed``.
+    """
+    if not any(sign in name for sign in "._="):
+        return
+    labels = solution_names.meant(kb, name)
+    if len(labels) == 1:
+        yield from _records(kb, labels[0])
+        return
+    ending = f".{name.partition('(')[0]}"
+    settings = [
+        setting.name
+        for setting in kb.settings.values()
+        if setting.kind == "python" and setting.name.endswith(ending)
+    ]
+    calls = [
+        id_
+        for id_, helper in kb.helpers.items()
+        if f".{helper.call.partition('(')[0]}".endswith(ending)
+    ]
+    for key in settings or calls:
+        yield from _records(kb, key)
 
 
 def _unrecorded(kb: KnowledgeBase, name: str) -> Iterator[Shown]:

@@ -52,7 +52,9 @@ def command(
     ] = False,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="LABEL", help="Run with the settings of a solution: UDA."),
+        typer.Option(
+            "--set", metavar="NAME", help="Run with this set: use_deterministic_algorithms."
+        ),
     ] = None,
     before: Annotated[
         str | None,

@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 def command(
     kind: Annotated[
         str | None,
-        typer.Argument(help="sources, settings, ops, rules, …; nothing: which lists there are."),
+        typer.Argument(help="differences, basics, ops, rules, …; nothing: which lists there are."),
     ] = None,
     package: Annotated[
         str | None, typer.Option("--package", metavar="NAME", help="Only records of this package.")

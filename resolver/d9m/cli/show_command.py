@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 def command(
     names: Annotated[
         list[str],
-        typer.Argument(help="An op, a setting, a package, an error, a source, a pull request, …"),
+        typer.Argument(help="An op, a setting, a package, an error, a pull request, …"),
     ],
     format_: Annotated[str, output.formats("text", "json")] = "text",
     out: output.Out = None,

@@ -19,6 +19,11 @@ def join(items: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
+def plural(count: int, noun: str) -> str:
+    """1 note; 2 notes."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def title(kb: KnowledgeBase, package: str) -> str:
     """The name of a package as its makers write it."""
     record = kb.packages[package] if package in kb.meta.aliases.values() else None
@@ -82,6 +87,8 @@ def _fact(name: str, known: Fact, value: Allowed) -> str:
     values = _values(value)
     if len(values) == 1 and values[0] in known.says:
         return known.says[values[0]]
+    if len(values) == 1 and "value" not in known.says and "is" in known.says:
+        return known.says["is"].format(**{"from": values[0]})
     return known.says.get("value", f"with {name}={{value}}").format(value=join(values, "or"))
 
 

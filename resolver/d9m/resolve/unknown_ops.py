@@ -38,7 +38,7 @@ def unknown_op(
     opless = ", ".join(name for name in given if name in kb.opless)
     tips = [_read(kb, package) for package in packages if package in kb.meta.catalogued]
     tips += (
-        [f"what is known of {opless} belongs to no op, and is told without naming one"]
+        [f"d9m knows no ops of {opless}: leave --ops out to ask about the package"]
         if opless
         else []
     )
@@ -60,6 +60,6 @@ def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
 def _read(kb: KnowledgeBase, package: str) -> str:
     first, last = kb.meta.catalogued[package]
     return (
-        f"no record names it, and it is not in our catalogue of public names of {package}, {first} "
-        f"to {last}"
+        f"such a name is not in our catalogue of public names of {package}, {first} to {last}, and "
+        "no record has it"
     )

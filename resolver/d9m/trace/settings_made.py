@@ -1,4 +1,4 @@
-"""`--set LABEL`: the settings of a solution, as a recorded run can make them."""
+"""`--set NAME`: the settings of a solution, as a recorded run can make them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import msgspec
 from d9m.check.workers.launch import interpreter
 from d9m.check.workers.look import look
 from d9m.environment.environment import Environment, Setup, describe
-from d9m.errors import AbsentError, UsageError, nearest, quote
+from d9m.errors import AbsentError, UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.resolve.merge import alone, demands
+from d9m.resolve.solution_names import label_of, written
 
 
 class MadeSettings(msgspec.Struct, frozen=True):
@@ -23,29 +24,33 @@ class MadeSettings(msgspec.Struct, frozen=True):
     """Statements that run right after the framework's import."""
 
 
-def made(kb: KnowledgeBase, labels: Sequence[str], command: Sequence[str]) -> MadeSettings:
-    """Raises UsageError for an unknown label, and for settings that only the program can make."""
+_ELSEWHERE = {
+    "append": "an option added to an environment variable",
+    "unset": "a variable that must be absent",
+    "flags": "an option on the program's command line",
+    "config": "a key of the configuration",
+    "install": "a package to install",
+    "code": "a change in your code",
+}
+"""Settings that only the program's own files can make -> what they are."""
+
+
+def made(kb: KnowledgeBase, names: Sequence[str], command: Sequence[str]) -> MadeSettings:
+    """Raises UsageError for a name that no solution has, and for settings that only the program can
+    make.
+    """
     env: dict[str, str] = {}
     python: list[str] = []
-    for label in labels:
-        if label.lower() not in kb.labels:
-            raise UsageError(
-                f"--set {quote(label)}: there is no such solution",
-                nearest=nearest(label, [kb.solutions[id_].label for id_ in kb.labels.values()]),
-                tip="see: d9m list solutions",
-            )
+    labels = [label_of(kb, name) for name in names]
     solutions = [kb.solution(label) for label in labels]
     environment = _environment(kb, [kb.home(id_) for id_, _solution in solutions], command)
     for label, _id, solution in kb.with_required(labels):
         settings = alone(kb, demands(kb, environment, label, solution.settings))
-        elsewhere = [
-            name
-            for name in ("append", "unset", "flags", "config", "install", "code")
-            if getattr(settings, name)
-        ]
+        elsewhere = [name for name in _ELSEWHERE if getattr(settings, name)]
         if elsewhere:
             raise UsageError(
-                f"--set {label} needs more than d9m can set from outside ({elsewhere[0]})",
+                f"--set {written(kb, label)} needs more than d9m can set from outside "
+                f"({_ELSEWHERE[elsewhere[0]]})",
                 tip=f"make the settings yourself: d9m show {label}",
             )
         env |= settings.env

@@ -58,6 +58,7 @@ function releases({ from, until }) {
 
 function chosen(name, says, values) {
   if (values.length === 1 && values[0] in says) return says[values[0]];
+  if (values.length === 1 && !("value" in says) && "is" in says) return says.is.replace("{from}", values[0]);
   return (says.value ?? `with ${name}={value}`).replace("{value}", join(values, "or"));
 }
 

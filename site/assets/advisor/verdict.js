@@ -14,11 +14,16 @@ const DIFFERENCES = { run: "a difference between runs", batch: "a dependence on 
 export function sentences(tables, advice) {
   const ops = advice.ops.filter((op) => op.query !== "*");
   const own = advice.ops.find((op) => op.query === "*");
-  const parts = faults(tables, advice);
+  const parts = [...beyond(tables, advice), ...faults(tables, advice)];
   if (ops.length) parts.push(...ofOps(tables, advice, ops));
   if (own && (!ops.length || !REPEATS.includes(own.outcome))) parts.push(...ofPackages(tables, advice, own));
   if (!advice.ops.length) parts.push("d9m knows no op and no package of this environment that can differ.");
   return parts.join(" ");
+}
+
+// Versions that are newer than every release on record, and so perhaps mistyped.
+function beyond(tables, { environment: { beyond: names, packages, releases } }) {
+  return names.map((name) => `${phrases.title(tables, name)} ${packages[name]} is newer than ${releases[name].at(-1)}, the newest release that d9m knows.`);
 }
 
 // Settings that contradict each other.

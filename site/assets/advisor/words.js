@@ -28,7 +28,9 @@ export function environment(tables, advice) {
     const shipped = here.assumed.includes(name) && !met.has(name);
     if (!shipped && !tables.about[name]?.image) parts.push(held(tables, here, name, version));
   }
-  parts.push(phrases.DEVICES[here.device] ?? here.device, here.facts.training === "false" ? "inference" : "training");
+  const device = phrases.DEVICES[here.device] ?? here.device;
+  if (!parts.some((part) => part.startsWith(`${device} `))) parts.push(device); // its toolkit names it already
+  parts.push(here.facts.training === "false" ? "inference" : "training");
   const facts = Object.entries(here.facts).filter(([name]) => name !== "training");
   const said = ([name, value]) => phrases.condition(tables, { [name]: value });
   const taken = facts.filter(([name]) => here.assumed.includes(name)).map(said);

@@ -27,7 +27,9 @@ def write(page: Page, answer: Answer) -> None:
     for note in shown:
         page.paragraph(note, "  • ", "    ")
     if left:
-        page.paragraph(f"{left} more notes: --all", "    " if shown else "", style="dim")
+        page.paragraph(
+            f"{phrases.plural(left, 'more note')}: --all", "    " if shown else "", style="dim"
+        )
     page.gap()
 
 

@@ -63,8 +63,8 @@ def write(page: Page, answer: Answer) -> None:
     if not leads:
         _write_packages(page, answer, own)
     if len(shown) < len(ops):
-        more = "more ops" if shown else "ops"
-        page.paragraph(f"{len(ops) - len(shown)} {more}: --all", "    ", style="dim")
+        left = phrases.plural(len(ops) - len(shown), "more op" if shown else "op")
+        page.paragraph(f"{left}: --all", "    ", style="dim")
     page.gap()
 
 
@@ -252,7 +252,7 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
         does = f"it {_does(answer, outcome)}" if outcome in REPEATS else _it_does(answer, outcome)
         parts.append(f"{_clauses(answer, branches)} {does}".strip())
     if len(merged) > most:
-        parts.append(f"{len(merged) - most} more cases: --all")
+        parts.append(f"{phrases.plural(len(merged) - most, 'more case')}: --all")
     return "; ".join(parts)
 
 
@@ -269,8 +269,7 @@ def _clauses(answer: Answer, branches: Sequence[Possible]) -> str:
     said = phrases.conditions(answer.kb, [branch.when for branch in branches[:most]])
     if len(branches) <= most:
         return said
-    more = len(branches) - most
-    return f"{said}, or in {more} more {'case' if more == 1 else 'cases'}"
+    return f"{said}, or in {phrases.plural(len(branches) - most, 'more case')}"
 
 
 def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:

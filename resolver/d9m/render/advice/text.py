@@ -18,8 +18,6 @@ def render(answer: Answer) -> Rendered:
     if answer.quiet:
         return Rendered(page)
     page.paragraph(environment(answer), style="dim")
-    for name in answer.advice.environment.beyond:
-        page.paragraph(_beyond(answer, name))
     page.gap()
     op_lines.write(page, answer)
     todo.conflicts(page, answer)
@@ -46,7 +44,9 @@ def environment(answer: Answer) -> str:
         shipped = name in here.assumed and name not in met
         if not shipped and answer.kb.packages[name].kind != "image":
             parts.append(_package(answer, name, version))
-    parts.append(phrases.DEVICES.get(here.device, here.device))
+    device = here.gpu or phrases.DEVICES.get(here.device, here.device)
+    if not any(part.startswith(f"{device} ") for part in parts):  # its toolkit names it already
+        parts.append(device)
     facts = {name: value for name, value in here.facts.items() if name != "training"}
     parts.append("inference" if here.facts.get("training") == "false" else "training")
     known = {name: value for name, value in facts.items() if name not in here.assumed}
@@ -71,22 +71,13 @@ def _package(answer: Answer, name: str, version: str) -> str:
     return f"{title} {version} ({span})"
 
 
-def _beyond(answer: Answer, name: str) -> str:
-    here = answer.advice.environment
-    newest = here.releases[name][-1]
-    return (
-        f"{phrases.title(answer.kb, name)} {here.packages[name]} is newer than {newest}, "
-        "the newest release that anybody has checked."
-    )
-
-
 def _footer(page: Page, answer: Answer) -> None:
     """What is left to the program itself, and where to go from here."""
     left = list(_left_to_do(answer.advice))
     if left:
         shown = left if answer.everything else left[:3]
         more = f", and {len(left) - len(shown)} more" if len(left) > len(shown) else ""
-        page.paragraph(f"Your program must also: {', '.join(shown)}{more}: d9m list ingredients")
+        page.paragraph(f"Your program must also: {', '.join(shown)}{more}: d9m list basics")
     op = next((op.query for op in answer.advice.ops if op.sources and op.query != "*"), None)
     source = next((source.id for op in answer.advice.ops for source in op.sources), None)
     name = op.partition(":")[0] if op else source

@@ -12,11 +12,11 @@ from d9m.resolve.conflicts import party
 
 
 def sentences(answer: Answer) -> str:
-    """How many ops repeat, and what happens with the others; a fault of the settings comes
-    first.
+    """How many ops repeat, and what happens with the others; first a version that d9m does not
+    know, and a fault of the settings.
     """
     advice = answer.advice
-    parts = [*_faults(answer), *_left(answer)]
+    parts = [*_beyond(answer), *_faults(answer), *_left(answer)]
     ops = [op for op in advice.ops if op.query != "*"]
     own = next((op for op in advice.ops if op.query == "*"), None)
     about_ops = _of_ops(answer, ops) if ops else []
@@ -29,6 +29,16 @@ def sentences(answer: Answer) -> str:
     if not advice.ops:
         parts.append("d9m knows no op and no package of this environment that can differ.")
     return " ".join(parts)
+
+
+def _beyond(answer: Answer) -> list[str]:
+    """Versions that are newer than every release on record, and so perhaps mistyped."""
+    here = answer.advice.environment
+    return [
+        f"{phrases.title(answer.kb, name)} {here.packages[name]} is newer than "
+        f"{here.releases[name][-1]}, the newest release that d9m knows."
+        for name in here.beyond
+    ]
 
 
 def _faults(answer: Answer) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from d9m.browse.listing import ListRow, RecordList
+from d9m.browse.listing import PLAIN_NAMES, ListRow, RecordList
 from d9m.render.page import WIDTH, Page, Span
 
 LONGEST_STATUS = 16
@@ -14,17 +14,41 @@ LONGEST_STATUS = 16
 def overview(found: Sequence[RecordList], width: int = WIDTH) -> Page:
     """Which lists there are, and how long each is."""
     page = Page(width)
-    page.table(("list", "rows"), [(listing.kind, str(len(listing.rows))) for listing in found])
-    page.line(Span("see one: d9m list sources --package torch --grep scatter", "dim"))
+    rows: list[tuple[str, str, str]] = []
+    for listing in found:
+        name = PLAIN_NAMES.get(listing.kind, listing.kind)
+        rows.append((name, str(len(listing.rows)), _HOLDS[listing.kind]))
+    page.table(("list", "rows", "holds"), rows)
+    page.line(Span("see one: d9m list differences --package torch --grep scatter", "dim"))
     return page
+
+
+_HOLDS = {
+    "sources": "what can differ, and where",
+    "solutions": "what makes it repeat",
+    "settings": "variables, calls and options",
+    "packages": "frameworks, libraries, images",
+    "ingredients": "what a program needs, whatever its ops",
+    "helpers": "calls that set several things",
+    "errors": "messages and complaints",
+    "pull-requests": "changes upstream",
+    "issues": "reports upstream",
+    "claims": "statements, with their best evidence",
+    "ops": "names that --ops takes",
+    "versions": "releases, and what they contain",
+    "facts": "what --fact takes",
+    "rules": "what d9m scan looks for",
+}
+"""List -> what is in it."""
 
 
 def render(found: RecordList, width: int = WIDTH) -> Page:
     page = Page(width)
     if not found.rows:
-        page.line(f"no {found.kind} match")
+        page.line("Nothing matches.")
         return page
-    page.line(Span(found.kind, "head"))
+    title = PLAIN_NAMES.get(found.kind, found.kind)
+    page.line(Span(title, "head"), f"  {_HOLDS[found.kind]}")
     name = min(max(len(row.id) for row in found.rows), page.width // 3)
     status = min(max(len(row.status) for row in found.rows), LONGEST_STATUS)
     for row in found.rows:

@@ -73,6 +73,7 @@ def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     label = str(shown.record.get("label") or shown.record.get("name") or shown.id)
     title = shown.record.get("title") if shown.kind == "solution" else None
     kind = shown.record.get("kind", shown.kind) if shown.kind in _KINDS else shown.kind
+    kind = _PLAIN_NOUNS.get(kind, kind)
     aside = kind if label == shown.id else f"{kind} {shown.id}"
     _heading(page, str(title or label), f"{aside} ({label})" if title else aside)
     for field in ("title", "summary") if title is None else ("summary",):
@@ -93,6 +94,9 @@ def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
         _covered(page, kb, shown)
     _evidence(page, shown)
 
+
+_PLAIN_NOUNS = {"source": "known difference", "ingredient": "basics"}
+"""Noun of a record -> what a reader calls it."""
 
 _KINDS = ("error", "package", "document")
 """Things with a kind of their own: a warning, a library, a talk."""
@@ -144,7 +148,7 @@ def _package(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
         for id_, source in kb.sources.items()
         if kb.home(id_) == shown.id
     ]
-    _lines(page, "What can differ", known, f"all: d9m list sources --package {shown.id}")
+    _lines(page, "What can differ", known, f"all: d9m list differences --package {shown.id}")
     _releases(page, shown.id, shown.record.get("releases", {}))
 
 
@@ -226,8 +230,8 @@ def _releases(page: Page, package: str, releases: dict[str, Any]) -> None:
     page.gap()
     page.table(("release", "date", "with"), rows[-MOST_RELEASES:], shrink=(2,))
     if len(rows) > MOST_RELEASES:
-        more = f"{len(rows) - MOST_RELEASES} older ones: d9m list versions --package {package}"
-        page.paragraph(more, style="dim")
+        older = phrases.plural(len(rows) - MOST_RELEASES, "older release")
+        page.paragraph(f"{older}: d9m list versions --package {package}", style="dim")
     page.gap()
 
 

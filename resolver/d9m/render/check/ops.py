@@ -18,6 +18,7 @@ from d9m.render.check.labels import (
     short,
 )
 from d9m.render.page import Page, Span
+from d9m.render.phrases import plural
 
 SHOWN = 8
 """Rows of one kind before the rest is only counted."""
@@ -77,9 +78,8 @@ def _table(page: Page, rows: Sequence[ProbeResult], known: dict[str, str], verbo
         if verbose or probe.verdict != "fixed-by-advice" or seen[probe.verdict] <= SHOWN:
             _row(page, probe, label(probe, known), width)
     if not verbose and seen.get("fixed-by-advice", 0) > SHOWN:
-        page.line(
-            "  ", GOOD, f" {seen['fixed-by-advice'] - SHOWN} more repeat with the advice: --verbose"
-        )
+        ops = plural(seen["fixed-by-advice"] - SHOWN, "more op")
+        page.line("  ", GOOD, f" fixed by the advice as well: {ops} (--verbose)")
 
 
 def _row(page: Page, probe: ProbeResult, name: str, width: int) -> None:
@@ -171,10 +171,10 @@ def values(report: Report) -> str:
             f"Values: {len(checked) - wrong} of {len(checked)} agree with float64 on the CPU."
         )
     if orders:
-        who = "every probe" if all(orders) else f"{sum(orders)} of {len(orders)} probes"
+        who = "every probe" if all(orders) else f"{sum(orders)} of {plural(len(orders), 'probe')}"
         found.append(f"Sensitivity: {who} can detect a changed order of summation.")
     if controls:
-        found.append(f"{sum(controls)} of {len(controls)} control runs were stable.")
+        found.append(f"{sum(controls)} of {plural(len(controls), 'control run')} stayed stable.")
     return " ".join(found)
 
 

@@ -11,6 +11,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.render import phrases
 from d9m.render.findings import sentences
 from d9m.render.page import WIDTH, Page, Span
+from d9m.resolve.solution_names import written
 from d9m.trace.findings import Cause, CauseAdvice, Findings
 
 MOST = 5
@@ -48,7 +49,7 @@ def render(view: FindingsView) -> Page:
     for number, cause in enumerate(causes, 1):
         _cause(page, view, number, cause)
     if len(causes) < len(found.causes):
-        page.line(f"{len(found.causes) - len(causes)} more causes: --all")
+        page.line(f"{phrases.plural(len(found.causes) - len(causes), 'more cause')}: --all")
         page.gap()
     _harmless(page, view)
     for note in notes(found):
@@ -127,7 +128,8 @@ def alone(cause: Cause) -> str:
     replay = cause.replay
     if replay is None:
         return ""
-    text = f"{replay.distinct} different results in {replay.repeats} repeats"
+    results = phrases.plural(replay.distinct, "different result")
+    text = f"{results} in {phrases.plural(replay.repeats, 'repeat')}"
     if replay.changed:
         text += f"; {replay.changed:.0%} of elements, up to {replay.max_ulp} ulp"
     if replay.with_advice is not None:
@@ -159,7 +161,9 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
             f"         {question}",
         ]
     if advice.solutions:
-        labels = " ".join(f"--set {label}" for label in advice.solutions)
+        labels = " ".join(
+            f"--set {shlex.quote(written(view.kb, label))}" for label in advice.solutions
+        )
         return [
             f"Fix      {phrases.calls(view.kb, advice.solutions)}",
             f"         {question}",
@@ -245,7 +249,7 @@ def extent(found: Findings) -> str:
     counts = found.compared
     recorded = sum(stage.runs for stage in found.stages)
     runs = f"{recorded} runs recorded · " if recorded else ""
-    parts = [f"{counts.records} records compared, {counts.equal} equal"]
+    parts = [f"{phrases.plural(counts.records, 'record')} compared, {counts.equal} equal"]
     if counts.absorbed:
         parts.append(f"{counts.absorbed} got other inputs and gave equal results")
     if found.bound is not None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from d9m.render.page import WIDTH, Page, Span, Style
-from d9m.render.phrases import join
+from d9m.render.phrases import join, plural
 from d9m.render.scan import words
 from d9m.scan.finding import ScanFinding, Severity
 from d9m.scan.report import ScanReport, counts
@@ -49,7 +49,7 @@ def _surroundings(page: Page, report: ScanReport) -> None:
         page.paragraph(line, "", "  ", "dim")
     left = len(known) - MOST_ENVIRONMENTS
     if left > 0:
-        page.paragraph(f"{words.plural(left, 'more environment')}: --format json", style="dim")
+        page.paragraph(f"{plural(left, 'more environment')}: --format json", style="dim")
     if not known and jobs:
         page.paragraph(jobs.removeprefix(" · "), "", "  ", "dim")
 
@@ -120,7 +120,7 @@ def _unread(page: Page, report: ScanReport) -> None:
     if not report.files.unreadable:
         return
     page.gap()
-    page.paragraph(f"{words.plural(len(report.files.unreadable), 'file')} could not be read:")
+    page.paragraph(f"{plural(len(report.files.unreadable), 'file')} could not be read:")
     for file in report.files.unreadable:
         page.paragraph(f"{file.path}: {file.why}", "  ", "    ", "dim")
 

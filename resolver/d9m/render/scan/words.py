@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import printable
-from d9m.render.phrases import join
+from d9m.render.phrases import join, plural
 from d9m.scan.finding import ScanFinding
 from d9m.scan.report import ScanReport, counts
 from d9m.scan.scanned import ScannedEnvironment
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def headline(report: ScanReport) -> str:
@@ -39,7 +35,7 @@ def environment_line(environment: ScannedEnvironment) -> str:
         source = package.from_ or "assumed: no file says which"
         parts.append(f"{name} {package.version or 'any'} ({source})")
     if len(packages) > MOST_PACKAGES:
-        parts.append(f"{len(packages) - MOST_PACKAGES} more packages")
+        parts.append(plural(len(packages) - MOST_PACKAGES, "more package"))
     return " · ".join([*parts, environment.device])
 
 
