@@ -14,6 +14,7 @@ from d9m.authoring.audit.shipped import ShippedRelease
 from d9m.authoring.audit.texts import carries
 from d9m.errors import DataError
 from d9m.kb import yaml_files
+from d9m.model.compiled_facts import CompiledCatalogue, Lowering
 from d9m.model.wheel_facts import ListedOp, Published, SignatureCatalogue, WheelFacts, catalogue
 
 REFUSED = (
@@ -355,6 +356,49 @@ def test_a_name_like_that_of_another_library_is_no_namesake(kb: Kb) -> None:
     kb.change("ops/pytorch.yaml", "reach:\n", "reach:\n  torch_other.softmax: [torch.histc]\n")
     kb.names({**NAMES, "1.9.1": {*NAMES["1.9.1"], "torch.special.softmax"}})
     assert kb.ids() == []
+
+
+COMPILED = (
+    "title: Compiled histogram\nsummary: Text.\nmechanism: atomic\nops: [torch.index_add]\n"
+    f"when: {{compile: 'true'}}\n{EVIDENCE}\ntimeline:\n  torch:\n"
+    '    - {from: "1.8", outcome: unsolved}\n'
+    '    - {from: "2.0", by: [UDA], verified_through: "2.0"}\n'
+)
+
+
+def test_a_compiled_op_must_have_a_source_that_is_gated_as_the_wheel_says(kb: Kb) -> None:
+    facts_ = (
+        RECORDS["facts.yaml"] + 'compile: {title: C, values: ["true", "false"], default: "false"}\n'
+    )
+    reach = "reach:\n  torch.ops.aten.index_add: [torch.index_add]\n"
+    kb.write("facts.yaml", facts_)
+    kb.write(
+        "ops/pytorch.yaml",
+        RECORDS["ops/pytorch.yaml"]
+        .replace("reach:\n", reach)
+        .replace("prefixes: {", "prefixes: {'aten::': torch.ops.aten., "),
+    )
+    known = CompiledCatalogue("torch")
+    held = {
+        "1.9.1": {Lowering("index_add", "atomic-add"), Lowering("mm", "tuned")},
+        "2.0.0": {Lowering("index_add", "atomic-add", "flag"), Lowering("col2im", "atomic-add")},
+    }
+    for release, lowerings in held.items():
+        known = known.with_release(release, ("torch.whl", "0" * 64), lowerings)
+    kb.write("evidence/compiled-torch.json", known.encoded().decode())
+    unknown = "compiled-op-unknown col2im:atomic-add 2.0.0.."
+    assert kb.ids() == [unknown, "compiled-without-source index_add:atomic-add 1.9.1.."]
+    kb.write("sources/pytorch/compiled.yaml", COMPILED)
+    assert kb.ids() == [unknown]
+    swapped = COMPILED.replace("outcome: unsolved", "by: [UDA]").replace(
+        "by: [UDA], verified", "outcome: unsolved, verified"
+    )
+    kb.write("sources/pytorch/compiled.yaml", swapped)
+    assert kb.ids() == [
+        "compiled-gate-disagrees index_add:atomic-add 1.9.1..2.0.0",
+        "compiled-gate-disagrees index_add:atomic-add 2.0.0..",
+        unknown,
+    ]
 
 
 def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:

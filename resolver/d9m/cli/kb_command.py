@@ -93,6 +93,14 @@ def collect(
             help="Read signatures instead, and add the release to this file (also: jax).",
         ),
     ] = None,
+    compiled: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Read what torch.compile makes of each op instead, and add the release to this "
+            "file.",
+        ),
+    ] = None,
     out: output.Out = None,
 ) -> None:
     """Extract what a framework's wheel says about determinism, for kb/evidence/."""
@@ -101,10 +109,11 @@ def collect(
 
     from d9m.authoring import collect as collecting
     from d9m.authoring.collect import download
+    from d9m.authoring.collect.inductor import add_lowerings
     from d9m.authoring.collect.signatures import READERS, add_signatures
 
     output.one_of("--platform", platform, tuple(download.PLATFORMS))
-    if version is None and wheel in collecting.FRAMEWORKS and signatures is None:
+    if version is None and wheel in collecting.FRAMEWORKS and not (signatures or compiled):
         day = datetime.date.today().isoformat()
         output.write(collecting.published(wheel, day).encoded().decode(), out)
         return
@@ -119,6 +128,10 @@ def collect(
         if signatures is not None:
             added = add_signatures(Path(signatures), path, tensorflow)
             output.write(added.encoded().decode(), signatures)
+            return
+        if compiled is not None:
+            lowered = add_lowerings(Path(compiled), path)
+            output.write(lowered.encoded().decode(), compiled)
             return
         found = collecting.collect(path)
     if found.part != (tensorflow is not None) or (found.part and catalogue is None):

@@ -18,7 +18,7 @@ from d9m import files
 from d9m.errors import DataError, printable
 from d9m.kb import validate
 from d9m.kb.kinds import BY_NAME, RUNS, RecordKind, RecordType
-from d9m.model import records, wheel_facts
+from d9m.model import compiled_facts, fact_files, records, wheel_facts
 from d9m.model.runs import DigestFile
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -190,15 +190,16 @@ _FACTS: dict[Any, str] = {
     wheel_facts.Catalogue: "catalogues",
     wheel_facts.Published: "published",
     wheel_facts.SignatureCatalogue: "signatures",
+    compiled_facts.CompiledCatalogue: "compiled",
 }
 
 
 def _fact_file(path: Path, file: str) -> Iterator[Loaded | Fault]:
     """What was extracted from wheels: no record, but read by the audit and cited by records."""
-    type_ = wheel_facts.fact_type(file)
+    type_ = fact_files.fact_type(file)
     if type_ is None:
         yield Fault(
-            file, 1, "file-place", "not a fact file's place", allowed=", ".join(wheel_facts.TYPES)
+            file, 1, "file-place", "not a fact file's place", allowed=", ".join(fact_files.TYPES)
         )
         return
     try:

@@ -3,16 +3,14 @@
 ``evidence/wheels/*.json`` holds one file a wheel (`WheelFacts`),
 ``evidence/catalogue-*.json`` the public names of a framework over its releases
 (`Catalogue`), ``evidence/signatures-*.json`` how they are called (`SignatureCatalogue`),
-``evidence/releases-*.json`` what a package index lists (`Published`),
-``evidence/explained.yaml`` the reasons for known differences.
+``evidence/releases-*.json`` what a package index lists (`Published`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -28,6 +26,9 @@ AS_FUNCTION = "="
 
 class WheelFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Base of all types of a fact file: immutable, unknown keys are errors."""
+
+
+FactType = TypeVar("FactType", bound=WheelFact)
 
 
 class ListedOp(WheelFact, frozen=True, order=True):
@@ -66,7 +67,7 @@ class WheelFacts(WheelFact, frozen=True):
     routes: list[Route] = []
 
     def encoded(self) -> bytes:
-        return _encoded(self)
+        return canonical(self)
 
 
 class Published(WheelFact, frozen=True):
@@ -79,7 +80,7 @@ class Published(WheelFact, frozen=True):
     releases: list[str] = []
 
     def encoded(self) -> bytes:
-        return _encoded(self)
+        return canonical(self)
 
 
 class Catalogue(WheelFact, frozen=True):
@@ -112,7 +113,7 @@ class Catalogue(WheelFact, frozen=True):
         return catalogue(self.package, {**known, release: set(names)})
 
     def encoded(self) -> bytes:
-        return _encoded(self)
+        return canonical(self)
 
 
 class SignatureCatalogue(WheelFact, frozen=True):
@@ -159,10 +160,10 @@ class SignatureCatalogue(WheelFact, frozen=True):
         )
 
     def encoded(self) -> bytes:
-        return _encoded(self)
+        return canonical(self)
 
 
-def _encoded(fact: WheelFact) -> bytes:
+def canonical(fact: WheelFact) -> bytes:
     """The same facts give the same bytes."""
     return msgspec.json.format(msgspec.json.encode(fact, order="sorted"), indent=1) + b"\n"
 
@@ -213,26 +214,17 @@ def spans(releases: Sequence[str], present: Sequence[bool]) -> str:
     return ",".join(found)
 
 
-TYPES: dict[str, Any] = {
-    "evidence/wheels/*.json": WheelFacts,
-    "evidence/catalogue-*.json": Catalogue,
-    "evidence/releases-*.json": Published,
-    "evidence/signatures-*.json": SignatureCatalogue,
-}
-"""Place under ``kb/`` -> type of the files there."""
-
-
-def fact_type(file: str) -> Any:
-    """Type of a JSON file by its place; None where no fact file belongs."""
-    return next((type_ for place, type_ in TYPES.items() if fnmatch(file, place)), None)
-
-
 def read(path: Path, type_: Any) -> Any:
     """One fact file. Raises DataError naming the file and what is wrong in it."""
     try:
         return msgspec.json.decode(files.content(path), type=type_)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path.name}: not a fact file: {error}") from None
+
+
+def read_all(root: Path, places: str, type_: type[FactType]) -> list[FactType]:
+    """The fact files at places under ``kb/``, by file name."""
+    return [read(path, type_) for path in sorted(root.glob(places))]
 
 
 def facts(root: Path) -> dict[str, WheelFacts]:
@@ -244,12 +236,10 @@ def facts(root: Path) -> dict[str, WheelFacts]:
 
 def catalogues(root: Path) -> dict[str, Catalogue]:
     """Catalogues by package."""
-    found: list[Catalogue] = [
-        read(path, Catalogue) for path in sorted(root.glob("evidence/catalogue-*.json"))
-    ]
-    return {each.package: each for each in found}
+    found = read_all(root, "evidence/catalogue-*.json", Catalogue)
+    return {catalogue.package: catalogue for catalogue in found}
 
 
 def published(root: Path) -> list[Published]:
     """Lists of releases, by file name."""
-    return [read(path, Published) for path in sorted(root.glob("evidence/releases-*.json"))]
+    return read_all(root, "evidence/releases-*.json", Published)

@@ -16,6 +16,7 @@ import msgspec
 
 from d9m.authoring.audit import (
     alerts,
+    compiled,
     listed,
     messages,
     names,
@@ -37,6 +38,7 @@ CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
     variables.differences,
     names.differences,
     parameters.differences,
+    compiled.differences,
     releases.differences,
 )
 

@@ -11,6 +11,7 @@ from d9m.kb.kinds import RecordKind, RecordType
 from d9m.kb.store import KnowledgeBase
 from d9m.kb.yaml_files import Records
 from d9m.model import records, wheel_facts
+from d9m.model.compiled_facts import CompiledCatalogue
 from d9m.model.versions import in_order, within
 from d9m.model.wheel_facts import Catalogue, ListedOp, Published, WheelFacts
 from d9m.model.when import Range, When, clauses
@@ -71,6 +72,7 @@ class Shipped(msgspec.Struct, frozen=True):
     packages: dict[str, dict[str, ShippedRelease]]
     catalogues: dict[str, Catalogue]
     published: list[Published]
+    compiled: list[CompiledCatalogue] = []
 
     def all(self, package: str, field: str) -> list[str]:
         """What the wheels of any release say in a field, sorted."""
@@ -100,7 +102,11 @@ def shipped(folder: Path) -> Shipped:
     for package, found in packages.items():
         ordered[package] = {version: ShippedRelease(found[version]) for version in in_order(found)}
     return Shipped(
-        sorted(facts), ordered, wheel_facts.catalogues(folder), wheel_facts.published(folder)
+        sorted(facts),
+        ordered,
+        wheel_facts.catalogues(folder),
+        wheel_facts.published(folder),
+        wheel_facts.read_all(folder, "evidence/compiled-*.json", CompiledCatalogue),
     )
 
 

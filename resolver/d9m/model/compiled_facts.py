@@ -1,0 +1,66 @@
+"""What a compiler makes of operators, from release to release: the type of
+``evidence/compiled-*.json``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from d9m.model.versions import in_order
+from d9m.model.wheel_facts import WheelFact, canonical, places, spans
+
+Effect = Literal["atomic-add", "split-scan", "tuned", "own-random"]
+"""It adds with atomics; it scans in parts that wait for each other; it takes the kernel that was
+fastest; it draws other random numbers than uncompiled code.
+"""
+
+
+class Lowering(WheelFact, frozen=True, order=True):
+    """One effect that compiling an operator has."""
+
+    op: str
+    """``index_put``, in place or not."""
+    effect: Effect
+    gate: str = ""
+    """What the compiler asks first, and leaves the effect out if it is on; empty if nothing."""
+    through: str = ""
+    """The operator that has the effect, if it is one that this one is rewritten to."""
+
+
+class CompiledCatalogue(WheelFact, frozen=True):
+    """Every effect, in the releases whose wheels were read."""
+
+    package: str
+    releases: list[str] = msgspec.field(default=[])
+    wheels: dict[str, dict[str, str]] = msgspec.field(default={})
+    """Release -> file name of the wheel -> its SHA-256."""
+    lowerings: dict[str, list[Lowering]] = msgspec.field(default={})
+    """Spans (as of `Catalogue`) -> what held in them."""
+
+    def at(self, release: str) -> set[Lowering]:
+        """What held in one release that was read."""
+        place = self.releases.index(release)
+        return {
+            lowering
+            for span, held in self.lowerings.items()
+            if place in places(self.releases, span)
+            for lowering in held
+        }
+
+    def with_release(
+        self, release: str, wheel: tuple[str, str], lowerings: set[Lowering]
+    ) -> CompiledCatalogue:
+        """The catalogue with one release read, or read anew; `wheel`: file name and SHA-256."""
+        known = {**{each: self.at(each) for each in self.releases}, release: lowerings}
+        releases = in_order(known)
+        found: dict[str, list[Lowering]] = {}
+        for lowering in sorted(set[Lowering]().union(*known.values())):
+            span = spans(releases, [lowering in known[each] for each in releases])
+            found.setdefault(span, []).append(lowering)
+        wheels = {**self.wheels, release: dict([wheel])}
+        return CompiledCatalogue(self.package, list(releases), wheels, found)
+
+    def encoded(self) -> bytes:
+        return canonical(self)
