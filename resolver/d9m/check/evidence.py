@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
+from d9m.check.judge.observe import ArmResult
 from d9m.check.report import ProbeResult, Report
 from d9m.model.runs import Observation, Run, Seen
 
@@ -14,6 +15,10 @@ SHOWN = ("default", "advised", "advised-no-fill")
 def record(report: Report, today: datetime | None = None) -> Run:
     """The run as `kb/` keeps it: no names of people, hosts or paths."""
     when = today or datetime.now(timezone.utc)
+    settings: dict[str, str] = {}
+    for setting in report.settings:
+        if setting.expected is not None:
+            settings[setting.name] = setting.expected
     return Run(
         schema_version=report.schema_version,
         tool=f"d9m {report.d9m.version}",
@@ -26,33 +31,14 @@ def record(report: Report, today: datetime | None = None) -> Run:
         container=report.host.container,
         packages=report.host.packages,
         frameworks=report.frameworks,
-        settings={
-            setting.name: setting.expected or ""
-            for setting in report.settings
-            if setting.expected is not None
-        },
+        settings=settings,
         interrupted=report.interrupted,
         observations=[_observation(probe) for probe in report.probes],
     )
 
 
 def _observation(probe: ProbeResult) -> Observation:
-    arms = {
-        name: Seen(
-            repeats=arm.repeats,
-            processes=arm.processes,
-            distinct=arm.distinct,
-            differing=arm.differing,
-            changed=round(arm.changed, 6),
-            max_ulp=arm.max_ulp,
-            seconds=_short(arm.seconds),
-            quartiles=_pair(arm.quartiles),
-            raised=arm.raised,
-            failed=arm.failed,
-        )
-        for name, arm in probe.arms.items()
-        if name in SHOWN or "=" in name
-    }
+    shown = [name for name in probe.arms if name in SHOWN or "=" in name]
     return Observation(
         probe=probe.id,
         source=probe.source,
@@ -65,8 +51,23 @@ def _observation(probe: ProbeResult) -> Observation:
         expected=probe.expected,
         kb=probe.kb,
         bounds=probe.bounds,
-        arms=arms,
+        arms={name: _seen(probe.arms[name]) for name in shown},
         cost=probe.cost,
+    )
+
+
+def _seen(arm: ArmResult) -> Seen:
+    return Seen(
+        repeats=arm.repeats,
+        processes=arm.processes,
+        distinct=arm.distinct,
+        differing=arm.differing,
+        changed=round(arm.changed, 6),
+        max_ulp=arm.max_ulp,
+        seconds=_short(arm.seconds),
+        quartiles=_pair(arm.quartiles),
+        raised=arm.raised,
+        failed=arm.failed,
     )
 
 

@@ -15,7 +15,7 @@ from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
 from d9m.check.plan.effort import Effort
 from d9m.check.plan.selection import ProbeWish, select
-from d9m.check.report import Report
+from d9m.check.report import ProbeResult, Report
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import Machine
 from d9m.check.workers.run import Plan, Readings, Watch, run
@@ -141,16 +141,12 @@ def _on(
         own = [chosen for chosen in selected if chosen.probe.framework == name]
         if own and not any(one.readings.interrupted for one in runs):
             runs.append(_run(kb, question, environment, advice, machine, own, watch))
-    broken = {
-        one.framework: one.readings.broken["default"]
-        for one in runs
-        if "default" in one.readings.broken
-    }
+    broken: list[str] = []
+    for one in runs:
+        if "default" in one.readings.broken:
+            broken.append(f"{one.framework}: {one.readings.broken['default']}")
     if len(broken) == len(runs):
-        raise AbsentError(
-            "nothing can be probed here. "
-            + "; ".join(f"{name}: {why}" for name, why in broken.items())
-        )
+        raise AbsentError(f"nothing can be probed here. {'; '.join(broken)}")
     return _report(kb, environment, advice, machine, runs)
 
 
@@ -168,25 +164,24 @@ def _report(
     )
     facts = {one.framework: one.readings.facts for one in runs}
     expected = expectations(kb, asked, [chosen.probe for one in runs for chosen in one.selected])
-    results = [
-        result
-        for one in runs
-        for result in report.results(one.selected, one.arms, one.readings, device, expected)
-    ]
-    notes = [
-        f"{one.framework}, {arm}: {why}" for one in runs for arm, why in one.readings.broken.items()
-    ]
+    results: list[ProbeResult] = []
+    notes: list[str] = []
+    left_out: dict[str, None] = {}
+    for one in runs:
+        results += report.results(one.selected, one.arms, one.readings, device, expected)
+        notes += [f"{one.framework}, {arm}: {why}" for arm, why in one.readings.broken.items()]
+        for arm in one.arms:
+            left_out.update(dict.fromkeys(arm.left_out))
     missed = trust.missed(results)
     if missed:
         results = trust.withheld(results, "the prober cannot be trusted here")
         notes.insert(
             0, f"No verdict is given, because this does not hold here: {'; '.join(missed)}"
         )
-    here = {
-        name: package.version or "?"
-        for name, package in environment.packages.items()
-        if package.origin != "wheel"
-    }
+    here: dict[str, str] = {}
+    for name, package in environment.packages.items():
+        if package.origin != "wheel":
+            here[name] = package.version or "?"
     existing = judge_existing(kb, environment, advice, machine.variables)
     return Report(
         schema_version=SCHEMA_VERSION,
@@ -198,26 +193,25 @@ def _report(
         device=device,
         frameworks=facts,
         amplified=_amplified(device) if runs else [],
-        left_out=list(
-            dict.fromkeys(text for one in runs for arm in one.arms for text in arm.left_out)
-        ),
+        left_out=list(left_out),
         notes=notes,
         interrupted=any(one.readings.interrupted for one in runs),
-        worker_seconds={
-            name: round(sum(one.readings.seconds[name] for one in runs), 1)
-            for name in ("imports", "probes", "ops")
-        },
+        worker_seconds={name: _seconds(runs, name) for name in ("imports", "probes", "ops")},
         newer=_newer(environment),
     )
 
 
+def _seconds(runs: Sequence[FrameworkRun], name: str) -> float:
+    return round(sum(one.readings.seconds[name] for one in runs), 1)
+
+
 def _newer(environment: Environment) -> dict[str, str]:
     """Packages that are newer than every release on record, with that release."""
-    return {
-        name: package.candidates.releases[-1]
-        for name, package in environment.packages.items()
-        if package.candidates.how == "newer"
-    }
+    found: dict[str, str] = {}
+    for name, package in environment.packages.items():
+        if package.candidates.how == "newer":
+            found[name] = package.candidates.releases[-1]
+    return found
 
 
 def _amplified(device: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 from collections.abc import Mapping
 from typing import Any
@@ -47,10 +48,11 @@ _UNREAD = {
 def _completed(gpus: list[Gpu], frameworks: Mapping[str, Mapping[str, Any]]) -> list[Gpu]:
     """NVML counts multiprocessors of MIG instances only; frameworks count them all."""
     counted = {facts.get("device"): facts.get("sm_count") for facts in frameworks.values()}
-    return [
-        gpu if gpu.sm_count else msgspec.structs.replace(gpu, sm_count=counted.get(gpu.name))
-        for gpu in gpus
-    ]
+    found = list(gpus)
+    for place, gpu in enumerate(gpus):
+        if not gpu.sm_count:
+            found[place] = msgspec.structs.replace(gpu, sm_count=counted.get(gpu.name))
+    return found
 
 
 def _gpus() -> tuple[list[Gpu], str | None]:
@@ -104,11 +106,8 @@ def _text(value: str | bytes) -> str:
 
 
 def _cpu() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            names = [
-                line.partition(":")[2].strip() for line in file if line.startswith("model name")
-            ]
-    except OSError:
-        names = []
-    return names[0] if names else platform.processor() or platform.machine()
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -154,11 +154,12 @@ def results(
     expected: Mapping[str, Expected],
 ) -> list[ProbeResult]:
     """One result for each probe that was begun."""
-    return [
-        _result(chosen, arms, readings, device, expected.get(chosen.probe.id))
-        for chosen in selected
-        if readings.of("default", chosen.key)
-    ]
+    found: list[ProbeResult] = []
+    for chosen in selected:
+        if readings.of("default", chosen.key):
+            claim = expected.get(chosen.probe.id)
+            found.append(_result(chosen, arms, readings, device, claim))
+    return found
 
 
 def _result(
@@ -251,11 +252,10 @@ def summary(probes: Sequence[ProbeResult]) -> Summary:
     def count(*names: Name) -> int:
         return sum(probe.verdict in names for probe in probes)
 
+    default = [probe.arms["default"] for probe in probes if "default" in probe.arms]
     return Summary(
         probed=len(probes) - count("inconclusive"),
-        nondeterministic=sum(
-            probe.arms["default"].varies for probe in probes if "default" in probe.arms
-        ),
+        nondeterministic=sum(arm.varies for arm in default),
         fixed=count("fixed-by-advice"),
         not_fixed=count("not-fixed"),
         raised=count("raises"),

@@ -60,30 +60,29 @@ def missed(probes: Sequence[ProbeResult]) -> list[str]:
 
     In float32 only: PyTorch adds other types in one thread.
     """
-    own = [
-        probe
-        for probe in probes
-        if (probe.id, probe.dtype, probe.device, probe.expected)
-        == (VARIES, "float32", "cpu", "solved")
-    ]
-    ran = [probe for probe in own if "default" in probe.arms and probe.arms["default"].repeats]
-    proved = [
-        probe
-        for probe in ran
-        if None not in (probe.proofs.control, probe.proofs.order, probe.proofs.planted)
-    ]
-    facts = [fact for probe in proved for fact in _sight(probe)]
-    return [fact.text for fact in facts if not fact.holds]
+    found: list[str] = []
+    for probe in probes:
+        if _is_expected_to_vary(probe) and _is_proved(probe):
+            found += [fact.text for fact in _sight(probe) if not fact.holds]
+    return found
+
+
+def _is_expected_to_vary(probe: ProbeResult) -> bool:
+    place = (probe.id, probe.dtype, probe.device, probe.expected)
+    return place == (VARIES, "float32", "cpu", "solved")
+
+
+def _is_proved(probe: ProbeResult) -> bool:
+    """Whether it ran, and the prober checked itself while it did."""
+    proofs = probe.proofs
+    ran = "default" in probe.arms and probe.arms["default"].repeats
+    return bool(ran) and None not in (proofs.control, proofs.order, proofs.planted)
 
 
 def withheld(probes: Sequence[ProbeResult], why: str) -> list[ProbeResult]:
     """The same probes without a verdict: what was counted stays, what it means is not known."""
-    return [
-        msgspec.structs.replace(
-            probe, verdict="inconclusive", reason=why, kb="silent", agrees_with_kb=None
-        )
-        for probe in probes
-    ]
+    unknown = {"verdict": "inconclusive", "reason": why, "kb": "silent", "agrees_with_kb": None}
+    return [msgspec.structs.replace(probe, **unknown) for probe in probes]
 
 
 def _count(differing: int, repeats: int) -> str:

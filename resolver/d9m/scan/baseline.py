@@ -44,9 +44,10 @@ def read_baseline(file: str) -> Baseline:
 
 def render_baseline(findings: Iterable[ScanFinding]) -> str:
     """The file that holds these findings, one a line."""
-    entries = sorted(
-        BaselineEntry(finding.path, finding.code, finding.fingerprint) for finding in findings
-    )
+    entries: list[BaselineEntry] = []
+    for finding in findings:
+        entries.append(BaselineEntry(finding.path, finding.code, finding.fingerprint))
+    entries.sort()
     lines = ",\n".join(f"  {msgspec.json.encode(entry).decode()}" for entry in entries)
     between = f"\n{lines}\n" if lines else ""
     return f'{{"version":{BASELINE_VERSION},"findings":[{between}]}}\n'

@@ -61,11 +61,10 @@ class Cache:
         """Write what has changed. A folder that cannot be written is left alone."""
         if not self._changed:
             return
-        kept = {
-            path: entry
-            for path, entry in sorted(self._entries.items())
-            if os.path.lexists(os.path.join(self._root, path))
-        }
+        kept: dict[str, tuple[str, bytes]] = {}
+        for path in sorted(self._entries):
+            if os.path.lexists(os.path.join(self._root, path)):
+                kept[path] = self._entries[path]
         encoded = msgspec.msgpack.encode(_Stored(self._made_by, kept))
         partial = os.path.join(self._folder, f"{_NAME}.{os.getpid()}")
         with contextlib.suppress(OSError):

@@ -30,11 +30,11 @@ def environments(project: Project) -> list[ScannedEnvironment]:
 
 def programs(project: Project) -> list[ScannedProgram]:
     """The programs that train, or that ask for something."""
-    return [
-        _program(project, program)
-        for program in project.programs
-        if project.trains(program) or project.wants_determinism(program)
-    ]
+    found: list[ScannedProgram] = []
+    for program in project.programs:
+        if project.trains(program) or project.wants_determinism(program):
+            found.append(_program(project, program))
+    return found
 
 
 def _program(project: Project, program: Program) -> ScannedProgram:
@@ -45,11 +45,10 @@ def _program(project: Project, program: Program) -> ScannedProgram:
             place = SwitchPlace(effect.path, effect.place.line, effect.setting)
             places.setdefault((effect.path, effect.place.line), place)
     seeds = sorted(seeded(project, program))
-    draws = [
-        generator.title
-        for generator in project.knowledge.generators()
-        if any(True for _each in draws_of(project, program, generator))
-    ]
+    draws: list[str] = []
+    for generator in project.knowledge.generators():
+        if next(iter(draws_of(project, program, generator)), None) is not None:
+            draws.append(generator.title)
     wants = "repeatable" if places else "seeded" if seeds else "nothing"
     return ScannedProgram(
         program.path, len(program.files), seeds, sorted(draws), list(places.values()), wants

@@ -32,19 +32,21 @@ class FixedFile(msgspec.Struct, frozen=True):
             f"a/{self.path}",
             f"b/{self.path}",
         )
-        return "".join(
-            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-            for line in lines
-        )
+        return "".join(map(_whole_line, lines))
+
+
+def _whole_line(line: str) -> str:
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def applicable(findings: Iterable[ScanFinding], unsafe: bool) -> list[ScanFinding]:
     """The findings whose fix ``--fix`` makes; with `unsafe` every one that has a fix."""
-    return [
-        finding
-        for finding in findings
-        if finding.fix is not None and finding.fix.edits and (finding.fix.safe or unsafe)
-    ]
+    found: list[ScanFinding] = []
+    for finding in findings:
+        fix = finding.fix
+        if fix is not None and fix.edits and (fix.safe or unsafe):
+            found.append(finding)
+    return found
 
 
 def fixed_files(
@@ -91,10 +93,10 @@ def _edited(text: str, groups: Sequence[Sequence[TextEdit]]) -> tuple[str, int]:
     chosen: dict[tuple[int, int], str] = {}
     count = 0
     for edits in groups:
-        places = [
-            (_offset(starts, text, edit.start), _offset(starts, text, edit.end)) for edit in edits
-        ]
-        texts = {place: edit.text for place, edit in zip(places, edits)}
+        texts: dict[tuple[int, int], str] = {}
+        for edit in edits:
+            start, end = _offset(starts, text, edit.start), _offset(starts, text, edit.end)
+            texts[start, end] = edit.text
         if all(chosen.get(place) == wanted for place, wanted in texts.items()):
             continue
         if any(_overlap(place, other) for place in texts for other in taken):

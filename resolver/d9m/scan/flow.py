@@ -272,12 +272,10 @@ class Flow:
         written = dotted(filled)
         if written is None:
             return False
-        inside = (
-            node
-            for node in ast.walk(loop)
-            if isinstance(node, ast.Assign) and dotted(node.targets[0]) == written
-        )
-        return next(inside, None) is None
+        for node in ast.walk(loop):
+            if isinstance(node, ast.Assign) and dotted(node.targets[0]) == written:
+                return False
+        return True
 
 
 def _filled(node: ast.AST) -> ast.expr | None:

@@ -51,12 +51,13 @@ def _hiding(finding: ScanFinding, comments: Sequence[Ignore]) -> tuple[Ignore, s
 
 
 def _faults(path: str, comment: Ignore, used: set[tuple[str, Ignore, str]]) -> list[ScanFinding]:
-    unknown = [word for word in comment.codes if word not in CODES and word not in FAMILIES]
-    idle = [
-        word
-        for word in comment.codes or ("",)
-        if word not in unknown and (path, comment, word) not in used
-    ]
+    unknown: list[str] = []
+    idle: list[str] = []
+    for word in comment.codes or ("",):
+        if word and word not in CODES and word not in FAMILIES:
+            unknown.append(word)
+        elif (path, comment, word) not in used:
+            idle.append(word)
     found: list[ScanFinding] = []
     for word in unknown:
         near = nearest(word, (*CODES, *FAMILIES), most=1)

@@ -34,9 +34,8 @@ class Knowledge:
         return self.kb.once("scan variables", self._variables)
 
     def _variables(self) -> dict[str, Setting]:
-        return {
-            name: setting for name, setting in self.kb.settings.items() if setting.kind == "env"
-        }
+        settings = self.kb.settings.items()
+        return {name: setting for name, setting in settings if setting.kind == "env"}
 
     def switches(self) -> dict[str, tuple[str, Solution]]:
         """Statement -> label and solution of the switch that it turns on: with it ops raise that
@@ -78,9 +77,8 @@ class Knowledge:
         if statement not in self.switches():
             return []
         solution = self.switches()[statement][1]
-        return [
-            (solution, turn) for turn in solution.settings if turn.set in self.variables and turn.to
-        ]
+        turns = [turn for turn in solution.settings if turn.set in self.variables and turn.to]
+        return [(solution, turn) for turn in turns]
 
     def generators(self) -> tuple[Generator, ...]:
         return self.kb.once("scan generators", lambda: tuple(self._generators()))

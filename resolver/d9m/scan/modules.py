@@ -23,8 +23,8 @@ class Modules:
     def imported(self, facts: FileFacts) -> list[str]:
         """The local files that a file imports, in order of path."""
         found: set[str] = set()
-        for each in facts.imports:
-            found.update(self._meant(facts.path, each.module, each.name))
+        for statement in facts.imports:
+            found.update(self._meant(facts.path, statement.module, statement.name))
         found.discard(facts.path)
         return sorted(found)
 
@@ -58,9 +58,9 @@ class Modules:
         candidates = self._by_ending.get(module, [])
         if "." not in module:
             folder = importer.rpartition("/")[0]
-            here = {f"{folder}/" if folder else "", "", "src/"}
-            endings = (f"{module}.py", f"{module}/__init__.py")
-            near = {start + ending for start in here for ending in endings}
+            near: set[str] = set()
+            for start in (f"{folder}/" if folder else "", "", "src/"):
+                near.update((f"{start}{module}.py", f"{start}{module}/__init__.py"))
             candidates = [path for path in candidates if path in near]
         return max(candidates, key=lambda path: (_shared(path, importer), -len(path)), default=None)
 

@@ -7,6 +7,7 @@ import re
 
 from d9m.scan.facts import Order
 from d9m.scan.flow import Flow, OrderKind
+from d9m.scan.names import Bound
 from d9m.scan.source import Lines
 from d9m.scan.standpoint import Standpoint
 from d9m.scan.vocabulary import Vocabulary
@@ -77,16 +78,18 @@ class OrderSources:
             return self._here.resolve(node.func) in self._vocabulary.listing_makers.names
         if isinstance(node, ast.Name):
             bound, _here = self._here.names.bindings(self._here.scope, node.id)
-            values = [each.value for each in bound if each.value is not None]
-            if any(value is not node and self._makes_folder(value) for value in values):
-                return True
-            marks = self._vocabulary.listing_makers.names
-            return any(
-                each.annotation is not None
-                and self._here.names.resolve(each.scope, each.annotation, each.line) in marks
-                for each in bound
-            )
+            return any(self._binds_folder(binding, node) for binding in bound)
         return False
+
+    def _binds_folder(self, binding: Bound, name: ast.Name) -> bool:
+        """Whether a path is assigned there, or an annotation says so."""
+        value, annotation = binding.value, binding.annotation
+        if value is not None and value is not name and self._makes_folder(value):
+            return True
+        if annotation is None:
+            return False
+        meant = self._here.names.resolve(binding.scope, annotation, binding.line)
+        return meant in self._vocabulary.listing_makers.names
 
     def _makes_folder(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Call):

@@ -44,7 +44,9 @@ class CallGraph:
         """
         found: set[Place] = set()
         called: dict[str, list[LocalCall]] = {}
-        todo = [place for path in paths for place in self._modules[path]]
+        todo: list[Place] = []
+        for path in paths:
+            todo += self._modules[path]
         while todo:
             place = todo.pop()
             if place in found:
@@ -108,9 +110,8 @@ class Program:
         function = self.files[path].scopes[scope]
         name = function.name.rpartition(".")[2]
         place = [each for each, _default in function.parameters].index(parameter)
-        return any(
-            parameter in call.asked or call.positional > place for call in self._asked.get(name, ())
-        )
+        calls = self._asked.get(name, ())
+        return any(parameter in call.asked or call.positional > place for call in calls)
 
     def makes(self, effect: Effect) -> bool:
         if not self.runs(effect.path, effect.scope):
@@ -139,8 +140,8 @@ def find_programs(
             reached = _reached(path, imported)
             near = {path, *imported[path]}
             folder = path.rpartition("/")[0]
-            near.update(each for each in reached if each.rpartition("/")[0] == folder)
-            found.append(Program(facts, [python[each] for each in reached], near, calls))
+            near.update(other for other in reached if other.rpartition("/")[0] == folder)
+            found.append(Program(facts, [python[other] for other in reached], near, calls))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -57,10 +58,10 @@ class Project:
     @functools.cached_property
     def effects(self) -> dict[str, tuple[Effect, ...]]:
         """Settings that each Python file makes."""
-        return {
-            path: tuple(effects(self.questions, self.vocabulary, facts))
-            for path, facts in self.python.items()
-        }
+        found: dict[str, tuple[Effect, ...]] = {}
+        for path, facts in self.python.items():
+            found[path] = tuple(effects(self.questions, self.vocabulary, facts))
+        return found
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:
@@ -113,9 +114,7 @@ class Project:
         whole = self.questions.world(around, packages, oldest)
         if self.questions.environment(whole) is not None:
             return whole
-        frameworks = [
-            package for package in packages if self.kb.packages[package].kind == "framework"
-        ]
+        frameworks = [name for name in packages if self.kb.packages[name].kind == "framework"]
         for package in sorted(frameworks) or sorted(packages):
             alone = self.questions.world(around, [package], oldest)
             if self.questions.environment(alone) is not None:
@@ -135,7 +134,8 @@ class Project:
     def _is_trained(self, program: Program) -> bool:
         marks = self.vocabulary.marks("trains")
         near = [program.files[path] for path in sorted(program.near)]
-        if not any(call.name in marks for facts in near for call in facts.calls):
+        calls = itertools.chain.from_iterable(facts.calls for facts in near)
+        if not any(call.name in marks for call in calls):
             return False
         imported = frozenset[str]().union(*map(self.packages, near))
         return any(self.kb.packages[package].kind == "framework" for package in imported)
@@ -143,10 +143,10 @@ class Project:
     def wants_determinism(self, program: Program) -> bool:
         """Whether a program turns a deterministic switch on."""
         switches = self.knowledge.switches()
-        return any(
-            effect.setting in switches and effect.value not in ("False", "0", "None")
-            for effect in program.effects
-        )
+        for effect in program.effects:
+            if effect.setting in switches and effect.value not in ("False", "0", "None"):
+                return True
+        return False
 
     def switch_for(self, program: Program) -> str | None:
         """The statement of the switch that a program could turn on."""

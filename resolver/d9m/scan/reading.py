@@ -207,9 +207,9 @@ class Reader:
         self.visit(node.generators[0].iter)
         names: set[str] = set()
         for generator in node.generators:
-            names.update(
-                part.id for part in ast.walk(generator.target) if isinstance(part, ast.Name)
-            )
+            for part in ast.walk(generator.target):
+                if isinstance(part, ast.Name):
+                    names.add(part.id)
         self.here.shadows.append(names)
         for place, generator in enumerate(node.generators):
             if place:

@@ -74,11 +74,10 @@ class Recorder:
 
     def _keep(self, node: ast.Call, name: str, receiver: str = "", kind: str = "") -> None:
         positional = tuple(literal(part) or stand_in(part) for part in node.args)
-        keywords = {
-            part.arg: literal(part.value) or stand_in(part.value)
-            for part in node.keywords
-            if part.arg is not None
-        }
+        keywords: dict[str, str] = {}
+        for part in node.keywords:
+            if part.arg is not None:
+                keywords[part.arg] = literal(part.value) or stand_in(part.value)
         if any(part.arg is None for part in node.keywords):
             positional = (*positional, "*rest")
         if not kind and node.args and name[0] != ".":
@@ -132,12 +131,11 @@ class Recorder:
                     self._makers(bound[0].value, found, depth + 2)
 
     def _called(self, node: ast.Call, last: str) -> None:
-        asked = [
-            part.arg
-            for part in node.keywords
-            if part.arg is not None
-            and not (isinstance(part.value, ast.Constant) and not part.value.value)
-        ]
+        asked: list[str] = []
+        for part in node.keywords:
+            is_refused = isinstance(part.value, ast.Constant) and not part.value.value
+            if part.arg is not None and not is_refused:
+                asked.append(part.arg)
         self.called.append(self._local(last, tuple(asked), len(node.args)))
 
     def _handed_on(self, node: ast.expr) -> None:

@@ -29,11 +29,10 @@ def judge(
     found: list[ScanFinding] = []
     for rule in RULES:
         found += rule.findings(project)
-    unreadable = [
-        UnreadableFile(facts.path, facts.unreadable)
-        for facts in project.files.values()
-        if facts.unreadable
-    ]
+    unreadable: list[UnreadableFile] = []
+    for facts in project.files.values():
+        if facts.unreadable:
+            unreadable.append(UnreadableFile(facts.path, facts.unreadable))
     return Scanned(
         d9m=Tool(about.__version__, kb.meta.date),
         root=root,

@@ -78,12 +78,10 @@ def scan(
     if baseline is not None:
         new, known, gone = split_known(kept, baseline)
     shown = [finding for finding in new if request.hints or finding.severity != "hint"]
-    by_comment = [
-        msgspec.structs.replace(one, finding=finding)
-        for one, finding in zip(
-            hidden.hidden, _finished(walked, reads, [one.finding for one in hidden.hidden])
-        )
-    ]
+    finished = _finished(walked, reads, [one.finding for one in hidden.hidden])
+    by_comment: list[Suppressed] = []
+    for one, finding in zip(hidden.hidden, finished):
+        by_comment.append(msgspec.structs.replace(one, finding=finding))
     report = ScanReport(
         schema_version=scanned.schema_version,
         d9m=scanned.d9m,
@@ -108,11 +106,10 @@ def scan(
 
 
 def _walk(request: ScanRequest, configuration: Configuration) -> Walk:
-    paths = request.paths or tuple(
-        os.path.relpath(os.path.join(configuration.folder, path)) for path in configuration.paths
-    )
+    folder = configuration.folder
+    configured = tuple(os.path.relpath(os.path.join(folder, path)) for path in configuration.paths)
     return walk(
-        paths or (".",),
+        request.paths or configured or (".",),
         exclude=configuration.exclude,
         exclude_from=configuration.folder,
         tests=request.tests,
@@ -147,10 +144,11 @@ def _chosen(
     found: list[ScanFinding] = []
     for finding in findings:
         below = os.path.relpath(os.path.join(root, finding.path), configuration.folder)
-        ignored = names(ignore, finding) or any(
-            names(codes, finding) and fits(below, pattern)
-            for pattern, codes in configuration.per_file_ignores
-        )
+        here = [*ignore]
+        for pattern, codes in configuration.per_file_ignores:
+            if fits(below, pattern):
+                here += codes
+        ignored = names(here, finding)
         if ignored or (select and not names(select, finding)):
             continue
         severity = configuration.severity.get(finding.code)
@@ -190,8 +188,9 @@ def _jobs(reads: Sequence[FileRead]) -> list[str]:
 def _starts(launch: Launch, code: Iterable[str]) -> bool:
     """Whether a launch may mean one of these files."""
     module = launch.module.replace(".", "/")
-    wanted = [launch.path] if launch.path else [f"{module}.py", f"{module}/__main__.py"]
-    return any(f"/{path}".endswith(f"/{name}") for path in code for name in wanted)
+    wanted = (f"/{module}.py", f"/{module}/__main__.py")
+    endings = (f"/{launch.path}",) if launch.path else wanted
+    return any(f"/{path}".endswith(endings) for path in code)
 
 
 def _why_unread(path: str, reads: Sequence[FileRead]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -170,12 +170,12 @@ def _inside(kb: KnowledgeBase, image: StatedImage, path: str) -> dict[str, State
     if known is None:
         return {}
     held = kb.once(("contents", image.reference), lambda: contents(kb, known))
-    said_in = f"{path}:{image.line}"
-    return {
-        name: StatedVersion(_newest(installed), "pinned", said_in)
-        for name, installed in held.items()
-        if name not in kb.meta.platforms
-    }
+    found: dict[str, StatedVersion] = {}
+    for name, installed in held.items():
+        if name not in kb.meta.platforms:
+            version = _newest(installed)
+            found[name] = StatedVersion(version, "pinned", f"{path}:{image.line}")
+    return found
 
 
 def _newest(installed: Installed) -> str | None:
@@ -184,20 +184,20 @@ def _newest(installed: Installed) -> str | None:
 
 
 def _known_image(kb: KnowledgeBase, reference: str) -> Image | None:
-    families = kb.once(
-        "image words",
-        lambda: {
-            word.rpartition("/")[2]
-            for family, packages in kb.meta.images.items()
-            for word in (family, *packages, kb.packages[packages[0]].repository or family)
-        },
-    )
+    families = kb.once("image words", lambda: set(_image_words(kb)))
     if reference.rpartition(":")[0].rpartition("/")[2].lower() not in families:
         return None
     try:
         return find_image(kb, reference)
     except UsageError:
         return None
+
+
+def _image_words(kb: KnowledgeBase) -> Iterator[str]:
+    """Last parts of the names by which somebody may call an image."""
+    for family, packages in kb.meta.images.items():
+        for word in (family, *packages, kb.packages[packages[0]].repository or family):
+            yield word.rpartition("/")[2]
 
 
 def _container(
@@ -207,12 +207,12 @@ def _container(
 ) -> str | None:
     """The image whose packages are the ones that count."""
     for said_in, reference in containers.items():
-        held = [
-            name
-            for name, statements in stated.items()
-            if any(statement.version.said_in == said_in for statement in statements)
-        ]
-        if all(packages[name].said_in == said_in for name in held):
+        others: set[str] = set()
+        for name, statements in stated.items():
+            is_held = any(statement.version.said_in == said_in for statement in statements)
+            if is_held and packages[name].said_in != said_in:
+                others.add(name)
+        if not others:
             return reference
     return None
 
@@ -244,11 +244,8 @@ def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> Surrounding
 
 def _overridden(own: Surrounding, given: Surrounding) -> Surrounding:
     """What is given wins; an image that it contradicts is forgotten."""
-    agrees = all(
-        own.packages[name].version == version.version
-        for name, version in given.packages.items()
-        if name in own.packages
-    )
+    shared = own.packages.keys() & given.packages.keys()
+    agrees = all(own.packages[name].version == given.packages[name].version for name in shared)
     return Surrounding(
         own.folder,
         {**own.packages, **given.packages},

@@ -47,25 +47,20 @@ class Vocabulary:
         self.makers = self.marks("makers")
         self.reseeds = self.marks("reseeds")
         self.chance = self.marks("chance")
-        self.maker_parameters = {
-            name: parameter
-            for marks in kb.code.values()
-            for name, parameter in marks.makers.items()
-        }
+        self.maker_parameters: dict[str, str] = {}
+        for marks in kb.code.values():
+            self.maker_parameters.update(marks.makers)
         self._marked = [
-            self.marks(field)
-            for field in (
-                "seeds",
-                "draws",
-                "makers",
-                "reseeds",
-                "chance",
-                "completions",
-                "starts_process",
-                "trains",
-                "no_gradients",
-                "order_bound",
-            )
+            self.seeds,
+            self.marks("draws"),
+            self.makers,
+            self.reseeds,
+            self.chance,
+            self.completions,
+            self.marks("starts_process"),
+            self.marks("trains"),
+            self.no_gradients,
+            self.order_bound,
         ]
         self._own_methods = self.marks("own_methods")
         self._kept: dict[str, bool] = {}

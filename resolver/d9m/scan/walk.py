@@ -102,10 +102,10 @@ def walk(
 def _root(paths: Sequence[str]) -> str:
     """The current folder if all paths are in it; else the folder that they share."""
     here = os.path.realpath(".")
-    folders = [
-        os.path.realpath(path) if os.path.isdir(path) else os.path.dirname(os.path.realpath(path))
-        for path in paths
-    ]
+    folders: list[str] = []
+    for path in paths:
+        place = os.path.realpath(path)
+        folders.append(place if os.path.isdir(path) else os.path.dirname(place))
     try:
         shared = os.path.commonpath(folders)
     except ValueError:
@@ -221,14 +221,14 @@ def run_git(folder: str, *words: str) -> str | None:
     return os.fsdecode(done.stdout) if done.returncode == 0 else None
 
 
+def _is_venv(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
+
+
 def _listed_by_folder(top: str) -> Iterator[str]:
     for folder, folders, files in os.walk(top):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not _is_skipped(name)
-            and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
-        )
+        read = [name for name in folders if not _is_skipped(name)]
+        folders[:] = sorted(name for name in read if not _is_venv(os.path.join(folder, name)))
         for name in sorted(files):
             yield os.path.join(folder, name)
 
@@ -255,14 +255,9 @@ def _shown(
 ) -> frozenset[str] | None:
     folders = [_inside(root, os.path.realpath(path)) for path in paths if os.path.isdir(path)]
     if changed is not None:
+        starts = tuple("" if folder == "." else f"{folder}/" for folder in folders)
         differing = changed_files(root, changed)
-        under = {
-            path
-            for path in differing
-            if path in named
-            or any(folder == "." or path.startswith(f"{folder}/") for folder in folders)
-        }
-        return frozenset(under)
+        return frozenset(path for path in differing if path in named or path.startswith(starts))
     return frozenset(named) if named and not folders else None
 
 

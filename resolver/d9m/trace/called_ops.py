@@ -79,9 +79,8 @@ def _kind(site: Site, arguments: str) -> CallKind:
 
 def _environment(kb: KnowledgeBase, header: StreamHeader) -> Environment:
     """What the program ran on."""
-    packages = tuple(
-        (name, version) for name, version in header.packages.items() if name in kb.meta.prefixes
-    )
+    known = [name for name in header.packages if name in kb.meta.prefixes]
+    packages = tuple((name, header.packages[name]) for name in known)
     return describe(kb, Setup(packages, device=(header.device or "cpu").partition(":")[0]))
 
 

@@ -52,12 +52,9 @@ def _mattering(process: ComparedProcess) -> set[int]:
     suspects = process.trail.suspects
     cut = min(process.a.step, process.b.step)
     found = suspects.mattering(not process.trail.learned.recorded)
-    if not process.complete:
-        found |= {
-            number
-            for number, suspect in enumerate(suspects)
-            if suspect.step >= cut and suspect.kind != "structure"
-        }
+    for number, suspect in enumerate(() if process.complete else suspects):
+        if suspect.step >= cut and suspect.kind != "structure":
+            found.add(number)
     found -= {number for number in found if suspects[number].moved}
     named = found - suspects.numbers(("state",))
     follows_ops = process.a.header.level == "op"
@@ -111,10 +108,9 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
     drawn = suspect.may_follow & process.trail.suspects.numbers(DRAWS)
     if suspect.kind not in PYTHON_VARIES or drawn:
         return []
-    hints = [
-        f"{GENERATORS[name]} was in another state in each run, from the start on."
-        for name in process.trail.generators.unseeded
-    ]
+    hints: list[str] = []
+    for name in process.trail.generators.unseeded:
+        hints.append(f"{GENERATORS[name]} was in another state in each run, from the start on.")
     if process.a.header.hashseed is None and suspect.kind != "data-content":
         hints.append("PYTHONHASHSEED is not set: sets of strings have another order in each run.")
     return hints
@@ -132,18 +128,12 @@ def _merged(matter: Sequence[_Told]) -> list[Cause]:
         else:
             numbers[told.process, told.number] = alike
             kept[alike] = _joined(kept[alike], told.cause)
-    place = {process: told.process for told in matter for process in (told.cause.process,)}
-    return [
-        msgspec.structs.replace(
-            cause,
-            may_follow=[
-                numbers[place[cause.process], number]
-                for number in cause.may_follow
-                if (place[cause.process], number) in numbers
-            ],
-        )
-        for cause in kept
-    ]
+    place = {told.cause.process: told.process for told in matter}
+    for at, cause in enumerate(kept):
+        follows = [(place[cause.process], number) for number in cause.may_follow]
+        known = [numbers[suspect] for suspect in follows if suspect in numbers]
+        kept[at] = msgspec.structs.replace(cause, may_follow=known)
+    return kept
 
 
 def _alike(one: Cause, other: Cause) -> bool:

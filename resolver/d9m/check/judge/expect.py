@@ -33,13 +33,17 @@ def expectations(kb: KnowledgeBase, asked: Setup, probes: Sequence[Probe]) -> di
     out.
     """
     items = list(dict.fromkeys(probe.item for probe in probes))
+    answers: dict[str, OpAnswer | None]
     try:
         answers = dict(zip(items, advise(kb, asked, items).ops))
     except UsageError:
-        answers = {item: found for item in items if (found := _alone(kb, asked, item)) is not None}
-    return {
-        probe.id: _claim(probe, answers[probe.item]) for probe in probes if probe.item in answers
-    }
+        answers = {item: _alone(kb, asked, item) for item in items}
+    found: dict[str, Expected] = {}
+    for probe in probes:
+        answer = answers.get(probe.item)
+        if answer is not None:
+            found[probe.id] = _claim(probe, answer)
+    return found
 
 
 def _alone(kb: KnowledgeBase, asked: Setup, item: str) -> OpAnswer | None:

@@ -141,21 +141,21 @@ def framework_named(kb: KnowledgeBase, text: str) -> str:
 @functools.cache
 def probes(framework: str) -> tuple[Probe, ...]:
     """All probes of a framework, a family after the other."""
-    files = sorted(_folder(framework).iterdir(), key=lambda file: file.name)
-    families = {
-        file.name[:-5]: file for file in files if file.name.endswith(".yaml") and file.name != ABOUT
-    }
-    return tuple(
-        probe
-        for name, file in families.items()
-        for probe in family(framework, name, file.read_text("utf-8"))
-    )
+    found: list[Probe] = []
+    for file in sorted(_folder(framework).iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".yaml") and file.name != ABOUT:
+            found += family(framework, file.name.removesuffix(".yaml"), file.read_text("utf-8"))
+    return tuple(found)
 
 
 def exercised() -> set[str]:
     """Ids of the records that some probe exercises."""
-    every = (probe for name in FRAMEWORKS for probe in (*probes(name), *collectives(name)))
-    return {probe.source for probe in every if probe.source is not None}
+    found: set[str] = set()
+    for name in FRAMEWORKS:
+        for probe in (*probes(name), *collectives(name)):
+            if probe.source is not None:
+                found.add(probe.source)
+    return found
 
 
 def _folder(framework: str) -> Traversable:
@@ -169,12 +169,11 @@ def about(framework: str) -> About:
 
 def family(framework: str, name: str, text: str) -> list[Probe]:
     """The probes of one file. Raises msgspec.ValidationError for one that is not a probe."""
-    return [
-        msgspec.convert(
-            {**fields, "id": f"{framework}/{probe}", "family": name}, Probe, strict=False
-        )
-        for probe, fields in _loaded(text).items()
-    ]
+    found: list[Probe] = []
+    for probe, fields in _loaded(text).items():
+        named = {**fields, "id": f"{framework}/{probe}", "family": name}
+        found.append(msgspec.convert(named, Probe, strict=False))
+    return found
 
 
 @functools.cache
@@ -185,14 +184,11 @@ def collectives(framework: str) -> tuple[Collective, ...]:
     file = _folder(framework) / "together" / "collective.yaml"
     if not file.is_file():
         return ()
-    return tuple(
-        msgspec.convert(
-            {**fields, "id": f"{framework}/{probe}", "family": "collective"},
-            Collective,
-            strict=False,
-        )
-        for probe, fields in _loaded(file.read_text("utf-8")).items()
-    )
+    found: list[Collective] = []
+    for probe, fields in _loaded(file.read_text("utf-8")).items():
+        named = {**fields, "id": f"{framework}/{probe}", "family": "collective"}
+        found.append(msgspec.convert(named, Collective, strict=False))
+    return tuple(found)
 
 
 def together(framework: str) -> Together:

@@ -34,11 +34,11 @@ def select(
         here = named(kb, environment, here, wish.ops)
     elif wish.quick:
         here = [probe for probe in here if probe.quick]
-    return [
-        Selected(probe, dtype)
-        for probe in here
-        for dtype in (probe.dtypes if wish.full else probe.dtypes[:1])
-    ]
+    found: list[Selected] = []
+    for probe in here:
+        dtypes = probe.dtypes if wish.full else probe.dtypes[:1]
+        found += [Selected(probe, dtype) for dtype in dtypes]
+    return found
 
 
 def named(
@@ -50,14 +50,13 @@ def named(
     for item in items:
         query = op_syntax.parse(item)
         meant = [] if "/" in query.name else _ops(kb, environment, query)
-        own = [
-            probe
-            for probe in probes
-            if _is_named(probe, query) or _is_meant(probe, ops[probe.id], meant)
-        ]
+        own: dict[str, Probe] = {}
+        for probe in probes:
+            if _is_named(probe, query) or _is_meant(probe, ops[probe.id], meant):
+                own[probe.id] = probe
         if not own:
             raise _unknown(probes, item, query, meant)
-        found.update((probe.id, probe) for probe in own)
+        found.update(own)
     return list(found.values())
 
 
@@ -80,13 +79,13 @@ def _is_named(probe: Probe, query: Query) -> bool:
 
 def _is_meant(probe: Probe, own: Sequence[OpCall], meant: Sequence[OpCall]) -> bool:
     """Whether one of the ops that are meant is the op of the probe, called so."""
-    return any(
-        op.name == other.name
-        and _agree(other.arguments, op.arguments)
-        and probe.direction in op.directions
-        for op in meant
-        for other in own
-    )
+    for op in meant:
+        if probe.direction not in op.directions:
+            continue
+        for other in own:
+            if op.name == other.name and _agree(other.arguments, op.arguments):
+                return True
+    return False
 
 
 def _agree(own: dict[str, str], asked: dict[str, str]) -> bool:

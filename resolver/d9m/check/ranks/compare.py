@@ -69,19 +69,23 @@ def compare(first: Report, second: Report, files: tuple[str, str]) -> ReportComp
 
 
 def _machine(report: Report) -> dict[str, Any]:
-    facts = {
-        f"{name} {key}": value
-        for name, own in report.frameworks.items()
-        for key, value in own.items()
-    }
     gpus = ", ".join(f"{gpu.name} driver {gpu.driver}" for gpu in report.host.gpus)
     return {
         "cpu": report.host.cpu,
         "gpus": gpus,
         "device": report.device,
         **report.host.packages,
-        **facts,
+        **_facts(report),
     }
+
+
+def _facts(report: Report) -> dict[str, Any]:
+    """What the frameworks say of themselves: ``torch cuda`` -> ``12.4``."""
+    found: dict[str, Any] = {}
+    for name, own in report.frameworks.items():
+        for key, value in own.items():
+            found[f"{name} {key}"] = value
+    return found
 
 
 def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
@@ -107,11 +111,7 @@ def odd(reports: Sequence[Report]) -> list[OddResult]:
 
 def _device(report: Report) -> dict[str, Any]:
     """What has to be the same for two devices to be twins; GPUs may sit in different machines."""
-    facts = {
-        f"{name} {key}": repr(value)
-        for name, own in report.frameworks.items()
-        for key, value in own.items()
-    }
+    facts = {name: repr(value) for name, value in _facts(report).items()}
     return {
         "device": report.device,
         **facts,
@@ -123,11 +123,10 @@ def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[OddResult]
     results: dict[tuple[str, str, str], dict[int, str | None]] = {}
     for rank in ranks:
         for probe in reports[rank].probes:
-            for arm in ARMS:
-                if arm in probe.arms and not probe.arms[arm].raised and not probe.arms[arm].failed:
-                    results.setdefault((probe.id, probe.dtype, arm), {})[rank] = probe.arms[
-                        arm
-                    ].digest
+            for name in ARMS:
+                arm = probe.arms.get(name)
+                if arm is not None and not arm.raised and not arm.failed:
+                    results.setdefault((probe.id, probe.dtype, name), {})[rank] = arm.digest
     for place, digests in results.items():
         groups: dict[str | None, list[int]] = {}
         for rank, digest in digests.items():

@@ -80,16 +80,8 @@ def unite(
             "left alone"
         )
         return msgspec.structs.replace(own, notes=[*own.notes, note]) if rank.number == 0 else None
-    every = [
-        collective
-        for collective in catalogue.collectives(FRAMEWORK)
-        if own.device in collective.devices
-    ]
-    chosen = [
-        Selected(collective, collective.dtypes[0])
-        for collective in every
-        if collective.ranks <= rank.size
-    ]
+    every = [probe for probe in catalogue.collectives(FRAMEWORK) if own.device in probe.devices]
+    chosen = [Selected(probe, probe.dtypes[0]) for probe in every if probe.ranks <= rank.size]
     several = arms.arms(
         kb,
         environment,

@@ -90,9 +90,8 @@ class Worker:
         own = os.environ if launcher.variables is None else launcher.variables
         if launcher.local:
             job = msgspec.structs.replace(job, parent=os.getpid())
-            variables = {
-                name: value for name, value in own.items() if name not in job.unset
-            } | job.env
+            kept = {name: value for name, value in own.items() if name not in job.unset}
+            variables = kept | job.env
         self._token = job.token
         self._tail = b""
         try:
@@ -110,8 +109,9 @@ class Worker:
         self._lines: queue.Queue[str | None] = queue.Queue()
         text = program(job).encode()
         self._threads = [
-            threading.Thread(target=work, args=given, daemon=True)
-            for work, given in ((self._feed, (text,)), (self._read, ()), (self._keep, ()))
+            threading.Thread(target=self._feed, args=(text,), daemon=True),
+            threading.Thread(target=self._read, daemon=True),
+            threading.Thread(target=self._keep, daemon=True),
         ]
         for thread in self._threads:
             thread.start()

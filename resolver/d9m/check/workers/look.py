@@ -35,18 +35,14 @@ class Machine(msgspec.Struct, frozen=True):
 
 def look(kb: KnowledgeBase, launcher: Launcher) -> Machine:
     """Raises AbsentError where nothing answers."""
-    packages = dict(kb.packages.items())
-    settings = [name for name, setting in kb.settings.items() if setting.kind == "env"]
-    job = SurveyJob(
-        distributions=sorted(
-            {name for package in packages.values() for name in package.distributions}
-        ),
-        variables=[
-            *settings,
-            *(package.variable for package in packages.values() if package.variable),
-        ],
-        drivers=[path for paths in DRIVERS.values() for path in paths],
-    )
+    distributions: set[str] = set()
+    variables = [name for name, setting in kb.settings.items() if setting.kind == "env"]
+    for package in kb.packages.values():
+        distributions.update(package.distributions)
+        if package.variable:
+            variables.append(package.variable)
+    drivers = [path for paths in DRIVERS.values() for path in paths]
+    job = SurveyJob(distributions=sorted(distributions), variables=variables, drivers=drivers)
     why = "it ended without an answer"
     for event in events(launcher, job, threading.Event()):
         if isinstance(event, Survey):
@@ -74,16 +70,9 @@ def _asked(
     inside = describe(kb, Setup(container=container)).packages if container else {}
     found: list[tuple[str, str | None]] = []
     for name in kb.packages:
-        version = next(
-            (
-                versions[distribution]
-                for distribution in kb.packages[name].distributions
-                if distribution in versions
-            ),
-            None,
-        )
-        if version is not None and name not in inside:
-            found.append((name, version))
+        installed = [text for text in kb.packages[name].distributions if text in versions]
+        if installed and name not in inside:
+            found.append((name, versions[installed[0]]))
     if found or container:
         found.append(("python", python))
     return Setup(_placeable(kb, found), container)

@@ -35,10 +35,11 @@ def find(pid: int, root: Path = Path("/proc")) -> RunningProcess:
         raise AbsentError(
             f"process {pid} does not let its environment be read: it is another user's"
         ) from None
-    pairs = (
-        item.decode("utf-8", "replace").partition("=") for item in environment.split(b"\0") if item
-    )
-    variables = {name: value for name, _equals, value in pairs}
+    variables: dict[str, str] = {}
+    for item in environment.decode("utf-8", "replace").split("\0"):
+        if item:
+            name, _equals, value = item.partition("=")
+            variables[name] = value
     return RunningProcess(
         variables, _python(command.split(b"\0")[0].decode("utf-8", "replace"), variables, folder)
     )

@@ -125,11 +125,10 @@ class _Run:
 
     def perform(self, task: _Task) -> None:
         found = self.found.setdefault((task.arm.name, task.replica), {})
-        exercises = [
-            selected.exercise(task.rungs[selected.key])
-            for selected in self.plan.selected
-            if selected.key in task.rungs and not self._is_lost(task.arm.name, selected.key)
-        ]
+        exercises: list[Exercise] = []
+        for selected in self.plan.selected:
+            if selected.key in task.rungs and not self._is_lost(task.arm.name, selected.key):
+                exercises.append(selected.exercise(task.rungs[selected.key]))
         if not exercises:
             return
         for event in events(self.plan.launcher, self._job(task, exercises), self.stopped):
@@ -216,22 +215,21 @@ class _Run:
         so.
         """
         found = self.found.get((first.arm.name, first.replica), {})
+        rungs = {key: ladder[:1] for key, ladder in first.rungs.items()}
         for key, reading in found.items():
             if len(first.rungs[key]) > 1:
                 found[key] = msgspec.structs.replace(reading, chosen=True)
-        return {
-            key: [found[key].rung] if key in found and found[key].rung else ladder[:1]
-            for key, ladder in first.rungs.items()
-        }
+            if reading.rung:
+                rungs[key] = [reading.rung]
+        return rungs
 
     def undecided(self) -> set[str]:
         """Probes that differ by default and not with the advice, but too rarely to say that the
         advice did it.
         """
         seen = self.readings()
-        return {
-            selected.key for selected in self.plan.selected if _is_undecided(seen, selected.key)
-        }
+        keys = (selected.key for selected in self.plan.selected)
+        return {key for key in keys if _is_undecided(seen, key)}
 
     def readings(self, interrupted: bool = False) -> Readings:
         by_arm: dict[str, dict[str, list[Reading]]] = {}

@@ -117,8 +117,8 @@ class Inputs:
 
 def _product(shape):
     count = 1
-    for each in shape:
-        count *= each
+    for size in shape:
+        count *= size
     return count
 
 
@@ -310,8 +310,8 @@ class Prober:
             if before_import != early:
                 continue
             try:
-                for each in imports:
-                    exec(each, self.scope)
+                for line in imports:
+                    exec(line, self.scope)
             except ImportError:
                 continue  # a seed of a library that is not here
             exec(text, self.scope)
@@ -562,10 +562,9 @@ def meet(job, tell):
         tell({"event": "start", "key": probe["key"]})
         group.say(probe["key"], json.dumps(within(job["limit"], prober, probe)))
     if group.rank == 0:
-        readings = {
-            each["key"]: [json.loads(text) for text in group.heard(each["key"])]
-            for each in job["probes"]
-        }
+        readings = {}
+        for probe in job["probes"]:
+            readings[probe["key"]] = list(map(json.loads, group.heard(probe["key"])))
         tell({"event": "group", "reports": group.heard("report"), "readings": readings})
     group.leave()
     tell({"event": "end"})

@@ -33,10 +33,12 @@ class Job(msgspec.Struct, frozen=True):
 
 def joined(jobs: Sequence[Job]) -> Job:
     """Several parts of one file as one."""
-    return Job(
-        tuple(variable for job in jobs for variable in job.variables),
-        tuple(launch for job in jobs for launch in job.launches),
-    )
+    variables: list[EnvironmentWrite] = []
+    launches: list[Launch] = []
+    for job in jobs:
+        variables += job.variables
+        launches += job.launches
+    return Job(tuple(variables), tuple(launches))
 
 
 def read_shell(text: str, first_line: int = 1, first_column: int = 1) -> Job:
@@ -56,11 +58,11 @@ def read_one_shot(text: str, first_line: int = 1, first_column: int = 1) -> Job:
     job = read_shell(text, first_line, first_column)
     if job.launches:
         return job
-    lost = [
-        msgspec.structs.replace(variable, how="lost") if variable.how == "exported" else variable
-        for variable in job.variables
-    ]
-    return Job(tuple(lost), ())
+    variables = list(job.variables)
+    for place, variable in enumerate(variables):
+        if variable.how == "exported":
+            variables[place] = msgspec.structs.replace(variable, how="lost")
+    return Job(tuple(variables), ())
 
 
 class _Script:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Collection, Iterator, Mapping
 
 from d9m.model.advice import SourceAnswer
+from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, Severity, Spot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
@@ -106,17 +108,10 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
     switches = project.knowledge.switches()
     spoken: set[tuple[str, int]] = set()
     for program in project.programs:
-        if not project.trains(program) or any(
-            effect.setting in switches for path in program.files for effect in project.effects[path]
-        ):
+        made = itertools.chain.from_iterable(project.effects[path] for path in program.files)
+        if not project.trains(program) or any(effect.setting in switches for effect in made):
             continue
-        flags = [
-            effect
-            for effect in program.effects
-            if effect.assignment is not None
-            and effect.value == "True"
-            and effect.value in wanted.get(effect.setting, ())
-        ]
+        flags = [effect for effect in program.effects if _is_good_flag(effect, wanted)]
         if not flags or (flags[0].path, flags[0].place.line) in spoken:
             continue
         left = _left_by(project, program, flags[0].setting)
@@ -156,13 +151,22 @@ def _varies_by_itself(project: Project, source: SourceAnswer) -> bool:
     return source.default == "nondeterministic" and not source.when and mechanism == _OFTEN
 
 
+def _is_good_flag(effect: Effect, wanted: Mapping[str, Collection[str]]) -> bool:
+    """Whether a statement assigns the True that some solution asks for."""
+    if effect.assignment is None or effect.value != "True":
+        return False
+    return effect.value in wanted.get(effect.setting, ())
+
+
 def _needs_switch(project: Project, source: SourceAnswer, setting: str) -> bool:
     labels = {label for label, _solution in project.knowledge.switches().values()}
-    named = {label for either in source.alternatives for label in either}
+    named = set[str]().union(*source.alternatives)
     if not _varies_by_itself(project, source) or not named & labels:
         return False
-    solutions = [project.kb.solution(label)[1] for label in sorted(named)]
-    return not any(turn.name == setting for solution in solutions for turn in solution.settings)
+    for label in named:
+        if any(turn.name == setting for turn in project.kb.solution(label)[1].settings):
+            return False
+    return True
 
 
 CUDNN_FLAG_ALONE = ScanRule(

@@ -87,13 +87,8 @@ _OFF = frozenset(("False",))
 def _check_benchmark(project: Project) -> Iterator[Objection]:
     wanted = project.knowledge.wanted()
     for path, made in project.effects.items():
-        turned = [
-            effect
-            for effect in made
-            if effect.setting in wanted
-            and effect.value is not None
-            and effect.setting not in project.knowledge.variables
-        ]
+        statements = wanted.keys() - project.knowledge.variables.keys()
+        turned = [one for one in made if one.setting in statements and one.value is not None]
         for effect in turned:
             off = wanted[effect.setting] == _OFF
             if effect.assignment is None or not off or effect.value in _OFF:

@@ -96,15 +96,12 @@ def _placed(
 ) -> tuple[StatedPackage, ...]:
     """The packages of a file, each with the line that names it."""
     lines = _first_lines(text)
-    return tuple(
-        StatedPackage(
-            name,
-            version,
-            lines.get(_spelled(name), 1),
-            strength_of(version) if version is None or strength is None else strength,
-        )
-        for name, version in pairs
-    )
+    found: list[StatedPackage] = []
+    for name, version in pairs:
+        line = lines.get(_spelled(name), 1)
+        own = strength_of(version) if version is None or strength is None else strength
+        found.append(StatedPackage(name, version, line, own))
+    return tuple(found)
 
 
 def _first_lines(text: str) -> dict[str, int]:

@@ -37,13 +37,9 @@ class Framework:
         """What this build is and where it runs, as far as it says."""
         found = {"framework": "tensorflow", "version": str(tf.__version__), "threads": self.threads}
         build = getattr(getattr(tf, "sysconfig", None), "get_build_info", dict)()
-        found.update(
-            {
-                name: str(build[key])
-                for name, key in (("cuda", "cuda_version"), ("cudnn", "cudnn_version"))
-                if key in build
-            }
-        )
+        for name in ("cuda", "cudnn"):
+            if name + "_version" in build:
+                found[name] = str(build[name + "_version"])
         if self.device != "cpu":
             told = getattr(
                 tf.config.experimental,

@@ -23,12 +23,10 @@ class Framework:
 
     @staticmethod
     def _there(device):
-        places = getattr(torch, device, None), getattr(torch.backends, device, None)
-        return any(
-            each.is_available()
-            for each in places
-            if each is not None and hasattr(each, "is_available")
-        )
+        for place in (getattr(torch, device, None), getattr(torch.backends, device, None)):
+            if place is not None and hasattr(place, "is_available") and place.is_available():
+                return True
+        return False
 
     def facts(self):
         """What this build is and where it runs, as far as it says."""
@@ -80,9 +78,9 @@ class Framework:
 
     def filled(self, module, place):
         """A module with the same weights everywhere, in the case's type and place."""
-        for number, each in enumerate(module.parameters()):
-            steps = torch.arange(each.numel(), dtype=torch.int64) * 7919 + 104729 * (number + 1)
-            each.data = place(((steps % 2001).double() / 8192.0 - 0.12207).reshape(each.shape))
+        for number, weight in enumerate(module.parameters()):
+            steps = torch.arange(weight.numel(), dtype=torch.int64) * 7919 + 104729 * (number + 1)
+            weight.data = place(((steps % 2001).double() / 8192.0 - 0.12207).reshape(weight.shape))
         return module
 
     def take(self, value, order, dim):
@@ -91,11 +89,10 @@ class Framework:
     def parts(self, value):
         if torch.is_tensor(value):
             return [value]
-        return (
-            [part for each in value for part in self.parts(each)]
-            if isinstance(value, (tuple, list))
-            else []
-        )
+        found = []
+        for item in value if isinstance(value, (tuple, list)) else ():
+            found += self.parts(item)
+        return found
 
     def shapes(self, value):
         return [tuple(each.shape) for each in self._differentiable(value)]
@@ -119,17 +116,16 @@ class Framework:
     def raw(self, value):
         """Type and bytes of every tensor in the result."""
         found = []
-        for each in self.parts(value):
-            each = each.detach()
-            if each.layout != torch.strided:
-                each = each.to_dense()
-            if getattr(each, "is_quantized", False):
-                each = each.int_repr()
-            each = each.cpu().contiguous()
-            kind = str(each.dtype).replace("torch.", "")
-            found.append(
-                (kind, ctypes.string_at(each.data_ptr(), each.numel() * each.element_size()))
-            )
+        for part in self.parts(value):
+            tensor = part.detach()
+            if tensor.layout != torch.strided:
+                tensor = tensor.to_dense()
+            if getattr(tensor, "is_quantized", False):
+                tensor = tensor.int_repr()
+            tensor = tensor.cpu().contiguous()
+            kind = str(tensor.dtype).replace("torch.", "")
+            size = tensor.numel() * tensor.element_size()
+            found.append((kind, ctypes.string_at(tensor.data_ptr(), size)))
         return found
 
     def stir(self, turn):
