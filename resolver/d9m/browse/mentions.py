@@ -51,6 +51,9 @@ _VERSION = re.compile(
 )
 """What joins a package to its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``vllm v0.11``."""
 
+ANY_GPU = "gpu"
+"""What names no device, but says that it is a GPU."""
+
 _VALUE = re.compile(r"['\"]?\]?\s*(?:=\s*|\()\s*(?:str\()?['\"]?([^\s'\"`(),]*[^\s'\"`(),.?!;])")
 
 
@@ -126,8 +129,12 @@ def _device(words: Words, text: str) -> str | None:
     lower = text.lower()
     named: set[str] = set()
     for device, names in words.devices.items():
-        if any(re.search(rf"\b{re.escape(name)}\b", lower) for name in names):
+        if any(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", lower) for name in names):
             named.add(device)
+    if ANY_GPU in named:
+        named.remove(ANY_GPU)
+        if named <= {"cpu"}:
+            named.add(DEVICES[0])
     device = next(iter(named)) if len(named) == 1 else None
     return None if device == DEVICES[0] else device
 

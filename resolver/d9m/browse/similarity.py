@@ -79,9 +79,9 @@ class SymptomWords:
         """What each sentence of a text tells, each two that follow each other, and each part of a
         long one.
         """
-        told = [words for part in _parts(text) if (words := self.telling(part))]
-        pairs = [first | second for first, second in itertools.pairwise(told)]
-        return list(dict.fromkeys([*told, *pairs]))
+        parts = [part for part in _parts(text) if self.telling(part)]
+        pairs = [f"{first} {second}" for first, second in itertools.pairwise(parts)]
+        return list(dict.fromkeys(self.telling(part) for part in [*parts, *pairs]))
 
 
 def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:
