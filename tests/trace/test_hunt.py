@@ -150,7 +150,7 @@ def test_a_program_without_a_framework_cannot_be_hunted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        ([], 2, "no program to run"),
+        ([], 2, "name the program to run"),
         (["--runs", "1", "--", "true"], 2, "--runs"),
         (["--steps", "3:1", "--", "true"], 2, "the last step comes before the first"),
         (["--step-by", "moon", "--", "true"], 2, "--step-by"),

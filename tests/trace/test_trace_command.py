@@ -53,7 +53,7 @@ def test_other_sizes_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("", "no command to record"),
+        ("", "name the program to run"),
         ("--show a --export", "exclude each other"),
         ("--show a -- python", "runs no command"),
         ("--level deep -- python", "--level 'deep' is unknown"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from d9m.cli import output
+from d9m.cli import output, recorded_program
 from d9m.cli.diff_command import FORMATS, rendered
 from d9m.errors import ExitCode, UsageError, quote
 from d9m.kb.locate import open_knowledge_base
@@ -31,10 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- COMMAND…", help="What to run: -- python train.py --epochs 1."),
-    ] = None,
+    program: recorded_program.Program = None,
     steps: Annotated[
         str,
         typer.Option(metavar="N|A:B|all", help="End each run after N steps, or look at A to B."),
@@ -63,16 +60,8 @@ def command(
     keep: Annotated[
         str | None, typer.Option(metavar="DIR", help="Keep all recordings in this folder.")
     ] = None,
-    step_by: Annotated[
-        str,
-        typer.Option(
-            "--step-by", metavar="auto|optimizer|backward|explicit", help="What ends a step."
-        ),
-    ] = "auto",
-    max_size: Annotated[
-        str,
-        typer.Option("--max-size", metavar="SIZE", help="Largest recording of one process: 2GB."),
-    ] = "2GB",
+    step_by: recorded_program.StepBy = "auto",
+    max_size: recorded_program.MaxSize = "2GB",
     everything: Annotated[
         bool,
         typer.Option("--all", "--verbose", "-v", help="Show every cause, even the harmless ones."),
@@ -87,8 +76,7 @@ def command(
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
-    if not program:
-        raise UsageError("there is no program to run", tip="for example: d9m hunt -- python t.py")
+    program = recorded_program.required(program, "d9m hunt -- python train.py")
     wish = _wish(steps, step_by, max_size)
     first = _split(before)
     from d9m.render.findings.text import FindingsView

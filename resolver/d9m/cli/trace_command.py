@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from d9m.cli import output
-from d9m.errors import ExitCode
+from d9m.cli import output, recorded_program
+from d9m.errors import ExitCode, UsageError
+from d9m.trace.start import INPUTS, LEVELS, STEP_RULES
 
 if TYPE_CHECKING:
     from d9m.trace.start import Wish
@@ -23,17 +24,14 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- COMMAND…", help="What to run: -- python train.py --epochs 1."),
-    ] = None,
+    program: recorded_program.Program = None,
     out: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="RUN", help="Folder of the recording."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing recording.")] = False,
     level: Annotated[
-        str, typer.Option(metavar="step|module|op", help="How much to record.")
+        str, typer.Option(metavar="|".join(LEVELS), help="How much to record.")
     ] = "step",
     steps: Annotated[
         str | None,
@@ -45,22 +43,12 @@ def command(
     inputs: Annotated[
         str,
         typer.Option(
-            metavar="cached|exact",
+            metavar="|".join(INPUTS),
             help="At level op: trust inputs seen before, or hash every input again (exact).",
         ),
     ] = "cached",
-    step_by: Annotated[
-        str,
-        typer.Option(
-            "--step-by", metavar="auto|optimizer|backward|explicit", help="What ends a step."
-        ),
-    ] = "auto",
-    max_size: Annotated[
-        str,
-        typer.Option(
-            "--max-size", metavar="SIZE", help="Largest recording of one process: 500MB, 2GB."
-        ),
-    ] = "2GB",
+    step_by: recorded_program.StepBy = "auto",
+    max_size: recorded_program.MaxSize = "2GB",
     ops: Annotated[
         str | None,
         typer.Option(
@@ -75,8 +63,6 @@ def command(
     ] = None,
 ) -> None:
     """Record what a program computes, step by step, as digests; its own code is not touched."""
-    from d9m.errors import UsageError
-
     given = {"--export": export, "--show": show is not None, "--ops": ops is not None}
     asked = [name for name, wanted in given.items() if wanted]
     if len(asked) > 1:
@@ -91,15 +77,12 @@ def command(
     path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
     if export:
         raise typer.Exit(_export(path, wish, force))
-    if not program:
-        raise UsageError(
-            "there is no command to record", tip="for example: d9m trace -o a -- python train.py"
-        )
+    program = recorded_program.required(program, "d9m trace -o a -- python train.py")
     raise typer.Exit(_record(program, path, wish, force))
 
 
 def _wish(level: str, steps: str | None, inputs: str, step_by: str, max_size: str) -> Wish:
-    from d9m.trace.start import INPUTS, LEVELS, STEP_RULES, Wish
+    from d9m.trace.start import Wish
     from d9m.trace.wishes import read_size, read_steps
 
     output.one_of("--level", level, LEVELS)

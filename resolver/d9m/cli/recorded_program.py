@@ -1,0 +1,31 @@
+"""Options that `trace` and `hunt` share: the program, and how it is recorded."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from d9m.errors import UsageError
+from d9m.trace.start import STEP_RULES
+
+Program = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- COMMAND…", help="What to run: -- python train.py --epochs 1."),
+]
+StepBy = Annotated[
+    str, typer.Option("--step-by", metavar="|".join(STEP_RULES), help="What ends a step.")
+]
+MaxSize = Annotated[
+    str,
+    typer.Option(
+        "--max-size", metavar="SIZE", help="Largest recording of one process: 500MB, 2GB."
+    ),
+]
+
+
+def required(program: list[str] | None, example: str) -> list[str]:
+    """The program to run. Raises UsageError where none is named."""
+    if not program:
+        raise UsageError("name the program to run after --", tip=f"for example: {example}")
+    return program
