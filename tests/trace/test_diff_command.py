@@ -165,6 +165,51 @@ def test_junit_fails_the_process_for_each_cause(tmp_path: Path) -> None:
     ]
 
 
+DEEP = f"""{SITES}
+["S",5,"aten::mm","","bwd","MmBackward0","Tagger.head.out",["train.py",8,"forward"],["float32[4]"],"cpu"]
+A ["o",1,"accumulate=True",["aa.1","bb.2"],["c1.3"]]
+B ["o",1,"accumulate=True",["aa.1","bb.2"],["c2.3"]]
+A ["o",5,"",["c1.3"],["d1.4"]]
+B ["o",5,"",["c2.3"],["d2.4"]]
+A ["o",2,"",["d1.4"],["e1.5"]]
+B ["o",2,"",["d2.4"],["e2.5"]]
+["d",0,{{}}]
+A ["o",5,"",["e1.5"],["f1.6"]]
+B ["o",5,"",["e2.5"],["f2.6"]]
+["d",1,{{}}]
+"""
+
+
+def test_what_inherits_a_difference_is_listed_by_place(tmp_path: Path) -> None:
+    _code, out, _err = diff(tmp_path, DEEP, "--format", "json")
+    (cause,) = msgspec.json.decode(out, type=Findings).causes
+    found = [(heir.op, heir.module, heir.step, heir.count) for heir in cause.heirs]
+    assert found == [("aten::mm", "Tagger.head.out", 0, 2), ("aten::mul", "Tagger", 0, 1)]
+    assert cause.inherited == 3
+
+
+def test_the_page_shows_what_inherits_a_difference_by_module(tmp_path: Path) -> None:
+    code, out, err = diff(tmp_path, DEEP, "--format", "html")
+    assert (code, err) == (1, "")
+    page = ElementTree.fromstring(out.removeprefix("<!doctype html>"))
+    title = page.findtext("head/title")
+    assert title == "The runs differ since step 0. index_put gave other bits for equal inputs."
+    assert "torch.use_deterministic_algorithms(True)" in (page.findtext(".//pre") or "")
+    (tree,) = page.findall(".//ul[@class='tree']")
+    modules = [code.text for code in tree.iter("code")]
+    assert modules == ["Tagger", "aten::mul", "head", "out", "aten::mm"]
+    assert page.findtext(".//h3") == "3 later ops differ because of it"
+
+
+def test_the_page_needs_nothing_else_and_keeps_foreign_names_as_text(tmp_path: Path) -> None:
+    text = SITES + 'A ["o",4,"",["aa.1"],["c1.3"]]\nB ["o",4,"",["aa.1"],["c2.3"]]'
+    _code, out, _err = diff(tmp_path, text, "--format", "html")
+    assert "mylib::&lt;fold&gt;" in out
+    assert "<fold>" not in out
+    assert "http" not in out
+    assert "src=" not in out
+
+
 def test_markdown_keeps_foreign_names_as_text(tmp_path: Path) -> None:
     text = SITES + 'A ["o",4,"",["aa.1"],["c1.3"]]\nB ["o",4,"",["aa.1"],["c2.3"]]'
     _code, out, _err = diff(tmp_path, text, "--format", "markdown")

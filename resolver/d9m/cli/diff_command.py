@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from d9m.render.findings.text import FindingsView
     from d9m.render.page import Page
 
-FORMATS = ("text", "json", "markdown", "junit")
+FORMATS = ("text", "json", "markdown", "html", "junit")
 
 
 def register(app: typer.Typer) -> None:
@@ -68,11 +68,10 @@ def rendered(view: FindingsView, format_: str) -> str | Page:
         from d9m.render import as_json
 
         return as_json.render(view.findings)
-    from d9m.render.findings import junit, markdown, text
+    from d9m.render.findings import html, junit, markdown, text
 
-    if format_ == "junit":
-        return junit.render(view)
-    return markdown.render(view) if format_ == "markdown" else text.render(view)
+    renderers = {"text": text, "markdown": markdown, "html": html, "junit": junit}
+    return renderers[format_].render(view)
 
 
 def _steps(align: str) -> tuple[int, int] | None:

@@ -171,7 +171,7 @@ class Trail:
         elif inherited:
             self.inherited += 1
             for number in inherited:
-                self.suspects[number].inherited += 1
+                self.suspects[number].inherit(a.site, at.a.step)
         return not inputs and not changed and not blame
 
     def _graph_ends(self, at: Matched, a: GraphOutputs, b: GraphOutputs) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.trace.findings import Cause, Reach, SourceLine
+from d9m.trace.findings import Cause, Heir, Reach, SourceLine
 from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
 from d9m.trace.stream_records import Site, named_arguments
@@ -14,6 +14,9 @@ from d9m.trace.suspects import DRAWS, Suspect
 
 PYTHON_VARIES = ("data-order", "data-content", "outside-value", "argument", "structure")
 """Kinds that begin in Python: what varies there may be the reason."""
+
+MOST_HEIRS = 500
+"""Places of ops that differ because of a cause; all ops are counted."""
 
 FROM_INSIDE = ("op", "compiled", "collective")
 """Kinds that a setting of the framework can remove."""
@@ -90,9 +93,32 @@ def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
         made=_source(made),
         reaches=Reach(**suspect.reaches),
         inherited=suspect.inherited,
+        heirs=_heirs(process, suspect),
         hints=_hints(process, suspect),
         shared=process.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},
     )
+
+
+def _heirs(process: ComparedProcess, suspect: Suspect) -> list[Heir]:
+    """By place: a loop over one line is one entry."""
+    found: dict[tuple[object, ...], Heir] = {}
+    for number, (step, count) in suspect.heirs.items():
+        site = process.a.sites[number]
+        key = (site.op, site.node, site.module, site.phase, site.source)
+        known = found.get(key)
+        if known is not None:
+            found[key] = msgspec.structs.replace(known, count=known.count + count)
+        elif len(found) < MOST_HEIRS:
+            found[key] = Heir(
+                op=site.op,
+                phase=site.phase,
+                node=site.node or None,
+                module=site.module or None,
+                source=_source(site),
+                step=step,
+                count=count,
+            )
+    return list(found.values())
 
 
 def _is_module(suspect: Suspect) -> bool:
@@ -110,7 +136,7 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
         return []
     hints: list[str] = []
     for name in process.trail.generators.unseeded:
-        hints.append(f"{GENERATORS[name]} was in another state in each run, from the start on.")
+        hints.append(f"{GENERATORS[name]} started in a different state in each run.")
     if process.a.header.hashseed is None and suspect.kind != "data-content":
         hints.append("PYTHONHASHSEED is not set: sets of strings have another order in each run.")
     return hints

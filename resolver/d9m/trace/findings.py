@@ -68,6 +68,19 @@ class CauseAdvice(msgspec.Struct, frozen=True):
     """What would be advised, and both runs had set."""
 
 
+class Heir(msgspec.Struct, frozen=True, kw_only=True):
+    """Ops of one place that differ because of a cause."""
+
+    op: str
+    phase: str
+    node: str | None
+    module: str | None
+    source: SourceLine | None
+    step: int
+    """The first one in which it does."""
+    count: int
+
+
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
     kind: CauseKind
     process: str
@@ -101,6 +114,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     reaches: Reach = Reach()
     inherited: int = 0
     """Later ops that differ because of it."""
+    heirs: list[Heir] = []
+    """Where they are, in the order in which they ran; the first of them."""
     replay: Replay | None = None
     advice: CauseAdvice | None = None
     """Of an op; null: the knowledge base does not know it."""

@@ -53,12 +53,24 @@ class Suspect(msgspec.Struct):
     steps: list[int] = []
     count: int = 0
     inherited: int = 0
+    """Later ops that differ because of it."""
+    heirs: dict[int, list[int]] = {}
+    """Number of their site in run A -> the first step, and how many there are."""
     may_follow: set[int] = set()
     leaked: bool = False
     """Whether the program took a value out of a tensor that differs because of it."""
     reaches: dict[str, int] = {}
     moved: bool = False
     """Whether it began on another rank."""
+
+    def inherit(self, site: int, step: int) -> None:
+        """A later op differs because of it."""
+        self.inherited += 1
+        heir = self.heirs.get(site)
+        if heir is None:
+            self.heirs[site] = [step, 1]
+        else:
+            heir[1] += 1
 
     @property
     def at_step_end(self) -> bool:

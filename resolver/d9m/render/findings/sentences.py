@@ -15,7 +15,7 @@ _REACHED = {
     "outputs": "the outputs",
 }
 
-_PHASES = {
+PHASES = {
     "fwd": "forward pass",
     "bwd": "backward pass",
     "recompute": "recomputation",
@@ -145,7 +145,7 @@ def call(cause: Cause) -> str:
     """The op with its arguments, and when it ran."""
     arguments = ", ".join(f"{name}={value}" for name, value in cause.arguments.items())
     overload = f".{cause.overload}" if cause.overload else ""
-    phase = _PHASES.get(cause.phase or "", "")
+    phase = PHASES.get(cause.phase or "", "")
     when = f" · {phase}" if phase else ""
     node = f" ({cause.node})" if cause.node else ""
     return f"{cause.op}{overload}({arguments}){when}{node}"
