@@ -167,7 +167,8 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
         return [
             f"Fix      {phrases.calls(view.kb, advice.solutions)}",
             f"         {question}",
-            f"         d9m hunt {labels} -- {view.command}   # does it hold?",
+            "         Does it hold?",
+            f"         d9m hunt {labels} -- {view.command}",
         ]
     does = {
         "raises": "no setting makes it repeat: it raises an error instead",
