@@ -69,6 +69,7 @@ class _Tables:
             "modules": sorted(modules(kb)),
             "own_modules": sorted(filter(is_own, _imported(kb))),
             "catalogues": catalogues,
+            "judged": kb.meta.judged,
             "columns": [_column(each, sources) for each in self.columns.every],
             "opless": {
                 package: numbers for package, numbers in self.columns.of_package.items() if numbers

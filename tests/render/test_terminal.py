@@ -7,7 +7,8 @@ import pytest
 from d9m.api import advise
 from d9m.environment.environment import Setup
 from d9m.model.records import Scope
-from d9m.render.advice.text import render
+from d9m.render import phrases
+from d9m.render.advice.text import environment, render
 from d9m.render.interface import Answer
 from d9m.render.page import WIDTH
 from golden import flat, knowledge_base
@@ -71,7 +72,9 @@ def test_every_op_that_does_not_repeat_has_a_line(name: str, version: str) -> No
 def test_an_op_that_no_record_names_is_not_promised_to_repeat() -> None:
     text, _open = shown(["index_add", "F.gelu"], torch="2.4")
     assert "gelu no record names a difference" in flat(text)
-    assert "Both ops repeat with these settings, 1 of them as far as anybody knows." in flat(text)
+    assert "Both ops repeat with these settings (1 because no record names a difference)." in flat(
+        text
+    )
     text, _open = shown(["F.gelu"], scope="hardware", torch="2.4")
     assert text.startswith("No record names a dependence on the machine of gelu")
 
@@ -88,3 +91,83 @@ def test_a_note_stands_under_the_name_of_what_it_is_about() -> None:
     assert "use_deterministic_algorithms(True): It does not switch cuDNN benchmarking off" in flat(
         text
     )
+
+
+def said(ops: list[str] | None = None, **packages: str) -> str:
+    """An answer on one line."""
+    return flat(shown(ops, **packages)[0])
+
+
+def test_the_argument_to_pass_comes_first() -> None:
+    text = said(["flash_attn_func"], torch="2.4")
+    assert text.startswith("Pass deterministic=True to flash_attn_func.")
+    assert said(["index_add"], torch="2.4").startswith("index_add repeats")
+
+
+def test_of_a_wrapper_only_what_is_judged_counts() -> None:
+    text = said(["DDP", "index_add"], torch="2.4")
+    assert "Of DDP, only the all-reduce of the gradients is judged" in text
+    assert "is judged" not in said(["all_reduce"], torch="2.4")
+
+
+def test_a_switch_that_is_left_out_is_named_with_the_reason() -> None:
+    text = said(["cumsum", "avg_pool3d"], torch="2.4")
+    assert text.startswith(
+        "cumsum and avg_pool3d (backward) can differ between runs: no deterministic version of "
+        "them exists here. torch.use_deterministic_algorithms(True) is left out: they would raise "
+        "errors under it."
+    )
+    assert "is left out" not in said(["cumsum", "index_add"], torch="2.4")
+
+
+def test_only_the_gradient_is_blamed_where_only_it_differs() -> None:
+    assert "avg_pool3d (backward) raises an error" in said(["avg_pool3d", "index_add"], torch="2.4")
+    assert "index_add (backward)" not in said(["index_add"], torch="2.4")
+
+
+def test_an_answer_to_no_ops_says_so_first() -> None:
+    text = said(torch="2.4")
+    assert text.startswith("You named no ops: these are the ")
+    assert " of them repeat with these settings (" in text
+    assert "Sources: d9m show NAME" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "first"),
+    [
+        ("torch", "2.44", "PyTorch 2.44 is newer than 2."),
+        ("tensorflow", "2.99", "TensorFlow 2.99 is newer than 2."),
+        ("jax", "0.99", "JAX 0.99 is newer than 0."),
+        ("vllm", "9.9", "vLLM 9.9 is newer than 0."),
+    ],
+)
+def test_a_version_that_nobody_knows_is_the_first_sentence(
+    name: str, version: str, first: str
+) -> None:
+    assert said(**{name: version}).startswith(first)
+
+
+def test_an_upgrade_goes_up() -> None:
+    assert "upgrade to vLLM 0.0.1" not in said(vllm="9.9")
+    assert "upgrade to PyTorch 2.6" in said(["cumsum"], torch="2.4")
+
+
+def test_one_note_is_one_note() -> None:
+    assert [phrases.plural(count, "more note") for count in (1, 2)] == [
+        "1 more note",
+        "2 more notes",
+    ]
+
+
+def test_the_header_names_cuda_once() -> None:
+    asked = Setup(container="ngc-pytorch:24.05")
+    advice = advise(knowledge_base(), asked, ["index_add"])
+    header = environment(Answer(advice, knowledge_base()))
+    assert "CUDA 12.4.1 · training" in header
+    assert header.count("CUDA") == 1
+
+
+def test_a_gpu_is_named_as_it_was_asked_for() -> None:
+    advice = advise(knowledge_base(), Setup((("torch", "2.4"),), gpu="H100"), ["index_add"])
+    header = environment(Answer(advice, knowledge_base()))
+    assert "· H100 · training · on sm_90 GPUs ·" in header

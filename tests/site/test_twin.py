@@ -26,7 +26,7 @@ from d9m.browse import known_texts
 from d9m.errors import UsageError
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
-from d9m.render.advice import render
+from d9m.render.advice import render, text, verdict
 from d9m.render.interface import Answer
 from d9m.resolve import op_lookup
 from golden import CASES
@@ -97,7 +97,7 @@ def vector(name: str, question: dict[str, Any]) -> dict[str, Any]:
     packages = advice.environment.packages
     imports = [word for package in packages for word in real().packages[package].imports]
     command = shlex.join(_command(question))
-    shown = Answer(advice, real(), command, tuple(imports))
+    shown = Answer(advice, real(), command, tuple(imports), named_ops=bool(question["ops"]))
     kinds = {step.kind for step in advice.steps}
     left_out = {"megatron": "flags" not in kinds, "clara": "config" not in kinds}
     blocks = {
@@ -110,6 +110,7 @@ def vector(name: str, question: dict[str, Any]) -> dict[str, Any]:
         "command": command,
         "imports": imports,
         "blocks": blocks,
+        "says": [verdict.sentences(shown), text.environment(shown)],
     }
 
 

@@ -9,6 +9,8 @@ import { Advisor, Mistake } from "./advisor.js";
 import { explain } from "./explain.js";
 import { formats } from "./formats.js";
 import { toCommand } from "./question.js";
+import { sentences } from "./verdict.js";
+import { environment } from "./words.js";
 
 const tables = JSON.parse(readFileSync("tables.json"));
 const vectors = JSON.parse(readFileSync("vectors.json"));
@@ -33,13 +35,15 @@ function ask(question) {
   }
 }
 
-for (const { name, question, answer, command, imports, blocks } of vectors.questions) {
+for (const { name, question, answer, command, imports, blocks, says } of vectors.questions) {
   test(name, () => {
     const found = ask(question);
     for (const [key, value] of Object.entries(answer)) assert.deepEqual(found[key], value, key);
     if (answer.mistake) return;
     assert.equal(toCommand(tables, question), command);
-    const written = formats(tables, advisor.ask(question), command, imports);
+    const advice = advisor.ask(question);
+    assert.deepEqual([sentences(tables, advice), environment(tables, advice)], says, "verdict");
+    const written = formats(tables, advice, command, imports);
     for (const [, format, text] of written) if (format in blocks) assert.equal(text, blocks[format], format);
   });
 }

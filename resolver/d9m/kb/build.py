@@ -128,6 +128,7 @@ def _meta(loaded: Records) -> Meta:
         plain=_spaces(op_files.values(), "plain"),
         overloaded=_spaces(op_files.values(), "overloaded"),
         stands_for={each.package: each.stands_for for each in op_files.values() if each.stands_for},
+        judged={name: part for file in op_files.values() for name, part in file.judged.items()},
         catalogued={
             each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues
         },

@@ -111,6 +111,8 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> name spaces whose names may end in an overload."""
     stands_for: dict[str, list[str]]
     """Package -> query items of whoever only names it."""
+    judged: dict[str, str]
+    """Op that wraps somebody's model -> the part of it that is judged."""
     counts: dict[str, int]
     """Records of each kind."""
     catalogued: dict[str, tuple[str, str]] = {}

@@ -377,6 +377,8 @@ class OpRecords(Record, frozen=True, kw_only=True):
     """Op -> facts that a program with it has: ``torch.compile`` -> ``compile: "true"``."""
     parts: dict[str, list[str]] = {}
     """Op -> packages that work when it does, with what they do whatever the op: NCCL."""
+    judged: dict[str, str] = {}
+    """Op that wraps somebody's model -> the part of it that its records are about."""
     add_ons: dict[str, str] = {}
     """Name prefix of an add-on -> package that it brings along."""
 

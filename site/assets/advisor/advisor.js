@@ -23,7 +23,7 @@ export class Advisor {
     // What somebody said comes first, and wins.
     const here = this.environment({ ...question, facts: { ...question.facts, ...facts, ...question.facts } });
     const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
-    return resolve(here, asked, question.scope);
+    return { ...resolve(here, asked, question.scope), named_ops: queries.length > 0 };
   }
 }
 

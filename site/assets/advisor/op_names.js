@@ -3,23 +3,32 @@
 import { Mistake, parse } from "./op_syntax.js";
 
 const SUBSCRIPT = "x[idx]";
+const SPOILED = ["raises", "unsolved", "unknown"]; // outcomes that a sentence blames an op for
 
-// Query -> its short name; the query itself where two would share a name.
-export function shortNames(ops) {
-  const short = Object.fromEntries(ops.map((op) => [op.query, shortName(op.query)]));
+// Query -> its short name, which says so where only its gradient is at fault; the query itself where two would share a name.
+export function blamedNames(ops) {
+  const short = Object.fromEntries(ops.map((op) => [op.query, shortName(op)]));
   const names = Object.values(short);
   const shared = (name) => names.filter((other) => other === name).length > 1;
   return Object.fromEntries(Object.entries(short).map(([query, name]) => [query, shared(name) ? query : name]));
 }
 
-function shortName(query) {
+function shortName(op) {
+  const { query } = op;
   const item = parsed(query);
   if (!item || item.name.startsWith(SUBSCRIPT) || !/^[\p{L}_][\p{L}\p{N}_]*$/u.test(item.name.replaceAll(".", ""))) return query;
   const words = Object.entries(item.given).map(argument);
   if (item.directions.length === 1) words.push(["forward", "backward"][item.directions[0]]);
+  else if (differsBackwardOnly(op)) words.push("backward");
   const pasted = query.includes("(") && !words.length ? query.slice(query.indexOf("(")) : "";
   const name = item.name.slice(item.name.lastIndexOf(".") + 1);
   return words.length ? `${name} (${words.join(", ")})` : name + pasted;
+}
+
+// Whether what stands in the way of an op concerns its gradient, and not the op itself.
+function differsBackwardOnly({ outcome, sources }) {
+  const worst = sources.filter((source) => source.outcome === outcome);
+  return SPOILED.includes(outcome) && worst.length > 0 && worst.every((source) => source.direction.join() === "backward");
 }
 
 // “bilinear” says what it is about; “4” and “true” do not: ndim=4.

@@ -2,7 +2,7 @@
 
 import { party } from "./conflicts.js";
 import { unique } from "./merge.js";
-import { shortNames } from "./op_names.js";
+import { blamedNames } from "./op_names.js";
 import * as phrases from "./phrases.js";
 import { DIFFERS, PROMISES } from "./words.js";
 
@@ -15,8 +15,10 @@ export function sentences(tables, advice) {
   const ops = advice.ops.filter((op) => op.query !== "*");
   const own = advice.ops.find((op) => op.query === "*");
   const parts = [...beyond(tables, advice), ...faults(tables, advice)];
-  if (ops.length) parts.push(...ofOps(tables, advice, ops));
-  if (own && (!ops.length || !REPEATS.includes(own.outcome))) parts.push(...ofPackages(tables, advice, own));
+  const aboutOps = ops.length ? ofOps(tables, advice, ops) : [];
+  if (advice.named_ops) parts.push(...toPass(advice, ops), ...aboutOps, ...judged(tables, ops));
+  if (own && (!ops.length || !REPEATS.includes(own.outcome) || !advice.named_ops)) parts.push(...ofPackages(tables, advice, own));
+  if (!advice.named_ops) parts.push(...aboutOps);
   if (!advice.ops.length) parts.push("d9m knows no op and no package of this environment that can differ.");
   return parts.join(" ");
 }
@@ -80,16 +82,38 @@ function only(tables, sources) {
   return unique(said).length === 1 ? said[0] : "";
 }
 
+// The arguments that make an op repeat: nothing outside the call does it.
+function toPass(advice, ops) {
+  const names = blamedNames(ops);
+  return advice.steps.flatMap((step) => {
+    const argument = step.text || step.value || "";
+    const users = ops.filter((op) => op.solutions.some((label) => step.solutions.includes(label)));
+    const passed = step.kind === "code" && /^[\p{L}\p{N}_]+=\S+$/u.test(argument) && users.length;
+    return passed ? [`Pass ${argument} to ${named(users, names)}.`] : [];
+  });
+}
+
+// Of what wraps somebody's model, the part that the answer is about.
+function judged(tables, ops) {
+  const names = blamedNames(ops);
+  return ops.flatMap((op) => {
+    const wrapper = op.names.find((name) => name in tables.judged);
+    return wrapper ? [`Of ${names[op.query]}, only ${tables.judged[wrapper]} is judged: ask about the ops of your model, too.`] : [];
+  });
+}
+
 function ofOps(tables, advice, ops) {
-  const names = shortNames(ops);
+  const names = blamedNames(ops);
   const good = ops.filter((op) => REPEATS.includes(op.outcome));
   const silent = good.filter((op) => op.outcome === "no-known-source");
   const found = [];
+  if (!advice.named_ops) found.push(`You named no ops: ${ops.length === 1 ? "this is the only one" : `these are the ${ops.length}`} on record here.`);
   if (silent.length && silent.length === good.length) {
     found.push(`No record names ${DIFFERENCES[advice.scope]} of ${named(silent, names)}: that is not a proof.`);
   } else if (good.length) {
-    const counted = good.length < ops.length ? `${good.length} of ${ops.length} ops` : { 1: names[good[0].query], 2: "Both ops" }[good.length] ?? `All ${good.length} ops`;
-    const known = silent.length ? `, ${silent.length} of them as far as anybody knows` : "";
+    const some = `${good.length} of ${advice.named_ops ? `${ops.length} ops` : "them"}`;
+    const counted = good.length < ops.length ? some : { 1: names[good[0].query], 2: "Both ops" }[good.length] ?? `All ${good.length} ops`;
+    const known = silent.length ? ` (${silent.length} because no record names a difference)` : "";
     found.push(`${counted} ${PROMISES[advice.scope][good.length === 1 ? 0 : 1]}${withSettings(tables, advice)}${known}.`);
   }
   for (const [outcome, say] of Object.entries(SAY)) {
@@ -126,10 +150,13 @@ function it(things) {
 const SAY = {
   raises(tables, advice, ops, names) {
     const advised = advice.solutions.map((solution) => solution.label);
-    const switches = ops.flatMap((op) => op.sources.map((source) => source.raised_by));
+    const switches = unique(ops.flatMap((op) => op.sources.flatMap((source) => (source.raised_by ? source.raised_by.split(" + ") : [])))).sort();
     const name = named(ops, names);
+    if (!switches.length) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"}.`;
     if (switches.some((label) => advised.includes(label))) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"} under ${knownSwitches(tables, advice).length === 1 ? "it" : "them"}.`;
-    return `${name} can differ between runs: no deterministic version of ${it(ops)} exists here.`;
+    const calls = phrases.join(switches.map((label) => tables.solutions.find((each) => each.label === label).title));
+    const would = ops.length === 1 ? "it would raise an error" : "they would raise errors";
+    return `${name} can differ between runs: no deterministic version of ${it(ops)} exists here. ${calls} is left out: ${would} under it.`;
   },
   unsolved: (tables, advice, ops, names) => `${named(ops, names)} ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
   depends(tables, advice, ops, names) {

@@ -142,6 +142,9 @@ def _op_links(index: RecordIndex) -> Iterator[Link]:
                 yield Link(at, here, "op or name of this package", "ops", name, known)
                 for fact in facts:
                     yield Link(at, (*here, fact), "fact", "facts", fact, index.facts)
+        for name in file.judged:
+            here = (*path, "judged", name)
+            yield Link(at, here, "op of this package", "ops", name, catalogue.ops)
         for name, packages in file.parts.items():
             here = (*path, "parts", name)
             yield Link(at, here, "op of this package", "ops", name, catalogue.ops)

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import Outcome, together
+from d9m.model.versions import key
 from d9m.render import phrases, words
-from d9m.render.advice.op_names import short_names
+from d9m.render.advice.op_names import blamed_names
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
 
@@ -46,7 +47,7 @@ SIGNS: dict[Outcome, str] = {
 def write(page: Page, answer: Answer) -> None:
     """The ops, those that repeat alike on one line; without named ops the worst ones."""
     ops = [op for op in answer.advice.ops if op.query != "*"]
-    names = short_names(ops)
+    names = blamed_names(ops)
     own = _of_packages(answer)
     leads = packages_lead(answer)
     if leads:
@@ -321,8 +322,10 @@ def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     if source.outcome in REPEATS:
         return
     asked = {name for branch in source.possible for name in branch.when}
+    releases = answer.advice.environment.releases
     for package, release in (source.fixed_in or {}).items():
-        if source.outcome != "unknown" and package not in asked:
+        is_newer = all(key(release) > key(known) for known in releases.get(package, [])[-1:])
+        if source.outcome != "unknown" and package not in asked and is_newer:
             yield f"upgrade to {phrases.title(answer.kb, package)} {release}"
     for workaround in source.workarounds:
         yield workaround.text

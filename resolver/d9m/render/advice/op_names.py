@@ -14,12 +14,23 @@ from d9m.model.advice import OpAnswer
 
 def short_names(ops: Sequence[OpAnswer]) -> dict[str, str]:
     """Query -> its short name; the query itself where two would share a name."""
-    short = {op.query: _short(op.query) for op in ops}
+    return _unshared({op.query: _short(op.query) for op in ops})
+
+
+def blamed_names(ops: Sequence[OpAnswer]) -> dict[str, str]:
+    """Short names of ops that a sentence judges: where only the gradient of an op is at fault, its
+    name says so.
+    """
+    names = {op.query: _short(op.query, blamed=_differs_backward_only(op)) for op in ops}
+    return _unshared(names)
+
+
+def _unshared(short: dict[str, str]) -> dict[str, str]:
     used = Counter(short.values())
     return {query: name if used[name] == 1 else query for query, name in short.items()}
 
 
-def _short(query: str) -> str:
+def _short(query: str, blamed: bool = False) -> str:
     try:
         item = op_syntax.parse(query)
     except UsageError:
@@ -29,9 +40,25 @@ def _short(query: str) -> str:
     words = [_argument(name, value) for name, value in item.arguments.items()]
     if len(item.directions) == 1:
         words.append(item.directions[0])
+    elif blamed:
+        words.append("backward")
     pasted = query[query.find("(") :] if "(" in query and not item.arguments else ""
     name = item.name.rpartition(".")[2]
     return f"{name} ({', '.join(words)})" if words else name + pasted
+
+
+def _differs_backward_only(op: OpAnswer) -> bool:
+    """Whether what stands in the way of an op concerns its gradient, and not the op itself."""
+    worst = [source for source in op.sources if source.outcome == op.outcome]
+    return (
+        op.outcome in _SPOILED
+        and bool(worst)
+        and all(source.direction == ["backward"] for source in worst)
+    )
+
+
+_SPOILED = ("raises", "unsolved", "unknown")
+"""Outcomes that a sentence blames an op for."""
 
 
 def _argument(name: str, value: str) -> str:

@@ -81,6 +81,8 @@ def _footer(page: Page, answer: Answer) -> None:
     op = next((op.query for op in answer.advice.ops if op.sources and op.query != "*"), None)
     source = next((source.id for op in answer.advice.ops for source in op.sources), None)
     name = op.partition(":")[0] if op else source
+    if op and not answer.named_ops:
+        name = "NAME"
     sources = f"Sources: d9m show {_quoted(name)} · " if name else ""
     page.paragraph(f"{sources}Other formats: --format env|python|json|…")
 

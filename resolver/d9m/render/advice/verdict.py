@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, SourceAnswer
+from d9m.model.records import together
 from d9m.render import phrases, words
-from d9m.render.advice.op_names import short_names
+from d9m.render.advice.op_names import blamed_names
 from d9m.render.interface import Answer
 from d9m.resolve.conflicts import party
 
@@ -21,7 +23,7 @@ def sentences(answer: Answer) -> str:
     own = next((op for op in advice.ops if op.query == "*"), None)
     about_ops = _of_ops(answer, ops) if ops else []
     if answer.named_ops:
-        parts += about_ops
+        parts += [*_to_pass(answer, ops), *about_ops, *_judged(answer, ops)]
     if own is not None and (not ops or own.outcome not in REPEATS or not answer.named_ops):
         parts += _of_packages(answer, own)
     if not answer.named_ops:
@@ -157,24 +159,64 @@ def _home(answer: Answer, source: str) -> str:
     return phrases.title(answer.kb, answer.kb.home(source))
 
 
+def _to_pass(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
+    """The arguments that make an op repeat: nothing outside the call does it."""
+    names = blamed_names(ops)
+    found: list[str] = []
+    for step in answer.advice.steps:
+        argument = step.text or step.value or ""
+        users = [op for op in ops if set(step.solutions) & set(op.solutions)]
+        if step.kind == "code" and _ARGUMENT.fullmatch(argument) and users:
+            found.append(f"Pass {argument} to {_named(users, names)}.")
+    return found
+
+
+_ARGUMENT = re.compile(r"\w+=\S+")
+"""``deterministic=True``."""
+
+
+def _judged(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
+    """Of what wraps somebody's model, the part that the answer is about."""
+    names, judged = blamed_names(ops), answer.kb.meta.judged
+    found: list[str] = []
+    for op in ops:
+        part = next((judged[name] for name in op.names if name in judged), None)
+        if part is not None:
+            wrapper = names[op.query]
+            found.append(
+                f"Of {wrapper}, only {part} is judged: ask about the ops of your model, too."
+            )
+    return found
+
+
 def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
-    names = short_names(ops)
+    names = blamed_names(ops)
     found: list[str] = []
     good = [op for op in ops if op.outcome in REPEATS]
     silent = [op for op in good if op.outcome == "no-known-source"]
+    if not answer.named_ops:
+        found.append(f"You named no ops: {_on_record(len(ops))}")
     if silent and len(silent) == len(good):
         found.append(_of_silent(answer, silent, _named(silent, names)))
     elif good:
         one, many = words.PROMISES[answer.advice.scope]
         counted = _counted(len(good), len(ops), names[good[0].query])
+        if not answer.named_ops and len(good) < len(ops):
+            counted = f"{len(good)} of them"
         verb = one if len(good) == 1 else many
-        known = f", {len(silent)} of them as far as anybody knows" if silent else ""
+        known = f" ({len(silent)} because no record names a difference)" if silent else ""
         found.append(f"{counted} {verb}{_with_settings(answer)}{known}.")
     for outcome, say in _SAY.items():
         some = [op for op in ops if op.outcome == outcome]
         if some:
             found.append(say(answer, some, names))
     return found
+
+
+def _on_record(count: int) -> str:
+    if count == 1:
+        return "this is the only one on record here."
+    return f"these are the {count} on record here."
 
 
 def _of_silent(answer: Answer, silent: Sequence[OpAnswer], named: str) -> str:
@@ -227,7 +269,8 @@ def _named(ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
 def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
     switches: set[str] = set()
     for op in ops:
-        switches.update(source.raised_by for source in op.sources if source.raised_by)
+        for source in op.sources:
+            switches.update(together(source.raised_by or ""))
     advised = {solution.label for solution in answer.advice.solutions}
     named = _named(ops, names)
     for helper in answer.advice.helpers:
@@ -235,10 +278,16 @@ def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) 
             if helper.warns:
                 return f"{named} can differ between runs: {helper.call} only warns."
             return f"{named} {_errors(ops)} with {helper.call}."
+    if not switches:
+        return f"{named} {_errors(ops)}."
     if switches & advised:
         under = "it" if len(_known_switches(answer)) == 1 else "them"
         return f"{named} {_errors(ops)} under {under}."
-    return f"{named} can differ between runs: no deterministic version of {_it(ops)} exists here."
+    would = "it would raise an error" if len(ops) == 1 else "they would raise errors"
+    return (
+        f"{named} can differ between runs: no deterministic version of {_it(ops)} exists here. "
+        f"{phrases.calls(answer.kb, sorted(switches))} is left out: {would} under it."
+    )
 
 
 def _errors(ops: Sequence[OpAnswer]) -> str:
