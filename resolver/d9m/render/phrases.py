@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Fact
+from d9m.model.versions import key
 from d9m.model.when import Allowed, Clause, Range
 
 DEVICES = {"cuda": "CUDA", "rocm": "ROCm", "mps": "MPS", "xpu": "XPU", "cpu": "CPU"}
@@ -120,3 +121,23 @@ def call(kb: KnowledgeBase, label: str) -> str:
 
 def calls(kb: KnowledgeBase, labels: Iterable[str]) -> str:
     return join([call(kb, label) for label in labels])
+
+
+def call_here(kb: KnowledgeBase, label: str, releases: Mapping[str, Sequence[str]]) -> str:
+    """A solution that is known by a statement, by the one that all these releases have: in 1.7
+    ``UDA`` is ``torch.set_deterministic(True)``.
+    """
+    id_, solution = kb.solution(label)
+    home = kb.home(id_)
+    worlds = [{home: key(release)} for release in releases.get(home, ())]
+    written: dict[str, bool] = {}
+    for turn in solution.settings:
+        statement = kb.settings[turn.set].statement if turn.set else None
+        if statement is not None and all(
+            clause.keys() <= {home} for clause in turn.condition.clauses
+        ):
+            line = statement.replace("{value}", turn.to[0] if turn.to else "")
+            written[line] = bool(worlds) and all(turn.condition.holds(world) for world in worlds)
+    if solution.title not in written:
+        return solution.title
+    return next((line for line, is_here in written.items() if is_here), solution.title)

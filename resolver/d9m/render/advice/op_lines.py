@@ -214,7 +214,9 @@ def _raises(answer: Answer, source: SourceAnswer) -> str:
     advised = {solution.label for solution in answer.advice.solutions}
     if source.raised_by is None or switches <= advised:
         return "raises an error"
-    return f"can differ; with {phrases.calls(answer.kb, sorted(switches))} it raises an error"
+    releases = answer.advice.environment.releases
+    named = [phrases.call_here(answer.kb, label, releases) for label in sorted(switches)]
+    return f"can differ; with {phrases.join(named)} it raises an error"
 
 
 def _where(answer: Answer, source: SourceAnswer) -> str:
