@@ -81,11 +81,10 @@ def compare(
 
 
 def _with_version(kb: KnowledgeBase, asked: Setup, package: str, version: str) -> Setup:
-    packages = tuple(
-        (name, version if kb.package_named(name) == package else given)
-        for name, given in asked.packages
-    )
-    return msgspec.structs.replace(asked, packages=packages)
+    packages: list[tuple[str, str | None]] = []
+    for name, given in asked.packages:
+        packages.append((name, version if kb.package_named(name) == package else given))
+    return msgspec.structs.replace(asked, packages=tuple(packages))
 
 
 def _states(

@@ -78,16 +78,12 @@ def _history(kb: KnowledgeBase, id_: str) -> History:
     first, *more = clauses(met.source.when) or [{}]
     device = _device(first)
     usual = _stock(kb, met, home, first, {})
-    found = [
-        _vendor(kb, met, package, device) for package in met.source.timeline if package != home
-    ]
+    builds = [package for package in met.source.timeline if package != home]
+    found = [_vendor(kb, met, package, device) for package in builds]
     for under in [*more, *_exceptions(kb, met.source, home)]:
         other = _stock(kb, met, home, {**first, **under}, under)
-        found.append(
-            msgspec.structs.replace(
-                other, rows=tuple(row for row in other.rows if _differs(row, usual))
-            )
-        )
+        rows = tuple(row for row in other.rows if _differs(row, usual))
+        found.append(msgspec.structs.replace(other, rows=rows))
     finding, _directions = judge(kb, _environment(kb, home, first), met, {}, BOTH)
     return History(
         met.source.title,
@@ -115,17 +111,16 @@ def _device(clause: Clause) -> str:
 
 def _environment(kb: KnowledgeBase, home: str, clause: Clause) -> Environment:
     """Any release of the home package, where a clause holds as far as facts and packages go."""
-    named = {
-        name for name, allowed in clause.items() if name in kb.meta.aliases and allowed != ABSENT
-    }
-    packages = {home, *(named - {*kb.meta.platforms})}
+    packages = {home}
+    facts: dict[str, str] = {}
+    for name, allowed in clause.items():
+        if name in kb.meta.aliases and name not in kb.meta.platforms and allowed != ABSENT:
+            packages.add(name)
+        value = _value(kb, name, allowed) if name in kb.meta.facts else None
+        if value is not None:
+            facts[name] = value
     asked = Setup(tuple((name, None) for name in sorted(packages)), device=_device(clause))
-    facts = {
-        name: _value(kb, name, allowed) for name, allowed in clause.items() if name in kb.meta.facts
-    }
-    return describe(kb, asked).given(
-        {name: value for name, value in facts.items() if value is not None}
-    )
+    return describe(kb, asked).given(facts)
 
 
 def _value(kb: KnowledgeBase, name: str, allowed: Allowed) -> str | None:

@@ -78,10 +78,11 @@ def _wordings(kb: KnowledgeBase) -> Iterator[Wording]:
     for id_, error in kb.errors.items():
         for wording in error.texts if error.kind != "symptom" else ():
             text = wording.text.lower()
-            fixed = [part for part in _VARIES.split(text) for part in part.split()]
-            start = [part for word in text.split()[:LEAST_WORDS] for part in _VARIES.split(word)]
-            rare = _SHARED if _SHARED in text else max(fixed, key=len)
-            yield Wording(id_, error, wording, tuple(filter(None, start)), rare)
+            start: list[str] = []
+            for word in text.split()[:LEAST_WORDS]:
+                start += filter(None, _VARIES.split(word))
+            rare = _SHARED if _SHARED in text else max(_VARIES.sub(" ", text).split(), key=len)
+            yield Wording(id_, error, wording, tuple(start), rare)
 
 
 _SHARED = "determinis"
@@ -171,11 +172,8 @@ def _matches(kb: KnowledgeBase, place: _Place) -> Iterator[Match]:
             text = place.text[found.start() : found.end()]
             if text not in seen:
                 seen.add(text)
-                parts = {
-                    name: place.text[slice(*found.span(name))]
-                    for name in found.groupdict()
-                    if found[name]
-                }
+                named = [name for name in found.groupdict() if found[name]]
+                parts = {name: place.text[slice(*found.span(name))] for name in named}
                 line = place.line + place.text.count("\n", 0, found.start())
                 prefix = place.text[place.text.rfind("\n", 0, found.start()) + 1 : found.start()]
                 yield Match(wording, place.start + found.start(), line, text, parts, prefix)

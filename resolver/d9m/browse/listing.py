@@ -71,14 +71,15 @@ def listing(
         raise UsageError(
             f"{kind} are not listed by their evidence", tip="d9m list claims --evidence documented"
         )
-    home = kb.package_named(package) if package else None
-    rows = [
-        row
-        for row in _rows(kb, kind)
-        if (home is None or row.package == home)
-        and (evidence is None or row.status == evidence)
-        and (text is None or text.lower() in f"{row.id} {row.text} {row.status}".lower())
-    ]
+    rows = list(_rows(kb, kind))
+    if package:
+        home = kb.package_named(package)
+        rows = [row for row in rows if row.package == home]
+    if evidence is not None:
+        rows = [row for row in rows if row.status == evidence]
+    if text is not None:
+        words = text.lower()
+        rows = [row for row in rows if words in f"{row.id} {row.text} {row.status}".lower()]
     return RecordList(SCHEMA_VERSION, Tool(__version__, kb.meta.date), kind, rows)
 
 

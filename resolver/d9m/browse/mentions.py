@@ -91,9 +91,11 @@ def _packages(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[st
             if stated is not None and _is_release(kb, package, stated):
                 known.add(stated)
             break
-    return {
-        package: next(iter(known)) if len(known) == 1 else None for package, known in found.items()
-    }
+    return {package: _only(known) for package, known in found.items()}
+
+
+def _only(values: set[str]) -> str | None:
+    return next(iter(values)) if len(values) == 1 else None
 
 
 def _spellings(name: str) -> Iterator[str]:
@@ -122,7 +124,7 @@ def _gpu(kb: KnowledgeBase, text: str) -> str | None:
         if "".join(words) in joined and re.search(rf"\b{' ?'.join(words)}\b", spaced):
             named.add(name)
     longest = {name for name in named if not any(name != one and name in one for one in named)}
-    return next(iter(longest)) if len(longest) == 1 else None
+    return _only(longest)
 
 
 def _device(words: Words, text: str) -> str | None:

@@ -66,7 +66,9 @@ class Showing(msgspec.Struct, frozen=True):
 
 def show(kb: KnowledgeBase, names: Sequence[str]) -> Showing:
     """Everything that the names stand for. Raises UsageError for one that stands for nothing."""
-    found = [shown for name in names for shown in _find(kb, name)]
+    found: list[Shown] = []
+    for name in names:
+        found += _find(kb, name)
     return Showing(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found)
 
 
@@ -80,17 +82,21 @@ def source_history(kb: KnowledgeBase, id_: str) -> SourceHistory:
 
 def _ranges(track: ReleaseTrack) -> list[Possible]:
     """The rows of a track, oldest first."""
-    return [
-        Possible(
-            row.when,
-            row.verdict.outcome,
-            [" + ".join(labels) for labels in row.verdict.alternatives],
-            row.verdict.default,
-            row.verdict.note,
-            row.verdict.raised_by,
+    found: list[Possible] = []
+    for row in reversed(track.rows):
+        verdict = row.verdict
+        solutions = list(map(" + ".join, verdict.alternatives))
+        found.append(
+            Possible(
+                when=row.when,
+                outcome=verdict.outcome,
+                solutions=solutions,
+                default=verdict.default,
+                note=verdict.note,
+                raised_by=verdict.raised_by,
+            )
         )
-        for row in reversed(track.rows)
-    ]
+    return found
 
 
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:

@@ -86,11 +86,11 @@ class SymptomWords:
 
 def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:
     """Any of some phrases, as whole words where a script has words. Without any, it never fits."""
-    bounded = [
-        rf"(?<!\w){re.escape(phrase)}(?!\w)" if phrase.isascii() else re.escape(phrase)
-        for phrase in phrases
-    ]
-    return re.compile("|".join(bounded) or r"(?!)")
+    return re.compile("|".join(map(_bounded, phrases)) or r"(?!)")
+
+
+def _bounded(phrase: str) -> str:
+    return rf"(?<!\w){re.escape(phrase)}(?!\w)" if phrase.isascii() else re.escape(phrase)
 
 
 LONGEST_SENTENCE = 40
@@ -101,7 +101,7 @@ _END = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？；，])|\n+")
 
 def _parts(text: str) -> Iterator[str]:
     for sentence in _END.split(text):
-        words = [word for word in sentence.split() if any(letter.isalpha() for letter in word)]
+        words = [word for word in sentence.split() if any(map(str.isalpha, word))]
         if len(words) <= LONGEST_SENTENCE:
             yield sentence
             continue

@@ -57,11 +57,10 @@ def context(
     setup = setup or Setup()
     known = describe(kb, setup).packages
     installed = dict(here.packages) if here else {}
-    added = [
-        (package, version or installed.get(package))
-        for package, version in named.items()
-        if package not in known
-    ]
+    added: list[tuple[str, str | None]] = []
+    for package, version in named.items():
+        if package not in known:
+            added.append((package, version or installed.get(package)))
     return msgspec.structs.replace(setup, packages=(*setup.packages, *added))
 
 
@@ -101,12 +100,10 @@ def about_complaint(
 
 def _is_meant(kb: KnowledgeBase, named: Mentions) -> bool:
     """Whether a text that describes no trouble on record is about what it names."""
-    libraries = [
-        package
-        for package in named.packages
-        if package not in VERSION_OPTIONS and package not in kb.meta.platforms
-    ]
-    return bool(libraries) or any(op.is_code for op in named.ops)
+    for package in named.packages:
+        if package not in VERSION_OPTIONS and package not in kb.meta.platforms:
+            return True
+    return any(op.is_code for op in named.ops)
 
 
 def _of_ops(
@@ -124,9 +121,8 @@ def _of_ops(
         return None
     advice = api.advise(kb, asked, ops)
     plain = () if not described else ("deterministic", "no-known-source")
-    met = [
-        op.query for op in advice.ops if op.query in ops and op.sources and op.outcome not in plain
-    ]
+    answered = [op for op in advice.ops if op.query in ops]
+    met = [op.query for op in answered if op.sources and op.outcome not in plain]
     if not met:
         return None
     if len(met) < len(ops):
@@ -159,12 +155,10 @@ def _of_packages(
     scope: Scope,
 ) -> Subject | None:
     """What belongs to the libraries that are named, or that have a part in the symptom."""
-    parts = [package for symptom in described[:1] for package in symptom.record.packages]
+    parts = list(described[0].record.packages) if described else []
+    said = described[0].record.facts if described else {}
     known = _names(kb, setup)
     added = tuple((package, None) for package in parts if package not in known)
-    said = {
-        name: value for symptom in described[:1] for name, value in symptom.record.facts.items()
-    }
     facts = tuple({**said, **dict(setup.facts)}.items())
     libraries = [package for package in [*known, *parts] if package not in VERSION_OPTIONS]
     if not libraries:

@@ -50,7 +50,7 @@ def described(kb: KnowledgeBase, text: str) -> list[Symptom]:
     """
     vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(_words(kb)))
     thoughts = vocabulary.thoughts(text)
-    everything = frozenset(word for thought in thoughts for word in thought)
+    everything = frozenset[str]().union(*thoughts)
     best: dict[str, Symptom] = {}
     known = kb.once("symptoms", lambda: _known(kb, vocabulary))
     for place, (id_, record, wording) in enumerate(known.wordings):

@@ -8,7 +8,8 @@ part (CUDA, cuDNN, a driver) that nobody named is undecided.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -19,9 +20,11 @@ from d9m.environment.releases import Installed
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.conditions import Cell, Cells, by_answer, intervals, releases
-from d9m.model.records import Fact, GpuModel
+from d9m.model.records import Conditional, Fact, GpuModel
 from d9m.model.versions import FIRST, key
 from d9m.model.when import Clause, Condition, Value
+
+_Part = TypeVar("_Part", bound=Conditional)
 
 DEVICES = ("cuda", "rocm", "mps", "xpu", "cpu")
 
@@ -118,6 +121,10 @@ class Environment(msgspec.Struct, frozen=True):
                 return [clause for clause, holds in answers if holds]
             here[name] = cells[0].value
         return [{}] if condition.holds(here) else []
+
+    def among(self, parts: Iterable[_Part]) -> list[_Part]:
+        """Those whose condition can hold here."""
+        return [part for part in parts if self.holding(part.condition)]
 
     def given(self, facts: Mapping[str, str], api_defaults: Mapping[str, str] = {}) -> Environment:
         """This environment with further facts, such as one call's arguments, and what it leaves to

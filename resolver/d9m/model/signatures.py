@@ -94,12 +94,10 @@ def bind(
     names: dict[str, None] = {}
     for overload in signature.overloads:
         names |= dict.fromkeys(each.name for each in _parameters(overload) if each.is_plain())
-    bound = [_completed(found, names) for found in chosen]
-    return {
-        name: text
-        for name, text in bound[0].items()
-        if all(other.get(name) == text for other in bound[1:])
-    }
+    agreed, *others = [_completed(found, names) for found in chosen]
+    for other in others:
+        agreed = {name: text for name, text in agreed.items() if other.get(name) == text}
+    return agreed
 
 
 def given_parameters(

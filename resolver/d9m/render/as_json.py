@@ -16,7 +16,8 @@ def render(value: Any) -> str:
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
     if text.replace("\n", "").isprintable():
         return text
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1]
-        for letter in text
-    )
+    return "".join(map(_escaped, text))
+
+
+def _escaped(letter: str) -> str:
+    return letter if letter.isprintable() or letter == "\n" else json.dumps(letter)[1:-1]

@@ -114,10 +114,9 @@ class Page:
         narrow.
         """
         cells = [list(map(_span, row)) for row in rows]
-        widths = [
-            max(len(row[at].text) for row in [list(map(_span, head)), *cells])
-            for at in range(len(head))
-        ]
+        widths = list(map(len, head))
+        for row in cells:
+            widths = [max(width, len(span.text)) for width, span in zip(widths, row)]
         spare = self.width - sum(widths) - 2 * (len(head) - 1)
         while spare < 0:
             wide = [at for at in shrink if widths[at] > LEAST_COLUMN]
@@ -141,7 +140,8 @@ class Page:
             self.line(*spans)
 
     def plain(self) -> str:
-        return "".join("".join(span.text for span in line).rstrip() + "\n" for line in self.lines)
+        texts = ("".join(span.text for span in line).rstrip() for line in self.lines)
+        return "".join(f"{text}\n" for text in texts)
 
     def coloured(self) -> str:
         """The same text with terminal colours."""

@@ -69,9 +69,8 @@ def _stream(stream: StreamContents) -> list[str]:
     header = stream.header
     packages = ", ".join(f"{name} {version}" for name, version in header["packages"].items())
     place = f"rank {header['rank']} · {packages} · {header['device']}"
-    recorded = [
-        f"{count} {KINDS[letter]}" for letter, count in stream.counts.items() if letter in KINDS
-    ]
+    known = [letter for letter in stream.counts if letter in KINDS]
+    recorded = [f"{stream.counts[letter]} {KINDS[letter]}" for letter in known]
     return [
         f"{stream.name} · {place} · {header['threads']} threads · {header['digest']}",
         f"  {' '.join(header['argv'])}",

@@ -56,17 +56,15 @@ def _for_item(
     if not answer.otherwise and len(answer.possible) == 1:
         return answer
 
-    possible = [
-        (branch, to_decide(kb, judged.environment, item, branch.when)) for branch in answer.possible
-    ]
-    otherwise = [
-        (fall, to_decide(kb, judged.environment, item, fall.when)) for fall in answer.otherwise
-    ]
-    return msgspec.structs.replace(
-        answer,
-        possible=[msgspec.structs.replace(branch, decide=decide) for branch, decide in possible],
-        otherwise=[msgspec.structs.replace(fall, decide=decide) for fall, decide in otherwise],
-    )
+    possible: list[Possible] = []
+    for branch in answer.possible:
+        decide = to_decide(kb, judged.environment, item, branch.when)
+        possible.append(msgspec.structs.replace(branch, decide=decide))
+    otherwise: list[Otherwise] = []
+    for fall in answer.otherwise:
+        decide = to_decide(kb, judged.environment, item, fall.when)
+        otherwise.append(msgspec.structs.replace(fall, decide=decide))
+    return msgspec.structs.replace(answer, possible=possible, otherwise=otherwise)
 
 
 def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
@@ -105,10 +103,10 @@ def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherw
 def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
     """The latest release that any source needs; None where one is never settled."""
     fixed: dict[str, str] = {}
-    for each in sources:
-        if each.fixed_in is None:
+    for source in sources:
+        if source.fixed_in is None:
             return None
-        for package, release in each.fixed_in.items():
+        for package, release in source.fixed_in.items():
             fixed[package] = max(fixed.get(package, release), release, key=key)
     return fixed
 
@@ -128,17 +126,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         direction=judged.directions,
         device=kb.once(("devices", judged.met.id), lambda: _devices(source)),
         when=finding.residual,
-        possible=[
-            Possible(
-                clause,
-                branch.outcome,
-                _pick(branch, chosen),
-                branch.default,
-                branch.note,
-                branch.raised_by,
-            )
-            for clause, branch in branches
-        ],
+        possible=[_possible(clause, branch, chosen) for clause, branch in branches],
         otherwise=[Otherwise(clause, outcome, []) for clause, outcome in finding.otherwise],
         solutions=_pick(verdict, chosen),
         alternatives=[list(labels) for labels in verdict.alternatives],
@@ -150,14 +138,8 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen))
         if verdict.last_verified
         else None,
-        workarounds=[
-            Work(each.text) for each in source.workarounds if environment.holding(each.condition)
-        ],
-        costs=[
-            Price(each.text, each.factor)
-            for each in source.costs
-            if environment.holding(each.condition)
-        ],
+        workarounds=[Work(way.text) for way in environment.among(source.workarounds)],
+        costs=[Price(cost.text, cost.factor) for cost in environment.among(source.costs)],
         evidence=_evidence(
             kb, judged, [verdict] if finding.lead else [branch for _clause, branch in branches]
         ),
@@ -186,24 +168,30 @@ def _pick(verdict: Verdict, chosen: frozenset[str]) -> list[str]:
     return next(held, list(verdict.alternatives[0]) if verdict.alternatives else [])
 
 
+def _possible(clause: Clause, branch: Verdict, chosen: frozenset[str]) -> Possible:
+    solutions = _pick(branch, chosen)
+    return Possible(
+        clause, branch.outcome, solutions, branch.default, branch.note, branch.raised_by
+    )
+
+
 def _devices(source: Source) -> list[str]:
-    clauses = source.condition.clauses
-    if any("device" not in clause for clause in clauses):
-        return list(DEVICES)
-    return [
-        device for device in DEVICES if any(device in clause["device"].values for clause in clauses)
-    ]
+    allowed: set[str] = set()
+    for clause in source.condition.clauses:
+        allowed.update(clause["device"].values if "device" in clause else DEVICES)
+    return [device for device in DEVICES if device in allowed]
 
 
 def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | None:
-    return next((each.text for each in texts if environment.holding(each.condition)), None)
+    here = environment.among(texts)
+    return here[0].text if here else None
 
 
 def _evidence(kb: KnowledgeBase, judged: Judged, verdicts: Sequence[Verdict]) -> list[Told]:
-    every = dict.fromkeys(
-        basis for verdict in verdicts for basis in judged.finding.bases.get(verdict, ())
-    )
-    bases = tuple(every)
+    found: dict[Basis, None] = {}
+    for verdict in verdicts:
+        found.update(dict.fromkeys(judged.finding.bases.get(verdict, ())))
+    bases = tuple(found)
     image = judged.environment.image.package if judged.environment.image else None
     place = ("evidence", judged.met.id, bases, image)
     return kb.once(place, lambda: _resting_on(kb, judged.met.source, bases, image))

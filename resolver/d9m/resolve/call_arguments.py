@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
@@ -129,15 +129,17 @@ def _agreed(readings: list[CallFacts]) -> CallFacts:
     first, *others = readings
     if not others:
         return first
-    given = {
-        name: said
-        for name, said in first.given.items()
-        if all(other.given.get(name) == said for other in others)
-    }
-    defaults = {
-        name: said
-        for name, said in first.defaults.items()
-        if all(other.defaults.get(name) == said for other in others)
-    }
+    given = _alike(first.given, [other.given for other in others])
+    defaults = _alike(first.defaults, [other.defaults for other in others])
     unread = frozenset[str]().union(*(reading.unread for reading in readings))
     return CallFacts(given, defaults, unread)
+
+
+def _alike(first: Mapping[str, str], others: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """What all of them say."""
+    found = dict(first)
+    for other in others:
+        for name, said in first.items():
+            if other.get(name) != said:
+                found.pop(name, None)
+    return found

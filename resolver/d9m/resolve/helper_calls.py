@@ -59,7 +59,9 @@ def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
         )
     if written is None:
         raise _no_call(text)
-    names = [spelling for known in every for spelling in spellings(known)]
+    names: list[str] = []
+    for known in every:
+        names += spellings(known)
     near = _nearest(text.partition("(")[0].strip(), names)
     raise UsageError(f"unknown call {quote(text)}", nearest=near, tip="see: d9m list helpers")
 
@@ -82,10 +84,10 @@ def _with_seed(known: Call, arguments: str | None) -> Call:
     template = split(inside.rpartition(")")[0])
     if given is None or not template or not _SEED.fullmatch(template[0]):
         return known
-    sets = [
-        msgspec.structs.replace(turn, to=[given["number"]], free=False) if turn.free else turn
-        for turn in helper.sets
-    ]
+    sets = list(helper.sets)
+    for place, turn in enumerate(sets):
+        if turn.free:
+            sets[place] = msgspec.structs.replace(turn, to=[given["number"]], free=False)
     keyword = "seed=" if template[0].startswith("seed=") else ""
     shown = f"{name}({', '.join([keyword + given['number'], *template[1:]])})"
     return Call(known.id, known.home, msgspec.structs.replace(helper, call=shown, sets=sets))

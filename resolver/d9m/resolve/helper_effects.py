@@ -17,7 +17,7 @@ from d9m.model.settings import Step
 from d9m.model.when import Clause
 from d9m.resolve.answers import told_of
 from d9m.resolve.helper_calls import Call, call
-from d9m.resolve.merge import ABSENT, Contest, Settled, both, demands, line, settle
+from d9m.resolve.merge import ABSENT, Contest, Demand, Settled, both, demands, line, settle
 from d9m.resolve.select import Need
 
 
@@ -34,10 +34,10 @@ class Made(msgspec.Struct, frozen=True):
     """Where it does what is advised."""
 
     def covers(self, step: Step) -> bool:
-        return all(
-            any(conditions.covers(good, needed) for good in self.good)
-            for needed in step.when or [{}]
-        )
+        for needed in step.when or [{}]:
+            if not any(conditions.covers(good, needed) for good in self.good):
+                return False
+        return True
 
 
 def met(
@@ -85,9 +85,8 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
             where = both(
                 environment.holding(by.helper.condition), environment.holding(turn.condition)
             )
-            found += (
-                [_turned(step, turn, where, step.name in by.helper.overwrites)] if where else []
-            )
+            if where:
+                found.append(_turned(step, turn, where, step.name in by.helper.overwrites))
     if not found:
         return None
     good = conditions.united(clause for made in found for clause in made.good)
@@ -137,20 +136,16 @@ def solutions_made(
     kb: KnowledgeBase, environment: Environment, wanted: Sequence[Need], used: Sequence[Call]
 ) -> frozenset[str]:
     """Labels of the solutions whose every setting the calls make."""
-    labels = (
-        {label for need in wanted for labels in need.alternatives for label in labels}
-        if used
-        else set[str]()
-    )
+    labels: set[str] = set()
+    for need in wanted if used else ():
+        labels.update(*need.alternatives)
     return frozenset(label for label in labels if _is_made(kb, environment, label, used))
 
 
 def _is_made(kb: KnowledgeBase, environment: Environment, label: str, used: Sequence[Call]) -> bool:
-    turns = [
-        demand
-        for needed, _id, solution in kb.with_required([label])
-        for demand in demands(kb, environment, needed, solution.settings)
-    ]
+    turns: list[Demand] = []
+    for needed, _id, solution in kb.with_required([label]):
+        turns += demands(kb, environment, needed, solution.settings)
     steps = met(kb, environment, settle(turns), used).steps
     return bool(steps) and all(step.covered_by is not None for step in steps)
 

@@ -104,11 +104,10 @@ def _apart(group: list[Demand]) -> list[_Group]:
     parts: dict[object, list[Demand]] = {}
     for demand in group:
         parts.setdefault(str(demand.when) if is_list else demand.accepted, []).append(demand)
-    pairs = itertools.combinations(parts.values(), 2)
-    if values is None and any(
-        _overlap(one, other) for first, second in pairs for one in first for other in second
-    ):
-        return [(group, None)]
+    if values is None:
+        for first, second in itertools.combinations(parts.values(), 2):
+            if any(_overlap(one, other) for one, other in itertools.product(first, second)):
+                return [(group, None)]
     return [(part, _common(part)) for part in parts.values()]
 
 
@@ -132,11 +131,10 @@ def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
     if group[0].setting.list_ is not None:
         return _united(group)
     strict = [demand.accepted or () for demand in group if not demand.turn.free] or [first]
-    values = tuple(
-        value
-        for value in strict[0]
-        if all(not accepted or value in accepted for accepted in strict)
-    )
+    values: tuple[str, ...] = strict[0]
+    for accepted in strict:
+        if accepted:
+            values = tuple(value for value in values if value in accepted)
     return values if values or not any(strict) else None
 
 
@@ -176,16 +174,14 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         kind = "unset" if setting.kind == "env" else "avoid"
     elif setting.list_ is not None:
         kind = "append"
-    value = (
-        (setting.list_.join(values) if setting.list_ is not None else values[0]) if values else None
-    )
+    value = None
+    if values:
+        value = values[0] if setting.list_ is None else setting.list_.join(values)
     notes = dict.fromkeys(demand.turn.note for demand in users if demand.turn.note)
     everywhere = any(not demand.when for demand in users)
-    clauses = (
-        []
-        if everywhere
-        else conditions.united(clause for demand in users for clause in demand.when)
-    )
+    clauses: list[Clause] = []
+    if not everywhere:
+        clauses = conditions.united(clause for demand in users for clause in demand.when)
     return Step(
         kind=kind,
         name=setting.name,
@@ -276,10 +272,13 @@ def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
     """
     if any(demand.when for demand in asked):
         return total(settle(asked).steps)
-    what = tuple(
-        (demand.by, demand.turn.name, demand.accepted, demand.turn.note) for demand in asked
-    )
+    what = tuple(map(_identity, asked))
     return kb.once(("alone", what), lambda: total(settle(asked).steps))
+
+
+def _identity(demand: Demand) -> tuple[str, str, tuple[str, ...] | None, str | None]:
+    """What tells a demand from others where nothing is undecided."""
+    return demand.by, demand.turn.name, demand.accepted, demand.turn.note
 
 
 def typed(step: Step) -> str | int | bool:

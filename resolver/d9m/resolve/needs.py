@@ -17,25 +17,20 @@ def needs(judged: Iterable[Judged]) -> list[Need]:
     """
     found: list[Need] = []
     for source in judged:
-        possible = source.finding.possible
-        found += [
-            Need(source.met.id, verdict.alternatives, clause)
-            for clause, verdict in possible
-            if verdict.alternatives
-        ]
+        for clause, verdict in source.finding.possible:
+            if verdict.alternatives:
+                found.append(Need(source.met.id, verdict.alternatives, clause))
     return found
 
 
 def served(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[Need]:
     """Needs that a chosen solution helps to meet."""
-    return [
-        need
-        for need in wanted
-        if any(
-            label in alternative and labels.issuperset(alternative)
-            for alternative in need.alternatives
-        )
-    ]
+    found: list[Need] = []
+    for need in wanted:
+        own = [alternative for alternative in need.alternatives if label in alternative]
+        if any(map(labels.issuperset, own)):
+            found.append(need)
+    return found
 
 
 def covered(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[str]:

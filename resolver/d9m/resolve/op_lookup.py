@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.environment.environment import Environment, fact, fact_value
 from d9m.errors import UsageError, quote
-from d9m.kb.store import WHOLE, KnowledgeBase, OpEntry, Reached
+from d9m.kb.store import WHOLE, KnowledgeBase, OpEntry, PublicName, Reached
 from d9m.model.op_syntax import Direction, Query, common
 from d9m.model.records import Existence
 from d9m.model.signatures import Arguments, decide_facts
@@ -81,13 +81,17 @@ def decided_facts(
     """Facts of the program that the named ops decide: who uses ``torch.compile`` compiles."""
     found: dict[str, str] = {}
     for query in queries:
-        for each in meanings(kb, catalogues(kb, environment), query.name):
-            for entry in each.entries:
-                if entry.facts and any(
-                    _has(kb, environment, entry.package, target) for target in entry.reaches
-                ):
+        for meaning in meanings(kb, catalogues(kb, environment), query.name):
+            for entry in meaning.entries:
+                if entry.facts and _reached(kb, environment, entry):
                     found.update(entry.facts)
     return found
+
+
+def _reached(kb: KnowledgeBase, environment: Environment, entry: OpEntry) -> list[Reached]:
+    """Those that a name reaches which exist here."""
+    package = entry.package
+    return [target for target in entry.reaches if _has(kb, environment, package, target)]
 
 
 def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
@@ -107,8 +111,7 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
     for entry, is_method in entries:
         if _exists(environment, entry.package, entry.exists):
             said = call_facts(kb, environment, entry, query.call, is_method)
-            here = [each for each in entry.reaches if _has(kb, environment, entry.package, each)]
-            paths += [_Path(entry, target, said) for target in here]
+            paths += [_Path(entry, target, said) for target in _reached(kb, environment, entry)]
     if not paths:
         entry = entries[0][0]
         return _lacking(environment, entry.package, [_limits(kb, entry)], query)
@@ -162,17 +165,16 @@ def _unrecorded(
     """Public names of the frameworks that no record names: ops without a known source. Raises
     UsageError.
     """
-    found = [
-        (package, public) for package in packages for public in offered(kb, package, query.name)
-    ]
+    found: list[tuple[str, PublicName]] = []
+    for package in packages:
+        found += [(package, public) for public in offered(kb, package, query.name)]
     if not found:
         raise unknown_op(kb, environment, packages, query)
     arguments = _stated(kb, query)
-    here = [
-        OpCall(package, public.name, arguments, {}, query.directions)
-        for package, public in found
-        if any(_exists(environment, package, span) for span in public.spans)
-    ]
+    here: list[OpCall] = []
+    for package, public in found:
+        if any(_exists(environment, package, span) for span in public.spans):
+            here.append(OpCall(package, public.name, arguments, {}, query.directions))
     if not here:
         package, first = found[0]
         return _lacking(environment, package, first.spans, query)
@@ -207,17 +209,19 @@ def _with_parameters(
     """A query whose stated arguments are facts: those that only the API of the call knows
     (``nn.LSTM[dropout=0.5]``) are arguments of the call.
     """
-    foreign = {
-        name: said
-        for name, said in query.arguments.items()
-        if name not in kb.meta.facts
-        and any(takes(kb, environment, entry, is_method, name) for entry, is_method in entries)
-    }
+    foreign: dict[str, str] = {}
+    stated: dict[str, str] = {}
+    for name, said in query.arguments.items():
+        is_fact = name in kb.meta.facts
+        takers = () if is_fact else entries
+        if any(takes(kb, environment, entry, is_method, name) for entry, is_method in takers):
+            foreign[name] = said
+        else:
+            stated[name] = said
     if not foreign:
         return query
     call = query.call or Arguments()
     keywords = {**call.keywords, **foreign}
-    stated = {name: said for name, said in query.arguments.items() if name not in foreign}
     called = msgspec.structs.replace(call, keywords=keywords)
     return msgspec.structs.replace(query, arguments=stated, call=called)
 
@@ -265,8 +269,9 @@ def _lacking(
 
 def spans_in_words(spans: Sequence[Existence]) -> str:
     """Releases that have a name; empty for all of them."""
-    limits = [
-        (span.from_ and f"from {span.from_}", span.until and f"before {span.until}")
-        for span in spans
-    ]
-    return " or ".join(" and ".join(filter(None, limit)) for limit in limits)
+    return " or ".join(map(_span_in_words, spans))
+
+
+def _span_in_words(span: Existence) -> str:
+    limits = (span.from_ and f"from {span.from_}", span.until and f"before {span.until}")
+    return " and ".join(filter(None, limits))

@@ -53,11 +53,10 @@ def resolve(
     """The advice for these ops in this environment, to a user who makes these calls already."""
     judged = sources_met.of_items(kb, environment, items, scope)
     packages = sources_met.of_packages(kb, environment, scope, items)
-    opless = [
-        source
-        for source in packages
-        if source.finding.applies or kb.packages[source.home].kind != "framework"
-    ]
+    opless: list[Judged] = []
+    for source in packages:
+        if source.finding.applies or kb.packages[source.home].kind != "framework":
+            opless.append(source)
     opless += sources_met.of_add_ons(kb, environment, scope, items)
     every = [source for group in [*judged, opless] for source in group]
     ingredients = _ingredients(kb, environment, scope)
@@ -106,29 +105,25 @@ def resolve(
 
 
 def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroundings:
-    asks = {name for each in judged for name in each.finding.asks} - environment.facts.keys()
-    known = {name: environment.vocabulary[name] for name in sorted(asks)}
-    defaults = {
-        name: fact.default
-        for name, fact in known.items()
-        if fact.default is not None and not fact.argument
-    }
-    shipped = [name for name, each in environment.packages.items() if each.origin == "wheel"]
+    asks: set[str] = set()
+    for source in judged:
+        asks.update(source.finding.asks)
+    defaults: dict[str, str] = {}
+    for name in sorted(asks - environment.facts.keys()):
+        fact = environment.vocabulary[name]
+        if fact.default is not None and not fact.argument:
+            defaults[name] = fact.default
+    held = environment.packages.items()
+    shipped = [name for name, package in held if package.origin == "wheel"]
     return Surroundings(
-        packages={name: each.version or "any" for name, each in environment.packages.items()},
-        releases={
-            name: list(each.candidates.releases) for name, each in environment.packages.items()
-        },
+        packages={name: package.version or "any" for name, package in held},
+        releases={name: list(package.candidates.releases) for name, package in held},
         container=environment.image.reference if environment.image else None,
         device=environment.device,
         facts={**defaults, **environment.facts},
         assumed=[*defaults, *shipped],
-        beyond=[
-            name for name, each in environment.packages.items() if each.candidates.how == "newer"
-        ],
-        between=[
-            name for name, each in environment.packages.items() if each.candidates.how == "between"
-        ],
+        beyond=[name for name, package in held if package.candidates.how == "newer"],
+        between=[name for name, package in held if package.candidates.how == "between"],
         gpu=environment.gpu,
         ignored=environment.ignored,
     )
@@ -148,11 +143,7 @@ def _solutions(
                 includes=_included(kb, environment, solution, wanted),
                 settings=alone(kb, demands(kb, environment, label, solution.settings)),
                 evidence=[told_of(kb, each) for each in solution.evidence],
-                costs=[
-                    Price(cost.text, cost.factor)
-                    for cost in solution.costs
-                    if environment.holding(cost.condition)
-                ],
+                costs=[Price(cost.text, cost.factor) for cost in environment.among(solution.costs)],
             )
         )
     return found
@@ -162,24 +153,20 @@ def _included(
     kb: KnowledgeBase, environment: Environment, solution: Solution, wanted: Sequence[Need]
 ) -> list[str]:
     """Other solutions whose every setting here this one surely turns by itself."""
-    own = {
-        turn.set for turn in solution.sets if turn.set and {} in environment.holding(turn.condition)
-    }
+    turns = [turn for turn in solution.sets if turn.set]
+    own = {turn.set for turn in turns if {} in environment.holding(turn.condition)}
     if not own:
         return []
-    others = sorted(
-        {label for need in wanted for labels in need.alternatives for label in labels}
-        - {solution.label}
-    )
-    turned_by = {
-        label: {
-            each.turn.set
-            for each in demands(kb, environment, label, kb.solution(label)[1].settings)
-        }
-        - {None}
-        for label in others
-    }
-    return [label for label, knobs in turned_by.items() if knobs and knobs <= own]
+    others: set[str] = set()
+    for need in wanted:
+        others.update(*need.alternatives)
+    found: list[str] = []
+    for label in sorted(others - {solution.label}):
+        asked = demands(kb, environment, label, kb.solution(label)[1].settings)
+        knobs = {demand.turn.set for demand in asked} - {None}
+        if knobs and knobs <= own:
+            found.append(label)
+    return found
 
 
 _Asked: TypeAlias = tuple[str, Ingredient, list[Demand]]
@@ -187,13 +174,11 @@ _Asked: TypeAlias = tuple[str, Ingredient, list[Demand]]
 
 
 def _ingredients(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[_Asked]:
-    here = [
-        (id_, ingredient)
-        for id_, ingredient in kb.ingredients.items()
-        if ingredient.scope == scope and environment.holding(ingredient.condition)
-    ]
-    ordered = sorted(here, key=lambda each: (each[1].order, each[0]))
-    return [(id_, each, demands(kb, environment, id_, each.settings)) for id_, each in ordered]
+    found: list[_Asked] = []
+    for id_, ingredient in kb.ingredients.items():
+        if ingredient.scope == scope and environment.holding(ingredient.condition):
+            found.append((id_, ingredient, demands(kb, environment, id_, ingredient.settings)))
+    return sorted(found, key=lambda asked: (asked[1].order, asked[0]))
 
 
 def _ingredient_answer(
@@ -203,11 +188,9 @@ def _ingredient_answer(
     ingredient: Ingredient,
     asked: Sequence[Demand],
 ) -> IngredientAnswer:
-    examples = [
-        ExampleCode(each.language, each.code, each.note)
-        for each in ingredient.examples
-        if environment.holding(each.condition)
-    ]
+    examples: list[ExampleCode] = []
+    for example in environment.among(ingredient.examples):
+        examples.append(ExampleCode(example.language, example.code, example.note))
     settings = alone(kb, asked)
     return IngredientAnswer(
         id_, ingredient.title, ingredient.summary, ingredient.optional, settings, examples
@@ -222,25 +205,25 @@ def _cautions(
     ingredients: Sequence[_Asked],
 ) -> list[CautionAnswer]:
     """What to know here, whatever the defaults: assumed facts count as undecided."""
-    told: list[tuple[str, Environment, Caution, bool]] = []
+    found: dict[tuple[str, str], CautionAnswer] = {}
+
+    def say(
+        id_: str, here: Environment, cautions: Iterable[Caution], is_note: bool = False
+    ) -> None:
+        for caution in cautions:
+            for clause in here.holding(caution.condition, assume=False):
+                kind = "note" if is_note else "caution"
+                answer = CautionAnswer(id_, caution.text, clause, kind)
+                found.setdefault((caution.text, str(clause)), answer)
+
     for source in judged:
         if source.finding.applies:
-            told += [
-                (source.met.id, source.environment, caution, False)
-                for caution in source.met.source.cautions
-            ]
+            say(source.met.id, source.environment, source.met.source.cautions)
     for _label, id_, solution in kb.with_required(chosen):
-        told += [(id_, environment, each, False) for each in solution.cautions]
-        told += [(id_, environment, each, True) for each in solution.notes]
+        say(id_, environment, solution.cautions)
+        say(id_, environment, solution.notes, is_note=True)
     for id_, ingredient, _asked in ingredients:
-        told += [(id_, environment, each, False) for each in ingredient.cautions]
-    found: dict[tuple[str, str], CautionAnswer] = {}
-    for id_, here, caution, is_note in told:
-        for clause in here.holding(caution.condition, assume=False):
-            kind = "note" if is_note else "caution"
-            found.setdefault(
-                (caution.text, str(clause)), CautionAnswer(id_, caution.text, clause, kind)
-            )
+        say(id_, environment, ingredient.cautions)
     return list(found.values())
 
 
@@ -256,12 +239,8 @@ def _unknowns(
             newest = package.candidates.releases[-1]
             why = f"newer than {newest}, the newest release known"
             found.append(Unknown(f"{name} {package.version}", why))
-    covered = {
-        name
-        for name in environment.packages
-        if name in kb.meta.folders.values() and _has_records(kb, name)
-    }
-    if not covered:
+    homes = environment.packages.keys() & set(kb.meta.folders.values())
+    if not any(_has_records(kb, name) for name in homes):
         named = ", ".join(environment.packages) or "nothing"
         found.append(Unknown(named, "the knowledge base has no records of it yet"))
     return found

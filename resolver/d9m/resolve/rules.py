@@ -90,12 +90,10 @@ class Rules:
         seen = step.verified_through
         if seen is None:
             return None
-        after = (
-            each
-            for each in self.kb.releases(package)
-            if key(each) > key(seen) and not covers(seen, each)
-        )
-        return next(after, None)
+        for release in self.kb.releases(package):
+            if key(release) > key(seen) and not covers(seen, release):
+                return release
+        return None
 
     def directions(self, wanted: Sequence[Direction]) -> list[Direction]:
         ways = {direction for _when, directions in self.patterns for direction in directions}
@@ -187,9 +185,8 @@ DEFAULTS: dict[RecordedOutcome, Default] = {
 
 
 def _usable(solution: Solution) -> tuple[Condition, list[Condition]]:
-    return solution.condition, [
-        caution.condition for caution in solution.cautions if caution.blocks
-    ]
+    blocking = [caution for caution in solution.cautions if caution.blocks]
+    return solution.condition, [caution.condition for caution in blocking]
 
 
 def rules(kb: KnowledgeBase, met: Met, when: Clause) -> Rules:

@@ -65,24 +65,23 @@ def _distinct(needs: Iterator[Need]) -> list[Need]:
 
 def _candidates(forced: frozenset[str], rest: list[Need]) -> Iterator[frozenset[str]]:
     """Sets that meet every need, best first."""
-    labels = sorted(
-        {label for need in rest for labels in need.alternatives for label in labels} - forced
-    )
+    named: set[str] = set()
+    for need in rest:
+        named.update(*need.alternatives)
+    labels = sorted(named - forced)
     if len(labels) > MOST_LABELS:
         yield forced.union(*(need.alternatives[0] for need in rest))
         return
     for size in range(len(labels) + 1):
-        fitting = (
-            forced.union(extra)
-            for extra in itertools.combinations(labels, size)
-            if all(need.met_by(forced.union(extra)) for need in rest)
-        )
+        sets = map(forced.union, itertools.combinations(labels, size))
+        fitting = [chosen for chosen in sets if all(need.met_by(chosen) for need in rest)]
         yield from sorted(fitting, key=lambda chosen: (_preference(chosen, rest), sorted(chosen)))
 
 
 def _preference(chosen: frozenset[str], needs: list[Need]) -> int:
     """How far down its list each need finds its answer, summed."""
-    return sum(
-        next(place for place, labels in enumerate(need.alternatives) if chosen.issuperset(labels))
-        for need in needs
-    )
+    total = 0
+    for need in needs:
+        fits = list(map(chosen.issuperset, need.alternatives))
+        total += fits.index(True)
+    return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
@@ -76,7 +77,7 @@ def of_packages(
     """Sources of the packages themselves, but for those that an item asks about: Horovod's fusion,
     a launcher's switches.
     """
-    calls = (op for item in items for op in item.ops)
+    calls = itertools.chain.from_iterable(item.ops for item in items)
     asked = {op.package for op in calls if op.name == WHOLE}
     found: list[Judged] = []
     for package in environment.packages:
@@ -103,7 +104,7 @@ def of_add_ons(
             names = kb.meta.stands_for[package]
             meant = [op_lookup.find(kb, environment, op_syntax.parse(name)) for name in names]
             groups = of_items(kb, environment, meant, scope)
-            found += _worst_first(source for group in groups for source in group)
+            found += _worst_first(itertools.chain.from_iterable(groups))
     return found
 
 

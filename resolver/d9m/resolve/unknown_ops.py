@@ -30,18 +30,14 @@ def unknown_op(
             tip="name a framework: "
             + ", ".join(f"--with {name}=VERSION" for name in kb.meta.prefixes),
         )
-    given = [
-        name
-        for name, installed in environment.packages.items()
-        if installed.origin == "given" and name not in packages
-    ]
-    opless = ", ".join(name for name in given if name in kb.opless)
+    opless: list[str] = []
+    for name, installed in environment.packages.items():
+        if installed.origin == "given" and name not in packages and name in kb.opless:
+            opless.append(name)
     tips = [_read(kb, package) for package in packages if package in kb.meta.catalogued]
-    tips += (
-        [f"d9m knows no ops of {opless}: leave --ops out to ask about the package"]
-        if opless
-        else []
-    )
+    if opless:
+        named = ", ".join(opless)
+        tips.append(f"d9m knows no ops of {named}: leave --ops out to ask about the package")
     return UsageError(
         f"unknown op {quote(query.name)} in {', '.join(packages)}",
         nearest=nearest(plain(query.name), _known_names(kb, packages)),

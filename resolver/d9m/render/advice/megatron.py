@@ -8,11 +8,10 @@ from d9m.render.interface import Answer, Rendered
 
 def render(answer: Answer) -> Rendered:
     left = blocks.remaining(answer)
-    flags = [
-        step.text or step.name
-        for step in left.advice.steps
-        if step.kind == "flags" and blocks.live(left.advice, step)
-    ]
+    flags: list[str] = []
+    for step in left.advice.steps:
+        if step.kind == "flags" and blocks.live(left.advice, step):
+            flags.append(step.text or step.name)
     lines = [
         blocks.stamp(answer),
         *blocks.shell(left),

@@ -72,9 +72,8 @@ def write(page: Page, answer: Answer) -> None:
 def packages_lead(answer: Answer) -> bool:
     """Whether somebody named packages beside the framework, and no op."""
     homes = {answer.kb.home(source.id) for source in _of_packages(answer)}
-    return not answer.named_ops and any(
-        answer.kb.packages[home].kind != "framework" for home in homes
-    )
+    kinds = {answer.kb.packages[home].kind for home in homes}
+    return not answer.named_ops and bool(kinds - {"framework"})
 
 
 def _of_packages(answer: Answer) -> list[SourceAnswer]:
@@ -104,9 +103,8 @@ def _worst(answer: Answer, ops: Sequence[OpAnswer]) -> list[OpAnswer]:
 
 
 def _is_of_framework(answer: Answer, op: OpAnswer) -> bool:
-    return all(
-        answer.kb.packages[answer.kb.home(source.id)].kind == "framework" for source in op.sources
-    )
+    homes = {answer.kb.home(source.id) for source in op.sources}
+    return all(answer.kb.packages[home].kind == "framework" for home in homes)
 
 
 def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[OpAnswer]]:

@@ -76,11 +76,10 @@ def _not_printed(kb: KnowledgeBase, found: Explanation, subject: Subject | None)
 
 def _releases(kb: KnowledgeBase, advice: Advice) -> str:
     here = advice.environment
-    named = [
-        f"{phrases.title(kb, name)} {version}"
-        for name, version in here.packages.items()
-        if name not in here.assumed and version != "any"
-    ]
+    named: list[str] = []
+    for name, version in here.packages.items():
+        if name not in here.assumed and version != "any":
+            named.append(f"{phrases.title(kb, name)} {version}")
     return phrases.join(named)
 
 

@@ -143,11 +143,8 @@ def _covered(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
 
 def _package(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     """What is known of a package comes before its releases."""
-    known = [
-        f"{source.title} (d9m show {id_})"
-        for id_, source in kb.sources.items()
-        if kb.home(id_) == shown.id
-    ]
+    own = [id_ for id_ in kb.sources if kb.home(id_) == shown.id]
+    known = [f"{kb.sources[id_].title} (d9m show {id_})" for id_ in own]
     _lines(page, "What can differ", known, f"all: d9m list differences --package {shown.id}")
     _releases(page, shown.id, shown.record.get("releases", {}))
 
@@ -206,16 +203,19 @@ def _with(kb: KnowledgeBase, answer: Possible) -> str:
         return "nothing to set"
     ways = [together(labels) for labels in answer.solutions]
     turned = [_turned(kb, way) for way in ways]
-    least = [way for way, names in zip(ways, turned) if not any(other < names for other in turned)]
-    return (
-        " or ".join(" and ".join(phrases.call(kb, label) for label in way) for way in least) or "-"
-    )
+    least: list[str] = []
+    for way, names in zip(ways, turned):
+        if not any(other < names for other in turned):
+            least.append(" and ".join(phrases.call(kb, label) for label in way))
+    return " or ".join(least) or "-"
 
 
-def _turned(kb: KnowledgeBase, way: Sequence[str]) -> frozenset[str]:
+def _turned(kb: KnowledgeBase, way: Sequence[str]) -> set[str]:
     """The settings that a way makes."""
-    solutions = [solution for _label, _id, solution in kb.with_required(way)]
-    return frozenset(turn.name for solution in solutions for turn in solution.settings)
+    found: set[str] = set()
+    for _label, _id, solution in kb.with_required(way):
+        found.update(turn.name for turn in solution.settings)
+    return found
 
 
 def _titles(kb: KnowledgeBase, labels: str) -> str:

@@ -34,9 +34,8 @@ def _setting(suite: Suite, setting: SettingCheck) -> None:
 
 def _probe(suite: Suite, probe: ProbeResult) -> None:
     label = f"{probe.id} {probe.direction} {probe.dtype} {probe.device}"
-    seconds = sum(
-        (arm.seconds or 0.0) * arm.repeats for arm in probe.arms.values() if arm.same_as is None
-    )
+    own = [arm for arm in probe.arms.values() if arm.same_as is None]
+    seconds = sum((arm.seconds or 0.0) * arm.repeats for arm in own)
     case = suite.case(f"probes.{probe.id.partition('/')[0]}", label, time=f"{seconds:.3f}")
     said = f"{probe.verdict}; {record_says(probe)}"
     if finding(probe):

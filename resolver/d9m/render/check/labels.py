@@ -26,10 +26,11 @@ def labels(probes: Sequence[ProbeResult | Probe]) -> dict[str, str]:
     ids = {probe.id: probe for probe in probes}
     plain = {id_: _op(probe) for id_, probe in ids.items()}
     often = Counter(plain.values())
-    return {
-        id_: label if often[label] == 1 else f"{label} ({short(id_)})"
-        for id_, label in plain.items()
-    }
+    found = dict(plain)
+    for id_, label in plain.items():
+        if often[label] > 1:
+            found[id_] = f"{label} ({short(id_)})"
+    return found
 
 
 def _op(probe: ProbeResult | Probe) -> str:

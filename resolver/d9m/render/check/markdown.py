@@ -19,14 +19,13 @@ from d9m.render.check.labels import (
 
 
 def render(kb: KnowledgeBase, report: Report) -> str:
+    notes = map(_plain, [*text.notes(kb, report), *ops.odd_devices(report)])
     parts = [
         "## d9m check",
         f"**{_plain(verdict.sentences(report))}**",
         _plain(" · ".join(text.machine(kb, report))),
         _plain(text.extent(report)),
-        "\n".join(
-            f"- {_plain(note)}" for note in [*text.notes(kb, report), *ops.odd_devices(report)]
-        ),
+        "\n".join(f"- {note}" for note in notes),
         *_settings(report),
         *_probes(report),
         _plain(ops.values(report)),
@@ -35,27 +34,20 @@ def render(kb: KnowledgeBase, report: Report) -> str:
 
 
 def _settings(report: Report) -> Iterable[str]:
-    if report.settings:
-        rows = [
-            (
-                check.status.replace("-", " "),
-                f"`{check.name}`",
-                check.expected,
-                check.found,
-                check.next,
-            )
-            for check in report.settings
-        ]
+    rows: list[tuple[str | None, ...]] = []
+    for check in report.settings:
+        status = check.status.replace("-", " ")
+        rows.append((status, f"`{check.name}`", check.expected, check.found, check.next))
+    if rows:
         yield _table(("status", "setting", "needed", "found", "next step"), rows)
 
 
 def _probes(report: Report) -> Iterable[str]:
     known = labels(report.probes)
-    worth = [
-        probe
-        for probe in report.probes
-        if probe.verdict != "no-difference-seen" or probe.kb == "contradicts"
-    ]
+    worth: list[ProbeResult] = []
+    for probe in report.probes:
+        if probe.verdict != "no-difference-seen" or probe.kb == "contradicts":
+            worth.append(probe)
     worth.sort(key=lambda probe: (probe.kb != "contradicts", probe.verdict == "inconclusive"))
     if worth:
         head = ("op", "as it is", "with advice", "time", "verdict", "")
@@ -78,7 +70,7 @@ def _row(probe: ProbeResult, name: str) -> tuple[str | None, ...]:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str | None]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines)
 
 
 def _cell(text: str | None) -> str:

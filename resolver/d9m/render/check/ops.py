@@ -6,7 +6,14 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from d9m.check.report import AgainstResult, ProbeResult, Report, finding, varies_in
+from d9m.check.report import (
+    AgainstResult,
+    ProbeResult,
+    RankDevice,
+    Report,
+    finding,
+    varies_in,
+)
 from d9m.render.check.labels import (
     as_it_is,
     cost,
@@ -159,17 +166,14 @@ def _other_arms(page: Page, report: Report, known: dict[str, str]) -> None:
 
 def values(report: Report) -> str:
     """What the probes proved of themselves, in sentences; empty where nothing ran."""
-    checked = [
-        probe for probe in report.probes if probe.proofs.value is not None or _is_wrong(probe)
-    ]
-    wrong = sum(_is_wrong(probe) for probe in checked)
-    orders = [probe.proofs.order for probe in report.probes if probe.proofs.order is not None]
-    controls = [probe.proofs.control for probe in report.probes if probe.proofs.control is not None]
+    probes = report.probes
+    wrong = sum(map(_is_wrong, probes))
+    right = sum(probe.proofs.value is not None and not _is_wrong(probe) for probe in probes)
+    orders = [probe.proofs.order for probe in probes if probe.proofs.order is not None]
+    controls = [probe.proofs.control for probe in probes if probe.proofs.control is not None]
     found: list[str] = []
-    if checked:
-        found.append(
-            f"Values: {len(checked) - wrong} of {len(checked)} agree with float64 on the CPU."
-        )
+    if right or wrong:
+        found.append(f"Values: {right} of {right + wrong} agree with float64 on the CPU.")
     if orders:
         who = "every probe" if all(orders) else f"{sum(orders)} of {plural(len(orders), 'probe')}"
         found.append(f"Sensitivity: {who} can detect a changed order of summation.")
@@ -182,14 +186,16 @@ def _is_wrong(probe: ProbeResult) -> bool:
     return probe.verdict == "value-mismatch"
 
 
+def _rank_place(rank: RankDevice) -> str:
+    return f"rank {rank.number} ({rank.device}, {rank.local} of {rank.node})"
+
+
 def odd_devices(report: Report) -> Iterator[str]:
     """Devices that should be twins of others and are not."""
     for ranks in dict.fromkeys(tuple(odd.ranks) for odd in report.odd):
         own = [odd for odd in report.odd if tuple(odd.ranks) == ranks]
         places = [rank for rank in report.ranks if rank.number in ranks]
-        who = ", ".join(
-            f"rank {rank.number} ({rank.device}, {rank.local} of {rank.node})" for rank in places
-        )
+        who = ", ".join(map(_rank_place, places))
         what = ", ".join(dict.fromkeys(short(odd.probe) for odd in own))
         others = own[0].of - len(ranks)
         than = (

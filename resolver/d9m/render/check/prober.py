@@ -53,8 +53,7 @@ def comparison(found: ReportComparison, width: int = WIDTH) -> Page:
         page.table(("machines", *found.files), machines, shrink=(0, 1, 2))
     if other:
         page.gap()
-        results = [
-            (pair.id, pair.dtype, pair.arm) for pair in found.pairs if pair.result == "differs"
-        ]
+        differing = [pair for pair in found.pairs if pair.result == "differs"]
+        results = [(pair.id, pair.dtype, pair.arm) for pair in differing]
         page.table(("differs", "type", "arm"), results, shrink=(0,))
     return page

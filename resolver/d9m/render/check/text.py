@@ -8,6 +8,7 @@ from d9m.check.progress import duration
 from d9m.check.report import Report
 from d9m.check.settings import FINDINGS, SettingCheck
 from d9m.kb.store import KnowledgeBase
+from d9m.model.runs import Gpu
 from d9m.render import phrases
 from d9m.render.check import ops, verdict
 from d9m.render.page import WIDTH, Page, Span
@@ -35,21 +36,20 @@ def render(kb: KnowledgeBase, report: Report, verbose: bool = False, width: int 
 def machine(kb: KnowledgeBase, report: Report) -> list[str]:
     """Hardware and packages."""
     host = report.host
-    gpus = Counter(
-        f"{gpu.name} (driver {gpu.driver}{', MIG' if gpu.mig else ''})" for gpu in host.gpus
-    )
+    gpus = Counter(map(_gpu, host.gpus))
     found = [gpu if count == 1 else f"{count} × {gpu}" for gpu, count in gpus.items()]
     if not found and report.device != "cpu":
-        found = list(
-            dict.fromkeys(
-                str(facts["device"]) for facts in report.frameworks.values() if facts.get("device")
-            )
-        )
+        devices = [facts.get("device") for facts in report.frameworks.values()]
+        found = list(dict.fromkeys(str(device) for device in devices if device))
     if report.device == "cpu" or not found:
         found.append(f"{host.cpu}, {host.threads} core{'s' * (host.threads != 1)}")
-    return found + [
-        f"{phrases.title(kb, name)} {version}" for name, version in host.packages.items()
-    ]
+    for name, version in host.packages.items():
+        found.append(f"{phrases.title(kb, name)} {version}")
+    return found
+
+
+def _gpu(gpu: Gpu) -> str:
+    return f"{gpu.name} (driver {gpu.driver}{', MIG' if gpu.mig else ''})"
 
 
 def extent(report: Report) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from d9m.render.findings import sentences, text
 from d9m.render.findings.text import FindingsView
 from d9m.trace.findings import Cause
@@ -13,10 +15,10 @@ def render(view: FindingsView) -> str:
     for number, cause in enumerate(found.causes, 1):
         parts += _cause(view, number, cause)
     if found.harmless:
-        lines = [
-            f"- {_plain(sentences.sentence(found, cause))} {_code(sentences.place(cause))}".rstrip()
-            for cause in found.harmless
-        ]
+        lines: list[str] = []
+        for cause in found.harmless:
+            said, place = sentences.sentence(found, cause), sentences.place(cause)
+            lines.append(f"- {_plain(said)} {_code(place)}".rstrip())
         parts += ["### Differs, and reaches nothing that is learned", "\n".join(lines)]
     parts += [_plain(note) for note in text.notes(found)]
     parts.append(_plain(text.extent(found)))
@@ -41,9 +43,7 @@ def _code(said: str) -> str:
 
 
 def _plain(said: str) -> str:
-    return "".join(
-        f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in _one_line(said)
-    )
+    return re.sub(r"[\\`*_\[\]<>#|]", r"\\\g<0>", _one_line(said))
 
 
 def _one_line(said: str) -> str:

@@ -101,10 +101,9 @@ def plain(op: str | None) -> str:
 
 
 def settings(found: Findings) -> str:
-    said = [
-        f"{setting.name} {setting.a or 'not set'} and {setting.b or 'not set'}"
-        for setting in found.settings
-    ]
+    said: list[str] = []
+    for setting in found.settings:
+        said.append(f"{setting.name} {setting.a or 'not set'} and {setting.b or 'not set'}")
     return join(said) if len(said) <= 3 else f"{', '.join(said[:3])} and {len(said) - 3} more"
 
 

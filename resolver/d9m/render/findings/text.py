@@ -61,13 +61,10 @@ def render(view: FindingsView) -> Page:
 
 def machine(view: FindingsView) -> list[str]:
     found = view.findings
-    packages = [
-        f"{phrases.title(view.kb, name)} {version}"
-        for name, version in found.packages.items()
-        if name in view.kb.meta.prefixes
-    ]
+    versions = _frameworks(view)
+    parts = [f"{phrases.title(view.kb, name)} {version}" for name, version in versions.items()]
     device = (found.device or "").partition(":")[0]
-    parts = [*packages, phrases.DEVICES.get(device, device)]
+    parts.append(phrases.DEVICES.get(device, device))
     if found.threads is not None and device == "cpu":
         parts.append("1 thread" if found.threads == 1 else f"{found.threads} threads")
     return [part for part in [*parts, sentences.processes(found)] if part]
@@ -179,13 +176,16 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
     return [f"Fix      {does}", f"         {question}"]
 
 
+def _frameworks(view: FindingsView) -> dict[str, str]:
+    known = view.kb.meta.prefixes
+    return {name: text for name, text in view.findings.packages.items() if name in known}
+
+
 def _question(view: FindingsView, query: str) -> str:
     found = view.findings
-    packages = " ".join(
-        f"--with {name}={version.partition('+')[0]}"
-        for name, version in found.packages.items()
-        if name in view.kb.meta.prefixes
-    ).replace("--with torch=", "--torch ")
+    versions = _frameworks(view).items()
+    options = [f"--with {name}={version.partition('+')[0]}" for name, version in versions]
+    packages = " ".join(options).replace("--with torch=", "--torch ")
     device = (found.device or "cpu").partition(":")[0]
     return f"d9m advise {packages} --device {device} --ops {shlex.quote(query)}"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from d9m.render import as_json
 from d9m.render.scan.explain import as_markdown
-from d9m.scan.finding import RelatedSpot, ScanFinding, Severity
+from d9m.scan.finding import RelatedSpot, ScanFinding, Severity, TextEdit
 from d9m.scan.marking import PAGES
 from d9m.scan.report import ScanOutcome, Suppressed
 from d9m.scan.rules.catalogue import RULES
@@ -34,10 +34,8 @@ def render(outcome: ScanOutcome) -> str:
         "rules": [_rule(rule) for rule in RULES],
         "properties": {"kb_date": report.d9m.kb_date},
     }
-    notes = [
-        _note(file.path, f"{file.path} was not read: {file.why}")
-        for file in report.files.unreadable
-    ]
+    unread = report.files.unreadable
+    notes = [_note(file.path, f"{file.path} was not read: {file.why}") for file in unread]
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
@@ -77,9 +75,8 @@ def _result(finding: ScanFinding, numbers: dict[str, int]) -> dict[str, Any]:
         "properties": {"confidence": finding.confidence},
     }
     if finding.related:
-        result["relatedLocations"] = [
-            {"id": number, **_related(spot)} for number, spot in enumerate(finding.related, 1)
-        ]
+        spots = enumerate(finding.related, 1)
+        result["relatedLocations"] = [{"id": number, **_related(spot)} for number, spot in spots]
     if finding.family == "order" and finding.related:
         result["codeFlows"] = [_flow(finding, finding.related)]
     if finding.fix is not None and finding.fix.edits:
@@ -133,22 +130,21 @@ def _flow(finding: ScanFinding, related: Sequence[RelatedSpot]) -> dict[str, Any
 
 def _fix(finding: ScanFinding) -> dict[str, Any]:
     assert finding.fix is not None
-    replacements = [
-        {
-            "deletedRegion": {
-                "startLine": edit.start[0],
-                "startColumn": edit.start[1],
-                "endLine": edit.end[0],
-                "endColumn": edit.end[1],
-            },
-            "insertedContent": {"text": edit.text},
-        }
-        for edit in finding.fix.edits
-    ]
+    replacements = list(map(_replacement, finding.fix.edits))
     return {
         "description": {"text": finding.fix.title},
         "artifactChanges": [{**_file(finding.path), "replacements": replacements}],
     }
+
+
+def _replacement(edit: TextEdit) -> dict[str, Any]:
+    region = {
+        "startLine": edit.start[0],
+        "startColumn": edit.start[1],
+        "endLine": edit.end[0],
+        "endColumn": edit.end[1],
+    }
+    return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
 
 
 def _note(path: str, text: str) -> dict[str, Any]:

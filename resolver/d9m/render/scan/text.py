@@ -96,10 +96,8 @@ def _finding(page: Page, finding: ScanFinding, column: int, codes: int) -> None:
     if finding.fix is not None:
         mark = " [--fix]" if finding.fix.safe else " [--fix --unsafe]"
     if out:
-        lines += [
-            f"{'  ' if number else '→ '}{line}"
-            for number, line in enumerate(_wrapped(f"{out}{mark}", room - 2))
-        ]
+        first, *more = _wrapped(f"{out}{mark}", room - 2)
+        lines += [f"→ {first}", *(f"  {line}" for line in more)]
     place = words.place(finding).rjust(column)
     page.line(
         f"  {place}  ",
@@ -130,10 +128,8 @@ def _statistics(page: Page, report: ScanReport) -> None:
     page.line(Span("By rule", "head"))
     severity = {finding.code: finding.severity for finding in report.findings}
     tally = Counter(finding.code for finding in report.findings)
-    rows = [
-        (str(count), severity[code], code)
-        for code, count in sorted(tally.items(), key=lambda row: (-row[1], row[0]))
-    ]
+    codes = sorted(tally, key=lambda code: (-tally[code], code))
+    rows = [(str(tally[code]), severity[code], code) for code in codes]
     page.table(("findings", "severity", "rule"), rows)
     if report.contradictions:
         page.gap()
