@@ -88,11 +88,10 @@ def _environment(
     """The environment of a question, with the packages that its ops and calls bring along, and
     the facts that its ops decide where nobody says otherwise.
     """
-    brought = [
-        package for query in queries if (package := op_lookup.brought_along(kb, query)) is not None
-    ]
-    brought += [call.home for call in calls if call.home]
-    extra = tuple((package, None) for package in dict.fromkeys(brought) if package not in named)
+    brought = [op_lookup.brought_along(kb, query) for query in queries]
+    brought += [call.home for call in calls]
+    added = dict.fromkeys(filter(None, brought))
+    extra = tuple((package, None) for package in added if package not in named)
     environment = describe(kb, msgspec.structs.replace(setup, packages=(*setup.packages, *extra)))
     decided = op_lookup.decided_facts(kb, environment, queries)
     return environment.given({**decided, **environment.facts}) if decided else environment

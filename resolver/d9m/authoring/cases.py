@@ -218,9 +218,9 @@ def _lacks(found: Any, wanted: list[Any]) -> bool:
 
 
 def _none(found: Any, wanted: Object) -> bool:
-    return isinstance(found, list) and not any(
-        _has_pairs(each, wanted) for each in cast(list[Any], found)
-    )
+    if not isinstance(found, list):
+        return False
+    return not any(_has_pairs(item, wanted) for item in cast(list[Any], found))
 
 
 def _none_contains(found: Any, wanted: str) -> bool:

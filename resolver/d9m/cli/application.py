@@ -47,8 +47,8 @@ def application(arguments: list[str]) -> typer.Typer:
     app.callback()(_options)
     for name in [first] if first in COMMANDS else COMMANDS:
         importlib.import_module(f"d9m.cli.{name}_command").register(app)
-    for each in app.registered_commands:
-        each.short_help = COMMANDS[each.name or ""]
+    for command in app.registered_commands:
+        command.short_help = COMMANDS[command.name or ""]
     return app
 
 

@@ -254,10 +254,10 @@ def _list(
     output.one_of("--format", format_, ("text", "json"))
     kb = open_knowledge_base()
     names = [catalogue.framework_named(kb, name) for name in framework or catalogue.FRAMEWORKS]
-    every = [
-        each for name in names for each in (*catalogue.probes(name), *catalogue.collectives(name))
-    ]
-    found = [each for each in every if device is None or device in each.devices]
+    every: list[catalogue.Probe] = []
+    for name in names:
+        every += [*catalogue.probes(name), *catalogue.collectives(name)]
+    found = [probe for probe in every if device is None or device in probe.devices]
     if ops is not None:
         anything = describe(kb, Setup(tuple((name, None) for name in names)))
         found = named(kb, anything, found, ops)

@@ -150,15 +150,14 @@ def with_place(
         command(EnvironmentOptions(versions, **lists, **words), **given)  # type: ignore[call-arg]
 
     _first, *own = inspect.signature(command, eval_str=True).parameters.values()
-    shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in _ANNOTATIONS.items()
-    ]
+    shared: list[inspect.Parameter] = []
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    for name, annotation in _ANNOTATIONS.items():
+        shared.append(inspect.Parameter(name, by_name, default=None, annotation=annotation))
     wrapper: Any = run
     wrapper.__doc__ = command.__doc__
-    wrapper.__signature__ = inspect.Signature(
-        [*shared, *(each.replace(kind=shared[0].kind) for each in own)]
-    )
+    others = [parameter.replace(kind=by_name) for parameter in own]
+    wrapper.__signature__ = inspect.Signature([*shared, *others])
     return run
 
 
@@ -217,7 +216,7 @@ def read_ops(lists: Sequence[str] | None) -> list[str] | None:
         )
     if len(items) > MOST_OPS:
         raise UsageError(f"--ops has {len(items)} items, {MOST_OPS} are allowed")
-    return [query.text for query in {item: op_syntax.parse(item) for item in items}.values()]
+    return [op_syntax.parse(item).text for item in dict.fromkeys(items)]
 
 
 def _items(text: str) -> list[str]:

@@ -55,19 +55,16 @@ def _as_tagged(kb: KnowledgeBase, package: str, version: str) -> Installed:
 
 def _around(package: Package, part: str, release: str) -> tuple[str | None, str | None]:
     """Versions of a part in the confirmed images next before and next after one."""
-    confirmed = (
-        each
-        for each in in_order(package.releases)
-        if package.releases[each].confidence == "confirmed"
-    )
-    holding = {
-        each: package.releases[each].with_[part]
-        for each in confirmed
-        if part in package.releases[each].with_
-    }
-    before = [version for each, version in holding.items() if key(each) < key(release)]
-    after = [version for each, version in holding.items() if key(each) > key(release)]
-    return before[-1] if before else None, after[0] if after else None
+    before: str | None = None
+    for other in in_order(package.releases):
+        image = package.releases[other]
+        if image.confidence != "confirmed" or part not in image.with_:
+            continue
+        if key(other) > key(release):
+            return before, image.with_[part]
+        if key(other) < key(release):
+            before = image.with_[part]
+    return before, None
 
 
 def find_image(kb: KnowledgeBase, reference: str) -> Image:
@@ -93,16 +90,13 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
             f"{family}:{wanted} has {len(variants)} variants",
             allowed=[tag(kb.packages[package], release) for package, release in variants],
         )
-    every = [
-        tag(kb.packages[package], release)
-        for package in packages
-        for release in kb.releases(package)
-    ]
-    never = any(
-        wanted.startswith(each.split(" ")[0])
-        for package in packages
-        for each in kb.packages[package].never_released
-    )
+    every: list[str] = []
+    skipped: list[str] = []
+    for name in packages:
+        package = kb.packages[name]
+        every += [tag(package, release) for release in kb.releases(name)]
+        skipped += [text.split(" ")[0] for text in package.never_released]
+    never = wanted.startswith(tuple(skipped))
     what = "was never released" if never else "is unknown"
     raise UsageError(
         f"{family}:{printable_tag(wanted)} {what}",

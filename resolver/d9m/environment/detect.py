@@ -62,10 +62,9 @@ def find_container(kb: KnowledgeBase, variables: Mapping[str, str]) -> str | Non
         if not value:
             continue
         for release in package.releases:
-            if value in (
-                form.format(release=release) for form in package.variable_forms or ["{release}"]
-            ):
-                return f"{name}:{release}"
+            for form in package.variable_forms or ["{release}"]:
+                if value == form.format(release=release):
+                    return f"{name}:{release}"
     return None
 
 
@@ -79,10 +78,7 @@ def _contents(kb: KnowledgeBase, container: str | None) -> set[str]:
 
 def find_device() -> str:
     """The device that a framework would use here, by the drivers that are present."""
-    if any(
-        os.path.exists(each)
-        for each in ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg")
-    ):
+    if any(map(os.path.exists, ("/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"))):
         return "cuda"
     if os.path.exists("/dev/kfd"):
         return "rocm"

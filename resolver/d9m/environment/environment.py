@@ -76,11 +76,9 @@ class Environment(msgspec.Struct, frozen=True):
         if installed is not None and installed.candidates.releases:
             known = installed.candidates.releases
             if installed.candidates.how == "between":
-                known = (
-                    known[0],
-                    *(each for each in cuts if key(known[0]) < key(each) < key(known[-1])),
-                    known[-1],
-                )
+                first, last = known[0], known[-1]
+                between = [cut for cut in cuts if key(first) < key(cut) < key(last)]
+                known = (first, *between, last)
             return releases(cuts, known)
         return intervals(cuts, key, FIRST) if installed or name in self.undecided else _ABSENT
 
@@ -90,9 +88,8 @@ class Environment(msgspec.Struct, frozen=True):
             return (Cell(int(value) if fact.type == "int" else value),)
         if fact.type == "int":
             cells = intervals(cuts, int, -1)
-            return tuple(
-                cell for cell in cells if cell.high is None or int(cell.high) > int(fact.least)
-            )
+            least = int(fact.least)
+            return tuple(cell for cell in cells if cell.high is None or int(cell.high) > least)
         return tuple(Cell(each, name=each) for each in fact.values)
 
     def _default(self, name: str) -> str | None:

@@ -18,19 +18,18 @@ def find_gpu(kb: KnowledgeBase, text: str) -> tuple[str, GpuModel]:
     The text may hold more than the name, as nvidia-smi prints it, or less (``4090``).
     """
     file = kb.gpus[""]
-    spellings = {
-        spelling: name for name, gpu in file.gpus.items() for spelling in (name, *gpu.aliases)
-    }
+    spellings: dict[str, str] = {}
+    for name, gpu in file.gpus.items():
+        spellings.update(dict.fromkeys((name, *gpu.aliases), name))
     words = _words(text)
     inside = [spelling for spelling in spellings if _holds(words, spelling)]
     if inside:
         name = spellings[max(inside, key=len)]
         return name, file.gpus[name]
-    partly = {
-        name
-        for spelling, name in spellings.items()
-        if words and _holds(_words(spelling), " ".join(words))
-    }
+    partly: set[str] = set()
+    for spelling, name in spellings.items():
+        if words and _holds(_words(spelling), " ".join(words)):
+            partly.add(name)
     if len(partly) == 1:
         (name,) = partly
         return name, file.gpus[name]

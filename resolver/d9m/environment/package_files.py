@@ -222,9 +222,8 @@ def _dockerfile(lines: Iterable[str]) -> ListedPackages:
             name, _equals, value = rest.strip().partition("=")
             arguments[name] = value.strip("\"' ")
         elif word.upper() == "FROM":
-            parts = [
-                part for part in _expanded(rest, arguments).split() if not part.startswith("--")
-            ]
+            words = _expanded(rest, arguments).split()
+            parts = [word for word in words if not word.startswith("--")]
             image = stages.get(parts[0], parts[0]) if parts else None
             if image is not None and len(parts) == 3 and parts[1].lower() == "as":
                 stages[parts[2]] = image

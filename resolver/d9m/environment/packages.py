@@ -77,10 +77,9 @@ def from_wheels(kb: KnowledgeBase, packages: Mapping[str, Installed]) -> dict[st
     found: dict[str, Installed] = {}
     for name, package in packages.items():
         known = kb.packages[name].releases
-        wheels = [
-            known[release].with_ for release in package.candidates.releases if release in known
-        ]
-        for part in wheels[0] if wheels and package.candidates.how in ("exactly", "newer") else ():
+        candidates = package.candidates
+        wheels = [known[release].with_ for release in candidates.releases if release in known]
+        for part in wheels[0] if wheels and candidates.how in ("exactly", "newer") else ():
             versions = [wheel[part] for wheel in wheels if part in wheel]
             settled = part in found or (
                 part in packages and not _is_rough(packages[part], versions)

@@ -71,7 +71,9 @@ def stated(kb: KnowledgeBase, package: str, version: str, origin: Origin) -> Ins
 def shipped(kb: KnowledgeBase, package: str, versions: Iterable[str]) -> Installed:
     """A package in every version that the wheels in question ship, the newest one's last."""
     every = list(versions)
-    found = {release for version in every for release in _stated(kb, package, version).releases}
+    found: set[str] = set()
+    for version in every:
+        found.update(_stated(kb, package, version).releases)
     return Installed(every[-1], Candidates(tuple(sorted(found, key=key)), "exactly"), "wheel")
 
 

@@ -7,7 +7,7 @@ each of its dotted suffixes, in lower case and without a trailing underscore.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -102,23 +102,20 @@ def _meta(loaded: Records) -> Meta:
     packages = loaded.of(kinds.PACKAGES)
     op_files = loaded.of(kinds.OPS)
     images: dict[str, tuple[str, ...]] = {}
+    aliases: dict[str, str] = {}
+    distributions: dict[str, str] = {}
     for name, package in packages.items():
         if package.image:
             images[package.image] = (*images.get(package.image, ()), name)
+        for alias in (name, *package.aliases, *package.distributions):
+            aliases[alias.lower()] = name
+        distributions.update(dict.fromkeys((*package.distributions, *package.conda), name))
     return Meta(
         date=loaded.date,
         digest=digest(loaded),
         facts=loaded.facts,
-        aliases={
-            alias.lower(): name
-            for name, package in packages.items()
-            for alias in (name, *package.aliases, *package.distributions)
-        },
-        distributions={
-            distribution: name
-            for name, package in packages.items()
-            for distribution in (*package.distributions, *package.conda)
-        },
+        aliases=aliases,
+        distributions=distributions,
         images=images,
         platforms=tuple(name for name, package in packages.items() if package.kind == "platform"),
         folders=home_packages(loaded),
@@ -127,17 +124,19 @@ def _meta(loaded: Records) -> Meta:
         methods=_spaces(op_files.values(), "methods"),
         plain=_spaces(op_files.values(), "plain"),
         overloaded=_spaces(op_files.values(), "overloaded"),
-        stands_for={each.package: each.stands_for for each in op_files.values() if each.stands_for},
+        stands_for={file.package: file.stands_for for file in op_files.values() if file.stands_for},
         judged={name: part for file in op_files.values() for name, part in file.judged.items()},
-        catalogued={
-            each.package: (each.releases[0], each.releases[-1]) for each in loaded.catalogues
-        },
+        catalogued={read.package: _ends(read.releases) for read in loaded.catalogues},
         counts={kind.name: len(loaded.of(kind)) for kind in kinds.EVERY_KIND},
     )
 
 
 def _prefixes(loaded: Records) -> dict[str, dict[str, str]]:
     return _by_package(loaded.of(kinds.OPS).values(), "prefixes")
+
+
+def _ends(releases: Sequence[str]) -> tuple[str, str]:
+    return releases[0], releases[-1]
 
 
 def _by_package(files: Iterable[records.OpRecords], field: str) -> dict[str, dict[str, str]]:
@@ -177,6 +176,11 @@ def op_entries(files: Iterable[records.OpRecords]) -> Iterator[OpEntry]:
         for name in dict.fromkeys([*names, *paths]):
             reached = tuple(_closure(name, names, paths, ()))
             ends = dict.fromkeys([name, *(target.op for target in reached)])
+            own_facts: dict[str, str] = {}
+            own_parts: dict[str, None] = {}
+            for end in ends:
+                own_facts.update(facts[package].get(end, {}))
+                own_parts.update(dict.fromkeys(parts[package].get(end, ())))
             yield OpEntry(
                 package,
                 name,
@@ -185,8 +189,8 @@ def op_entries(files: Iterable[records.OpRecords]) -> Iterator[OpEntry]:
                 name in names,
                 name in messages[package],
                 defaults[package].get(name, {}),
-                {k: said for end in ends for k, said in facts[package].get(end, {}).items()},
-                tuple(dict.fromkeys(part for end in ends for part in parts[package].get(end, ()))),
+                own_facts,
+                tuple(own_parts),
             )
 
 

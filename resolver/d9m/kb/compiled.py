@@ -62,9 +62,11 @@ def write(kb: KnowledgeBase, path: Path) -> int:
         shards: list[dict[str, Span]] = [{} for _ in range(len(table) // KEYS_A_SHARD + 1)]
         for key, value in table.items():
             shards[_shard_of(key, len(shards))][key] = add(value)
-        listed = b"".join(number.to_bytes(_WIDTH, "big") for each in shards for number in add(each))
+        spans = list(map(add, shards))
         start = len(body)
-        body.extend(listed)
+        for span in spans:
+            for number in span:
+                body.extend(number.to_bytes(_WIDTH, "big"))
         return start, len(shards)
 
     tables = {table.name: add_table(table) for table in kb.tables()}

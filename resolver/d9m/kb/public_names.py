@@ -26,12 +26,12 @@ def table(
     `recorded`: ``package:name`` of those that records name, which are left out.
     """
     found: dict[str, list[PublicName]] = {}
-    for each in catalogues:
-        for name in _public_names(each, prefixes.get(each.package, {}), recorded):
-            found.setdefault(f"{each.package}:{plain(name.name).rpartition('.')[2]}", []).append(
-                name
-            )
-    return {key: tuple(sorted(names, key=lambda each: each.name)) for key, names in found.items()}
+    for catalogue in catalogues:
+        package = catalogue.package
+        for name in _public_names(catalogue, prefixes.get(package, {}), recorded):
+            key = f"{package}:{plain(name.name).rpartition('.')[2]}"
+            found.setdefault(key, []).append(name)
+    return {key: tuple(sorted(names, key=lambda name: name.name)) for key, names in found.items()}
 
 
 def _public_names(
@@ -68,10 +68,10 @@ def _is_public(name: str) -> bool:
 
 
 def _written_out(name: str, prefixes: Mapping[str, str]) -> str:
-    found = (
-        full + name[len(short) :] for short, full in prefixes.items() if name.startswith(short)
-    )
-    return next(found, name)
+    for short, full in prefixes.items():
+        if name.startswith(short):
+            return full + name[len(short) :]
+    return name
 
 
 def spans_of(releases: Sequence[str], present: Set[int]) -> Iterator[Existence]:

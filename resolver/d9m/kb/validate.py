@@ -79,7 +79,7 @@ def _word(value: str, type_: inspect.Type, path: Path) -> Iterator[Misfit]:
     """A text, read as a number or a truth value where the type asks for one."""
     if isinstance(type_, inspect.LiteralType):
         if value not in type_.values:
-            tip = _meant(value, [str(each) for each in type_.values])
+            tip = _meant(value, list(map(str, type_.values)))
             yield Misfit(
                 path, "schema", "not one of the allowed words", _short(value), _allowed(type_), tip
             )
@@ -114,11 +114,8 @@ def _shape(type_: inspect.Type) -> type[Any] | tuple[type[Any], ...]:
 
 def _name(type_: inspect.Type) -> str:
     if isinstance(type_, inspect.UnionType):
-        return " or ".join(
-            dict.fromkeys(
-                _name(each) for each in type_.types if not isinstance(each, inspect.NoneType)
-            )
-        )
+        inner = [part for part in type_.types if not isinstance(part, inspect.NoneType)]
+        return " or ".join(dict.fromkeys(map(_name, inner)))
     if isinstance(type_, (inspect.StructType, inspect.DictType)):
         return "a mapping"
     names: dict[type[inspect.Type], str] = {
@@ -139,9 +136,9 @@ def _found(value: Any) -> str:
 
 def _allowed(type_: inspect.Type) -> str:
     if isinstance(type_, inspect.UnionType):
-        return ", ".join(filter(None, (_allowed(each) for each in type_.types)))
+        return ", ".join(filter(None, map(_allowed, type_.types)))
     if isinstance(type_, inspect.LiteralType):
-        return ", ".join(str(each) for each in type_.values)
+        return ", ".join(map(str, type_.values))
     if isinstance(type_, inspect.StructType):
         return ", ".join(field.encode_name for field in type_.fields)
     return "true, false" if isinstance(type_, inspect.BoolType) else ""

@@ -87,25 +87,23 @@ class Records(msgspec.Struct, frozen=True):
 
 def load(root: Path) -> Records:
     """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
-    paths = (
-        path
-        for path in sorted(root.rglob("*"))
-        if not path.is_dir() and not path.name.startswith(".")
-    )
-    found = [each for path in paths for each in read(path, root)]
-    apart: dict[str, list[Loaded]] = {
-        kind: []
-        for kind in ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
-    }
-    for each in found:
-        if isinstance(each, Loaded):
-            apart.get(each.kind, apart[""]).append(each)
+    kinds = ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
+    apart: dict[str, list[Loaded]] = {kind: [] for kind in kinds}
+    faults: list[Fault] = []
+    for path in sorted(root.rglob("*")):
+        if path.is_dir() or path.name.startswith("."):
+            continue
+        for found in read(path, root):
+            if isinstance(found, Loaded):
+                apart.get(found.kind, apart[""]).append(found)
+            else:
+                faults.append(found)
     return Records(
         root=root,
         date=apart["edition"][0].record.date if apart["edition"] else "",
         facts=apart["facts"][0].record if apart["facts"] else {},
         loaded=apart[""],
-        faults=sorted(each for each in found if isinstance(each, Fault)),
+        faults=sorted(faults),
         words=apart["words"][0].record if apart["words"] else records.Words(),
         gpus=apart["gpus"][0].record if apart["gpus"] else records.GpuFile(),
         explained=apart["explained"][0].record if apart["explained"] else {},
@@ -208,6 +206,19 @@ def _fact_file(path: Path, file: str) -> Iterator[Loaded | Fault]:
         yield Fault(file, 1, "schema", error.what)
 
 
+def _fault(file: str, shape: _Shape, misfit: validate.Misfit) -> Fault:
+    return Fault(
+        file,
+        nearest_line(shape.places, misfit.path),
+        misfit.rule,
+        misfit.message,
+        ".".join(map(str, misfit.path)),
+        misfit.value,
+        misfit.allowed,
+        misfit.tip,
+    )
+
+
 def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loaded | Fault]:
     """A record from its text, or all faults of that text."""
     shape = _Shape(file)
@@ -232,12 +243,8 @@ def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loa
     try:
         record = msgspec.convert(value, type_, strict=False)
     except msgspec.ValidationError:
-        for each in validate.misfits(value, type_):
-            field = ".".join(map(str, each.path))
-            line = nearest_line(shape.places, each.path)
-            yield Fault(
-                file, line, each.rule, each.message, field, each.value, each.allowed, each.tip
-            )
+        for misfit in validate.misfits(value, type_):
+            yield _fault(file, shape, misfit)
         return
     if not forbidden and not shape.faults:
         yield Loaded(kind, id_, file, record, shape.places)

@@ -42,12 +42,11 @@ class CompiledCatalogue(WheelFact, frozen=True):
     def at(self, release: str) -> set[Lowering]:
         """What held in one release that was read."""
         place = self.releases.index(release)
-        return {
-            lowering
-            for span, held in self.lowerings.items()
-            if place in places(self.releases, span)
-            for lowering in held
-        }
+        found: set[Lowering] = set()
+        for span, held in self.lowerings.items():
+            if place in places(self.releases, span):
+                found.update(held)
+        return found
 
     def with_release(
         self, release: str, wheel: tuple[str, str], lowerings: set[Lowering]

@@ -51,9 +51,8 @@ def united(clauses: Iterable[Clause]) -> list[Clause]:
     for first, second in itertools.permutations(found, 2):
         joined = _touching(first, second)
         if joined is not None:
-            return united(
-                [joined if each is first else each for each in found if each is not second]
-            )
+            found[found.index(first)] = joined
+            return united([clause for clause in found if clause is not second])
     return found
 
 
@@ -159,8 +158,8 @@ def by_answer(
         boxes.setdefault(answer(world), []).append(tuple(frozenset([place]) for place in places))
     ordered = tuple(cells[0].name is None for cells in open_.values())
     return [
-        (_clause(box, open_), each)
-        for each, group in boxes.items()
+        (_clause(box, open_), answered)
+        for answered, group in boxes.items()
         for box in _joined(group, ordered)
     ]
 

@@ -89,10 +89,9 @@ class Definitions:
             return self._value(module, name, branch, above) if branch else []
         if function in _DOCUMENTED and len(value.args) > 1:
             stated = self._value(module, name, value.args[0], above)
-            complete = stated and not any(
-                each.default == UNSTATED for form in stated for each in form.parameters
-            )
-            return stated if complete else docstring_overloads(name, value.args[1]) or stated
+            defaults = [parameter.default for form in stated for parameter in form.parameters]
+            is_complete = stated and UNSTATED not in defaults
+            return stated if is_complete else docstring_overloads(name, value.args[1]) or stated
         decorated = isinstance(value.func, ast.Call) or function in _SAME
         return self._value(module, name, value.args[0], above) if decorated and value.args else []
 

@@ -173,22 +173,19 @@ def _random(functions: Functions) -> set[str]:
 
 def _adds(definition: Definition) -> bool:
     """Whether a function chooses atomic additions; to compare with their name is not to choose."""
-    compared = {
-        id(part)
-        for node in ast.walk(definition)
-        if isinstance(node, ast.Compare)
-        for part in ast.walk(node)
-    }
-    return any(
-        isinstance(node, ast.Constant) and node.value == "atomic_add" and id(node) not in compared
-        for node in ast.walk(definition)
-    )
+    named: set[ast.AST] = set()
+    compared: set[ast.AST] = set()
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Constant) and node.value == "atomic_add":
+            named.add(node)
+        elif isinstance(node, ast.Compare):
+            compared.update(ast.walk(node))
+    return bool(named - compared)
 
 
 def _scans(definition: Definition) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == "SplitScan" for node in ast.walk(definition)
-    )
+    names = [node.id for node in ast.walk(definition) if isinstance(node, ast.Name)]
+    return "SplitScan" in names
 
 
 def _chooses(definition: Definition) -> bool:

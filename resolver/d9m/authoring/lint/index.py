@@ -111,9 +111,9 @@ class RecordIndex:
         """Whether a version names a release of the package's map, or several (`2.1` for 2.1.0 and
         2.1.1).
         """
-        return any(
-            covers(version, each) or key(each) == key(version) for each in self.releases[package]
-        )
+        wanted = key(version)
+        releases = self.releases[package]
+        return any(covers(version, release) or key(release) == wanted for release in releases)
 
     def place(self, package: str, version: str) -> int:
         """How many releases of the package come before `version`."""
