@@ -53,16 +53,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for asset in sorted(each for each in (_HERE / "assets").rglob("*") if each.is_file()):
         path = asset.relative_to(_HERE).as_posix()
         files.append(File.generated(config, path, abs_src_path=str(asset)))
-    texts = {
-        **{each.src_uri: each.content_string for each in files.documentation_pages()},
-        **generated,
-    }
+    written = {page.src_uri: page.content_string for page in files.documentation_pages()}
+    texts = {**written, **generated}
     served = {**exported(kb), **twins(texts), "llms.txt": index(kb, texts)}
     for path, content in served.items():
         files.append(_as_it_is(config, path, content))
-    _Generated.now = {
-        each.dest_uri: each.content_string for each in files if isinstance(each, _Generated)
-    }
+    own = [file for file in files if isinstance(file, _Generated)]
+    _Generated.now = {file.dest_uri: file.content_string for file in own}
     return files
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,10 +22,10 @@ class Catalogues:
         self.columns = columns
         self.absences = Pool()
         """Numbers of names that some releases lack."""
-        self._entries = {
-            package: [kb.ops[place] for place in kb.ops if place.startswith(f"{package}:")]
-            for package in kb.meta.prefixes
-        }
+        self._entries: dict[str, list[OpEntry]] = {package: [] for package in kb.meta.prefixes}
+        for place in kb.ops:
+            entry = kb.ops[place]
+            self._entries[entry.package].append(entry)
         self._absent: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def absent(self, packages: Mapping[str, Installed]) -> tuple[int, ...]:
@@ -58,14 +59,10 @@ class Catalogues:
             "overloaded": self.kb.meta.overloaded[package],
             "facts": {entry.name: entry.facts for entry in entries if entry.facts},
             "parts": {entry.name: self._parts(entry) for entry in entries if entry.parts},
-            "spans": {
-                number: (entry.exists.from_, entry.exists.until)
-                for number, entry in enumerate(entries)
-                if entry.exists != Existence()
-            },
+            "spans": dict(_spans(entries)),
             "defaults": {entry.name: entry.defaults for entry in entries if entry.defaults},
             "signatures": {
-                name: [[_limits(signature.spans), signature.overloads] for signature in stated]
+                name: list(map(_written, stated))
                 for name, stated in self._signatures(package).items()
             },
             "parameters": self._parameters(package),
@@ -87,9 +84,12 @@ class Catalogues:
         """The signatures of names by which a call can decide a fact that matters to an op."""
         found: dict[str, tuple[Signature, ...]] = {}
         for entry in self._entries[package]:
-            asked = [name for target in entry.reaches for name in self._asks(package, target)]
-            facts = [self.kb.meta.facts[name] for name in asked if name in self.kb.meta.facts]
-            deciding = {parameter for fact in facts for parameter in fact.parameters}
+            asked: set[str] = set()
+            for target in entry.reaches:
+                asked |= self._asks(package, target)
+            deciding: set[str] = set()
+            for name in asked & self.kb.meta.facts.keys():
+                deciding.update(self.kb.meta.facts[name].parameters)
             for name in self._called_as(package, entry) if deciding else ():
                 stated = exact(self.kb.signatures.get(f"{package}:{plain(name)}") or (), name)
                 if any(deciding & set(_parameters(signature)) for signature in stated):
@@ -118,24 +118,26 @@ class Catalogues:
 
     def _asks(self, package: str, target: Reached) -> set[str]:
         """Facts that matter to an op that a name reaches."""
-        columns = self.columns.of_op(package, target)
-        asked = {name for number in columns for name in self.columns.every[number].asks}
-        return {*asked, *target.arguments, *target.when}
+        asked = {*target.arguments, *target.when}
+        for number in self.columns.of_op(package, target):
+            asked.update(self.columns.every[number].asks)
+        return asked
 
     def _several(self, package: str, numbers: dict[str, int]) -> Iterator[tuple[str, list[int]]]:
         """Parts of names that mean several, where their order is not that of the names."""
         for place in self.kb.names:
             home, _colon, text = place.partition(":")
-            found = [numbers[each] for each in self.kb.names[place]] if home == package else []
+            found = [numbers[name] for name in self.kb.names[place]] if home == package else []
             if found != sorted(found):
                 yield text, found
 
     def _reach(self, package: str, entry: OpEntry, numbers: dict[str, int]) -> Iterator[Any]:
         """Its sort; then all that it leads to, with the columns that this meets."""
         yield MESSAGE if entry.is_message else int(entry.catalogued)
-        for each in entry.reaches:
-            ways = [BOTH.index(way) for way in each.directions]
-            yield [numbers[each.op], each.arguments, ways, self.columns.of_op(package, each)]
+        for target in entry.reaches:
+            ways = list(map(BOTH.index, target.directions))
+            columns = self.columns.of_op(package, target)
+            yield [numbers[target.op], target.arguments, ways, columns]
 
 
 MESSAGE = 2
@@ -146,8 +148,21 @@ def _limits(spans: Iterable[Existence]) -> list[tuple[str | None, str | None]]:
     return [(span.from_, span.until) for span in spans]
 
 
+def _spans(entries: Iterable[OpEntry]) -> Iterator[tuple[int, tuple[str | None, str | None]]]:
+    """Number of each name that some releases lack, with its first release and the one after its
+    last.
+    """
+    for number, entry in enumerate(entries):
+        if entry.exists != Existence():
+            yield number, (entry.exists.from_, entry.exists.until)
+
+
+def _written(signature: Signature) -> list[Any]:
+    return [_limits(signature.spans), signature.overloads]
+
+
 def _parameters(signature: Signature) -> list[str]:
-    return [name for overload in signature.overloads for name in parameter_names(overload)]
+    return list(itertools.chain.from_iterable(map(parameter_names, signature.overloads)))
 
 
 def _exists(exists: Existence, releases: Iterable[str]) -> bool:

@@ -83,15 +83,12 @@ class Sheet:
         """Tensors of the verdict, then of the release that fixes it; each once, or by direction
         where they differ.
         """
-        ways = HERE if column.splits else (column.ways,)
-        return tuple(
-            each
-            for find, look in ((self._verdict, self._look_here), (self._fixed, self._look_anywhere))
-            for here in ways
-            for each in [
-                self._once((find, column.rules, here, look(column.rules, offered)), offered, here)
-            ]
-        )
+        found: list[int] = []
+        for find, look in ((self._verdict, self._look_here), (self._fixed, self._look_anywhere)):
+            for here in HERE if column.splits else (column.ways,):
+                place = (find, column.rules, here, look(column.rules, offered))
+                found.append(self._once(place, offered, here))
+        return tuple(found)
 
     def _once(self, place: tuple[Any, ...], offered: Offered, here: tuple[Direction, ...]) -> int:
         if place not in self._seen:
@@ -103,11 +100,8 @@ class Sheet:
         """All that a verdict can depend on, facts apart."""
         environment = offered.environment
         image = environment.image.package if environment.image else None
-        parts = [
-            self._part(rules, name, offered)
-            for name in rules.cuts
-            if name not in environment.vocabulary
-        ]
+        names = [name for name in rules.cuts if name not in environment.vocabulary]
+        parts = [self._part(rules, name, offered) for name in names]
         return (image if image in rules.tracks else "", _newest(environment, rules.home), *parts)
 
     def _look_anywhere(self, rules: Rules, offered: Offered) -> Hashable:
@@ -115,16 +109,15 @@ class Sheet:
         holds does not count.
         """
         environment = offered.environment
-        stock = {
-            name for name, each in environment.packages.items() if each.origin == "given"
-        } | environment.undecided
-        names = (
-            name for name in rules.cuts if name not in environment.vocabulary and name != rules.home
-        )
-        return tuple(
-            self._part(rules, name, offered) if name in stock or name == "device" else None
-            for name in names
-        )
+        counts = {"device", *environment.undecided}
+        for name, package in environment.packages.items():
+            if package.origin == "given":
+                counts.add(name)
+        parts: list[Hashable] = []
+        for name in rules.cuts:
+            if name not in environment.vocabulary and name != rules.home:
+                parts.append(self._part(rules, name, offered) if name in counts else None)
+        return tuple(parts)
 
     def _part(self, rules: Rules, name: str, offered: Offered) -> Hashable:
         """The domain of one variable, equal where no condition can tell two apart."""

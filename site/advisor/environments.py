@@ -38,24 +38,23 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
     Of a kind, those with ops come first, and the one with most sources first of all: the page
     begins with it."""
     sources = Counter(map(kb.home, kb.sources))
-    known = [
-        (PRIMARY.index(kb.packages[name].kind), name not in kb.meta.prefixes, -sources[name], name)
-        for name in kb.packages
-        if kb.packages[name].kind in PRIMARY and (name in kb.meta.prefixes or name in kb.opless)
-    ]
-    found = [
-        Choice(name, kb.packages[name].title, _option(name), _versions(kb.releases(name)))
-        for *_rank, name in sorted(known)
-    ]
+    known: list[tuple[int, bool, int, str]] = []
+    for name in kb.packages:
+        kind = kb.packages[name].kind
+        if kind in PRIMARY and (name in kb.meta.prefixes or name in kb.opless):
+            rank = PRIMARY.index(kind)
+            known.append((rank, name not in kb.meta.prefixes, -sources[name], name))
+    found: list[Choice] = []
+    for *_rank, name in sorted(known):
+        title = kb.packages[name].title
+        found.append(Choice(name, title, _option(name), _versions(kb.releases(name))))
     for family, packages in sorted(kb.meta.images.items()):
         packages = [package for package in packages if kb.releases(package)]
         if not packages:
             continue  # tags of a form, not a list: the page has no box for them
-        tags = [
-            (each, tag(kb.packages[package], each))
-            for package in packages
-            for each in kb.releases(package)
-        ]
+        tags: list[tuple[str, str]] = []
+        for name in packages:
+            tags += [(release, tag(kb.packages[name], release)) for release in kb.releases(name)]
         if not tags:  # images that say by their tag what they hold are asked about by that
             continue
         newest_first = sorted(tags, key=lambda each: (key(each[0]), each[1]), reverse=True)

@@ -103,15 +103,14 @@ class Rows:
 def _grouped(restricted: Iterable[Iterable[str]], facts: Mapping[str, object]) -> list[Group]:
     found: dict[tuple[str, ...], list[int]] = {}
     for place, names in enumerate(restricted):
-        found.setdefault(
-            tuple(dict.fromkeys(each for each in names if each not in facts)), []
-        ).append(place)
+        packages = dict.fromkeys(name for name in names if name not in facts)
+        found.setdefault(tuple(packages), []).append(place)
     return list(found.items())
 
 
 def _joined(all_cuts: Iterable[Cuts]) -> dict[str, tuple[str, ...]]:
     found: dict[str, set[str]] = {}
-    for each in all_cuts:
-        for name, bounds in each.items():
+    for cuts in all_cuts:
+        for name, bounds in cuts.items():
             found.setdefault(name, set()).update(bounds)
     return {name: tuple(sorted(bounds)) for name, bounds in found.items()}

@@ -123,10 +123,8 @@ class Statements:
         }
 
     def wordings(self, id_: str) -> list[Any]:
-        return [
-            [each.text, self.number(each.when), int(each.whole)]
-            for each in self.kb.errors[id_].texts
-        ]
+        texts = self.kb.errors[id_].texts
+        return [[text.text, self.number(text.when), int(text.whole)] for text in texts]
 
     def error(self, id_: str) -> dict[str, Any]:
         """An error as it is recognised, and what it is about."""
@@ -167,5 +165,8 @@ class Statements:
 
 def _turned(told: Iterable[dict[str, Any]]) -> list[str]:
     """Names of the settings that are turned."""
-    turns = (turn for each in told for part in ("settings", "sets") for turn in each.get(part, ()))
-    return sorted({turn.get("set") or turn.get("unset") for turn in turns})
+    found: set[str] = set()
+    for record in told:
+        for turn in (*record.get("settings", ()), *record.get("sets", ())):
+            found.add(turn.get("set") or turn.get("unset"))
+    return sorted(found)

@@ -18,6 +18,7 @@ from d9m.environment.environment import DEVICES
 from d9m.environment.releases import Installed
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import BOTH
+from d9m.model.records import Fact
 from d9m.model.versions import covers, key
 from d9m.render.advice.program import is_own, module
 from d9m.resolve.op_names import modules
@@ -52,18 +53,7 @@ class _Tables:
         return {
             "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
-            "facts": {
-                name: [
-                    fact.title,
-                    fact.values or None,
-                    fact.default,
-                    int(fact.argument),
-                    fact.says,
-                    fact.usual,
-                    fact.parameters or None,
-                ]
-                for name, fact in sorted(kb.meta.facts.items())
-            },
+            "facts": {name: _fact(fact) for name, fact in sorted(kb.meta.facts.items())},
             "choices": offered,
             "about": about,
             "modules": sorted(modules(kb)),
@@ -71,16 +61,13 @@ class _Tables:
             "catalogues": catalogues,
             "judged": kb.meta.judged,
             "columns": [_column(each, sources) for each in self.columns.every],
-            "opless": {
-                package: numbers for package, numbers in self.columns.of_package.items() if numbers
-            },
+            "opless": {name: own for name, own in self.columns.of_package.items() if own},
             **statements,
             "ranks": self._ranks(),
             "domains": self.tensors.domains.values,
             "tensors": self.tensors.tensors.values,
             "verdicts": [
-                [_verdict(each) for each in dict.fromkeys(pair)]
-                for pair in self.sheet.verdicts.values
+                list(map(_verdict, dict.fromkeys(pair))) for pair in self.sheet.verdicts.values
             ],
             "packages": self.packages.values,
             "absences": self.catalogues.absences.values,
@@ -149,7 +136,22 @@ class _Tables:
 
 def _imported(kb: KnowledgeBase) -> set[str]:
     """Modules that statements of the advice need."""
-    return {module(line) for setting in kb.settings.values() for line in setting.imports}
+    found: set[str] = set()
+    for setting in kb.settings.values():
+        found.update(map(module, setting.imports))
+    return found
+
+
+def _fact(fact: Fact) -> list[Any]:
+    return [
+        fact.title,
+        fact.values or None,
+        fact.default,
+        int(fact.argument),
+        fact.says,
+        fact.usual,
+        fact.parameters or None,
+    ]
 
 
 def _column(column: Column, sources: Sequence[str]) -> list[Any]:
@@ -165,20 +167,18 @@ def _same(choice: Choice) -> Iterator[tuple[str, str]]:
     sign = "-" if choice.option == "--container" else "."
     for version in choice.versions:
         shorter = version.rpartition(sign)[0]
-        several = [
-            each
-            for each in choice.versions
-            if covers(shorter, each) or each.startswith(f"{shorter}{sign}")
-        ]
-        if shorter and shorter not in choice.versions and len(several) == 1:
+        if not shorter or shorter in choice.versions:
+            continue
+        start = f"{shorter}{sign}"
+        fits = [covers(shorter, other) or other.startswith(start) for other in choice.versions]
+        if sum(fits) == 1:
             yield shorter, version
 
 
 def _ranked(texts: Iterable[str]) -> dict[str, int]:
-    places = sorted({key(each) for each in texts})
-    return {
-        each: places.index(key(each)) for each in sorted(texts, key=lambda each: (key(each), each))
-    }
+    places = sorted(set(map(key, texts)))
+    ordered = sorted(texts, key=lambda text: (key(text), text))
+    return {text: places.index(key(text)) for text in ordered}
 
 
 def _held(name: str, installed: Installed) -> tuple[Any, ...]:
@@ -187,8 +187,5 @@ def _held(name: str, installed: Installed) -> tuple[Any, ...]:
 
 
 def _verdict(verdict: Any) -> dict[str, Any]:
-    return {
-        name: value
-        for name, value in msgspec.structs.asdict(verdict).items()
-        if value not in (None, ())
-    }
+    fields = msgspec.structs.asdict(verdict).items()
+    return {name: value for name, value in fields if value not in (None, ())}

@@ -49,9 +49,8 @@ class Tensors:
             leaves.append(answer(world))
         if len(set(leaves)) == 1:
             return self.tensors.place(((), (leaves[0],)))
-        variables = tuple(
-            self.domains.place((name, _cells(cells))) for name, cells in open_.items()
-        )
+        named = ((name, _cells(cells)) for name, cells in open_.items())
+        variables = tuple(map(self.domains.place, named))
         return self.tensors.place((variables, tuple(leaves)))
 
 

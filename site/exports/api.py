@@ -121,13 +121,11 @@ def _releases(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.ReleaseFile]]:
                 grid.answer(kb, package, version, DEVICE),
                 _release_path(package, version),
             )
-            ops = {
-                op.query: OpOutcome(
-                    op.outcome, op.default, op.solutions, [each.id for each in op.sources]
-                )
-                for op in advice.ops
-                if op.sources
-            }
+            ops: dict[str, OpOutcome] = {}
+            for op in advice.ops:
+                if op.sources:
+                    sources = [source.id for source in op.sources]
+                    ops[op.query] = OpOutcome(op.outcome, op.default, op.solutions, sources)
             settings = msgspec.to_builtins(advice.settings)
             yield (
                 path,

@@ -29,7 +29,7 @@ class _Entry(msgspec.Struct, frozen=True):
 
 def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
     by_package = {package: list(_entries(kb, package)) for package in sorted(kb.meta.prefixes)}
-    everything = [entry for entries in by_package.values() for entry in entries]
+    everything = [*itertools.chain.from_iterable(by_package.values())]
     yield (
         "feeds/all.xml",
         _feed(kb, "all", "Determinism in deep learning: changes by release", everything),
@@ -57,10 +57,12 @@ def _day(date: str) -> str:
 
 
 def _told(changes: list[Change]) -> str:
-    return "; ".join(
-        f"{', '.join(each.ops)}: {_outcome(each.before)} -> {_outcome(each.after)}"
-        for each in changes
-    )
+    return "; ".join(map(_change, changes))
+
+
+def _change(change: Change) -> str:
+    before, after = _outcome(change.before), _outcome(change.after)
+    return f"{', '.join(change.ops)}: {before} -> {after}"
 
 
 def _outcome(op: OpAnswer | None) -> str:

@@ -81,10 +81,8 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
 
 def _operation(path: str, summary: str, type_: str) -> dict[str, Any]:
     names = [part.partition("}")[0] for part in path.split("{")[1:]]
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in names
-    ]
+    given = {"in": "path", "required": True, "schema": {"type": "string"}}
+    parameters = [{"name": name, **given} for name in names]
     content = {"application/json": {"schema": {"$ref": f"schema.json#/$defs/{type_}"}}}
     return {
         "operationId": path.replace(".json", "")

@@ -64,16 +64,14 @@ class RecordFile(File, frozen=True, kw_only=True):
     """With the address of each document."""
 
 
+def _record_file(kind: RecordKind[Any]) -> type[msgspec.Struct]:
+    name = f"{kind.type.__name__}File"
+    fields = [("record", kind.type)]
+    return msgspec.defstruct(name, fields, bases=(RecordFile,), frozen=True, kw_only=True)
+
+
 RECORD_FILES: dict[RecordKind[Any], type[msgspec.Struct]] = {
-    kind: msgspec.defstruct(
-        f"{kind.type.__name__}File",
-        [("record", kind.type)],
-        bases=(RecordFile,),
-        frozen=True,
-        kw_only=True,
-    )
-    for kind in KINDS
-    if kind not in (OPS, PACKAGES)
+    kind: _record_file(kind) for kind in KINDS if kind not in (OPS, PACKAGES)
 }
 """Kind -> type of a record's file; ops and packages have their own."""
 

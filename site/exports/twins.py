@@ -62,10 +62,11 @@ def index(kb: KnowledgeBase, pages: Mapping[str, str]) -> str:
 
 
 def _links(pages: Mapping[str, str], paths: Iterable[str]) -> list[str]:
-    return [
-        f"- [{_field(pages[path], 'title') or path}]({SITE}{path}){_about(pages[path])}"
-        for path in sorted(paths)
-    ]
+    found: list[str] = []
+    for path in sorted(paths):
+        title = _field(pages[path], "title") or path
+        found.append(f"- [{title}]({SITE}{path}){_about(pages[path])}")
+    return found
 
 
 def _about(text: str) -> str:

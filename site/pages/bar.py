@@ -22,19 +22,17 @@ def bar(track: ReleaseTrack, released: Sequence[str]) -> Markdown:
     parts = list(_parts(track, released))
     if len(released) < 2 or not parts:
         return Markdown("")
-    told = "; ".join(
-        f"{span}: {outcome.replace('-', ' ') if outcome else 'not met'}"
-        for span, outcome, _width in parts
-    )
-    inner = "".join(
-        f'<span class="d9m-{outcome or "none"}" style="flex-grow:{width}" '
-        f'title="{html.escape(span)}">'
-        f"<b>{phrases.SYMBOLS[outcome] if outcome else '–'}</b> {html.escape(span)}</span>"
-        for span, outcome, width in parts
-    )
-    return Markdown(
-        f'<div class="d9m-bar" role="img" aria-label="{html.escape(told)}">{inner}</div>'
-    )
+    told: list[str] = []
+    inner: list[str] = []
+    for span, outcome, width in parts:
+        told.append(f"{span}: {outcome.replace('-', ' ') if outcome else 'not met'}")
+        symbol = phrases.SYMBOLS[outcome] if outcome else "–"
+        inner.append(
+            f'<span class="d9m-{outcome or "none"}" style="flex-grow:{width}" '
+            f'title="{html.escape(span)}"><b>{symbol}</b> {html.escape(span)}</span>'
+        )
+    label = html.escape("; ".join(told))
+    return Markdown(f'<div class="d9m-bar" role="img" aria-label="{label}">{"".join(inner)}</div>')
 
 
 def _parts(

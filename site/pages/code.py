@@ -32,9 +32,8 @@ _ROWS = (
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    found = [
-        (id_, marks, _rows(marks), proof.of(kb, marks.evidence)) for id_, marks in kb.code.items()
-    ]
+    known = kb.code.items()
+    found = [(id_, marks, _rows(marks), proof.of(kb, marks.evidence)) for id_, marks in known]
     title = "What the scan looks for"
     description = "The calls that d9m scan knows in a program: what seeds, draws, lists and trains."
     yield layout.page(kb, LISTS["code"], "code.md", title, description, found=found)

@@ -51,16 +51,14 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 def commands() -> list[Command]:
     """Every command, those of a group after the group."""
     shown = _examples(_README.read_text(encoding="utf-8"))
-    return [
-        _command(name, each, shown)
-        for name, each in _tree("d9m", typer.main.get_command(application([])))
-    ]
+    tree = _tree("d9m", typer.main.get_command(application([])))
+    return [_command(name, command, shown) for name, command in tree]
 
 
 def _tree(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield name, command
-    for inner, each in getattr(command, "commands", {}).items():
-        yield from _tree(f"{name} {inner}", each)
+    for inner, child in getattr(command, "commands", {}).items():
+        yield from _tree(f"{name} {inner}", child)
 
 
 def _command(name: str, command: Any, shown: dict[str, list[str]]) -> Command:

@@ -67,10 +67,10 @@ def answer(kb: KnowledgeBase, package: str, release: str) -> Advice:
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    groups = [
-        (name, kb.packages[name], [_image(kb, name, each) for each in reversed(kb.releases(name))])
-        for name in images(kb)
-    ]
+    groups: list[tuple[str, Package, list[ImageRow]]] = []
+    for name in images(kb):
+        rows = [_image(kb, name, release) for release in reversed(kb.releases(name))]
+        groups.append((name, kb.packages[name], rows))
     title = "Containers"
     description = (
         "What each NVIDIA NGC image ships, and what to set inside it so that runs "
@@ -146,10 +146,10 @@ def _parts(
     kb: KnowledgeBase, package: Package, release: str, earlier: str | None, advice: Advice
 ) -> list[ImagePart]:
     before = package.releases[earlier].with_ if earlier else {}
-    found = [
-        ImagePart(name, version, None if before.get(name) == version else before.get(name))
-        for name, version in package.releases[release].with_.items()
-    ]
+    found: list[ImagePart] = []
+    for name, version in package.releases[release].with_.items():
+        was = before.get(name)
+        found.append(ImagePart(name, version, None if was == version else was))
     for name, version in advice.environment.packages.items():
         if version == "any" and name in kb.meta.platforms:
             inside = advice.environment.releases[name]

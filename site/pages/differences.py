@@ -38,11 +38,11 @@ def met(advice: Advice) -> dict[str, OpAnswer]:
 def between(earlier: Advice, later: Advice) -> list[Change]:
     """Ops that are answered differently, what got worse first."""
     before, after = met(earlier), met(later)
-    found = [
-        (op, before.get(op), after.get(op))
-        for op in sorted({*before, *after}, key=str.lower)
-        if _answer(before.get(op)) != _answer(after.get(op))
-    ]
+    found: list[tuple[str, OpAnswer | None, OpAnswer | None]] = []
+    for op in sorted({*before, *after}, key=str.lower):
+        one, two = before.get(op), after.get(op)
+        if _answer(one) != _answer(two):
+            found.append((op, one, two))
     found.sort(key=lambda each: (_answer(each[1]), _answer(each[2])))
     groups = itertools.groupby(found, key=lambda each: (_answer(each[1]), _answer(each[2])))
     joined = [[*group] for _answers, group in groups]

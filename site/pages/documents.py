@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Document
 from pages import layout
 from pages.places import LISTS
 
@@ -22,10 +23,9 @@ _KINDS = {
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    found = list(kb.documents.items())
-    groups = [
-        (title, [each for each in found if each[1].kind == kind]) for kind, title in _KINDS.items()
-    ]
+    groups: dict[str, list[tuple[str, Document]]] = {title: [] for title in _KINDS.values()}
+    for id_, document in kb.documents.items():
+        groups[_KINDS[document.kind]].append((id_, document))
     title = "References"
     description = "The pages, talks, repositories and scans that the records rest on."
     yield layout.page(
@@ -34,5 +34,5 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "documents.md",
         title,
         description,
-        groups=[each for each in groups if each[1]],
+        groups=[group for group in groups.items() if group[1]],
     )

@@ -53,18 +53,13 @@ def headline(error: ErrorRecord) -> str:
     if error.kind == "symptom" or not error.texts:
         return error.title
     text = " ".join(error.texts[0].text.split())
-    ends = (each.start() for each in re.finditer(r"(?<!i\.e)[.,:;] ", text))
-    end = next(
-        (
-            each
-            for each in ends
-            if each >= _SHORTEST and text.count("[", 0, each) == text.count("]", 0, each)
-        ),
-        0,
-    )
-    return (
-        text[:end] if 0 < end <= _LONGEST else textwrap.shorten(text, _LONGEST, placeholder=" …")
-    ).rstrip(".,:;")
+    for found in re.finditer(r"(?<!i\.e)[.,:;] ", text):
+        end = found.start()
+        if end >= _SHORTEST and text.count("[", 0, end) == text.count("]", 0, end):
+            if end <= _LONGEST:
+                return text[:end].rstrip(".,:;")
+            break
+    return textwrap.shorten(text, _LONGEST, placeholder=" …").rstrip(".,:;")
 
 
 _SHORTEST, _LONGEST = 30, 110

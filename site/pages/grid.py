@@ -83,10 +83,12 @@ def grids(kb: KnowledgeBase, package: str) -> list[Grid]:
 
 def _grids(kb: KnowledgeBase, package: str) -> list[Grid]:
     every = lines(kb, package)
-    found = (
-        Grid(package, device, every, tuple(_rows(kb, package, device, every))) for device in DEVICES
-    )
-    return [each for each in found if each.rows]
+    found: list[Grid] = []
+    for device in DEVICES:
+        rows = tuple(_rows(kb, package, device, every))
+        if rows:
+            found.append(Grid(package, device, every, rows))
+    return found
 
 
 def _rows(

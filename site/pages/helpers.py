@@ -12,7 +12,7 @@ from d9m.api import advise
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, HelperAnswer
-from d9m.model.records import Turn
+from d9m.model.records import Helper, Turn
 from d9m.model.when import When, clauses
 from d9m.resolve import helper_calls, helper_effects
 from d9m.resolve.helper_calls import Call
@@ -31,10 +31,10 @@ class Comparison(msgspec.Struct, frozen=True):
     @property
     def command(self) -> str:
         """Options that ask for the same."""
-        return " ".join(
-            f"--with {name}={release}" if release else f"--with {name}"
-            for name, release in self.packages
-        )
+        options: list[str] = []
+        for name, release in self.packages:
+            options.append(f"--with {name}={release}" if release else f"--with {name}")
+        return " ".join(options)
 
 
 class HelperColumn(msgspec.Struct, frozen=True):
@@ -46,10 +46,9 @@ class HelperColumn(msgspec.Struct, frozen=True):
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    rows = [
-        (id_, each, kb.helpers[id_], _compared(kb, helper_calls.call(kb, id_)))
-        for id_, each in _titles(kb)
-    ]
+    rows: list[tuple[str, str, Helper, list[Comparison]]] = []
+    for id_, name in _titles(kb):
+        rows.append((id_, name, kb.helpers[id_], _compared(kb, helper_calls.call(kb, id_))))
     title = "Helper calls"
     description = "Calls that turn several settings at once, and what each of them leaves out."
     yield layout.page(kb, "helpers/index.md", "helpers.md", title, description, ("toc",), rows=rows)
@@ -73,11 +72,11 @@ def _titles(kb: KnowledgeBase) -> list[tuple[str, str]]:
     """Each call under the name by which people search for it: as it is written, a flag with its
     package.
     """
-    found = list(kb.helpers.items())
-    return [
-        (id_, each.call if "(" in each.call else f"{id_.partition('/')[0]} {each.call}")
-        for id_, each in found
-    ]
+    found: list[tuple[str, str]] = []
+    for id_, helper in kb.helpers.items():
+        package = id_.partition("/")[0]
+        found.append((id_, helper.call if "(" in helper.call else f"{package} {helper.call}"))
+    return found
 
 
 def _columns(kb: KnowledgeBase, call: Call) -> list[HelperColumn]:
@@ -95,13 +94,11 @@ def _columns(kb: KnowledgeBase, call: Call) -> list[HelperColumn]:
     released = kb.releases(call.home)
     if not released:
         return [HelperColumn("", tuple((turn, turn.when) for turn in call.helper.sets))]
-    return [
-        HelperColumn(
-            phrases.run(group[-1], group[0], released),
-            tuple((turn, _less(turn.when, call.home)) for turn in sets),
-        )
-        for group, sets in groups
-    ]
+    columns: list[HelperColumn] = []
+    for group, sets in groups:
+        turns = tuple((turn, _less(turn.when, call.home)) for turn in sets)
+        columns.append(HelperColumn(phrases.run(group[-1], group[0], released), turns))
+    return columns
 
 
 def _less(when: When, home: str) -> When:
@@ -138,15 +135,10 @@ def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
 
 def _newest(kb: KnowledgeBase, call: Call) -> str | None:
     """None: no release of its package is known."""
-    every = reversed(kb.releases(call.home))
-    return next(
-        (
-            each
-            for each in every
-            if describe(kb, Setup(((call.home, each),))).holding(call.helper.condition)
-        ),
-        None,
-    )
+    for release in reversed(kb.releases(call.home)):
+        if describe(kb, Setup(((call.home, release),))).holding(call.helper.condition):
+            return release
+    return None
 
 
 def _turned(kb: KnowledgeBase, environment: Environment, call: Call) -> set[str]:

@@ -20,9 +20,9 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         kb, "ingredients/index.md", "ingredients.md", title, description, ("toc",), rows=rows
     )
     for id_, ingredient in rows:
-        cautions = [
-            one for each in ingredient.cautions for one in proof.of(kb, each.evidence, "watch out")
-        ]
+        proofs = proof.of(kb, ingredient.evidence)
+        for caution in ingredient.cautions:
+            proofs += proof.of(kb, caution.evidence, "watch out")
         yield layout.record_page(
             kb,
             "ingredients",
@@ -32,6 +32,6 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             ingredient.summary,
             ingredient=ingredient,
             blocks=recipes.of_turns(kb, id_, ingredient.settings),
-            proofs=list(dict.fromkeys([*proof.of(kb, ingredient.evidence), *cautions])),
+            proofs=list(dict.fromkeys(proofs)),
             events=upstream.timeline(kb, ingredient.references),
         )

@@ -48,21 +48,21 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         catalogues=catalogues,
         outcomes=outcomes,
     )
-    for each in catalogues:
-        name = kb.packages[each.package].title
+    for catalogue in catalogues:
+        name = kb.packages[catalogue.package].title
         yield layout.page(
             kb,
-            f"ops/{each.package}.md",
+            f"ops/{catalogue.package}.md",
             "ops.md",
             f"{name} ops",
             (
-                f"Which ops of {name} {each.newest} are deterministic, which can be made so, and "
-                "which cannot."
+                f"Which ops of {name} {catalogue.newest} are deterministic, which can be made so, "
+                "and which cannot."
             ),
             hide=("navigation",),
-            catalogue=each,
+            catalogue=catalogue,
             outcomes=outcomes[::-1],
-            package=kb.packages[each.package],
+            package=kb.packages[catalogue.package],
         )
 
 
@@ -71,12 +71,9 @@ def _catalogue(kb: KnowledgeBase, package: str) -> OpCatalogue:
     newest = released[-1] if released else "any"
     start = f"{package}:"
     entries: list[OpEntry] = [kb.ops[place] for place in kb.ops if place.startswith(start)]
-    answers = [
-        each
-        for each in advise(kb, Setup(((package, newest),))).ops
-        if each.query != "*" and each.sources
-    ]
-    answered = {each.query for each in answers}
+    every = advise(kb, Setup(((package, newest),))).ops
+    answers = [op for op in every if op.query != "*" and op.sources]
+    answered = {op.query for op in answers}
     own = [entry for entry in entries if entry.catalogued and entry.name not in answered]
     met = {entry.name for entry in own if kb.met_by(package, entry.name)}
     return OpCatalogue(
@@ -84,9 +81,7 @@ def _catalogue(kb: KnowledgeBase, package: str) -> OpCatalogue:
         newest=newest,
         answers=sorted(answers, key=lambda each: (-WORST_LAST.index(each.outcome), each.query)),
         gone=sorted(met),
-        clean=[
-            (entry.name, _exists(entry.exists, newest)) for entry in own if entry.name not in met
-        ],
+        clean=[(one.name, _exists(one.exists, newest)) for one in own if one.name not in met],
         names=_names(entry for entry in entries if not entry.catalogued),
     )
 
@@ -98,6 +93,7 @@ def _exists(exists: Existence, newest: str) -> str:
 
 
 def _names(entries: Iterator[OpEntry]) -> list[tuple[str, list[str]]]:
-    return [
-        (entry.name, list(dict.fromkeys(each.op for each in entry.reaches))) for entry in entries
-    ]
+    found: list[tuple[str, list[str]]] = []
+    for entry in entries:
+        found.append((entry.name, list(dict.fromkeys(target.op for target in entry.reaches))))
+    return found

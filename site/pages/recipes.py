@@ -53,14 +53,12 @@ def for_source(kb: KnowledgeBase, history: History) -> list[Recipe]:
 def for_solution(kb: KnowledgeBase, home: str, label: str) -> list[Recipe]:
     """What a solution wants, newest releases first."""
     exists = kb.solution(label)[1].condition
-    wanted = [
-        (release, (label,), "")
-        for release in reversed(kb.releases(home))
-        if _release(kb, home, release, "cuda").holding(exists)
-    ]
-    return [
-        msgspec.structs.replace(each, labels=()) for each in _grouped(kb, home, "cuda", wanted, {})
-    ]
+    wanted: list[tuple[str, tuple[str, ...], str]] = []
+    for release in reversed(kb.releases(home)):
+        if _release(kb, home, release, "cuda").holding(exists):
+            wanted.append((release, (label,), ""))
+    found = _grouped(kb, home, "cuda", wanted, {})
+    return [msgspec.structs.replace(recipe, labels=()) for recipe in found]
 
 
 def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
@@ -95,16 +93,11 @@ def _grouped(
             groups[-1][0].append(release)
         else:
             groups.append(([release], labels, where, steps, does))
-    return [
-        Recipe(
-            phrases.run(group[-1], group[0], released) if released else spans[group[0]],
-            labels,
-            where,
-            tuple(as_blocks(kb, steps)),
-            does,
-        )
-        for group, labels, where, steps, does in groups
-    ]
+    found: list[Recipe] = []
+    for group, labels, where, steps, does in groups:
+        span = phrases.run(group[-1], group[0], released) if released else spans[group[0]]
+        found.append(Recipe(span, labels, where, tuple(as_blocks(kb, steps)), does))
+    return found
 
 
 def _follows(released: Sequence[str], earlier: str, later: str) -> bool:

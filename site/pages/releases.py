@@ -67,11 +67,9 @@ def changes(
 def _pulls(kb: KnowledgeBase, package: str, line: MinorRelease) -> list[tuple[str, PullRequest]]:
     """Pull requests that came with one of these releases."""
     repository = kb.packages[package].folder or package
-    found = list(kb.pull_requests.items())
-    return [
-        (id_, pull)
-        for id_, pull in found
-        if pull.version
-        and covers(line.name, pull.version)
-        and pull.repository.lower().endswith(f"/{repository}")
-    ]
+    found: list[tuple[str, PullRequest]] = []
+    for id_, pull in kb.pull_requests.items():
+        is_own = pull.repository.lower().endswith(f"/{repository}")
+        if is_own and pull.version and covers(line.name, pull.version):
+            found.append((id_, pull))
+    return found

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from d9m.kb.store import KnowledgeBase
 from d9m.render.scan.explain import as_markdown
 from d9m.scan.rules.catalogue import RULES
+from d9m.scan.rules.rule import ScanRule
 from pages import layout
 from pages.markdown import Markdown
 
@@ -21,10 +22,9 @@ FAMILIES = {
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    families = [
-        (question, [rule for rule in RULES if rule.family == family])
-        for family, question in FAMILIES.items()
-    ]
+    families: list[tuple[str, list[ScanRule]]] = []
+    for family, question in FAMILIES.items():
+        families.append((question, [rule for rule in RULES if rule.family == family]))
     title = "Rules of the scan"
     description = "What d9m scan finds in the code and the job files of a project."
     yield layout.page(

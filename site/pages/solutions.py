@@ -63,7 +63,7 @@ def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
                 condition = " and ".join(
                     filter(None, (phrases.plain(kb, track.under), phrases.plain(kb, row.where)))
                 )
-                for label in {label for labels in row.verdict.alternatives for label in labels}:
+                for label in set[str]().union(*row.verdict.alternatives):
                     by_source = found.setdefault(label, {}).setdefault(id_, {})
                     by_source.setdefault((track.package, condition), []).extend(row.releases)
     return {

@@ -8,7 +8,7 @@ from d9m.browse import history
 from d9m.browse.history import History
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import Direction, parse
-from d9m.model.records import Source
+from d9m.model.records import Package, Source
 from pages import bar, layout, phrases, proof, recipes, runs, upstream, versions
 from pages.markdown import Markdown, code
 from pages.places import Here
@@ -16,14 +16,11 @@ from pages.places import Here
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     ids = kb.sources
-    groups = [
-        (
-            home,
-            package,
-            [(id_, kb.sources[id_], history.of(kb, id_)) for id_ in ids if kb.home(id_) == home],
-        )
-        for home, package in versions.in_order(kb, {kb.home(id_) for id_ in ids})
-    ]
+    groups: list[tuple[str, Package, list[tuple[str, Source, History]]]] = []
+    for home, package in versions.in_order(kb, {kb.home(id_) for id_ in ids}):
+        own = [id_ for id_ in ids if kb.home(id_) == home]
+        rows = [(id_, kb.sources[id_], history.of(kb, id_)) for id_ in own]
+        groups.append((home, package, rows))
     title = "Sources of nondeterminism"
     description = (
         "Every known source of nondeterminism, with what happens in the newest release "

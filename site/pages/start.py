@@ -7,6 +7,7 @@ from pathlib import Path
 
 from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Package
 from pages import grid, layout, releases, runs, status, versions
 
 _COUNTED = (
@@ -27,11 +28,11 @@ _MODULES = Path(__file__).parent.parent / "assets" / "advisor"
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    covered = [
-        (name, package, kb.releases(name))
-        for name, package in versions.in_order(kb, kb.packages)
-        if kb.releases(name) and package.kind != "platform"
-    ]
+    covered: list[tuple[str, Package, tuple[str, ...]]] = []
+    for name, package in versions.in_order(kb, kb.packages):
+        released = kb.releases(name)
+        if released and package.kind != "platform":
+            covered.append((name, package, released))
     measured = runs.newest(kb)
     yield layout.page(
         kb,

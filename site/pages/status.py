@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Package
 from pages import grid, layout, phrases, releases, versions
 from pages.grid import Grid, GridCell, GridRow
 from pages.markdown import Markdown, anchor
@@ -28,25 +29,19 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     frameworks = sorted(kb.meta.prefixes)
     found = {package: grid.grids(kb, package) for package in frameworks}
     known = [package for package, _about in versions.in_order(kb, frameworks) if found[package]]
-    told = [
-        (
-            each,
-            kb.packages[each],
-            [DEVICES.get(table.device, table.device) for table in found[each]],
-            _latest(kb, each),
-        )
-        for each in known
-    ]
+    told: list[tuple[str, Package, list[str], list[grid.MinorRelease]]] = []
+    for package in known:
+        devices = [DEVICES.get(of.device, of.device) for of in found[package]]
+        told.append((package, kb.packages[package], devices, _latest(kb, package)))
     title = "Status"
     description = "Which ops are deterministic in which release, framework by framework."
     yield layout.page(kb, "status/index.md", "statuses.md", title, description, frameworks=told)
     for package in known:
         name = kb.packages[package].title
         here = Here(kb, path(package))
-        tables = [
-            (DEVICES.get(each.device, each.device), each.device, table(here, each))
-            for each in found[package]
-        ]
+        tables: list[tuple[str, str, Markdown]] = []
+        for of in found[package]:
+            tables.append((DEVICES.get(of.device, of.device), of.device, table(here, of)))
         yield layout.page(
             kb,
             path(package),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -86,7 +87,9 @@ def shapes(titles: dict[type, str]) -> list[Shape]:
     """The types with these titles, then every further one that they hold, in the order in which
     they are met.
     """
-    every = list(dict.fromkeys([*titles, *(inner for type_ in titles for inner in _held(type_))]))
+    every = dict.fromkeys(titles)
+    for type_ in titles:
+        every.update(dict.fromkeys(_held(type_)))
     names = {type_: titles.get(type_, type_.__name__) for type_ in every}
     return [_shape(type_, names) for type_ in every]
 
@@ -110,45 +113,41 @@ def _fields(type_: type) -> tuple[msgspec_inspect.Field, ...]:
 
 def _structs(types: Iterable[msgspec_inspect.Type]) -> Iterator[type]:
     """Structs inside some types."""
-    for each in types:
-        if isinstance(each, msgspec_inspect.StructType):
-            yield each.cls
-        elif isinstance(each, msgspec_inspect.UnionType):
-            yield from _structs(each.types)
-        elif isinstance(each, (msgspec_inspect.ListType, msgspec_inspect.VarTupleType)):
-            yield from _structs([each.item_type])
-        elif isinstance(each, msgspec_inspect.TupleType):
-            yield from _structs(each.item_types)
-        elif isinstance(each, msgspec_inspect.DictType):
-            yield from _structs([each.key_type, each.value_type])
+    for inner in types:
+        if isinstance(inner, msgspec_inspect.StructType):
+            yield inner.cls
+        elif isinstance(inner, msgspec_inspect.UnionType):
+            yield from _structs(inner.types)
+        elif isinstance(inner, (msgspec_inspect.ListType, msgspec_inspect.VarTupleType)):
+            yield from _structs([inner.item_type])
+        elif isinstance(inner, msgspec_inspect.TupleType):
+            yield from _structs(inner.item_types)
+        elif isinstance(inner, msgspec_inspect.DictType):
+            yield from _structs([inner.key_type, inner.value_type])
 
 
 def _shape(type_: type, names: dict[type, str]) -> Shape:
     said = _docstrings(type_)
-    fields = tuple(
-        ShapeField(
-            each.encode_name,
-            _worded(each.type, names),
-            prose(said.get(each.name, "")),
-            _default(each),
+    fields: list[ShapeField] = []
+    for field in _fields(type_):
+        about = prose(said.get(field.name, ""))
+        fields.append(
+            ShapeField(field.encode_name, _worded(field.type, names), about, _default(field))
         )
-        for each in _fields(type_)
-    )
     title = names[type_]
-    return Shape(title, slug(title), prose(type_.__doc__ or ""), fields)
+    return Shape(title, slug(title), prose(type_.__doc__ or ""), tuple(fields))
 
 
 def _docstrings(type_: type) -> dict[str, str]:
     """Field -> the text under it in the source."""
     lines = _classes(inspect.getfile(type_))[type_.__name__].body
-    texts = [each.value if isinstance(each, ast.Expr) else None for each in lines]
-    return {
-        line.target.id: str(text.value)
-        for line, text in zip(lines, texts[1:])
-        if isinstance(line, ast.AnnAssign)
-        and isinstance(line.target, ast.Name)
-        and isinstance(text, ast.Constant)
-    }
+    found: dict[str, str] = {}
+    for line, below in itertools.pairwise(lines):
+        if not isinstance(line, ast.AnnAssign) or not isinstance(line.target, ast.Name):
+            continue
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            found[line.target.id] = str(below.value.value)
+    return found
 
 
 @functools.cache

@@ -27,10 +27,9 @@ def in_order(kb: KnowledgeBase, names: Iterable[str]) -> list[tuple[str, Package
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     packages = [(name, package, kb.releases(name)) for name, package in in_order(kb, kb.packages)]
-    groups = [
-        (title, [each for each in packages if each[1].kind == kind])
-        for kind, title in _KINDS.items()
-    ]
+    groups: list[tuple[str, list[tuple[str, Package, tuple[str, ...]]]]] = []
+    for kind, title in _KINDS.items():
+        groups.append((title, [known for known in packages if known[1].kind == kind]))
     title = "Releases"
     description = "Releases of frameworks, images and libraries, with dates and what each contains."
     yield layout.page(
@@ -39,10 +38,15 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "versions.md",
         title,
         description,
-        groups=[each for each in groups if each[1]],
+        groups=[group for group in groups if group[1]],
     )
     for name, package, released in packages:
         known = [(release, package.releases[release]) for release in reversed(released)]
+        parts: dict[str, None] = {}
+        proofs = list(proof.of(kb, package.evidence))
+        for release, record in known:
+            parts.update(dict.fromkeys(record.with_))
+            proofs += proof.of(kb, record.evidence, release)
         yield layout.record_page(
             kb,
             "packages",
@@ -53,16 +57,13 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             name=name,
             package=package,
             known=known,
-            parts=list(dict.fromkeys(part for _release, each in known for part in each.with_)),
+            parts=list(parts),
             lines=_lines(kb, name),
             tags=_tags(kb, name) if package.image else {},
             dated=any(each.date for _release, each in known),
             noted=any(each.note or each.confidence != "confirmed" for _release, each in known),
             sources=[id_ for id_ in kb.sources if kb.home(id_) == name],
-            proofs=[
-                *proof.of(kb, package.evidence),
-                *(one for release, each in known for one in proof.of(kb, each.evidence, release)),
-            ],
+            proofs=proofs,
         )
 
 
@@ -70,16 +71,15 @@ def _lines(kb: KnowledgeBase, name: str) -> dict[str, str]:
     """Release -> the page about what its line changed, where there is one."""
     if name not in kb.meta.prefixes or not grid.grids(kb, name):
         return {}
-    return {
-        each: releases.path(name, line.name)
-        for line in grid.lines(kb, name)
-        for each in line.releases
-    }
+    found: dict[str, str] = {}
+    for line in grid.lines(kb, name):
+        found.update(dict.fromkeys(line.releases, releases.path(name, line.name)))
+    return found
 
 
 def _tags(kb: KnowledgeBase, name: str) -> dict[str, tuple[str, str]]:
     """Release of an image -> its tag, and the page about it."""
-    return {
-        each: (tag(kb.packages[name], each), containers.path(kb, name, each))
-        for each in kb.releases(name)
-    }
+    found: dict[str, tuple[str, str]] = {}
+    for release in kb.releases(name):
+        found[release] = (tag(kb.packages[name], release), containers.path(kb, name, release))
+    return found
