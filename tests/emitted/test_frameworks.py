@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from api_names import LOOK_UP, lifetimes, package_of, used
 from environments import FRAMEWORKS, InstalledFramework, UnavailableError
 from programs import EmittedProgram, blocks, examples, statements
-from runs import run, said
+from runs import ForkedInterpreter, run, said
 
 from conftest import EVERYTHING, needs
 
@@ -33,6 +33,14 @@ def framework(request: pytest.FixtureRequest) -> InstalledFramework:
             pytest.skip(f"{each.name}: {reason}")
     needs(each.stands, each.name, each.how)
     return each
+
+
+@pytest.fixture(scope="module")
+def interpreter(framework: InstalledFramework) -> Iterator[ForkedInterpreter]:
+    """Its Python, with the framework imported once for all programs."""
+    forked = ForkedInterpreter(str(framework.interpreter), framework.package)
+    yield forked
+    forked.close()
 
 
 def told(
@@ -76,65 +84,82 @@ def has_names(framework: InstalledFramework, program: EmittedProgram) -> bool:
 
 
 def failures(
-    framework: InstalledFramework, programs: list[EmittedProgram], folder: Path
+    interpreter: ForkedInterpreter, programs: list[EmittedProgram], folder: Path
 ) -> list[str]:
-    """What went wrong, in as many processes at a time as there are processors."""
-
-    def failure(each: EmittedProgram) -> str | None:
-        ran = run(
-            str(framework.interpreter),
-            each.text + SHOW_VARIABLES,
-            folder / each.name,
-            each.required,
-        )
+    """What went wrong, each in a process of its own."""
+    found: list[str] = []
+    for each in programs:
+        ran = interpreter.run(each.text + SHOW_VARIABLES, folder / each.name, each.required)
         if ran.returncode != 0:
-            return f"{each.origin}\n{each.text}\n{said(ran)}"
+            found.append(f"{each.origin}\n{each.text}\n{said(ran)}")
+            continue
         variables = json.loads(ran.stdout.partition("VARIABLES ")[2])
         wrong = {
             name: variables.get(name)
             for name, value in each.sets.items()
             if variables.get(name) != value
         }
-        return f"{each.origin}: {wrong} instead of {each.sets}" if wrong else None
+        if wrong:
+            found.append(f"{each.origin}: {wrong} instead of {each.sets}")
+    return found
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [each for each in pool.map(failure, programs) if each]
 
-
-def test_every_block_for_this_release_runs(framework: InstalledFramework, tmp_path: Path) -> None:
+def test_every_block_for_this_release_runs(
+    framework: InstalledFramework, interpreter: ForkedInterpreter, tmp_path: Path
+) -> None:
     mine = told(blocks(), framework)
     assert mine
-    assert not (failed := failures(framework, mine, tmp_path)), "\n".join(failed)
+    assert not (failed := failures(interpreter, mine, tmp_path)), "\n".join(failed)
 
 
-def test_every_example_for_this_release_runs(framework: InstalledFramework, tmp_path: Path) -> None:
+def test_every_example_for_this_release_runs(
+    framework: InstalledFramework, interpreter: ForkedInterpreter, tmp_path: Path
+) -> None:
     mine = told(examples(), framework)
     assert mine
-    assert not (failed := failures(framework, mine, tmp_path)), "\n".join(failed)
+    assert not (failed := failures(interpreter, mine, tmp_path)), "\n".join(failed)
+
+
+def test_a_fork_runs_a_program_as_a_fresh_interpreter_does(
+    framework: InstalledFramework, interpreter: ForkedInterpreter, tmp_path: Path
+) -> None:
+    """The framework is not imported before the program does, and what a program does ends with
+    it.
+    """
+    package = framework.package
+    program = f"""
+import os, sys
+print([name for name in sys.modules if name.partition('.')[0] == {package!r}])
+import {package}
+print({package}.__version__, {package}.__spec__.name, __name__, sys.argv == [__file__], os.getcwd())
+print(os.environ.get('GIVEN'), os.environ.get('MADE'), hasattr({package}, 'left'))
+os.environ['MADE'] = {package}.left = '1'
+raise RuntimeError('the end')
+"""
+    fresh = run(str(framework.interpreter), program, tmp_path, {"GIVEN": "1"})
+    assert (fresh.returncode, fresh.stdout[:3]) == (1, "[]\n")
+    for _time in range(2):
+        forked = interpreter.run(program, tmp_path, {"GIVEN": "1"})
+        assert (forked.returncode, forked.stdout) == (1, fresh.stdout)
+        assert forked.stderr.splitlines()[-1] == fresh.stderr.splitlines()[-1]
 
 
 def test_every_statement_for_this_release_runs(
-    framework: InstalledFramework, tmp_path: Path
+    framework: InstalledFramework, interpreter: ForkedInterpreter, tmp_path: Path
 ) -> None:
-    """All in one process: nothing here needs a fresh one, and importing a framework takes
-    seconds.
-    """
+    """All in one process: nothing here needs a fresh one."""
     mine = told(statements(), framework)
     assert mine
-    ran = run(str(framework.interpreter), "\n".join(each.text for each in mine), tmp_path)
+    ran = interpreter.run("\n".join(each.text for each in mine), tmp_path)
     assert ran.returncode == 0, said(ran)
 
 
 def test_a_block_below_the_import_of_the_framework_refuses_to_run(
-    framework: InstalledFramework, tmp_path: Path
+    framework: InstalledFramework, interpreter: ForkedInterpreter, tmp_path: Path
 ) -> None:
     for each in [each for each in told(blocks(), framework) if each.above_import][:1]:
-        refused = run(
-            str(framework.interpreter),
-            f"import {framework.package}\n{each.text}",
-            tmp_path,
-            each.required,
-        )
+        late = f"import {framework.package}\n{each.text}"
+        refused = interpreter.run(late, tmp_path, each.required)
         assert refused.returncode != 0, each.origin
         assert f"RuntimeError: {framework.package} is already imported" in refused.stderr, said(
             refused
@@ -142,10 +167,10 @@ def test_a_block_below_the_import_of_the_framework_refuses_to_run(
 
 
 def test_the_table_of_names_is_right_about_this_release(
-    framework: InstalledFramework, tmp_path: Path
+    framework: InstalledFramework, interpreter: ForkedInterpreter, tmp_path: Path
 ) -> None:
     names = [name for name in lifetimes() if package_of(name) in (framework.package, "numpy")]
-    looked = run(str(framework.interpreter), LOOK_UP, tmp_path, arguments=[json.dumps(names)])
+    looked = interpreter.run(LOOK_UP, tmp_path, arguments=[json.dumps(names)])
     assert looked.returncode == 0, said(looked)
     found = json.loads(looked.stdout.splitlines()[-1])
     version = {package: text.split("+")[0] for package, text in found["versions"].items()}

@@ -8,13 +8,14 @@ import ast
 import builtins
 import functools
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from api_names import lifetimes, package_of, used
 from environments import FRAMEWORKS
 from programs import OLDEST_PYTHON, EmittedProgram, blocks, examples, statements, uncommented
-from runs import run, said
+from runs import ForkedInterpreter, said
 
 from golden import knowledge_base, unfounded
 
@@ -151,8 +152,15 @@ def test_every_row_of_the_table_of_names_says_why() -> None:
                 assert not (fault := unfounded(because)), f"{name}: {fault}"
 
 
+@pytest.fixture(scope="module")
+def interpreter() -> Iterator[ForkedInterpreter]:
+    forked = ForkedInterpreter(sys.executable)
+    yield forked
+    forked.close()
+
+
 def test_a_block_refuses_to_run_without_a_variable_that_only_the_shell_can_set(
-    tmp_path: Path,
+    interpreter: ForkedInterpreter, tmp_path: Path
 ) -> None:
     asking = [each for each in blocks() if each.required]
     assert asking
@@ -160,7 +168,7 @@ def test_a_block_refuses_to_run_without_a_variable_that_only_the_shell_can_set(
         for name in each.required:
             rest = {other: value for other, value in each.required.items() if other != name}
             for variables in (rest, *({**rest, name: value} for value in each.refused[name])):
-                refused = run(sys.executable, each.text, tmp_path, variables)
+                refused = interpreter.run(each.text, tmp_path, variables)
                 assert refused.returncode != 0, each.origin
                 assert f"RuntimeError: set {name}=" in refused.stderr, (
                     f"{each.origin}\n{said(refused)}"
@@ -168,17 +176,19 @@ def test_a_block_refuses_to_run_without_a_variable_that_only_the_shell_can_set(
 
 
 def test_a_block_refuses_to_run_with_a_variable_that_only_the_shell_can_unset(
-    tmp_path: Path,
+    interpreter: ForkedInterpreter, tmp_path: Path
 ) -> None:
     for each in blocks():
         for name in each.forbidden:
-            refused = run(sys.executable, each.text, tmp_path, {**each.required, name: "1"})
+            refused = interpreter.run(each.text, tmp_path, {**each.required, name: "1"})
             assert f"RuntimeError: unset {name}" in refused.stderr, (
                 f"{each.origin}\n{said(refused)}"
             )
 
 
-def test_a_block_that_comes_too_late_after_an_import_refuses_to_run(tmp_path: Path) -> None:
+def test_a_block_that_comes_too_late_after_an_import_refuses_to_run(
+    interpreter: ForkedInterpreter, tmp_path: Path
+) -> None:
     """With an empty module under the framework's name; the real ones are in test_frameworks."""
     early = [each for each in blocks() if each.above_import]
     assert early
@@ -187,7 +197,7 @@ def test_a_block_that_comes_too_late_after_an_import_refuses_to_run(tmp_path: Pa
             imported = (
                 f"import sys, types\nsys.modules[{package!r}] = types.ModuleType({package!r})\n"
             )
-            refused = run(sys.executable, imported + each.text, tmp_path, each.required)
+            refused = interpreter.run(imported + each.text, tmp_path, each.required)
             assert f"RuntimeError: {package} is already imported" in refused.stderr, (
                 f"{each.origin}\n{said(refused)}"
             )
