@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 import msgspec
 
@@ -72,30 +72,25 @@ def _outcome(op: OpAnswer | None) -> str:
 
 
 def _feed(kb: KnowledgeBase, name: str, title: str, entries: list[_Entry]) -> bytes:
-    newest = sorted(entries, key=lambda each: (each.date, each.path), reverse=True)[:MOST]
-    lines = [
-        '<?xml version="1.0" encoding="utf-8"?>',
-        '<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">',
-        f"<title>{escape(title)}</title>",
-        f"<id>{SITE}feeds/{name}.xml</id>",
-        f'<link rel="self" type="application/atom+xml" href="{SITE}feeds/{name}.xml"/>',
-        f'<link rel="alternate" type="text/html" href="{SITE}"/>',
-        f"<updated>{kb.meta.date}T00:00:00Z</updated>",
-        "<author><name>d9m</name></author>",
-        *(line for each in newest for line in _entry(each)),
-        "</feed>",
-    ]
-    return ("\n".join(lines) + "\n").encode()
+    address = f"{SITE}feeds/{name}.xml"
+    feed = Element("feed", {"xmlns": "http://www.w3.org/2005/Atom", "xml:lang": "en"})
+    SubElement(feed, "title").text = title
+    SubElement(feed, "id").text = address
+    SubElement(feed, "link", rel="self", type="application/atom+xml", href=address)
+    SubElement(feed, "link", rel="alternate", type="text/html", href=SITE)
+    SubElement(feed, "updated").text = f"{kb.meta.date}T00:00:00Z"
+    SubElement(SubElement(feed, "author"), "name").text = "d9m"
+    newest_first = sorted(entries, key=lambda entry: (entry.date, entry.path), reverse=True)
+    for entry in newest_first[:MOST]:
+        _add(feed, entry)
+    return tostring(feed, encoding="utf-8", xml_declaration=True)
 
 
-def _entry(entry: _Entry) -> list[str]:
+def _add(feed: Element, entry: _Entry) -> None:
     address = SITE + entry.path
-    return [
-        "<entry>",
-        f"<title>{escape(entry.title)}</title>",
-        f"<id>{escape(address)}</id>",
-        f'<link rel="alternate" type="text/html" href={quoteattr(address)}/>',
-        f"<updated>{entry.date}T00:00:00Z</updated>",
-        f"<summary>{escape(entry.text)}</summary>",
-        "</entry>",
-    ]
+    element = SubElement(feed, "entry")
+    SubElement(element, "title").text = entry.title
+    SubElement(element, "id").text = address
+    SubElement(element, "link", rel="alternate", type="text/html", href=address)
+    SubElement(element, "updated").text = f"{entry.date}T00:00:00Z"
+    SubElement(element, "summary").text = entry.text
