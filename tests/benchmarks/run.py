@@ -1,5 +1,7 @@
-"""How long d9m takes, as one table of figures measured in one run: `python
-tests/benchmarks/run.py`.
+"""How long d9m takes, as one table of figures measured in one run.
+
+    python tests/benchmarks/run.py            # minutes
+    python tests/benchmarks/run.py --brief    # seconds: builds no site, asks few questions
 
 All times are CPU times, which a busy machine changes least. What starts a process is
 measured on a wheel, installed as a user installs it, and alternates with what it is
@@ -8,6 +10,7 @@ compared to; each figure is a median.
 
 from __future__ import annotations
 
+import argparse
 import gc
 import os
 import resource
@@ -61,6 +64,9 @@ class Figure:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--brief", action="store_true", help="only what takes seconds")
+    brief = parser.parse_args().brief
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheel = wheel_from_tree(folder / "wheel")
@@ -71,10 +77,10 @@ def main() -> None:
             *cold(installation, folder),
             *size(installation, folder),
             *warm(compiled.read(str(found))),
-            *everything(compiled.read(str(found))),
             Figure("wheel", wheel.stat().st_size / 1e6, "MB", 2),
-            *site(folder),
         ]
+        if not brief:
+            figures += [*everything(compiled.read(str(found))), *site(folder)]
     print("\n".join(each.row() for each in figures))
 
 
