@@ -114,6 +114,28 @@ def test_equal_runs_end_with_0(tmp_path: Path) -> None:
     assert out.splitlines()[0] == first
 
 
+def test_equal_runs_without_an_optimizer_claim_no_more_than_the_loss(tmp_path: Path) -> None:
+    code, out, _err = diff(tmp_path, '["l",["ee"]]\n["d",0,{}]', level="step")
+    assert code == 0
+    assert out.startswith("The loss is equal bit for bit in 1 step of 1 process.\n")
+    assert "No torch optimizer stepped, so no parameters were compared." in out
+
+
+def test_an_op_with_thousands_of_inputs_fits_the_screen(tmp_path: Path) -> None:
+    site = SITES.replace('["float32[4]"],"cpu"]', json.dumps(["int64[7]"] * 3000) + ',"cpu"]', 1)
+    text = site + 'A ["o",1,"",["aa.1"],["c1.3"]]\nB ["o",1,"",["aa.1"],["c2.3"]]'
+    _code, out, _err = diff(tmp_path, text)
+    assert "int64[7] and 2992 more" in " ".join(out.split())
+    assert len(out.splitlines()) < 30
+
+
+def test_what_python_decided_leads_to_the_seeds(tmp_path: Path) -> None:
+    text = SITES + 'A ["o",3,"",["a1n9"],["b1.8"]]\nB ["o",3,"",["a2n9"],["b2.8"]]\n["d",0,{}]'
+    _code, out, _err = diff(tmp_path, text)
+    assert "PYTHONHASHSEED is not set" in " ".join(out.split())
+    assert "d9m show seeds" in out
+
+
 def test_runs_that_were_cut_off_end_with_3(tmp_path: Path) -> None:
     code, out, _err = diff(tmp_path, SAME + "B killed", level="step")
     assert code == 3

@@ -138,6 +138,7 @@ def _findings(
         device=header.device,
         threads=header.threads,
         settings=settings,
+        learned=sorted(set[str]().union(*(trail.learned.recorded for trail in trails))),
         compared=Counts(
             records=sum(trail.records for trail in trails),
             equal=sum(trail.equal for trail in trails),

@@ -50,6 +50,8 @@ def _answered(kb: KnowledgeBase, setup: Setup, cause: Cause) -> Cause:
     records = [
         name for name in RECORDS.get(cause.kind, ()) if name in kb.ingredients or name in kb.sources
     ]
+    if cause.hints and not records:
+        records = ["seeds"]
     advice = None
     if cause.kind in ("op", "collective") and cause.op is not None:
         advice = _advice(kb, setup, cause)

@@ -208,6 +208,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     device: str | None = None
     threads: int | None = None
     settings: list[SettingDifference]
+    learned: list[str] = []
+    """Which of the loss, gradients, parameters and outputs were recorded."""
     compared: Counts
     first: First | None
     causes: list[Cause]

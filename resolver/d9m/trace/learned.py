@@ -21,12 +21,12 @@ class Learned:
         self._suspects = suspects
         self._taints = taints
         self._follows = follows
-        self.recorded = False
-        """Whether there was anything that a difference could reach."""
+        self.recorded: set[str] = set()
+        """What a difference could reach: losses, gradients, ..."""
 
     def sum(self, at: Matched, what: str, a: Sums, b: Sums) -> None:
         """One digest of all, and each one's where they were recorded."""
-        self.recorded = True
+        self.recorded.add(what)
         if a.whole != b.whole:
             self._differs(at, what, a.digests, b.digests, None)
 
@@ -34,7 +34,8 @@ class Learned:
         self, at: Matched, what: str | None, a: Sequence[str], b: Sequence[str], module: str | None
     ) -> None:
         """`what` it is; None: nothing that is learned, only a place on the way."""
-        self.recorded = self.recorded or what is not None
+        if what is not None:
+            self.recorded.add(what)
         if any(True for _ in differing(a, b)):
             self._differs(at, what, a, b, module)
 

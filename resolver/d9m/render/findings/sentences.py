@@ -32,9 +32,20 @@ def verdict(found: Findings) -> str:
             return f"The runs differ since step {since}. {sentence(found, found.causes[0])}"
         return f"The runs differ since step {since}, for {count} reasons."
     extent = f"{steps(found)} of {processes(found)}"
-    if found.complete:
+    if not found.complete:
+        return f"What could be compared is equal, but that is not all of both runs: {extent}."
+    if optimizer_seen(found):
         return f"Nothing that is learned differs: {extent} are equal bit for bit."
-    return f"What could be compared is equal, but that is not all of both runs: {extent}."
+    if not found.learned:
+        return f"All that was recorded is equal bit for bit: {extent}."
+    seen = join([_REACHED[what] for what in found.learned])
+    verb = "is" if len(found.learned) == 1 and found.learned != ["outputs"] else "are"
+    return f"{seen[0].upper()}{seen[1:]} {verb} equal bit for bit in {extent}."
+
+
+def optimizer_seen(found: Findings) -> bool:
+    """Whether an optimizer of the framework stepped, with the gradients that it used."""
+    return "gradients" in found.learned or "parameters" in found.learned
 
 
 def style(found: Findings) -> Style:

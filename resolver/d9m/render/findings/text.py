@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -16,6 +16,9 @@ from d9m.trace.findings import Cause, CauseAdvice, Findings
 
 MOST = 5
 """Causes that are shown without `--all`."""
+
+MOST_SHAPES = 8
+"""Inputs of an op whose shapes are shown."""
 
 _UNSEEN = {
     "thread": "threads that the program started itself",
@@ -88,7 +91,7 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
     if sentences.place(cause):
         yield "where", sentences.place(cause)
     if cause.inputs:
-        yield "shapes", ", ".join(cause.inputs)
+        yield "shapes", _shapes(cause.inputs)
     if len(view.findings.runs[0].processes) > 1:
         yield "rank", sentences.where(cause)
     if cause.replay is not None:
@@ -110,6 +113,13 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
     for name in cause.advice.sources if cause.advice else []:
         if name in known:
             yield "why", f"{known[name].title} (d9m show {name})"
+
+
+def _shapes(inputs: Sequence[str]) -> str:
+    """An op such as cat can have thousands of inputs."""
+    rest = len(inputs) - MOST_SHAPES
+    more = f" and {rest} more" if rest > 0 else ""
+    return ", ".join(inputs[:MOST_SHAPES]) + more
 
 
 def _doubt(found: Findings) -> str:
@@ -222,6 +232,8 @@ def notes(found: Findings) -> list[str]:
         count = found.compared.forks
         more = f" ({count} such places)" if count > 1 else ""
         said.append(f"The two runs do not do the same: {sentences.part(fork)}{more}.")
+    if found.learned and not sentences.optimizer_seen(found):
+        said.append("No torch optimizer stepped, so no parameters were compared.")
     seen = dict.fromkeys(_UNSEEN.get(unseen.what, unseen.what) for unseen in found.unseen)
     if seen:
         said.append(f"Not seen: {'; '.join(seen)}.")
