@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from d9m.browse.explain import explain
+from d9m.browse.resemblance import resembling
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from d9m.model.when import Range
-from golden import knowledge_base
+from d9m.render.browse.explain import render
+from golden import flat, knowledge_base
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,33 @@ from golden import knowledge_base
 def test_a_beginning_that_several_errors_share_is_none_of_them(text: str) -> None:
     with pytest.raises(UsageError, match="did you mean"):
         explain(knowledge_base(), text)
+
+
+def test_a_message_that_is_nearly_a_known_one_is_called_unknown() -> None:
+    text = "Determinism is not yet supported in GPU implementation of tf.math.segment_sum."
+    found = explain(knowledge_base(), text)
+    assert (found.found, found.is_unknown_message) == ([], True)
+    assert found.resembles[0].id == "tensorflow/bincount"
+    assert found.subject is not None
+    assert found.subject.ops == ["tf.math.segment_sum"]
+    page = flat(render(knowledge_base(), found).plain())
+    assert page.startswith("This is not a message that d9m knows. The nearest on record:")
+    assert "d9m show tensorflow/bincount" in page
+
+
+def test_an_unknown_message_is_not_taken_for_a_complaint() -> None:
+    text = "UnimplementedError: The GPU version of softmax cross entropy is not deterministic"
+    with pytest.raises(UsageError, match="no known text"):
+        explain(knowledge_base(), text)
+
+
+def test_a_complaint_in_own_words_resembles_no_message() -> None:
+    kb = knowledge_base()
+    for text in (
+        "the loss of my model differs in each run although every seed is set",
+        "is the gradient of embedding deterministic on a GPU?",
+    ):
+        assert resembling(kb, text) == []
 
 
 def test_a_text_that_is_cut_off_after_its_own_beginning_is_recognised() -> None:

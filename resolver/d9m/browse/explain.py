@@ -13,6 +13,7 @@ from d9m.about import __version__
 from d9m.browse import mentions, messages, symptoms
 from d9m.browse.explanation import Explanation, explanation
 from d9m.browse.known_texts import LONG, search
+from d9m.browse.resemblance import Resemblance, resembling
 from d9m.browse.subject import Subject, about_complaint, about_error, context
 from d9m.environment.environment import Setup, describe
 from d9m.errors import UsageError, nearest, quote
@@ -40,6 +41,10 @@ class Explained(msgspec.Struct, frozen=True):
     """What the records say of the ops and packages that the text names."""
     settings: list[NamedSetting] = []
     """Settings that the text names and that are not advised there."""
+    is_unknown_message: bool = False
+    """Whether the text reads like a message and is none on record."""
+    resembles: list[Resemblance] = []
+    """Known messages that an unknown one nearly is."""
 
 
 def explain(
@@ -75,9 +80,10 @@ def explain(
 
 
 def _not_known(kb: KnowledgeBase, text: str) -> UsageError:
+    alike = [f'"{message.text}" (d9m show {message.id})' for message in resembling(kb, text)]
     return UsageError(
         f"no known text in {quote(text.strip())}",
-        nearest=_nearest(kb, text),
+        nearest=alike or _nearest(kb, text),
         tip="what to set, by release and op: d9m advise",
     )
 
@@ -90,12 +96,13 @@ def _of_complaint(
     if quoted is not None:
         return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), [quoted])
     described = symptoms.described(kb, text)
-    is_message = messages.is_message(kb, text)
+    alike = resembling(kb, text)
+    is_message = bool(alike) or messages.is_message(kb, text)
     if is_message:
-        described = [symptom for symptom in described if not symptom.is_general]
+        described = []
     named = mentions.find(kb, text)
     subject = None
-    if described or not is_message:
+    if alike or not is_message:
         subject = about_complaint(kb, text, named, described, setup, here)
     if subject is not None and (subject.ops or subject.packages):
         described = [symptom for symptom in described if not symptom.record.by_settings]
@@ -103,7 +110,8 @@ def _of_complaint(
     settings = [] if is_message else list(_named_settings(kb, named, subject))
     if not found and subject is None and not settings:
         raise _not_known(kb, text)
-    return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found, subject, settings)
+    tool = Tool(__version__, kb.meta.date)
+    return Explained(SCHEMA_VERSION, tool, found, subject, settings, is_message, alike)
 
 
 def _named_settings(

@@ -89,6 +89,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     about_names = subject is not None and bool(subject.ops or subject.packages)
     found = explained.found
     scoped = bool(found) and subject is not None and subject.advice.scope != "run"
+    _unknown(page, explained)
     if subject is not None and not about_names and subject.is_all_switched:
         page.paragraph(_ALL_SWITCHED, style="head")
         page.gap()
@@ -102,6 +103,17 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     if (found or subject) and not any(explanation.scope != "run" for explanation in found):
         _next_step(page, subject)
     _sources(page, explained, *(explanation.id for explanation in found))
+
+
+def _unknown(page: Page, explained: Explained) -> None:
+    """That a message is none on record, and what it nearly is."""
+    if not explained.is_unknown_message:
+        return
+    nearest = " The nearest on record:" if explained.resembles else ""
+    page.paragraph(f"This is not a message that d9m knows.{nearest}", style="doubt")
+    for message in explained.resembles:
+        page.paragraph(f'"{message.text}" (d9m show {message.id})', "  • ", "    ")
+    page.gap()
 
 
 MOST_SETTINGS = 4
