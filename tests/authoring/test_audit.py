@@ -15,7 +15,15 @@ from d9m.authoring.audit.texts import carries
 from d9m.errors import DataError
 from d9m.kb import yaml_files
 from d9m.model.compiled_facts import CompiledCatalogue, Lowering
-from d9m.model.wheel_facts import ListedOp, Published, SignatureCatalogue, WheelFacts, catalogue
+from d9m.model.dispatch_facts import DispatchTrace
+from d9m.model.wheel_facts import (
+    ListedOp,
+    Published,
+    SignatureCatalogue,
+    WheelFacts,
+    canonical,
+    catalogue,
+)
 
 REFUSED = (
     "does not have a deterministic implementation, but you set "
@@ -399,6 +407,37 @@ def test_a_compiled_op_must_have_a_source_that_is_gated_as_the_wheel_says(kb: Kb
         "compiled-gate-disagrees index_add:atomic-add 2.0.0..",
         unknown,
     ]
+
+
+def test_an_op_that_ends_in_one_with_a_source_must_have_that_source(kb: Kb) -> None:
+    ops = {
+        "torch.index_add": {
+            "forward": {"histc": ""},
+            "backward": {"gelu": "", "histc": "mode=max"},
+        },
+        "torch.fresh": {"backward": {"histc": ""}},
+        "torch.histc": {"forward": {"histc": ""}},
+    }
+    trace = DispatchTrace("torch", "2.0.0", ops)
+    kb.write("evidence/dispatch/torch-2.0.0.json", canonical(trace).decode())
+    reach = "reach:\n  torch.ops.aten.histc: [torch.histc]\n"
+    text = RECORDS["ops/pytorch.yaml"].replace(
+        "prefixes: {", "prefixes: {'aten::': torch.ops.aten., "
+    )
+    kb.write("ops/pytorch.yaml", text.replace("reach:\n", reach))
+    kb.write("facts.yaml", RECORDS["facts.yaml"] + "layout: {title: L, values: [dense, sparse]}\n")
+    code = "dispatch-without-reach"
+    assert kb.ids() == [
+        f"{code} torch.fresh:backward:pytorch/histc 2.0.0..",
+        f"{code} torch.index_add:backward:pytorch/histc 2.0.0..",
+        f"{code} torch.index_add:forward:pytorch/histc 2.0.0..",
+    ]
+    source = RECORDS["sources/pytorch/histc.yaml"]
+    kb.write(
+        "sources/pytorch/histc.yaml",
+        source.replace("[torch.histc]", "[torch.histc, torch.index_add]"),
+    )
+    assert kb.ids() == [f"{code} torch.fresh:backward:pytorch/histc 2.0.0.."]
 
 
 def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:

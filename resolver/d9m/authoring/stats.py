@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import msgspec
 
+from d9m.authoring.public_share import PublicShare
 from d9m.browse.show import source_history
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST
@@ -25,6 +26,7 @@ class Stats(msgspec.Struct, frozen=True):
     """Outcome -> ranges of releases with it, over all sources."""
     unprobed: list[str]
     """Sources that no probe exercises."""
+    public: list[PublicShare] = []
 
     def text(self) -> str:
         lines = [f"edition {self.date}, digest {self.digest[:12]}"]
@@ -33,13 +35,14 @@ class Stats(msgspec.Struct, frozen=True):
         for package, number in self.releases.items():
             if number:
                 lines.append(f"releases of {package:20}{number:6}")
+        lines += [share.text() for share in self.public]
         lines += [f"ranges {outcome:16}{number:6}" for outcome, number in self.outcomes.items()]
         lines.append(f"sources without a probe: {len(self.unprobed)}")
         lines += [f"  {id_}" for id_ in self.unprobed]
         return "\n".join(lines) + "\n"
 
 
-def stats(kb: KnowledgeBase, probed: Collection[str]) -> Stats:
+def stats(kb: KnowledgeBase, probed: Collection[str], public: Sequence[PublicShare] = ()) -> Stats:
     """Counts over the whole knowledge base. `probed`: sources that a probe exercises."""
     found: Counter[Outcome] = Counter()
     for id_ in kb.sources:
@@ -53,4 +56,5 @@ def stats(kb: KnowledgeBase, probed: Collection[str]) -> Stats:
         releases={name: len(kb.releases(name)) for name in kb.packages},
         outcomes={outcome: found[outcome] for outcome in WORST_LAST if found[outcome]},
         unprobed=[id_ for id_ in kb.sources if id_ not in probed],
+        public=list(public),
     )

@@ -176,6 +176,7 @@ def stats(
 ) -> None:
     """How much is known, and what is not."""
     from d9m.authoring.coverage import answered
+    from d9m.authoring.public_share import public_shares
     from d9m.authoring.stats import stats
     from d9m.check.plan import catalogue
     from d9m.render import as_json
@@ -191,7 +192,9 @@ def stats(
             None,
         )
         return
-    found = stats(kb, catalogue.exercised())
+    root = locate.folder_or_none()
+    shares = public_shares(kb, root) if root else []
+    found = stats(kb, catalogue.exercised(), shares)
     output.write(as_json.render(found) if format_ == "json" else found.text(), None)
 
 

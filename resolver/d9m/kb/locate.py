@@ -44,13 +44,19 @@ def folder() -> Path:
     """The folder of YAML records to lint or compile. Raises DataError in an installation without
     one.
     """
-    place = Path(os.environ.get(VARIABLE) or _default())
-    if not place.is_dir():
+    place = folder_or_none()
+    if place is None:
         raise DataError(
-            f"{place}: not a folder of records",
+            f"{os.environ.get(VARIABLE) or _default()}: not a folder of records",
             tip=f"run in a checkout, or set {VARIABLE} to its kb/",
         )
     return place
+
+
+def folder_or_none() -> Path | None:
+    """The same folder; None in an installation without one."""
+    place = Path(os.environ.get(VARIABLE) or _default())
+    return place if place.is_dir() else None
 
 
 def from_yaml(root: Path) -> KnowledgeBase:

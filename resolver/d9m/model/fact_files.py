@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from d9m.model.compiled_facts import CompiledCatalogue
+from d9m.model.dispatch_facts import DispatchTrace
 from d9m.model.wheel_facts import Catalogue, Published, SignatureCatalogue, WheelFacts
 
 TYPES: dict[str, Any] = {
@@ -17,6 +18,7 @@ TYPES: dict[str, Any] = {
     "evidence/releases-*.json": Published,
     "evidence/signatures-*.json": SignatureCatalogue,
     "evidence/compiled-*.json": CompiledCatalogue,
+    "evidence/dispatch/*.json": DispatchTrace,
 }
 """Place under ``kb/`` -> type of the files there."""
 

@@ -17,6 +17,7 @@ import msgspec
 from d9m.authoring.audit import (
     alerts,
     compiled,
+    dispatch,
     listed,
     messages,
     names,
@@ -39,6 +40,7 @@ CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
     names.differences,
     parameters.differences,
     compiled.differences,
+    dispatch.differences,
     releases.differences,
 )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from d9m.authoring.audit.operators import own_kernel
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import UsageError
@@ -58,7 +59,7 @@ def _differing(
 
 def _item(known: Known, environment: Environment, op: str) -> OpItem | None:
     try:
-        return op_lookup.find(known.kb, environment, parse(f"aten::{op}"))
+        return op_lookup.find(known.kb, environment, parse(own_kernel(op)))
     except UsageError:
         return None
 

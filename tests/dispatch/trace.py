@@ -1,0 +1,324 @@
+"""Which ATen operators each public op of PyTorch ends in, forward and backward.
+
+Runs in a Python that has PyTorch and expecttest, and needs nothing else:
+
+    python tests/dispatch/trace.py kb/evidence/dispatch/torch-2.13.0.json
+
+PyTorch's own samples of each op and layer are run under a `TorchDispatchMode`: in float32 on the
+CPU, and again on the meta device, which takes the route of no particular device. Views are left
+out, and so are allocations, because what is allocated inside an op is written before it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+Features = dict[str, str]
+"""What a sample passes: parameter or position -> value, and ``ndim`` of its first tensor."""
+
+Reached = dict[str, list[Features]]
+"""Operator -> samples that reach it."""
+
+ALLOCATIONS = ("empty", "new_empty")
+SAMPLES = 40
+"""Of one op; a few have thousands."""
+VALUES = 4
+"""Of an argument that decides; more of them are chance."""
+SECONDS = 300
+"""For one op that hangs."""
+
+
+def deciding(reaching: list[Features], all_: list[Features]) -> str:
+    """The argument on which it depends whether an operator is reached: ``mode=bicubic|bilinear``;
+    empty where every sample reaches it, ``?`` where no single argument decides. Keywords come
+    first, then the number of dimensions, then arguments by place.
+    """
+    if len(reaching) == len(all_):
+        return ""
+    names = {name for features in all_ for name in features}
+    reached = {id(features) for features in reaching}
+    others = [features for features in all_ if id(features) not in reached]
+    for name in sorted(names, key=lambda name: (name.isdigit(), name == "ndim", name)):
+        with_ = {features.get(name, "") for features in reaching}
+        without = {features.get(name, "") for features in others}
+        if "" not in with_ and not with_ & without and len(with_) <= VALUES:
+            return f"{name}={'|'.join(sorted(with_))}"
+    return "?"
+
+
+def operator_name(operator: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
+    """``index_put[accumulate=true]`` for ``aten.index_put_.default``: with what decides whether it
+    adds, and the type where it is no floating point number.
+    """
+    import torch
+
+    name = operator._schema.name.partition("::")[2]
+    given = {each.name: value for each, value in zip(operator._schema.arguments, arguments)}
+    given.update(keywords)
+    said: list[str] = []
+    if given.get("accumulate") is not None:
+        said.append(f"accumulate={str(given['accumulate']).lower()}")
+    if isinstance(given.get("reduce"), str):
+        said.append(f"reduce={given['reduce']}")
+    first = next((each for each in arguments if isinstance(each, torch.Tensor)), None)
+    if first is not None and not (first.is_floating_point() or first.is_complex()):
+        said.append(f"dtype={str(first.dtype).removeprefix('torch.')}")
+    plain = name[:-1] if name.endswith("_") and not name.startswith("__") else name
+    return plain + (f"[{','.join(said)}]" if said else "")
+
+
+def logger(into: set[str]) -> Any:
+    """A mode that notes every operator that computes."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Log(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        ) -> Any:
+            if func.namespace == "aten" and not func.is_view:
+                name = operator_name(func, args, kwargs or {})
+                if not name.startswith((*ALLOCATIONS, "detach")):
+                    into.add(name)
+            return func(*args, **(kwargs or {}))
+
+    return Log()
+
+
+def tensors(value: Any) -> Iterator[Any]:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from tensors(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from tensors(each)
+
+
+def on_meta(value: Any) -> Any:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return value.detach().to("meta").requires_grad_(value.requires_grad)
+    if isinstance(value, dict):
+        return {name: on_meta(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        return type(value)(on_meta(each) for each in value)
+    return value
+
+
+def run(function: Callable[[], Any]) -> tuple[set[str], set[str]]:
+    """Operators of one call, forward and backward. Its own errors pass through."""
+    import torch
+
+    forward: set[str] = set()
+    backward: set[str] = set()
+    with logger(forward):
+        result = function()
+    reached = [each for each in tensors(result) if each.requires_grad]
+    if reached:
+        gradients = [torch.ones_like(each) for each in reached]
+        with logger(backward):
+            torch.autograd.backward(reached, gradients)
+    return forward, backward
+
+
+def features(arguments: Iterable[Any], keywords: dict[str, Any]) -> Features:
+    import torch
+
+    found: Features = {}
+    for place, value in enumerate(arguments):
+        if isinstance(value, torch.Tensor):
+            found.setdefault("ndim", str(value.dim()))
+        elif isinstance(value, (bool, int, float, str)):
+            found[str(place)] = str(value)
+    for name, value in keywords.items():
+        if isinstance(value, (bool, int, float, str)):
+            found[name] = str(value)
+    return found
+
+
+class HangsError(Exception):
+    pass
+
+
+def late(*_: Any) -> None:
+    raise HangsError
+
+
+Sample = tuple[Features, Callable[[bool], Callable[[], Any]]]
+"""What it passes, and what prepares a call of it: on the meta device or not."""
+
+
+def traced(samples: Iterable[Sample]) -> dict[str, dict[str, str]]:
+    """Direction -> operator -> the argument that decides. A sample that fails counts as none."""
+    found: dict[str, Reached] = {"forward": {}, "backward": {}}
+    all_: list[Features] = []
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        for said, prepare in samples:
+            ran = False
+            for meta in (False, True):
+                try:
+                    sets = run(prepare(meta))
+                except HangsError:
+                    raise
+                except Exception:  # what a sample cannot do on a device
+                    continue
+                ran = True
+                for direction, names in zip(found, sets):
+                    for name in names:
+                        reaching = found[direction].setdefault(name, [])
+                        if not reaching or reaching[-1] is not said:
+                            reaching.append(said)
+            if ran:
+                all_.append(said)
+    except HangsError:
+        pass
+    finally:
+        signal.alarm(0)
+    return {
+        direction: {name: deciding(reaching, all_) for name, reaching in sorted(reached.items())}
+        for direction, reached in found.items()
+        if reached
+    }
+
+
+def of_ops() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
+    """Every public op, with the samples of all of its variants."""
+    import torch
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    def samples(info: Any) -> Iterator[Sample]:
+        types = info.supported_dtypes("cpu")
+        dtype = torch.float32 if torch.float32 in types else sorted(types, key=str)[0]
+        gradient = dtype == torch.float32 and info.supports_autograd
+        for sample in info.sample_inputs("cpu", dtype, requires_grad=gradient):
+            given = (sample.input, *sample.args)
+
+            def prepare(meta: bool, given: Any = given, keywords: Any = sample.kwargs) -> Any:
+                if meta:
+                    given, keywords = on_meta(given), on_meta(keywords)
+                return lambda: info(*given, **keywords)
+
+            yield features(given, sample.kwargs), prepare
+
+    variants: dict[str, list[Any]] = {}
+    for info in op_db:
+        name = public_name(info.name)
+        if name is not None:
+            variants.setdefault(name, []).append(info)
+    for name, infos in variants.items():
+        each = SAMPLES // len(infos) + 1
+        yield (
+            name,
+            traced(sample for info in infos for sample in islice(guarded(samples(info)), each)),
+        )
+
+
+def aliases() -> dict[str, str]:
+    """Other public names of an op: ``torch.arccos``, and operators such as ``__rmul__``."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    found: dict[str, str] = {}
+    for info in op_db:
+        name = public_name(info.name)
+        others = [each.name for each in info.aliases]
+        for each in (info.operator_variant, info.inplace_operator_variant):
+            others.append(getattr(each, "__name__", ""))
+        others += [f"__{each}__" for each in others[-2:] if each and not each.startswith("__")]
+        for other in filter(None, others):
+            full = public_name(other)
+            if name is not None and full is not None and full != name:
+                found[full] = name
+    return found
+
+
+def of_modules() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
+    """Every layer, in training."""
+    import torch
+    from torch.testing._internal.common_modules import module_db
+
+    def samples(info: Any) -> Iterator[Sample]:
+        for sample in info.module_inputs_func(
+            info, device="cpu", dtype=torch.float32, requires_grad=True, training=True
+        ):
+            made, passed = sample.constructor_input, sample.forward_input
+
+            def prepare(meta: bool, made: Any = made, passed: Any = passed) -> Any:
+                module = info.module_cls(*made.args, **made.kwargs)
+                given, keywords = passed.args, passed.kwargs
+                if meta:
+                    module = module.to("meta")
+                    given, keywords = on_meta(given), on_meta(keywords)
+                return lambda: module(*given, **keywords)
+
+            yield features((*made.args, *passed.args), made.kwargs), prepare
+
+    for info in module_db:
+        space = "quantizable." if ".quantizable" in info.module_cls.__module__ else ""
+        yield (
+            f"torch.nn.{space}{info.module_cls.__name__}",
+            traced(islice(guarded(samples(info)), SAMPLES)),
+        )
+
+
+def guarded(samples: Iterator[Any]) -> Iterator[Any]:
+    """Samples up to the first that cannot be made."""
+    try:
+        yield from samples
+    except HangsError:
+        raise
+    except Exception:  # a sample that this build cannot make
+        return
+
+
+def public_name(name: str) -> str | None:
+    """``torch.nn.functional.conv1d`` for ``nn.functional.conv1d``, ``torch.Tensor.item`` for
+    ``item``; None for a name that PyTorch keeps to itself.
+    """
+    import torch
+
+    for space in ("torch.", "torch.Tensor."):
+        full = f"{space}{name}"
+        value: Any = torch
+        for part in full.split(".")[1:]:
+            value = getattr(value, part, None)
+        private = any(part.startswith("_") and not part.endswith("__") for part in full.split("."))
+        if value is not None and not private and not name.startswith("ops."):
+            return full
+    return None
+
+
+def main(file: Path) -> None:
+    import torch
+
+    warnings.simplefilter("ignore")
+    ops: dict[str, dict[str, dict[str, str]]] = {}
+    torch.manual_seed(0)
+    for source in (of_ops(), of_modules()):
+        for name, reached in source:
+            ops[name] = reached
+            print(name, flush=True)
+    facts = {
+        "package": "torch",
+        "version": torch.__version__.partition("+")[0],
+        "ops": ops,
+        "aliases": aliases(),
+    }
+    text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
