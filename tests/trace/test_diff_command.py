@@ -136,6 +136,20 @@ def test_what_python_decided_leads_to_the_seeds(tmp_path: Path) -> None:
     assert "d9m show seeds" in out
 
 
+def test_a_generator_that_is_seeded_too_late_is_named(tmp_path: Path) -> None:
+    text = f"""
+    A {{"generators": {{"numpy": "aa", "python": "cc"}}}}
+    B {{"generators": {{"numpy": "bb", "python": "cc"}}}}
+    {SITES}
+    A ["o",3,"",["a1n9"],["b1.8"]]
+    B ["o",3,"",["a2n9"],["b2.8"]]
+    ["d",0,{{"numpy": "ee"}}]
+    """
+    _code, out, _err = diff(tmp_path, text)
+    assert "NumPy's random generator started in a different state in each run." in out
+    assert "Python's random generator" not in out
+
+
 def test_runs_that_were_cut_off_end_with_3(tmp_path: Path) -> None:
     code, out, _err = diff(tmp_path, SAME + "B killed", level="step")
     assert code == 3

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from d9m.trace.align import Alike, Fork, Matched
-from d9m.trace.draws import Generators
+from d9m.trace.draws import Generators, differ_at_start
 from d9m.trace.findings import CauseKind
 from d9m.trace.learned import Learned
 from d9m.trace.loading import Loading
@@ -32,6 +32,7 @@ from d9m.trace.stream_records import (
     ReadValue,
     Site,
     StepEnd,
+    StreamHeader,
     UpdatedParameters,
     named_arguments,
 )
@@ -53,10 +54,10 @@ _BY_LETTER: dict[str, CauseKind] = {
 class Trail:
     """Follows one process through both recordings, a pair of records at a time."""
 
-    def __init__(self, stream: RecordStream, exact: bool) -> None:
+    def __init__(self, stream: RecordStream, exact: bool, other: StreamHeader) -> None:
         self.suspects = Suspects()
         taints = self._taints = Taints()
-        self.generators = Generators(self.suspects)
+        self.generators = Generators(self.suspects, differ_at_start(stream.header, other))
         self.learned = Learned(self.suspects, taints, stream.header.level == "op")
         self.mailbox = Mailbox(taints)
         self._loading = Loading(self.suspects, taints)

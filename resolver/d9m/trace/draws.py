@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from d9m.trace.align import Matched
-from d9m.trace.stream_records import CalledOp, Site, StepEnd
+from d9m.trace.stream_records import CalledOp, Site, StepEnd, StreamHeader
 from d9m.trace.suspects import DRAWS, Suspect, Suspects, place
 
 SEEDED_BY_CHANCE = ("python", "numpy")
 """Generators that begin differently in each process. A difference counts once they were equal."""
 
 
+def differ_at_start(a: StreamHeader, b: StreamHeader) -> list[str]:
+    """Generators that were in different states before the first record."""
+    names = a.generators.keys() & b.generators.keys()
+    return [name for name in names if a.generators[name] != b.generators[name]]
+
+
 class Generators:
     """The generators of one process, in both runs."""
 
-    def __init__(self, suspects: Suspects) -> None:
+    def __init__(self, suspects: Suspects, differed_at_start: Iterable[str] = ()) -> None:
         self._suspects = suspects
+        self._at_start = set(differed_at_start)
         self._were_equal: set[str] = set()
         self._differed: set[str] = set()
 
     @property
     def unseeded(self) -> list[str]:
-        """Those that were never seen equal."""
-        return [name for name in SEEDED_BY_CHANCE if name in self._differed - self._were_equal]
+        """Those that began in other states, or were never seen equal."""
+        unseeded = self._at_start | (self._differed - self._were_equal)
+        return [name for name in SEEDED_BY_CHANCE if name in unseeded]
 
     def drawn(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> set[int]:
         """The cause, if the op drew from a generator in another state."""

@@ -13,11 +13,13 @@ header being line 0.
      "rank": 0, "process": 0, "parent": null, "argv": ["train.py"], "python": "3.11.7",
      "packages": {"torch": "2.13.0+cpu"}, "device": "cpu", "gpu": null, "threads": 8,
      "hashseed": null, "env": {"OMP_NUM_THREADS": "8"},
-     "deterministic": {"torch.use_deterministic_algorithms": false, "warn_only": false, ...}}
+     "deterministic": {"torch.use_deterministic_algorithms": false, "warn_only": false, ...},
+     "generators": {"python": DIGEST, "numpy": DIGEST}}
 
 `steps`: first and last step that are recorded, both included; null for an open end. Nothing at all
 is written outside of them. `deterministic` has plain values by the name of the setting; so has that
-of `t`. `env` has the variables of the process that can matter, `hashseed` is PYTHONHASHSEED.
+of `t`. `generators` are the states before the first record. `env` has the variables of the process
+that can matter, `hashseed` is PYTHONHASHSEED.
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`. What belongs to no storage that the trace follows is without letter and

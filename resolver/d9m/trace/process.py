@@ -87,7 +87,7 @@ def follow(
         name=name(a),
         a=a,
         b=b,
-        trail=Trail(a, exact),
+        trail=Trail(a, exact, other),
         settings=settings_differ.at_start(one, other),
         shared=[(0, settings_differ.shared_at_start(one, other))],
     )

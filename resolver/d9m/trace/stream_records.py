@@ -30,6 +30,7 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     hashseed: str | None = None
     env: dict[str, str] = {}
     deterministic: dict[str, Plain] = {}
+    generators: dict[str, str] = {}
     steps_by: str | None = None
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import sys
 
+from . import generators
+
 PREFIXES = (
     "CUBLAS", "CUDA_", "CUDNN_", "FLASH_", "GOTO_", "HIP", "HSA_", "JAX_", "KMP_", "LD_PRELOAD",
     "MIOPEN_", "MKL", "NCCL_", "NPY_", "NUMEXPR_", "NVIDIA_TF32", "NVTE_", "OMP_", "ONEDNN_",
@@ -82,7 +84,10 @@ def header(session, number: int) -> dict:
         "hashseed": os.environ.get("PYTHONHASHSEED"),
         "env": environment(),
         "deterministic": {},
+        "generators": {},
     }
+    states, _done = session.guarded("generators", generators.states, session.digester)
+    found["generators"].update(states or {})
     for framework in session.frameworks:
         about, _done = session.guarded("a framework's header", framework.about)
         about = about or {}
