@@ -78,6 +78,7 @@ class Statements:
             "solutions": (solutions := [self.solution(id_) for id_ in kb.solutions]),
             "ingredients": (needed := [self.ingredient(id_) for id_ in ingredients]),
             "settings": {name: self.setting(name) for name in _turned([*solutions, *needed])},
+            "setting_pages": {name: kb.setting_ids[name] for name in kb.settings},
             "wordings": {id_: self.wordings(id_) for id_ in kb.errors},
             "errors": [self.error(id_) for id_ in kb.errors],
         }

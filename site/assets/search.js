@@ -1,7 +1,8 @@
 // What is pasted into the search box, made into words that tell something. Material appends a wildcard to every word,
 // so that the "a" of an error message finds all words that begin with it, and lunr takes signs for operators.
 const COMMON = new Set(("a an and any are as at be because but by can does for from had has have if in is it its just may must "
-  + "no not of on only or set so such than that the their then there these this to was when which will with would you your").split(" "));
+  + "no not of on only or set so such than that the their then there these this to was when which will with would you your "
+  + "been could do get give gives how i me my should use we were what where who why").split(" "));
 const NAME = /[_\d]|[a-z][A-Z]|^[A-Z]{2}/;
 const NUMBER = /^\d+(\.\d+)*$/;
 const PATCH = /^(\d+\.\d+)\.\d+$/; // pages are about lines of releases
@@ -25,6 +26,7 @@ function telling(text) {
 
 // A release without a wildcard: 2.1 is not 2.10. Of a patch release the line must be there, the patch may.
 function numbers(word) {
+  if (word.length === 1) return [`${word}^1`]; // as in "flash attention 2": part of a name, or nothing
   return PATCH.test(word) ? [`+${word.replace(PATCH, "$1")}`, `${word}^2`] : [`+${word}`];
 }
 
@@ -42,4 +44,25 @@ window.Worker = class extends Worker {
     const asked = typeof message?.data === "string" ? { ...message, data: telling(message.data) } : message;
     super.postMessage(asked, ...rest);
   }
+};
+
+// The index is megabytes: it is asked for when somebody opens the search box, or follows a link that searches.
+const opened = new Promise((open) => {
+  if (new URLSearchParams(location.search).has("q")) open();
+  for (const event of ["focusin", "change"]) {
+    document.addEventListener(event, ({ target }) => {
+      if (target.matches?.(".md-search__input, #__search")) open();
+    });
+  }
+});
+const { open: address, send: ask } = XMLHttpRequest.prototype;
+
+XMLHttpRequest.prototype.open = function (method, url, ...rest) {
+  this.waits = String(url).endsWith("search/search_index.json");
+  return address.call(this, method, url, ...rest);
+};
+
+XMLHttpRequest.prototype.send = function (body) {
+  if (this.waits) opened.then(() => ask.call(this, body));
+  else ask.call(this, body);
 };

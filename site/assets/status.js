@@ -20,8 +20,8 @@
     let seen = 0, all = 0;
     for (const table of document.querySelectorAll(".d9m-grid")) {
       const lines = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent);
-      const from = want.from ? lines.indexOf(want.from) : 0;
-      const to = want.to ? lines.indexOf(want.to) : lines.length - 1;
+      const from = want.from ? lines.indexOf(want.from) : lines.length - 1; // the newest comes first
+      const to = want.to ? lines.indexOf(want.to) : 0;
       for (const row of table.tBodies[0].rows) {
         const states = cells(row);
         const name = row.cells[0].textContent.toLowerCase();

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from d9m.kb.store import KnowledgeBase
-from pages.places import places
+from pages.places import SITE, places
 
-SITE = "https://d9m.github.io/d9m/"
-"""The same as in mkdocs.yml."""
+__all__ = ["API", "SITE", "directory", "page"]
 
 API = "api/v1/"
 

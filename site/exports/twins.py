@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -76,5 +77,5 @@ def _about(text: str) -> str:
 
 def _field(text: str, name: str) -> str:
     found = re.search(rf'^{name}: (".*")$', text, re.MULTILINE) if _FRONT.match(text) else None
-    value = json.loads(found[1]) if found else ""
+    value = html.unescape(json.loads(found[1])) if found else ""
     return re.sub(r"[\[\]\n]", " ", value)

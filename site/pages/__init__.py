@@ -12,6 +12,7 @@ from pages import (
     code,
     collector,
     commands,
+    comparison,
     containers,
     contributing,
     documents,
@@ -22,6 +23,7 @@ from pages import (
     ingredients,
     myths,
     ops,
+    programs,
     releases,
     rules,
     runs,
@@ -32,6 +34,8 @@ from pages import (
     start,
     status,
     structs,
+    timeline,
+    upgrades,
     upstream,
     versions,
 )
@@ -39,6 +43,8 @@ from pages import (
 ROOMS = (
     start,
     status,
+    comparison,
+    upgrades,
     releases,
     containers,
     sources,
@@ -60,6 +66,8 @@ ROOMS = (
     commands,
     structs,
     evaluation,
+    programs,
+    timeline,
     contributing,
 )
 

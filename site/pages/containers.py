@@ -14,7 +14,7 @@ from d9m.environment.environment import Setup
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice
 from d9m.model.records import Outcome, Package, Release
-from pages import differences, layout, phrases, proof, recipes
+from pages import differences, grid, layout, phrases, proof, recipes
 
 REGISTRY = "nvcr.io"
 
@@ -118,6 +118,11 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         labels=[each.label for each in advice.solutions],
         blocks=list(recipes.as_blocks(kb, advice.steps)),
         left=_left(advice),
+        depending=[
+            (each.query, grid.branches(kb, each))
+            for each in differences.met(advice).values()
+            if each.outcome == "depends"
+        ],
         earlier=earlier and (tag(package, earlier), path(kb, name, earlier)),
         later=later and (tag(package, later), path(kb, name, later)),
         changes=differences.between(answer(kb, name, earlier), advice) if earlier else [],

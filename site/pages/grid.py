@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -14,6 +14,7 @@ from d9m.model.advice import WORST_LAST, Advice, OpAnswer
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import Default, Outcome
 from d9m.model.versions import minor
+from pages import phrases
 
 
 class MinorRelease(msgspec.Struct, frozen=True):
@@ -36,6 +37,8 @@ class GridCell(msgspec.Struct, frozen=True):
     """Labels that solve it, or that raise."""
     source: str
     """The record that decides: the worst."""
+    branches: str
+    """What decides, where the outcome depends on something; else empty."""
     first: MinorRelease
     last: MinorRelease
     width: int
@@ -44,6 +47,10 @@ class GridCell(msgspec.Struct, frozen=True):
 
 class GridRow(msgspec.Struct, frozen=True):
     op: str
+    arguments: str
+    """``mode=bilinear`` where a row is about such calls only; empty for the op as it is called
+    without.
+    """
     directions: tuple[str, ...]
     cells: tuple[GridCell | int, ...]
     """A number: so many lines in which the op is not there, or meets nothing."""
@@ -95,13 +102,57 @@ def _rows(
     kb: KnowledgeBase, package: str, device: str, every: Sequence[MinorRelease]
 ) -> Iterator[GridRow]:
     answers = [_met(answer(kb, package, line.newest, device)) for line in every]
-    for op in sorted(set[str]().union(*answers), key=str.lower):
-        met = [ops.get(op) for ops in answers]
-        ways: set[Direction] = set()
-        for found in met:
-            for source in found.sources if found else ():
-                ways.update(source.direction)
-        yield GridRow(op, tuple(way for way in BOTH if way in ways), tuple(_cells(met, every)))
+    deciding: dict[str, set[str]] = {}
+    for here in answers:
+        for op, answered in here.items():
+            deciding.setdefault(op, set()).update(_deciding(answered))
+    calls = [
+        _called(kb, Setup(((package, line.newest),), device=device), here, deciding)
+        for line, here in zip(every, answers)
+    ]
+    for op in sorted(deciding, key=str.lower):
+        plain = _row(kb, op, [each.get(op) for each in answers], every)
+        yield plain
+        like: dict[tuple[GridCell | int, ...], list[str]] = {}
+        rows: dict[tuple[GridCell | int, ...], GridRow] = {}
+        for call in sorted(deciding[op]):
+            row = _row(kb, op, [each.get(call) for each in calls], every)
+            if row.cells != plain.cells:
+                like.setdefault(row.cells, []).append(call[len(op) + 1 : -1])
+                rows[row.cells] = row
+        for cells, row in rows.items():
+            yield msgspec.structs.replace(row, arguments=" or ".join(like[cells]))
+
+
+def _row(
+    kb: KnowledgeBase, op: str, met: Sequence[OpAnswer | None], every: Sequence[MinorRelease]
+) -> GridRow:
+    ways: set[Direction] = set()
+    for found in met:
+        for source in found.sources if found else ():
+            ways.update(source.direction)
+    cells = tuple(_cells(kb, met, every))
+    return GridRow(op, "", tuple(way for way in BOTH if way in ways), cells)
+
+
+def _called(
+    kb: KnowledgeBase, setup: Setup, here: Iterable[str], deciding: Mapping[str, set[str]]
+) -> dict[str, OpAnswer]:
+    """The answers of calls whose arguments decide in some release, as ``op[mode=bilinear]``."""
+    wanted = sorted(call for op in here for call in deciding[op])
+    if not wanted:
+        return {}
+    return {op.query: op for op in advise(kb, setup, wanted).ops if op.sources}
+
+
+def _deciding(op: OpAnswer) -> set[str]:
+    """The calls by which one would ask for each answer of an op, where arguments decide."""
+    branches = [branch.decide for branch in op.otherwise]
+    for source in op.sources:
+        branches += [branch.decide for branch in source.possible]
+    start = f"{op.query}["
+    single = [decide[0] for decide in branches if len(decide) == 1]
+    return {call for call in single if call.startswith(start)}
 
 
 def _met(advice: Advice) -> dict[str, OpAnswer]:
@@ -110,25 +161,34 @@ def _met(advice: Advice) -> dict[str, OpAnswer]:
 
 
 def _cells(
-    met: Sequence[OpAnswer | None], every: Sequence[MinorRelease]
+    kb: KnowledgeBase, met: Sequence[OpAnswer | None], every: Sequence[MinorRelease]
 ) -> Iterator[GridCell | int]:
-    states = [_state(each) if each else None for each in met]
+    states = [_state(kb, each) if each else None for each in met]
     place = 0
     for state, group in itertools.groupby(states):
         width = len(list(group))
         if state is None:
             yield width
         else:
-            outcome, default, by, source = state
-            yield GridCell(
-                outcome, default, by, source, every[place], every[place + width - 1], width
-            )
+            last = every[place + width - 1]
+            yield GridCell(*state, first=every[place], last=last, width=width)
         place += width
 
 
-def _state(op: OpAnswer) -> tuple[Outcome, Default, tuple[str, ...], str]:
+def _state(kb: KnowledgeBase, op: OpAnswer) -> tuple[Outcome, Default, tuple[str, ...], str, str]:
     worst = max(op.sources, key=lambda each: WORST_LAST.index(each.outcome))
     by = tuple(op.solutions)
     if op.outcome == "raises" and worst.raised_by:
         by = (worst.raised_by,)
-    return op.outcome, op.default, by, worst.id
+    said = branches(kb, op) if op.outcome == "depends" else ""
+    return op.outcome, op.default, by, worst.id, said
+
+
+def branches(kb: KnowledgeBase, op: OpAnswer) -> str:
+    """What an op does under each condition, best first."""
+    said: dict[str, None] = {}
+    for source in op.sources:
+        for branch in source.possible if source.outcome == "depends" else ():
+            condition = phrases.plain(kb, branch.when)
+            said.setdefault(f"{phrases.WORDS[branch.outcome]} {condition}".rstrip())
+    return "; ".join(said)

@@ -15,7 +15,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.when import When
 from pages import markdown, phrases
 from pages.markdown import Markdown
-from pages.places import FOLDERS, Here, changes, edit, report
+from pages.places import FOLDERS, LISTS, Here, changes, edit, report
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -32,8 +32,10 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "code": markdown.code,
     "codes": markdown.codes,
     "capital": phrases.capital,
+    "filled": Markdown,
     "condition": _condition,
     "day": markdown.day,
+    "entities": markdown.entities,
     "fence": markdown.fence,
     "indented": markdown.indented,
     "listed": markdown.listed,
@@ -62,9 +64,7 @@ def _environment() -> jinja2.Environment:
 def _literal(value: object) -> str:
     """What a template prints of a value."""
     return (
-        value
-        if isinstance(value, Markdown)
-        else markdown.escape("" if value is None else str(value))
+        value if isinstance(value, Markdown) else markdown.told("" if value is None else str(value))
     )
 
 
@@ -75,10 +75,15 @@ def page(
     title: str,
     description: str,
     hide: tuple[str, ...] = (),
-    weight: float = 1,
+    weight: float | None = None,
     **values: Any,
 ) -> tuple[str, str]:
-    """One page: its path and its Markdown. `hide` names side bars that it does without."""
+    """One page: its path and its Markdown. `hide` names side bars that it does without; `weight`
+    counts in searches: a list says less than the pages that it lists.
+    """
+    if weight is None:
+        is_list = path in LISTS.values() or path.endswith("/index.md")
+        weight = _OF_A_LIST if is_list else 1
     here = Here(kb, path)
     text = _environment().get_template(template).render(here=here, kb=kb, title=title, **values)
     lines = [line.rstrip() for line in text.splitlines()]
@@ -108,11 +113,14 @@ def record_page(
     )
 
 
+_OF_A_LIST = 0.2
+"""Weight of a page that only leads on."""
+
 _WEIGHTS = {
-    "errors": 4,
-    "sources": 4,
-    "solutions": 5,
-    "settings": 5,
+    "errors": 5,
+    "sources": 5,
+    "solutions": 4,
+    "settings": 4,
     "ingredients": 4,
     "helpers": 2,
     "issues": 0.5,

@@ -62,6 +62,12 @@ def code(text: str) -> Markdown:
     return Markdown(f"<code>{escape(line)}</code>" if set(line) & set("`|<&") else f"`{line}`")
 
 
+def told(text: str) -> Markdown:
+    """A text of a record: what it puts between single backticks is code, all else is literal."""
+    marks = re.findall("`+", text)
+    return prose(text) if marks and len(marks) % 2 == 0 and set(marks) == {"`"} else escape(text)
+
+
 def prose(text: str) -> Markdown:
     """Text of which parts stand between backticks: those in the type of code."""
     parts = re.split("`+", text)
@@ -82,6 +88,17 @@ def fence(text: str, language: str, title: str = "") -> Markdown:
     mark = "`" * max(3, longest + 1)
     head = f'{language} title="{title}"' if title else language
     return Markdown(f"{mark}{head}\n{lines}\n{mark}")
+
+
+def entities(text: str) -> Markdown:
+    """Text inside HTML, in an attribute, too, that shows as it is even where Markdown is read in
+    there. Lines stay: an empty one would end the element.
+    """
+    return Markdown("".join(f"&#{ord(sign)};" if sign in _SIGNS else sign for sign in text))
+
+
+_SIGNS = frozenset("\n\\`*_{}[]()<>#|!~&\"'")
+"""What Markdown or HTML gives a meaning to."""
 
 
 def link(text: str, address: str | None) -> Markdown:
@@ -133,11 +150,13 @@ def front_matter(title: str, description: str, hide: tuple[str, ...], weight: fl
     """The head of a page; `weight` counts in searches. Themes print both texts as they are, so they
     must be HTML.
     """
-    fields = {
-        "title": html.escape(title),
-        "description": html.escape(" ".join(description.split())),
-    }
+    fields = {"title": _attribute(title), "description": _attribute(description)}
     lines = [f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in fields.items()]
     if hide:
         lines.append(f"hide: [{', '.join(hide)}]")
     return "\n".join(["---", *lines, f"search: {{boost: {weight}}}", "---", "", ""])
+
+
+def _attribute(text: str) -> str:
+    """A text as themes want it between double quotes; the search counts its words as they are."""
+    return html.escape(" ".join(text.split()), quote=False).replace('"', "&quot;")

@@ -22,6 +22,18 @@ SYMBOLS: dict[str, str] = {
     "nondeterministic": "✗",
 }
 
+WORDS: dict[str | None, str] = {
+    "no-known-source": "no known source",
+    "deterministic": "repeats",
+    "solved": "repeats with settings",
+    "depends": "depends",
+    "unknown": "nobody has checked",
+    "raises": "raises an error",
+    "unsolved": "can differ between runs",
+    None: "no known source here",
+}
+"""An outcome as people say it."""
+
 BOXES: dict[Outcome, str] = {
     "no-known-source": "info",
     "deterministic": "success",

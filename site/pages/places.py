@@ -13,6 +13,9 @@ from d9m.kb.kinds import EVERY_KIND, KINDS
 from d9m.kb.store import KnowledgeBase
 from pages.markdown import Markdown, anchor, breakable, listed, slug
 
+SITE = "https://d9m.github.io/d9m/"
+"""The same as in mkdocs.yml."""
+
 FOLDERS = {
     kind.table: kind.name.replace("_", "-") for kind in EVERY_KIND if kind.table and not kind.brief
 }
@@ -93,8 +96,13 @@ class Here:
         return f"{path}/#{anchor}" if anchor else f"{path}/"
 
     def label(self, label: str) -> Markdown:
-        """A solution by its label."""
-        return self.link("solutions", self._kb.labels.get(label.lower()) or "", label)
+        """A solution by its label, under its real name."""
+        return self.link("solutions", self._kb.labels.get(label.lower()) or "", self.title(label))
+
+    def title(self, label: str) -> str:
+        """The real name of a solution."""
+        id_ = self._kb.labels.get(label.lower())
+        return self._kb.solutions[id_].title if id_ else label
 
     def both(self, labels: Iterable[str]) -> Markdown:
         """Solutions that are needed together."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import PullRequest
 from d9m.model.versions import covers
-from pages import differences, grid, layout, recipes
+from pages import bar, differences, grid, layout, recipes
 from pages.differences import Change
 from pages.grid import MinorRelease
 
@@ -50,6 +50,12 @@ def _page(
         later=later,
         changes=changes(kb, package, earlier, line) if earlier else [],
         blocks=list(recipes.as_blocks(kb, advice.steps)),
+        strip=bar.strip(op.outcome for op in differences.met(advice).values()),
+        depending=[
+            (each.query, grid.branches(kb, each))
+            for each in differences.met(advice).values()
+            if each.outcome == "depends"
+        ],
         bad=[each for each in differences.met(advice).values() if each.outcome in differences.LEFT],
         pulls=_pulls(kb, package, line),
     )

@@ -9,7 +9,7 @@ import msgspec
 from d9m.kb.kinds import HELPERS, INGREDIENTS, SOLUTIONS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting, Turn
-from pages import layout, phrases, proof
+from pages import layout, phrases, proof, recipes, solutions
 from pages.markdown import code, codes
 from pages.places import record_id
 
@@ -56,6 +56,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             setting.summary,
             setting=setting,
             facts=_facts(kb, setting),
+            blocks=_blocks(kb, uses.get(name, [])),
+            askers=_askers(kb, uses.get(name, [])),
             uses=uses.get(name, []),
             proofs=proof.of(kb, setting.evidence),
         )
@@ -77,6 +79,31 @@ def _facts(kb: KnowledgeBase, setting: Setting) -> list[tuple[str, str]]:
     return [(name, value) for name, value in known.items() if value]
 
 
+def _askers(kb: KnowledgeBase, uses: list[Use]) -> dict[str, list[Use]]:
+    """Kind of record -> who asks a person to make the setting, each once; first the solution of
+    most sources.
+    """
+    covered = solutions.covered(kb)
+    found: dict[str, dict[str, Use]] = {}
+    for use in uses:
+        if use.table != HELPERS.table and not use.of_itself:
+            found.setdefault(use.table, {}).setdefault(use.id, use)
+
+    def sources(use: Use) -> int:
+        return len(covered.get(kb.solutions[use.id].label, ())) if use.table == "solutions" else 0
+
+    return {
+        table: sorted(named.values(), key=sources, reverse=True) for table, named in found.items()
+    }
+
+
+def _blocks(kb: KnowledgeBase, uses: list[Use]) -> list[recipes.Block]:
+    """What to copy: as the first record asks that a person follows."""
+    for asked in _askers(kb, uses).values():
+        return recipes.of_turns(kb, asked[0].name, [asked[0].turn])
+    return []
+
+
 def _uses(kb: KnowledgeBase) -> dict[str, list[Use]]:
     """Setting -> who turns it."""
     found: dict[str, list[Use]] = {}
@@ -84,7 +111,6 @@ def _uses(kb: KnowledgeBase) -> dict[str, list[Use]]:
         for id_, record in kb.of(kind).items():
             turned = [(turn, False) for turn in getattr(record, "settings", [])]
             for turn, of_itself in [*turned, *((turn, True) for turn in record.sets)]:
-                name = getattr(record, "label", record.title)
-                use = Use(kind.table, id_, name, turn, of_itself)
+                use = Use(kind.table, id_, record.title, turn, of_itself)
                 found.setdefault(turn.name, []).append(use)
     return found

@@ -11,9 +11,9 @@ from pages import layout, phrases, proof, recipes, upstream
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    covered = _covered(kb)
+    solved = covered(kb)
     solutions = list(kb.solutions.items())
-    rows = [(id_, each, kb.home(id_), len(covered.get(each.label, []))) for id_, each in solutions]
+    rows = [(id_, each, kb.home(id_), len(solved.get(each.label, []))) for id_, each in solutions]
     title = "Solutions"
     description = (
         "Every switch, variable, package and patch that removes nondeterminism, and "
@@ -23,7 +23,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         kb, "solutions/index.md", "solutions.md", title, description, ("toc",), rows=rows
     )
     for id_, solution in solutions:
-        yield _page(kb, id_, solution, covered.get(solution.label, []))
+        yield _page(kb, id_, solution, solved.get(solution.label, []))
 
 
 def _page(
@@ -38,7 +38,7 @@ def _page(
         "solutions",
         id_,
         "solution.md",
-        f"{solution.label}: {solution.title}",
+        f"{solution.title} ({solution.label})",
         solution.summary,
         solution=solution,
         package=kb.packages[home],
@@ -50,8 +50,12 @@ def _page(
     )
 
 
-def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
+def covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
     """Label -> the sources that it solves, each with the releases where it does."""
+    return kb.once("covered", lambda: _covered(kb))
+
+
+def _covered(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, dict[str, dict[tuple[str, str], list[str]]]] = {}
     for id_, source in kb.sources.items():
         told = history.of(kb, id_)

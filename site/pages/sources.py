@@ -47,7 +47,7 @@ def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:
         newest=kb.releases(told.home)[-1] if kb.releases(told.home) else "",
         box=phrases.BOXES[told.today.verdict.outcome] if told.today else "info",
         recipes=recipes.for_source(kb, told),
-        bar=bar.bar(told.usual, kb.releases(told.home)),
+        bar=bar.bar(kb, told.usual, kb.releases(told.home)),
         proofs=proof.of_source(kb, source),
         measured=runs.of_source(kb, id_),
         events=upstream.timeline(kb, source.references),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from d9m.about import REPOSITORY
 from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Package
-from pages import grid, layout, releases, runs, status, versions
+from pages import grid, heatmap, layout, releases, runs, status, upgrades, versions
+from pages.grid import Grid
+from pages.places import Here
+from pages.worked import worked
 
 _COUNTED = (
     (kinds.SOURCES, "sources of nondeterminism", "sources/index.md"),
@@ -24,6 +28,9 @@ _COUNTED = (
 _MAIN = ("framework", "image")
 """Kinds of packages that are told first."""
 
+_PICTURES = 3
+"""Frameworks that have a picture."""
+
 _MODULES = Path(__file__).parent.parent / "assets" / "advisor"
 
 
@@ -34,6 +41,9 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         if released and package.kind != "platform":
             covered.append((name, package, released))
     measured = runs.newest(kb)
+    here = Here(kb, "index.md")
+    frameworks = versions.frameworks(kb)
+    tables = list(_tables(kb, frameworks[:_PICTURES]))
     yield layout.page(
         kb,
         "index.md",
@@ -47,22 +57,31 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         hide=("navigation", "toc"),
         counts=[(len(kb.of(kind)), name, page) for kind, name, page in _COUNTED],
         ops=sum(len(op.reaches) > 0 for op in kb.ops.values()),
-        covered=[known for known in covered if known[1].kind in _MAIN],
-        upgrades=list(_upgrades(kb)),
-        others=[known for known in covered if known[1].kind not in _MAIN],
+        covered=[each for each in covered if each[1].kind in _MAIN],
+        upgrades=[
+            (kb.packages[name].title, upgrades.path(name))
+            for name in frameworks
+            if grid.grids(kb, name)
+        ],
+        others=[each for each in covered if each[1].kind not in _MAIN],
         date=kb.meta.date,
         measured=measured,
         hardware=runs.hardware(measured[1]) if measured else "",
         root="",
-        modules=sorted(module.name for module in _MODULES.glob("*.js")),
+        quick=[(name, kb.packages[name].title, kb.releases(name)[-1]) for name in frameworks],
+        example=worked(kb, tables[0][1]) if tables else None,
+        pictures=[
+            (title, heatmap.picture(here, title, table), status.path(table.package))
+            for title, table in tables
+        ],
+        repository=REPOSITORY,
+        modules=sorted(each.name for each in _MODULES.glob("*.js")),
     )
 
 
-def _upgrades(kb: KnowledgeBase) -> Iterator[tuple[str, str, str, str]]:
-    """Frameworks whose newest release has a page of what to change: title, its status page, the
-    release, and that page.
-    """
-    for name, package in versions.in_order(kb, kb.meta.prefixes):
-        if package.kind == "framework" and grid.grids(kb, name):
-            newest = grid.lines(kb, name)[-1].name
-            yield package.title, status.path(name), newest, releases.path(name, newest)
+def _tables(kb: KnowledgeBase, packages: Iterable[str]) -> Iterator[tuple[str, Grid]]:
+    """Titles of packages, and what their ops do on the device that most people train on."""
+    for name in packages:
+        for table in grid.grids(kb, name):
+            if table.device == releases.DEVICE:
+                yield kb.packages[name].title, table

@@ -70,12 +70,13 @@ def _latest(kb: KnowledgeBase, package: str) -> list[grid.MinorRelease]:
 
 def table(here: Here, of: Grid) -> Markdown:
     """One device's table, as HTML: cells of several releases have no form in Markdown."""
-    heads = "".join(f'<th scope="col">{_line(here, of, each)}</th>' for each in of.lines)
+    heads = "".join(f'<th scope="col">{_line(here, of, each)}</th>' for each in reversed(of.lines))
     rows = "\n".join(_row(here, of, each) for each in of.rows)
     caption = f"Ops by release on {html.escape(of.device)}"
     return Markdown(
         f'<div class="d9m-scroll" tabindex="0" role="region" aria-label="{caption}">\n'
-        f'<table class="d9m-grid" data-device="{html.escape(of.device)}">\n'
+        f'<table class="d9m-grid" data-device="{html.escape(of.device)}" '
+        f'style="--d9m-lines:{len(of.lines)}">\n'
         "<thead><tr><th "
         f'scope="col">Op</th>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>'
     )
@@ -87,21 +88,23 @@ def _line(here: Here, of: Grid, line: grid.MinorRelease) -> str:
 
 
 def _row(here: Here, of: Grid, row: GridRow) -> str:
-    cells = "".join(_cell(here, each) for each in row.cells)
-    shown = html.escape(row.op).replace(".", ".<wbr>").replace("_", "_<wbr>")
+    cells = "".join(_cell(here, each) for each in reversed(row.cells))
+    name = f"{row.op}({row.arguments})" if row.arguments else row.op
+    shown = html.escape(name).replace(".", ".<wbr>").replace("_", "_<wbr>")
     place = _address(here, f"ops/{of.package}.md", anchor(row.op))
+    kind = ' class="d9m-call"' if row.arguments else ""
     return (
-        f'<tr data-ways="{" ".join(row.directions)}"><th scope="row"><a '
+        f'<tr{kind} data-ways="{" ".join(row.directions)}"><th scope="row"><a '
         f'href="{place}">{shown}</a></th>{cells}</tr>'
     )
 
 
 def _cell(here: Here, cell: GridCell | int) -> str:
     if isinstance(cell, int):
-        return f'<td colspan="{cell}"><span class="d9m-none">not met</span></td>'
+        return f'<td colspan="{cell}"><span class="d9m-none">nothing known</span></td>'
     where = cell.first.name if cell.width == 1 else f"{cell.first.name} to {cell.last.name}"
-    by = " + ".join(cell.by)
-    text = f"{where}: {cell.outcome}" + (f" ({by})" if by else "")
+    by = " + ".join(here.title(label) for label in cell.by)
+    text = f"{where}: {cell.branches or phrases.WORDS[cell.outcome]}" + (f" ({by})" if by else "")
     label = by if by and cell.outcome == "solved" else cell.outcome
     place = _address(here, f"sources/{cell.source}.md")
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from d9m.environment.container import tag
@@ -65,6 +66,17 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             sources=[id_ for id_ in kb.sources if kb.home(id_) == name],
             proofs=proofs,
         )
+
+
+def frameworks(kb: KnowledgeBase) -> list[str]:
+    """Those with releases, the one with most sources first."""
+    homes = Counter(kb.home(id_) for id_ in kb.sources)
+    found = [
+        name
+        for name, package in in_order(kb, kb.meta.prefixes)
+        if package.kind == "framework" and kb.releases(name)
+    ]
+    return sorted(found, key=lambda name: -homes[name])
 
 
 def _lines(kb: KnowledgeBase, name: str) -> dict[str, str]:

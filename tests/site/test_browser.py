@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import blank, opened, site
-from site_build import built
+from site_build import built, real
+
+from d9m.model.versions import minor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -61,6 +63,7 @@ def there() -> tuple[str, ...]:
 
 def _ready(page: Page) -> Page:
     if page.locator(".d9m-advisor").count():
+        page.locator(".d9m-advisor select").first.focus()  # the tables come when somebody asks
         page.wait_for_selector("[data-ready=true]")
     return page
 
@@ -148,13 +151,15 @@ def test_nothing_moves_while_a_page_loads(path: str, width: int) -> None:
 def test_a_phone_shows_the_newest_releases_of_a_table_and_what_each_cell_says() -> None:
     page = opened("status/torch/", viewport=PHONE)
     table = page.locator(".d9m-grid").first
-    newest = table.locator("thead th").last.bounding_box()
+    newest = table.locator("thead th").nth(1).bounding_box()
     name = table.locator("tbody th").first.bounding_box()
     assert newest is not None
     assert name is not None
     assert newest["x"] + newest["width"] <= PHONE["width"]
+    lines = table.locator("thead th").all_inner_texts()[1:]
+    assert lines[0] == minor(real().releases("torch")[-1])
     for row in table.locator("tbody tr").all()[:10]:
-        label = row.locator("td:last-child a").bounding_box()
+        label = row.locator("td a").first.bounding_box()
         assert label is not None
         assert name["x"] + name["width"] <= label["x"] < PHONE["width"]
     page.context.close()
@@ -191,4 +196,4 @@ def test_the_first_page_is_small() -> None:
         for url, body in bodies.items()
         if not url.endswith(("search_index.json", "tables.json"))
     }
-    assert sum(len(gzip.compress(body, 9, mtime=0)) for body in loaded.values()) < 150_000
+    assert sum(len(gzip.compress(body, 9, mtime=0)) for body in loaded.values()) < 160_000

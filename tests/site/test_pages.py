@@ -76,11 +76,15 @@ def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
         "ops/index.md",
         "status/index.md",
         "containers/index.md",
+        "compare.md",
         "contributing.md",
+        "history.md",
         "reference/commands.md",
+        "reference/data.md",
         "reference/evaluation.md",
         "reference/json.md",
         "reference/records.md",
+        "upgrade/index.md",
         *(f"{folder}/index.md" for folder in PAGES_OF.values()),
     }
     assert lists <= real_pages().keys()
@@ -90,7 +94,9 @@ def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
     lines = sum(len(grid.lines(kb, package)) for package in told)
     images = sum(len(kb.releases(name)) for name in kb.packages if kb.packages[name].image)
     rules = len(RULES) + len(scan_rules.RULES)
-    others = rules + len(kb.meta.prefixes) + len(told) + lines + images + len(lists)
+    several = [package for package in told if len(grid.lines(kb, package)) > 1]
+    upgrades = sum(grid.grids(kb, package)[0].device == "cuda" for package in several)
+    others = rules + len(kb.meta.prefixes) + len(told) + lines + upgrades + images + len(lists)
     assert len(real_pages()) == records + others
 
 

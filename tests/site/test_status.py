@@ -40,12 +40,39 @@ def test_a_cell_says_what_the_resolver_says() -> None:
         place = chance.randrange(len(table.lines))
         cell = next(each for each, start, end in spread(row) if start <= place < end)
         asked = Setup(((table.package, table.lines[place].newest),), device=table.device)
-        told = {op.query: op for op in advise(real(), asked).ops if op.sources}
+        ops = [op for op in advise(real(), asked).ops if op.sources]
+        here = [op for op in ops if op.query == row.op]
+        if row.arguments and here:
+            call = f"{row.op}[{row.arguments.split(' or ')[0]}]"
+            answers = advise(real(), asked, [call]).ops
+            here = [op for op in answers if op.query == call and op.sources]
         if isinstance(cell, int):
-            assert row.op not in told
+            assert not here
         else:
-            assert (cell.outcome, cell.default) == (told[row.op].outcome, told[row.op].default)
-            assert cell.outcome != "solved" or list(cell.by) == told[row.op].solutions
+            (told,) = here
+            assert (cell.outcome, cell.default) == (told.outcome, told.default)
+            assert cell.outcome != "solved" or list(cell.by) == told.solutions
+            assert bool(cell.branches) == (cell.outcome == "depends")
+
+
+def test_an_argument_that_decides_has_a_row_of_its_own() -> None:
+    """Bilinear interpolation raises in PyTorch 2.0 and repeats from 2.1 on, where the default of
+    the same op repeats in both (tests/facts/torch_api.md).
+    """
+    table = next(each for each in tables() if (each.package, each.device) == ("torch", "cuda"))
+    rows = {row.arguments: row for row in table.rows if row.op == "torch.nn.functional.interpolate"}
+    bilinear = next(row for arguments, row in rows.items() if "mode=bilinear" in arguments)
+    place = [each.name for each in table.lines].index("2.0")
+    found = {
+        row.arguments: [
+            cell.outcome if not isinstance(cell, int) else None
+            for cell, start, end in spread(row)
+            for at in range(start, end)
+            if at in (place, place + 1)
+        ]
+        for row in (rows[""], bilinear)
+    }
+    assert found == {"": ["deterministic"] * 2, bilinear.arguments: ["raises", "solved"]}
 
 
 def spread(row: grid.GridRow) -> list[tuple[grid.GridCell | int, int, int]]:
@@ -115,17 +142,32 @@ def test_addresses_in_html_are_those_that_are_served(here: str, page: str, addre
     assert places.Here(real(), here).served(page) == address
 
 
-def test_the_bar_of_a_record_tells_the_worst_answer_of_each_release() -> None:
+def test_the_bar_of_a_record_tells_the_answer_of_each_release() -> None:
     generator()
     from d9m.browse import history
     from pages import bar
 
     told = history.of(real(), "pytorch/cumsum")
-    text = str(bar.bar(told.usual, real().releases("torch")))
+    text = str(bar.bar(real(), told.usual, real().releases("torch")))
     assert text.startswith('<div class="d9m-bar" role="img" aria-label="')
     label = text.split('aria-label="')[1].split('"')[0]
-    assert label.endswith("2.6 and later: solved")
-    assert "1.13 – 2.5: raises" in label
+    assert label.endswith("2.6 and later: repeats with settings")
+    assert "1.13 – 2.5: raises an error" in label
+
+
+def test_the_bar_of_a_record_says_what_decides() -> None:
+    """scatter_reduce sums repeatably and multiplies not: half good is not bad."""
+    generator()
+    from d9m.browse import history
+    from pages import bar
+
+    told = history.of(real(), "pytorch/scatter-reduce")
+    text = str(bar.bar(real(), told.usual, real().releases("torch")))
+    newest = text.rpartition("<span ")[2]
+    assert newest.startswith('class="d9m-depends"')
+    title = newest.split('title="')[1].split('"')[0]
+    assert "repeats with settings" in title
+    assert "raises an error" in title
 
 
 def test_a_source_shows_what_runs_measured_of_it() -> None:

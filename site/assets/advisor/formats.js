@@ -136,7 +136,7 @@ export function python(tables, advice, command, imports) {
 }
 
 // Each once: first those of Python's own modules.
-function importLines(tables, steps) {
+export function importLines(tables, steps) {
   const module = (line) => line.split(" ")[1];
   const place = (line) => `${Number(!tables.own_modules.includes(module(line)))} ${module(line)}`;
   return unique(steps.flatMap((step) => step.imports)).sort((one, other) => byText(place(one), place(other)));
@@ -168,11 +168,11 @@ function assignment(step) {
   return `${place} = ${repr(step.separator ?? "")}.join(filter(None, [os.environ.get(${repr(step.name)}), ${repr(step.value)}]))`;
 }
 
-function statement(step) {
+export function statement(step) {
   return (step.text || step.name).split("\n");
 }
 
-function commented(tables, advice, step, lines) {
+export function commented(tables, advice, step, lines) {
   if (live(advice, step)) return lines;
   return [`# ${only(tables, step)}:`, ...lines.map((line) => `# ${line}`)];
 }
@@ -194,7 +194,7 @@ function only(tables, step) {
 }
 
 // Whether a step can stand in a block as it is; what depends on a release that nobody named could be wrong.
-function live(advice, step) {
+export function live(advice, step) {
   const here = advice.environment;
   const open = new Set(Object.keys(here.packages).filter((name) => here.packages[name] === "any"));
   if (!["env", "append", "unset"].includes(step.kind)) {

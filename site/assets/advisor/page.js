@@ -28,11 +28,10 @@ class Page {
     const isImage = (each) => each.option === "--container";
     const groups = [["Packages", this.tables.choices.filter((each) => !isImage(each))], ["Containers", this.tables.choices.filter(isImage)]];
     this.field.choice.replaceChildren(...groups.map(([label, found]) => element("optgroup", { label }, ...found.map(option))));
-    this.field.device.append(...this.tables.devices.map((each) => element("option", { value: each }, each)));
+    this.field.device.replaceChildren(...this.tables.devices.map((each) => element("option", { value: each }, each)));
     const facts = Object.entries(this.tables.facts).filter(([, fact]) => !fact[3]);
     this.form.querySelector(".d9m-facts").append(...facts.map(([name, fact]) => this.#fact(name, fact)));
     this.#versions();
-    for (const button of this.form.querySelectorAll("button")) button.disabled = false;
   }
 
   #fact(name, [title, values, byDefault]) {
@@ -48,6 +47,22 @@ class Page {
     const choice = this.tables.choices.find((each) => each.name === this.field.choice.value);
     const shown = (each) => (each === "any" ? "any release" : each);
     this.field.version.replaceChildren(...choice.versions.map((each) => element("option", { value: each }, shown(each))));
+    for (const button of this.form.querySelectorAll(".d9m-quick button")) button.setAttribute("aria-pressed", String(button.dataset.choice === choice.name));
+    this.#facts();
+  }
+
+  // Only what matters to a record of the packages here is asked.
+  #facts() {
+    const here = this.advisor.environment({ ...this.question, facts: {} });
+    const { catalogues, columns, opless } = this.tables;
+    const numbers = new Set(here.held.flatMap(([name]) => opless[name] ?? []));
+    for (const package_ of here.catalogues) {
+      for (const [, , ...reached] of catalogues[package_].names) reached.forEach((each) => each[3].forEach((number) => numbers.add(number)));
+    }
+    const asked = new Set([...numbers].flatMap((number) => columns[number][4]));
+    for (const field of this.form.querySelectorAll(".d9m-facts [name]")) {
+      field.parentElement.hidden = !asked.has(field.name.slice("fact-".length)) && !field.value;
+    }
   }
 
   #listen() {
@@ -63,9 +78,18 @@ class Page {
     });
     this.field.ops.addEventListener("input", soon);
     this.field.ops.addEventListener("paste", (event) => this.#paste(event));
+    this.form.querySelector(".d9m-quick").addEventListener("click", ({ target }) => this.#switch(target.dataset.choice));
     this.form.querySelector(".d9m-all").addEventListener("click", () => ((this.field.ops.value = ""), this.#ask()));
     combobox(this.field.ops, this.form.querySelector("[role=listbox]"), (item) => this.#suggest(item), () => this.#ask());
     addEventListener("popstate", () => this.read());
+  }
+
+  // Another framework, and the same ops.
+  #switch(choice) {
+    if (!choice) return;
+    this.field.choice.value = choice;
+    this.#versions();
+    if (this.field.ops.value || this.answer.childElementCount) this.#ask();
   }
 
   #suggest(item) {
@@ -125,6 +149,8 @@ class Page {
       history.replaceState(null, "", `?${toAddress(this.tables, question)}`);
       this.place.classList.remove("d9m-asked");
     }
+    const setting = this.#setting(question.ops.trim());
+    if (setting) return this.#show([setting], question.ops);
     const explained = question.ops.includes(" ") ? explain(this.tables, question.ops) : [];
     if (explained.length) return this.#explain(explained);
     try {
@@ -136,6 +162,18 @@ class Page {
     } catch (error) {
       this.#refuse(error);
     }
+  }
+
+  // The page of a setting, where the text is its name, perhaps with a value.
+  #setting(text) {
+    const wanted = text.replace(/\s*=[^=]*$/, "").toLowerCase();
+    const name = Object.keys(this.tables.setting_pages).find((each) => each.toLowerCase() === wanted);
+    return name && this.shower.setting(name, this.tables.setting_pages[name]);
+  }
+
+  #show(elements, said) {
+    this.answer.replaceChildren(...elements);
+    this.status.textContent = said;
   }
 
   #refuse(error) {
@@ -166,8 +204,7 @@ class Page {
 // Let the browser do what waits, a key that was pressed say: each step takes a slow phone a while.
 const rest = () => new Promise((done) => setTimeout(done));
 
-const place = document.querySelector(".d9m-advisor");
-try {
+async function start() {
   const tables = await (await fetch(place.dataset.tables)).json();
   await rest();
   const advisor = new Advisor(tables);
@@ -176,7 +213,31 @@ try {
   await rest();
   page.read();
   place.dataset.ready = "true";
-} catch (error) {
-  place.querySelector(".d9m-advice").replaceChildren(element("p", {}, "The advisor's tables could not be read. Load the page again, or ask on the command line."));
-  throw error;
+  return page;
 }
+
+// The tables are the larger part of the page: they come when somebody asks, or reaches for the form.
+const place = document.querySelector(".d9m-advisor");
+let started = null;
+const begin = () => {
+  started ??= start().catch((error) => {
+    place.querySelector(".d9m-advice").replaceChildren(element("p", {}, "The advisor's tables could not be read. Load the page again, or ask on the command line."));
+    throw error;
+  });
+  return started;
+};
+
+// What is clicked before the tables are there is clicked again when they are.
+const form = place.querySelector("form");
+for (const button of form.querySelectorAll("button")) button.disabled = false;
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (!place.dataset.ready) begin().then(() => form.requestSubmit());
+});
+form.addEventListener("click", ({ target }) => {
+  const button = target.closest("button[type=button]");
+  if (button && !place.dataset.ready) begin().then(() => button.click());
+});
+
+if (location.search) begin();
+else for (const event of ["pointerover", "focusin", "touchstart"]) place.addEventListener(event, begin, { once: true, passive: true });

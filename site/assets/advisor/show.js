@@ -3,8 +3,13 @@
 import { chip, copier, element } from "./element.js";
 import { formats } from "./formats.js";
 import * as phrases from "./phrases.js";
+import { orderedSteps } from "./steps.js";
 import { sentences } from "./verdict.js";
 import { environment } from "./words.js";
+
+const WORST_LAST = ["no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"];
+const MOST_OPS = 12;
+const MOST_NOTES = 5;
 
 export class Shower {
   // `root`: address of the site, for links to the pages of records.
@@ -21,10 +26,11 @@ export class Shower {
     return [
       this.#headline(advice),
       ...this.#conflicts(advice),
+      ...this.#outcomes(advice),
+      ...this.#steps(advice),
       this.#blocks(advice, command, imports),
-      ...this.#ops(advice),
-      ...this.#list("Watch out", advice.cautions.filter((each) => each.kind === "caution")),
-      ...this.#list("Good to know", advice.cautions.filter((each) => each.kind === "note")),
+      ...this.#reasons(advice),
+      ...this.#list("Notes", advice.cautions),
       ...this.#unknowns(advice),
       ...this.#ingredients(advice),
     ];
@@ -34,6 +40,12 @@ export class Shower {
     const near = error.nearest?.length ? ` Close to it: ${error.nearest.slice(0, 8).join(", ")}.` : "";
     return element("div", { class: "admonition question", role: "alert" }, element("p", { class: "admonition-title" }, "No answer"),
       element("p", {}, `${error.message}.${near}`));
+  }
+
+  // A setting by its name.
+  setting(name, id) {
+    return element("div", { class: "admonition info" }, element("p", { class: "admonition-title" }, name),
+      element("p", {}, element("a", { href: `${this.root}settings/${id}/` }, "The line to copy, who needs it, and what reads it")));
   }
 
   // A recognised error text; `ask` is called with the ops that it is about.
@@ -87,25 +99,45 @@ export class Shower {
     });
     const kept = all.findIndex(([, name]) => name === this.format);
     tabs[Math.max(0, kept)].click();
-    return element("section", { "aria-label": "What to set" }, element("h2", {}, "What to set"),
+    return element("section", { "aria-label": "The same as a file" }, element("h2", {}, "The same as a file"),
       element("div", { role: "tablist", "aria-label": "Formats", class: "d9m-tabs" }, ...tabs), panel);
   }
 
-  #ops(advice) {
+  // In the order in which a person does it.
+  #steps(advice) {
+    const groups = orderedSteps(this.tables, advice);
+    if (!groups.length) return [element("p", {}, "Nothing is left to set.")];
+    const block = ([title, text], place) => [
+      element("h3", {}, `${place + 1}. ${title}`),
+      element("div", { class: "highlight" }, element("pre", { tabindex: "0" }, element("code", {}, text)), copier(text)),
+    ];
+    return [element("section", { "aria-label": "What to set", class: "d9m-steps" }, element("h2", {}, "What to set"), ...groups.flatMap(block))];
+  }
+
+  #outcomes(advice) {
     if (!advice.ops.length) return [];
+    const worst = [...advice.ops].sort((one, other) => WORST_LAST.indexOf(other.outcome) - WORST_LAST.indexOf(one.outcome));
+    const shown = worst.slice(0, MOST_OPS);
     const row = (op) =>
       element("tr", {}, element("td", {}, element("code", {}, op.query === "*" ? "(no op)" : op.query)), element("td", {}, chip(op.outcome)),
         element("td", {}, op.default === "unknown" ? "" : chip(op.default)), element("td", {}, ...op.solutions.flatMap((label, at) => [at ? " + " : "", this.#solution(label)])),
         element("td", {}, op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ")));
     const head = ["Op", "With these settings", "With none", "Solution", "For good since"];
-    const sources = new Map(advice.ops.flatMap((op) => op.sources).map((each) => [each.id, each]));
-    return [
-      element("h2", {}, "Each op"),
+    const table = (ops) =>
       element("div", { class: "md-typeset__scrollwrap", tabindex: "0", role: "region", "aria-label": "Outcome of each op" },
         element("div", { class: "md-typeset__table" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((each) => element("th", { scope: "col" }, each)))),
-          element("tbody", {}, ...advice.ops.map(row))))),
-      ...(sources.size ? [element("h2", {}, "Why"), ...[...sources.values()].map((each) => this.#source(each))] : []),
+          element("tbody", {}, ...ops.map(row)))));
+    const rest = worst.slice(MOST_OPS);
+    return [
+      element("h2", {}, worst.length > 1 ? `Each of ${worst.length} ops, the worst first` : "The op"),
+      table(shown),
+      ...(rest.length ? [element("details", { class: "d9m-more" }, element("summary", {}, `${rest.length} more`), table(rest))] : []),
     ];
+  }
+
+  #reasons(advice) {
+    const sources = new Map(advice.ops.flatMap((op) => op.sources).map((each) => [each.id, each]));
+    return sources.size ? [element("h2", {}, "Why"), ...[...sources.values()].map((each) => this.#source(each))] : [];
   }
 
   #source(source) {
@@ -132,7 +164,12 @@ export class Shower {
       const when = phrases.condition(this.tables, each.when);
       return element("li", {}, when ? `${when[0].toUpperCase()}${when.slice(1)}: ` : "", each.text, " ", element("a", { href: this.#address(each.id), class: "d9m-why", "aria-label": `record ${each.id}` }, "why"));
     };
-    return [element("h2", {}, title), element("ul", {}, ...told.map(item))];
+    const rest = told.slice(MOST_NOTES);
+    return [
+      element("h2", {}, title),
+      element("ul", {}, ...told.slice(0, MOST_NOTES).map(item)),
+      ...(rest.length ? [element("details", { class: "d9m-more" }, element("summary", {}, `${rest.length} more notes`), element("ul", {}, ...rest.map(item)))] : []),
+    ];
   }
 
   #unknowns(advice) {
@@ -147,7 +184,7 @@ export class Shower {
 
   #solution(label) {
     const id = this.labels[label];
-    return id ? element("a", { href: this.#address(id), title: this.titles[id] }, label) : label;
+    return id ? element("a", { href: this.#address(id) }, this.titles[id]) : label;
   }
 
   #address(id) {

@@ -1,0 +1,58 @@
+// What changes between two releases: the rows of the status table that differ, the worst first.
+(() => {
+  const WORST_LAST = ["", "no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"];
+  const form = document.querySelector(".d9m-upgrade");
+  const place = document.querySelector(".d9m-upgraded");
+  const data = JSON.parse(place.dataset.table);
+
+  const element = (tag, attributes, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+  // Cells stand for several lines each.
+  const states = data.rows.map(([name, at, cells]) => [name, at, cells.flatMap(([width, ...state]) => Array(width).fill(state))]);
+  const bad = ([outcome]) => WORST_LAST.indexOf(outcome ?? "");
+  const said = ([outcome, by, branches]) => (outcome ? branches || data.words[outcome] + (by ? `: ${by}` : "") : "nothing known");
+  const short = ([outcome]) => (outcome ? data.words[outcome] : "nothing known");
+
+  const shown = (state) => {
+    const [outcome] = state;
+    return outcome ? element("span", { class: `d9m-state d9m-${outcome}` }, `${data.symbols[outcome]} ${said(state)}`) : said(state);
+  };
+
+  const sentence = (from, to, changed) => {
+    if (from === to) return "Pick two different releases.";
+    if (!changed.length) return `Between ${from} and ${to}, no op that d9m knows answers differently.`;
+    const [name, , before, after] = changed[0];
+    const worse = changed.filter(([, , one, two]) => bad(two) > bad(one)).length;
+    if (changed.length === 1) return `Between ${from} and ${to}, one op changed: ${name}, before: ${short(before)}, now: ${short(after)}.`;
+    return `Between ${from} and ${to}, ${changed.length} ops changed${worse ? `, ${worse} of them for the worse` : ", none for the worse"}.`;
+  };
+
+  // A long name may break after its dots.
+  const broken = (name) => name.split(/(?<=\.)/).flatMap((part) => [part, document.createElement("wbr")]);
+
+  const show = (remember) => {
+    const [from, to] = [form.elements.from.value, form.elements.to.value];
+    const [one, two] = [from, to].map((line) => data.lines.indexOf(line));
+    const changed = states
+      .map(([name, at, row]) => [name, at, row[one], row[two]])
+      .filter(([, , before, after]) => said(before) !== said(after))
+      .sort(([, , a, b], [, , c, d]) => bad(d) - bad(c) - (bad(b) - bad(a)) || bad(d) - bad(b));
+    const row = ([name, at, before, after]) =>
+      element("tr", {}, element("td", {}, element("a", { href: `${data.ops}#${at}` }, element("code", {}, ...broken(name)))), element("td", {}, shown(before)), element("td", {}, shown(after)));
+    const head = element("tr", {}, ...["Op", from, to].map((each) => element("th", { scope: "col" }, each)));
+    const table = element("div", { class: "d9m-wide" }, element("table", { class: "d9m-plain" }, element("thead", {}, head), element("tbody", {}, ...changed.map(row))));
+    place.replaceChildren(element("p", { class: "d9m-sentence" }, element("strong", {}, sentence(from, to, changed))), ...(changed.length ? [table] : []));
+    if (remember) history.replaceState(null, "", `?${new URLSearchParams({ from, to })}`);
+  };
+
+  for (const [name, value] of new URLSearchParams(location.search)) {
+    if (data.lines.includes(value) && form.elements[name]) form.elements[name].value = value;
+  }
+  form.hidden = false;
+  form.addEventListener("input", () => show(true));
+  show(false);
+})();

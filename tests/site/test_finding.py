@@ -1,0 +1,294 @@
+"""A page answers before it explains, says how to get d9m, and shows text, not the signs that make
+it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from browser import blank, opened, site
+from site_build import Html, built, generator, real
+
+from d9m.about import REPOSITORY
+
+SITE_ADDRESS = "https://d9m.github.io/d9m/"
+
+PHONE = {"width": 390, "height": 844}
+
+
+def test_an_error_page_says_what_to_do_on_the_first_screen_of_a_phone() -> None:
+    page = blank(viewport=PHONE)
+    below: list[str] = []
+    for id_ in sorted(real().errors)[::7]:
+        page.goto(f"{site()}errors/{id_}/")
+        box = page.locator(".admonition.tip").first.bounding_box()
+        assert box is not None, id_
+        if box["y"] > PHONE["height"] * 0.6:
+            below.append(id_)
+    assert not below
+    page.context.close()
+
+
+def test_every_wording_of_an_error_stands_on_its_page_and_all_but_one_are_folded_away() -> None:
+    several = [id_ for id_, error in real().errors.items() if len(error.texts) > 1]
+    page = opened(f"errors/{several[0]}/")
+    blocks = page.locator("article .language-text")
+    assert blocks.count() == len(real().errors[several[0]].texts)
+    assert [each.is_visible() for each in blocks.all()].count(True) == 1
+    page.context.close()
+
+
+def test_no_two_headings_of_an_error_page_say_the_same() -> None:
+    for id_ in real().errors:
+        text = (built() / "errors" / id_ / "index.html").read_text(encoding="utf-8")
+        found = re.findall(r"<h[1-4][^>]*>(.*?)(?:<a class=\"headerlink|</h)", text, re.DOTALL)
+        plain = [re.sub("<[^>]+>", "", each).strip() for each in found]
+        assert len(plain) == len(set(plain)), id_
+
+
+def test_the_repository_and_the_way_to_install_are_in_sight() -> None:
+    page = opened(viewport={"width": 1280, "height": 900})
+    link = page.locator("header a.md-source")
+    assert link.get_attribute("href") == REPOSITORY
+    assert link.is_visible()
+    install = page.get_by_text(f"pip install git+{REPOSITORY}").bounding_box()
+    assert install is not None
+    assert install["y"] < 900
+    page.context.close()
+
+
+def test_the_page_of_a_setting_begins_with_the_line_to_copy() -> None:
+    page = opened("settings/pytorch/cublas-workspace-config/", viewport=PHONE)
+    line = page.locator("article .highlight code").first
+    assert "export CUBLAS_WORKSPACE_CONFIG=:4096:8" in line.inner_text()
+    place = line.bounding_box()
+    assert place is not None
+    assert place["y"] < PHONE["height"] / 2
+    assert page.get_by_text("Do I need it?").is_visible()
+    page.context.close()
+
+
+def test_no_page_shows_the_signs_of_markdown() -> None:
+    """Tables that were not made, code in backticks, escapes inside code."""
+    faults: list[str] = []
+    for path in sorted(built().rglob("index.html")):
+        text = path.read_text(encoding="utf-8")
+        article = text.partition("<article")[2].partition("</article>")[0]
+        outside = re.sub(r"<pre.*?</pre>|<code.*?</code>|<h1.*?</h1>", "", article, flags=re.DOTALL)
+        if re.search(r"\|---\||^\| ", outside, re.MULTILINE):
+            faults.append(f"{path}: a table")
+        if re.search(r"<code>[^<]*\\\\[_*`]", article):
+            faults.append(f"{path}: an escape")
+    assert not faults
+
+
+def test_steps_are_numbered_from_one_on() -> None:
+    text = (built() / "contributing" / "index.html").read_text(encoding="utf-8")
+    steps = text.partition('id="add-a-record-in-five-minutes"')[2].partition('id="the-two')[0]
+    (first,) = re.findall(r"<ol>.*?</ol>", steps, re.DOTALL)
+    assert first.count("<li>") >= 4
+
+
+def test_titles_hold_no_escapes_but_those_of_html() -> None:
+    index = json.loads((built() / "search" / "search_index.json").read_text(encoding="utf-8"))
+    titles = [each["title"] for each in index["docs"]]
+    assert not [each for each in titles if "&#x27;" in each or "\\_" in each]
+    listed = (built() / "llms.txt").read_text(encoding="utf-8")
+    assert not re.findall("&(?:amp|quot|#x?[0-9a-f]+|lt|gt);", listed)
+    assert Html(built() / "sources" / "index.html").text
+
+
+def test_what_is_large_comes_when_somebody_asks() -> None:
+    page = blank()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(site())
+    page.wait_for_load_state("networkidle")
+    assert not [each for each in asked if each.endswith(("search_index.json", "tables.json"))]
+    with page.expect_request("**/tables.json"):
+        page.locator("#d9m-choice").focus()
+    with page.expect_request("**/search_index.json"):
+        page.locator(".md-search__input").click()
+    page.context.close()
+
+
+def test_the_first_screen_answers_before_it_asks() -> None:
+    """A worked answer stands next to the form, and gives way to a real one."""
+    page = opened(viewport={"width": 1280, "height": 900})
+    worked = page.locator(".d9m-worked pre")
+    place = worked.bounding_box()
+    assert place is not None
+    assert place["y"] < 450
+    assert "torch.use_deterministic_algorithms(True)" in worked.inner_text()
+    page.locator(".d9m-worked a").click()
+    page.wait_for_selector(".d9m-answer")
+    assert not worked.is_visible()
+    first = worked.text_content() or ""
+    shown = page.locator(".d9m-answer strong").inner_text()
+    assert " ".join(first.split()).startswith(shown)
+    page.context.close()
+
+
+def test_the_picture_says_in_words_what_its_colours_say_and_every_cell_leads_on() -> None:
+    generator()
+    from pages import grid, heatmap, phrases
+
+    page = Html(built() / "index.html")
+    links = [each.attributes for each in page.elements if "aria-label" in each.attributes]
+    labels = {each["aria-label"]: each.get("href", "") for each in links}
+    (table,) = [each for each in grid.grids(real(), "torch") if each.device == "cuda"]
+    rows = heatmap.heat_rows(table)
+    assert len(rows) == heatmap.MOST
+    for row in rows:
+        cell = next(each for each in row.cells if not isinstance(each, int))
+        said = cell.branches or phrases.WORDS[cell.outcome]
+        (label,) = [
+            each for each in labels if each.startswith(f"{row.ops[0]}, PyTorch {cell.first.name}")
+        ]
+        assert label.endswith(f": {said}")
+        assert (built() / labels[label] / "index.html").is_file()
+
+
+def test_an_upgrade_between_any_two_releases_says_what_the_status_table_says() -> None:
+    """cumsum raises up to PyTorch 2.5 and repeats from 2.6 on (tests/facts/torch_api.md)."""
+    page = opened("upgrade/torch/?from=2.5&to=2.6")
+    assert page.locator(".d9m-sentence").inner_text() == (
+        "Between 2.5 and 2.6, one op changed: torch.cumsum, before: raises an error, "
+        "now: repeats with settings."
+    )
+    page.select_option("[name=from]", "2.0")
+    page.wait_for_function("document.querySelectorAll('.d9m-upgraded tbody tr').length > 1")
+    shown = page.locator(".d9m-upgraded tbody tr td:first-child").all_inner_texts()
+    assert "from=2.0&to=2.6" in page.url
+    assert set(shown) == _changed("torch", "2.0", "2.6")
+    page.select_option("[name=to]", "2.0")
+    assert "Pick two" in page.locator(".d9m-sentence").inner_text()
+    page.context.close()
+
+
+def _changed(package: str, one: str, other: str) -> set[str]:
+    """Rows of the status table that say two things of two lines of releases."""
+    generator()
+    from pages import grid
+
+    (table,) = [each for each in grid.grids(real(), package) if each.device == "cuda"]
+    names = [each.name for each in table.lines]
+    found: set[str] = set()
+    for row in table.rows:
+        states: list[object] = []
+        for cell in row.cells:
+            width = cell if isinstance(cell, int) else cell.width
+            state = (
+                None
+                if isinstance(cell, int)
+                else (cell.outcome, cell.by if cell.outcome == "solved" else (), cell.branches)
+            )
+            states += [state] * width
+        if states[names.index(one)] != states[names.index(other)]:
+            found.add(f"{row.op}({row.arguments})" if row.arguments else row.op)
+    return found
+
+
+def test_frameworks_are_compared_by_what_each_answers() -> None:
+    """cumsum repeats with settings in PyTorch's newest release (tests/facts/torch_api.md)."""
+    generator()
+    from pages import versions
+
+    text = (built() / "compare" / "index.html").read_text(encoding="utf-8")
+    heads = re.findall(r"<th><a [^>]*>(.*?)</a>", text)
+    assert heads == [real().packages[each].title for each in versions.frameworks(real())]
+    row = text.partition("<code>cumsum</code>")[2].partition("</tr>")[0]
+    assert "d9m-solved" in row.split("<td>")[1 + heads.index("PyTorch")]
+
+
+def test_the_page_for_programs_names_files_that_exist() -> None:
+    page = Html(built() / "reference" / "data" / "index.html")
+    named = [each.attributes.get("href", "") for each in page.elements if each.tag == "a"]
+    files = [
+        each.removeprefix(SITE_ADDRESS).removeprefix("../../")
+        for each in named
+        if each.startswith((SITE_ADDRESS, "../../feeds/"))
+    ]
+    data = [each for each in files if each.startswith(("api/", "feeds/", "llms"))]
+    assert len(data) > 5
+    assert not [each for each in data if not (built() / each).is_file()]
+
+
+def test_what_nobody_measured_is_said_where_a_table_is_about_gpus() -> None:
+    measured = any(run.device != "cpu" for run in real().runs.values())
+    for path in ("", "status/torch/", "compare/", "upgrade/torch/"):
+        text = Html(built() / path / "index.html").text
+        assert ("No GPU has been measured by us yet" in text) == (not measured), path
+
+
+def test_one_click_asks_the_same_of_another_framework() -> None:
+    page = opened("?torch=2.4&ops=cumsum")
+    page.wait_for_selector(".d9m-answer")
+    page.get_by_role("button", name="TensorFlow", exact=True).click()
+    assert "TensorFlow" in page.locator(".d9m-answer").inner_text()
+    assert page.locator("#d9m-ops").input_value() == "cumsum"
+    pressed = page.locator(".d9m-quick [aria-pressed=true]")
+    assert pressed.all_inner_texts() == ["TensorFlow"]
+    page.context.close()
+
+
+def test_only_facts_are_asked_that_a_record_of_the_packages_uses() -> None:
+    """XLA decides nothing in PyTorch, nor does TorchScript in TensorFlow."""
+    page = opened("?torch=2.4&ops=cumsum")
+    page.wait_for_selector(".d9m-answer")
+    page.locator("summary", has_text="Facts about").click()
+    assert page.locator("#d9m-fact-torchscript").is_visible()
+    assert not page.locator("#d9m-fact-xla").is_visible()
+    page.get_by_role("button", name="TensorFlow", exact=True).click()
+    assert page.locator("#d9m-fact-xla").is_visible()
+    assert not page.locator("#d9m-fact-torchscript").is_visible()
+    page.context.close()
+
+
+def test_the_advisor_knows_settings_by_their_names() -> None:
+    page = opened("?torch=2.4&ops=CUBLAS_WORKSPACE_CONFIG")
+    page.wait_for_selector(".d9m-advice .admonition")
+    link = page.locator(".d9m-advice a").get_attribute("href")
+    assert link == "settings/pytorch/cublas-workspace-config/"
+    page.context.close()
+
+
+def test_settings_stand_in_the_order_of_the_work_and_ops_the_worst_first() -> None:
+    """cumsum raises in PyTorch 2.4, and index_add repeats (tests/facts/torch_api.md)."""
+    page = opened("?torch=2.4&ops=index_add,cumsum")
+    page.wait_for_selector(".d9m-answer")
+    assert page.locator(".d9m-steps h3").all_inner_texts() == [
+        "1. Shell, before Python starts",
+        "2. Top of the program",
+    ]
+    program = page.locator(".d9m-steps pre").last.inner_text()
+    assert "torch.use_deterministic_algorithms(True)" in program
+    assert page.locator(".d9m-advice tbody td:first-child").all_inner_texts() == [
+        "cumsum",
+        "index_add",
+    ]
+    page.context.close()
+
+
+def test_a_click_before_the_tables_are_there_is_answered_when_they_are() -> None:
+    page = opened()
+    page.get_by_role("button", name="Everything known").click()
+    page.wait_for_selector(".d9m-answer")
+    assert page.locator(".d9m-more summary").first.inner_text().endswith("more")
+    page.context.close()
+
+
+def test_the_timeline_says_of_each_release_how_many_ops_repeat() -> None:
+    generator()
+    from pages import grid, timeline
+
+    (table,) = [each for each in grid.grids(real(), "torch") if each.device == "cuda"]
+    mark = next(each for each in timeline.points(real(), table) if each.line == "2.6")
+    text = (built() / "history" / "index.html").read_text(encoding="utf-8")
+    said = f"PyTorch 2.6, 2025-01-29: {mark.repeat} of {mark.known} ops repeat"
+    assert f'aria-label="{said}"' in text
+    assert 0.5 < mark.share < 1
+    assert f'aria-label="{mark.repeat} repeat,' in (
+        built() / "releases" / "torch" / "2.6" / "index.html"
+    ).read_text(encoding="utf-8")
