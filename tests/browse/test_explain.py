@@ -42,6 +42,14 @@ def test_a_message_that_is_nearly_a_known_one_is_called_unknown() -> None:
     assert "d9m show tensorflow/bincount" in page
 
 
+def test_a_message_that_is_cut_short_shows_no_placeholders() -> None:
+    text = "Deterministic behavior was enabled with either something but this operation is not "
+    text += "deterministic because it uses CuBLAS and you have CUDA >= 10.2"
+    kb = knowledge_base()
+    page = render(kb, explain(kb, text)).plain()
+    assert "{" not in page.partition("printed")[0]
+
+
 def test_an_unknown_message_is_not_taken_for_a_complaint() -> None:
     text = "UnimplementedError: The GPU version of softmax cross entropy is not deterministic"
     with pytest.raises(UsageError, match="no known text"):

@@ -171,3 +171,21 @@ def test_a_gpu_is_named_as_it_was_asked_for() -> None:
     advice = advise(knowledge_base(), Setup((("torch", "2.4"),), gpu="H100"), ["index_add"])
     header = environment(Answer(advice, knowledge_base()))
     assert "· H100 · training · on sm_90 GPUs ·" in header
+
+
+def test_a_note_says_what_else_a_bare_name_could_mean() -> None:
+    text = said(["softmax"], torch="2.4")
+    assert "softmax is taken as torch.nn.functional.softmax. If you mean torch_geometric" in text
+    assert "is taken as tf.linalg.matmul. If you mean tf.sparse.matmul" in said(
+        ["matmul"], tensorflow="2.10"
+    )
+    for name in ("cumsum", "F.softmax", "torch_scatter.scatter"):
+        assert "is taken as" not in said([name], torch="2.4")
+
+
+def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
+    text = said(torch="2.4", vllm="0.11.1")
+    assert " You named no ops" not in text
+    verdict = text.partition(" PyTorch 2.4 (")[0]
+    assert verdict.count("on record here, ") == 1
+    assert verdict.endswith(" open.")

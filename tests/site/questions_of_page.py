@@ -137,6 +137,7 @@ LEFT_OUT = {
     "missing",
     "home",
     "decide",
+    "could_mean",
 }
 """What pages of records and fields of the form have instead, and what is about a machine at hand.
 """

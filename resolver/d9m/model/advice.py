@@ -193,6 +193,8 @@ class OpAnswer(msgspec.Struct, frozen=True):
     """What is worse than `outcome` for any of its sources, worst first."""
     sources: list[SourceAnswer]
     note: str | None = None
+    could_mean: list[str] = []
+    """Other ops of the same bare name, with differences of their own."""
 
 
 class SolutionAnswer(msgspec.Struct, frozen=True):

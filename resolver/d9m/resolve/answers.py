@@ -82,6 +82,7 @@ def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
         otherwise=_otherwise(outcome, sources),
         sources=sources,
         note=item.lacks,
+        could_mean=list(item.could_mean),
     )
 
 

@@ -14,6 +14,7 @@ from d9m.model.records import Existence
 from d9m.model.signatures import Arguments, decide_facts
 from d9m.model.versions import within
 from d9m.model.when import Clause
+from d9m.resolve import op_names
 from d9m.resolve.call_arguments import CallFacts, call_facts, takes
 from d9m.resolve.op_names import meanings, offered
 from d9m.resolve.unknown_ops import unknown_op
@@ -38,6 +39,8 @@ class OpItem(msgspec.Struct, frozen=True):
     ops: tuple[OpCall, ...]
     lacks: str | None = None
     """Why it means none here: the releases that have the name, and the one in question."""
+    could_mean: tuple[str, ...] = ()
+    """Other ops of that bare name, which have differences of their own."""
 
 
 class _Path(msgspec.Struct, frozen=True):
@@ -127,7 +130,32 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
     if not calls:
         fixed = ", ".join(f"{name}={said}" for name, said in paths[0].target.arguments.items())
         raise UsageError(f"{quote(query.text)} contradicts its own name, which means {fixed}")
-    return OpItem(query.text, tuple(calls.values()))
+    others = _namesakes(kb, environment, packages, query) if "." not in query.name else []
+    return OpItem(query.text, tuple(calls.values()), could_mean=tuple(others))
+
+
+def _namesakes(
+    kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query
+) -> list[str]:
+    """Full names that a bare name could stand for as well, if records know more of them."""
+    found: list[str] = []
+    for package in packages:
+        meant = op_names.meaning(kb, package, query.name).entries
+        known = _differences(kb, meant)
+        for entry in op_names.namesakes(kb, package, query.name):
+            is_other = entry not in meant and not entry.is_message
+            if is_other and _exists(environment, package, entry.exists):
+                found += [entry.name] if _differences(kb, [entry]) - known else []
+    return found
+
+
+def _differences(kb: KnowledgeBase, entries: Sequence[OpEntry]) -> set[str]:
+    """Ids of the sources that some names meet."""
+    found: set[str] = set()
+    for entry in entries:
+        for reached in entry.reaches:
+            found.update(met.id for met in kb.met_by(entry.package, reached.op))
+    return found
 
 
 def _call(

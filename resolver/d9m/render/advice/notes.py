@@ -16,6 +16,10 @@ MOST_NOTES = 5
 """Notes that a tired reader still reads; `--all` shows the rest."""
 
 
+MOST_NAMESAKES = 3
+"""Other ops of a bare name that a note lists; JSON has all."""
+
+
 def write(page: Page, answer: Answer) -> None:
     """At most five notes, unless `--all`."""
     asked = list(dict.fromkeys(_about_the_question(answer)))
@@ -45,6 +49,7 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
     sure_first = sorted(advice.cautions, key=lambda caution: bool(caution.when))
     cautions = [caution for caution in sure_first if caution.kind == "caution"]
     kinds = (
+        list(_namesakes(advice)),
         [_caution(answer, caution) for caution in cautions if caution.id in own],
         list(_costs(answer)),
         list(_disagreements(answer)),
@@ -53,6 +58,14 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
     )
     for row in itertools.zip_longest(*kinds):
         yield from filter(None, row)
+
+
+def _namesakes(advice: Advice) -> Iterator[str]:
+    """What a bare name could mean as well."""
+    for op in advice.ops:
+        if op.could_mean and op.names:
+            others = phrases.join(op.could_mean[:MOST_NAMESAKES], "or")
+            yield f"{op.query} is taken as {op.names[0]}. If you mean {others}, name it in full."
 
 
 def _about_the_program(answer: Answer) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, SourceAnswer
 from d9m.model.records import together
 from d9m.render import phrases, words
+from d9m.render.advice.op_lines import packages_lead
 from d9m.render.advice.op_names import blamed_names
 from d9m.render.interface import Answer
 from d9m.resolve.conflicts import party
@@ -193,6 +194,8 @@ def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     names = blamed_names(ops)
     found: list[str] = []
     good = [op for op in ops if op.outcome in REPEATS]
+    if not answer.named_ops and (packages_lead(answer) or _calls_made(answer)):
+        return [_in_one_sentence(answer, ops, len(good))]
     silent = [op for op in good if op.outcome == "no-known-source"]
     if not answer.named_ops:
         found.append(f"You named no ops: {_on_record(len(ops))}")
@@ -211,6 +214,21 @@ def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
         if some:
             found.append(say(answer, some, names))
     return found
+
+
+def _calls_made(answer: Answer) -> bool:
+    return any(helper.used for helper in answer.advice.helpers)
+
+
+def _in_one_sentence(answer: Answer, ops: Sequence[OpAnswer], good: int) -> str:
+    """The ops of somebody who asked about something else."""
+    bad = sum(op.outcome in ("raises", "unsolved") for op in ops)
+    does = words.PROMISES[answer.advice.scope][good != 1]
+    parts = [f"{good} {does}{_with_settings(answer)}"]
+    parts += [f"{bad} {'does' if bad == 1 else 'do'} not"] if bad else []
+    left = len(ops) - good - bad
+    parts += [f"{left} {'is' if left == 1 else 'are'} open"] if left else []
+    return f"Of the {phrases.plural(len(ops), 'op')} on record here, {phrases.join(parts)}."
 
 
 def _on_record(count: int) -> str:

@@ -19,7 +19,8 @@ def render(kb: KnowledgeBase, change: ReleaseChanges, width: int = WIDTH) -> Pag
     between = f"Between {phrases.title(kb, change.package)} {change.from_} and {change.to}"
     count = len(change.ops)
     changes = {0: "no op changes", 1: "1 op changes"}.get(count, f"{count} ops change")
-    page.paragraph(f"{between}, {changes}; {change.unchanged} unchanged.")
+    unchanged = f"; {change.unchanged} unchanged" if change.unchanged and count else ""
+    page.paragraph(f"{between}, {changes}{unchanged}.")
     page.gap()
     if change.ops:
         rows = [(op.query, _does(kb, op.before), _does(kb, op.after)) for op in change.ops]
@@ -41,6 +42,8 @@ def _does(kb: KnowledgeBase, state: State | None) -> Span:
 
 def _settings(page: Page, change: ReleaseChanges) -> None:
     before, after = set(_lines(change.settings_before)), set(_lines(change.settings_after))
+    if before != after:
+        page.line(Span(f"Settings: {change.to} against {change.from_}", "head"))
     for line in sorted(before - after):
         page.line(Span(f"- {line}", "bad"))
     for line in sorted(after - before):
@@ -55,9 +58,20 @@ def _lines(settings: Settings) -> list[str]:
 
 
 def _part(kind: str, part: dict[str, Any] | list[Any]) -> list[str]:
+    before = _BEFORE.get(kind, "")
     if isinstance(part, dict):
-        return [f"{kind} {name}={value}" for name, value in part.items()]
-    return [f"{kind} {_item(item)}" for item in part]
+        return [f"{before}{name}={value}" for name, value in part.items()]
+    return [f"{before}{_item(item)}" for item in part]
+
+
+_BEFORE = {
+    "env": "export ",
+    "append": "add to ",
+    "unset": "unset ",
+    "install": "pip install ",
+    "avoid": "leave out ",
+}
+"""Kind of a setting -> what makes a line of it that reads as what to do."""
 
 
 def _item(item: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 import msgspec
@@ -42,6 +43,7 @@ def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explana
     said = found.text
     for name, value in found.parts.items():
         said = said.replace(f"{{{name}}}", value)
+    said = re.sub(r"\{[^{}\s]*\}", "…", said)  # what the text leaves out
     shown = textwrap.shorten(said, LONGEST_TEXT, placeholder=" …")
     page.paragraph(f'"{shown}"', "  ", "  ", "dim")
     for name, value in found.parts.items():
