@@ -16,6 +16,7 @@ from d9m.errors import DataError
 from d9m.kb import yaml_files
 from d9m.model.compiled_facts import CompiledCatalogue, Lowering
 from d9m.model.dispatch_facts import DispatchTrace
+from d9m.model.kernel_facts import KernelTable, KernelUse
 from d9m.model.wheel_facts import (
     ListedOp,
     Published,
@@ -438,6 +439,22 @@ def test_an_op_that_ends_in_one_with_a_source_must_have_that_source(kb: Kb) -> N
         source.replace("[torch.histc]", "[torch.histc, torch.index_add]"),
     )
     assert kb.ids() == [f"{code} torch.fresh:backward:pytorch/histc 2.0.0.."]
+
+
+def test_a_kernel_that_adds_in_any_order_must_be_called_like_an_op_with_a_source(kb: Kb) -> None:
+    uses = [
+        KernelUse("Histc.cu", "launch_histc_cuda_kernel", "atomic-add"),
+        KernelUse("Histc.cu", "other", "atomic-add", "_histc_cuda"),
+        KernelUse("native/Gelu.cu", "gelu_out_cuda", "look-back"),
+        KernelUse("Fresh.cu", "fresh", "atomic-add", "fresh_cuda"),
+    ]
+    for version, known in (("1.9.1", uses[:3]), ("2.0.0", uses)):
+        table = KernelTable("torch", version, "source.tar", "0" * 64, known)
+        kb.write(f"evidence/atomics/torch-{version}.json", table.encoded().decode())
+    assert kb.ids() == [
+        "kernel-without-record torch:Fresh.cu:fresh:atomic-add 2.0.0..",
+        "kernel-without-record torch:Gelu.cu:gelu_out_cuda:look-back 1.9.1..",
+    ]
 
 
 def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:

@@ -27,7 +27,7 @@ OPTIONS = {
     "kb lint": "--explain --format --output --help",
     "kb audit": "--format --help",
     "kb build": "--output --help",
-    "kb collect": "--platform --catalogue --compiled --output --help",
+    "kb collect": "--platform --catalogue --compiled --kernels --output --help",
     "kb stats": "--format --help",
     "kb mutate": "--cases --sample --seed --format --help",
 }

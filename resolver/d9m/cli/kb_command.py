@@ -101,6 +101,14 @@ def collect(
             "file.",
         ),
     ] = None,
+    kernels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PACKAGE",
+            help="Read the CUDA sources in an archive of VERSION instead, and list what adds with "
+            "atomics.",
+        ),
+    ] = None,
     out: output.Out = None,
 ) -> None:
     """Extract what a framework's wheel says about determinism, for kb/evidence/."""
@@ -110,8 +118,14 @@ def collect(
     from d9m.authoring import collect as collecting
     from d9m.authoring.collect import download
     from d9m.authoring.collect.inductor import add_lowerings
+    from d9m.authoring.collect.kernels import kernel_table
     from d9m.authoring.collect.signatures import READERS, add_signatures
 
+    if kernels is not None:
+        if version is None:
+            raise UsageError("--kernels needs an archive and its version")
+        output.write(kernel_table(Path(wheel), kernels, version).encoded().decode(), out)
+        return
     output.one_of("--platform", platform, tuple(download.PLATFORMS))
     if version is None and wheel in collecting.FRAMEWORKS and not (signatures or compiled):
         day = datetime.date.today().isoformat()

@@ -18,7 +18,7 @@ from d9m import files
 from d9m.errors import DataError, printable
 from d9m.kb import validate
 from d9m.kb.kinds import BY_NAME, RUNS, RecordKind, RecordType
-from d9m.model import compiled_facts, dispatch_facts, fact_files, records, wheel_facts
+from d9m.model import compiled_facts, dispatch_facts, fact_files, kernel_facts, records, wheel_facts
 from d9m.model.runs import DigestFile
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -190,6 +190,7 @@ _FACTS: dict[Any, str] = {
     wheel_facts.SignatureCatalogue: "signatures",
     compiled_facts.CompiledCatalogue: "compiled",
     dispatch_facts.DispatchTrace: "dispatch",
+    kernel_facts.KernelTable: "kernels",
 }
 
 

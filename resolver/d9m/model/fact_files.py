@@ -10,6 +10,7 @@ from typing import Any
 
 from d9m.model.compiled_facts import CompiledCatalogue
 from d9m.model.dispatch_facts import DispatchTrace
+from d9m.model.kernel_facts import KernelTable
 from d9m.model.wheel_facts import Catalogue, Published, SignatureCatalogue, WheelFacts
 
 TYPES: dict[str, Any] = {
@@ -19,6 +20,7 @@ TYPES: dict[str, Any] = {
     "evidence/signatures-*.json": SignatureCatalogue,
     "evidence/compiled-*.json": CompiledCatalogue,
     "evidence/dispatch/*.json": DispatchTrace,
+    "evidence/atomics/*.json": KernelTable,
 }
 """Place under ``kb/`` -> type of the files there."""
 

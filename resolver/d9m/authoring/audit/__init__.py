@@ -18,6 +18,7 @@ from d9m.authoring.audit import (
     alerts,
     compiled,
     dispatch,
+    kernels,
     listed,
     messages,
     names,
@@ -41,6 +42,7 @@ CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
     parameters.differences,
     compiled.differences,
     dispatch.differences,
+    kernels.differences,
     releases.differences,
 )
 

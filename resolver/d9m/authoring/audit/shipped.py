@@ -13,6 +13,7 @@ from d9m.kb.yaml_files import Records
 from d9m.model import records, wheel_facts
 from d9m.model.compiled_facts import CompiledCatalogue
 from d9m.model.dispatch_facts import DispatchTrace
+from d9m.model.kernel_facts import KernelTable
 from d9m.model.versions import in_order, within
 from d9m.model.wheel_facts import Catalogue, ListedOp, Published, WheelFacts
 from d9m.model.when import Range, When, clauses
@@ -75,6 +76,7 @@ class Shipped(msgspec.Struct, frozen=True):
     published: list[Published]
     compiled: list[CompiledCatalogue] = []
     traces: list[DispatchTrace] = []
+    kernels: list[KernelTable] = []
 
     def all(self, package: str, field: str) -> list[str]:
         """What the wheels of any release say in a field, sorted."""
@@ -110,6 +112,7 @@ def shipped(folder: Path) -> Shipped:
         wheel_facts.published(folder),
         wheel_facts.read_all(folder, "evidence/compiled-*.json", CompiledCatalogue),
         wheel_facts.read_all(folder, "evidence/dispatch/*.json", DispatchTrace),
+        wheel_facts.read_all(folder, "evidence/atomics/*.json", KernelTable),
     )
 
 
