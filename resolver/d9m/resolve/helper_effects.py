@@ -171,7 +171,7 @@ def helper_answers(
     here = [known for known in _of(kb, environment) if environment.holding(known.helper.condition)]
     answers = [_answer(kb, environment, steps, known, False) for known in here]
     helping = [answer for answer in answers if answer.covers]
-    return sorted(helping, key=lambda answer: (-len(answer.covers), answer.id))
+    return sorted(helping, key=lambda answer: (-len(answer.covers), answer.warns, answer.id))
 
 
 def _refusing(ops: Sequence[OpAnswer]) -> list[str]:

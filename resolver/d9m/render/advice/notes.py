@@ -46,7 +46,12 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
     advice = answer.advice
     own = {source.id for source in _sources(advice)}
     labels = {solution.id for solution in advice.solutions}
-    sure_first = sorted(advice.cautions, key=lambda caution: bool(caution.when))
+    libraries: set[str] = set()
+    for op in advice.ops if not answer.named_ops else ():
+        libraries.update(source.id for source in op.sources if op.query == "*")
+    sure_first = sorted(
+        advice.cautions, key=lambda caution: (caution.id not in libraries, bool(caution.when))
+    )
     cautions = [caution for caution in sure_first if caution.kind == "caution"]
     kinds = (
         list(_namesakes(advice)),

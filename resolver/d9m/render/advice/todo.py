@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from d9m.model.advice import Existing, HelperAnswer
 from d9m.model.records import EVIDENCE_KINDS
 from d9m.model.settings import Conflict, Step
@@ -94,8 +96,7 @@ def helpers(page: Page, answer: Answer) -> None:
     for helper in used:
         _used(page, answer, helper)
     if not used:
-        shorter = [known for known in answer.advice.helpers if len(known.covers) >= LEAST_COVERED]
-        for helper in shorter[:MOST_HELPERS]:
+        for helper in _worth_a_line(answer.advice.helpers):
             _suggested(page, helper)
     page.gap()
 
@@ -118,12 +119,24 @@ def _used(page: Page, answer: Answer, helper: HelperAnswer) -> None:
         page.marked(Span("–"), "", "sets nothing that is needed here")
 
 
+def _worth_a_line(helpers: Sequence[HelperAnswer]) -> list[HelperAnswer]:
+    """The calls that make most settings, each with some that those before it leave out."""
+    chosen: list[HelperAnswer] = []
+    made: set[str] = set()
+    for helper in helpers:
+        if len(chosen) < MOST_HELPERS and len(set(helper.covers) - made) >= LEAST_COVERED:
+            chosen.append(helper)
+            made.update(helper.covers)
+    return chosen
+
+
 def _suggested(page: Page, helper: HelperAnswer) -> None:
     several = f"{len(helper.leaves)} settings"
     names = phrases.join(helper.leaves) if len(helper.leaves) <= MOST_LEFT else several
     left = f", and leaves {names} to you" if helper.leaves else ""
     covered = phrases.join(helper.covers)
-    page.paragraph(f"Shorter: {helper.call} sets {covered}{left}.", "", "  ")
+    warns = " It asks for warnings only: what would raise an error goes on." if helper.warns else ""
+    page.paragraph(f"Shorter: {helper.call} sets {covered}{left}.{warns}", "", "  ")
 
 
 MOST_VALUE = 40

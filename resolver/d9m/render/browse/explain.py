@@ -163,7 +163,8 @@ def _points(page: Page, advice: str, head: bool = False) -> None:
 
 
 def _answer(kb: KnowledgeBase, subject: Subject, width: int) -> Answer:
-    hints = max((len(op.sources) for op in subject.advice.ops), default=0) <= MOST_CAUSES
+    named = [op for op in subject.advice.ops if op.query in subject.ops]
+    hints = max((len(op.sources) for op in named), default=0) <= MOST_CAUSES
     return Answer(subject.advice, kb, named_ops=bool(subject.ops) and hints, width=width)
 
 
