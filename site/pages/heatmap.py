@@ -83,12 +83,12 @@ def picture(here: Here, title: str, table: Grid) -> Markdown:
         _row(here, title, table, row, _HEAD + _ROW * place) for place, row in enumerate(rows)
     )
     return Markdown(
-        f'<div class="d9m-picture" tabindex="0" role="region" '
+        f'<span class="d9m-picture" tabindex="0" role="region" '
         f'aria-label="Ops of {entities(title)} by release">'
         f'<svg class="d9m-heat" role="group" viewBox="0 0 {width} {height}" '
         f'style="min-width:{width * 0.75:.0f}px" aria-label="What ops of {entities(title)} do '
         'in each release, the newest first">'
-        f"{_HALF.format(table.package)}{heads}{drawn}</svg></div>"
+        f"{_HALF.format(table.package)}{heads}{drawn}</svg></span>"
     )
 
 

@@ -101,10 +101,10 @@ def _picture(kb: KnowledgeBase, here: Here) -> Markdown:
         for place, (name, title, marks) in enumerate(known)
     )
     return Markdown(
-        '<div class="d9m-picture" tabindex="0" role="region" aria-label="Timeline">'
+        '<span class="d9m-picture" tabindex="0" role="region" aria-label="Timeline">'
         f'<svg class="d9m-timeline" role="group" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         'aria-label="Share of the ops with a known source that repeat, by release">'
-        f"{axes}{lines}{names}</svg></div>"
+        f"{axes}{lines}{names}</svg></span>"
     )
 
 
