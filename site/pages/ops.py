@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.api import advise
-from d9m.environment.environment import Setup
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.advice import WORST_LAST, OpAnswer
 from d9m.model.records import Existence, Outcome
 from d9m.model.versions import key
-from pages import layout, phrases
+from pages import grid, layout, phrases, releases
 
 
 class OpCatalogue(msgspec.Struct, frozen=True):
@@ -71,7 +69,7 @@ def _catalogue(kb: KnowledgeBase, package: str) -> OpCatalogue:
     newest = released[-1] if released else "any"
     start = f"{package}:"
     entries: list[OpEntry] = [kb.ops[place] for place in kb.ops if place.startswith(start)]
-    every = advise(kb, Setup(((package, newest),))).ops
+    every = grid.answer(kb, package, newest, releases.DEVICE).ops
     answers = [op for op in every if op.query != "*" and op.sources]
     answered = {op.query for op in answers}
     own = [entry for entry in entries if entry.catalogued and entry.name not in answered]
