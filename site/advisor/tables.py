@@ -60,6 +60,10 @@ class _Tables:
             "own_modules": sorted(filter(is_own, _imported(kb))),
             "catalogues": catalogues,
             "judged": kb.meta.judged,
+            "see": {
+                name: f"{kb.ingredients[id_].title}: d9m show {id_}."
+                for name, id_ in kb.meta.see.items()
+            },
             "columns": [_column(each, sources) for each in self.columns.every],
             "opless": {name: own for name, own in self.columns.of_package.items() if own},
             **statements,

@@ -189,3 +189,11 @@ def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     verdict = text.partition(" PyTorch 2.4 (")[0]
     assert verdict.count("on record here, ") == 1
     assert verdict.endswith(" open.")
+
+
+def test_what_no_record_judges_as_an_op_points_to_what_to_do() -> None:
+    text = said(["torch.compile"], torch="2.4")
+    assert text.startswith(
+        "Keep torch.compile from choosing kernels by timing: d9m show torch-compile."
+    )
+    assert "no record names a difference" not in text.lower()

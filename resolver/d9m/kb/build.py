@@ -126,6 +126,7 @@ def _meta(loaded: Records) -> Meta:
         overloaded=_spaces(op_files.values(), "overloaded"),
         stands_for={file.package: file.stands_for for file in op_files.values() if file.stands_for},
         judged={name: part for file in op_files.values() for name, part in file.judged.items()},
+        see={name: id_ for file in op_files.values() for name, id_ in file.see.items()},
         catalogued={read.package: _ends(read.releases) for read in loaded.catalogues},
         counts={kind.name: len(loaded.of(kind)) for kind in kinds.EVERY_KIND},
     )

@@ -113,6 +113,8 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> query items of whoever only names it."""
     judged: dict[str, str]
     """Op that wraps somebody's model -> the part of it that is judged."""
+    see: dict[str, str]
+    """Op without records of its own -> ingredient that says what to do about it."""
     counts: dict[str, int]
     """Records of each kind."""
     catalogued: dict[str, tuple[str, str]] = {}

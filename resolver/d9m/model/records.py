@@ -379,6 +379,8 @@ class OpRecords(Record, frozen=True, kw_only=True):
     """Op -> packages that work when it does, with what they do whatever the op: NCCL."""
     judged: dict[str, str] = {}
     """Op that wraps somebody's model -> the part of it that its records are about."""
+    see: dict[str, str] = {}
+    """Op without records of its own -> ingredient that says what to do about it."""
     add_ons: dict[str, str] = {}
     """Name prefix of an add-on -> package that it brings along."""
 

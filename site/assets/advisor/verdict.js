@@ -15,7 +15,9 @@ export function sentences(tables, advice) {
   const ops = advice.ops.filter((op) => op.query !== "*");
   const own = advice.ops.find((op) => op.query === "*");
   const parts = [...beyond(tables, advice), ...faults(tables, advice)];
-  const aboutOps = ops.length ? ofOps(tables, advice, ops) : [];
+  const recorded = ops.filter((op) => !advice.named_ops || !elsewhere(tables, op));
+  const aboutOps = recorded.length ? ofOps(tables, advice, recorded) : [];
+  aboutOps.push(...unique(ops.filter((op) => !recorded.includes(op)).map((op) => elsewhere(tables, op))));
   if (advice.named_ops) parts.push(...toPass(advice, ops), ...aboutOps, ...judged(tables, ops));
   if (own && (!ops.length || !REPEATS.includes(own.outcome) || !advice.named_ops)) parts.push(...ofPackages(tables, advice, own));
   if (!advice.named_ops) parts.push(...aboutOps);
@@ -100,6 +102,11 @@ function judged(tables, ops) {
     const wrapper = op.names.find((name) => name in tables.judged);
     return wrapper ? [`Of ${names[op.query]}, only ${tables.judged[wrapper]} is judged: ask about the ops of your model, too.`] : [];
   });
+}
+
+// What to do about an op of which no record says anything.
+function elsewhere(tables, op) {
+  return op.outcome === "no-known-source" ? tables.see[op.names.find((name) => name in tables.see)] : undefined;
 }
 
 function ofOps(tables, advice, ops) {

@@ -145,6 +145,10 @@ def _op_links(index: RecordIndex) -> Iterator[Link]:
         for name in file.judged:
             here = (*path, "judged", name)
             yield Link(at, here, "op of this package", "ops", name, catalogue.ops)
+        for name, id_ in file.see.items():
+            here = (*path, "see", name)
+            yield Link(at, here, "op of this package", "ops", name, catalogue.ops)
+            yield Link(at, here, "ingredient", "ingredients", id_, index.kinds["ingredients"])
         for name, packages in file.parts.items():
             here = (*path, "parts", name)
             yield Link(at, here, "op of this package", "ops", name, catalogue.ops)

@@ -10,7 +10,7 @@ from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Possible, SourceAnsw
 from d9m.model.records import Outcome, together
 from d9m.model.versions import key
 from d9m.render import phrases, words
-from d9m.render.advice.op_names import blamed_names
+from d9m.render.advice.op_names import blamed_names, shown_elsewhere
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
 
@@ -161,7 +161,8 @@ def _write_hints(page: Page, hints: Iterable[str]) -> None:
 
 def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
     if op.outcome == "no-known-source":
-        yield "no record names a difference"
+        elsewhere = shown_elsewhere(answer.kb.meta.see, op)
+        yield f"see d9m show {elsewhere}" if elsewhere else "no record names a difference"
         return
     if op.outcome in ("deterministic", "solved"):
         yield words.does(op.outcome, answer.advice.scope, several)

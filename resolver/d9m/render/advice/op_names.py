@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from d9m.errors import UsageError
 from d9m.model import op_syntax
@@ -23,6 +23,13 @@ def blamed_names(ops: Sequence[OpAnswer]) -> dict[str, str]:
     """
     names = {op.query: _short(op.query, blamed=_differs_backward_only(op)) for op in ops}
     return _unshared(names)
+
+
+def shown_elsewhere(see: Mapping[str, str], op: OpAnswer) -> str | None:
+    """The ingredient that says what to do about an op of which no record says anything."""
+    if op.outcome != "no-known-source":
+        return None
+    return next((see[name] for name in op.names if name in see), None)
 
 
 def _unshared(short: dict[str, str]) -> dict[str, str]:

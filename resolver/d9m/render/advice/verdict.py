@@ -9,7 +9,7 @@ from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, SourceAnswer
 from d9m.model.records import together
 from d9m.render import phrases, words
 from d9m.render.advice.op_lines import packages_lead
-from d9m.render.advice.op_names import blamed_names
+from d9m.render.advice.op_names import blamed_names, shown_elsewhere
 from d9m.render.interface import Answer
 from d9m.resolve.conflicts import party
 
@@ -22,7 +22,10 @@ def sentences(answer: Answer) -> str:
     parts = [*_beyond(answer), *_faults(answer), *_left(answer)]
     ops = [op for op in advice.ops if op.query != "*"]
     own = next((op for op in advice.ops if op.query == "*"), None)
-    about_ops = _of_ops(answer, ops) if ops else []
+    see = answer.kb.meta.see
+    judged = [op for op in ops if not answer.named_ops or shown_elsewhere(see, op) is None]
+    about_ops = _of_ops(answer, judged) if judged else []
+    about_ops += _elsewhere(answer, [op for op in ops if op not in judged])
     if answer.named_ops:
         parts += [*_to_pass(answer, ops), *about_ops, *_judged(answer, ops)]
     if own is not None and (not ops or own.outcome not in REPEATS or not answer.named_ops):
@@ -188,6 +191,16 @@ def _judged(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
                 f"Of {wrapper}, only {part} is judged: ask about the ops of your model, too."
             )
     return found
+
+
+def _elsewhere(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
+    """What to do about ops of which no record says anything."""
+    found: dict[str, None] = {}
+    for op in ops:
+        id_ = shown_elsewhere(answer.kb.meta.see, op)
+        if id_ is not None:
+            found[f"{answer.kb.ingredients[id_].title}: d9m show {id_}."] = None
+    return list(found)
 
 
 def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
