@@ -19,18 +19,23 @@ _HARMLESS = ("no-known-source", "deterministic")
 
 
 def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
-    """`dispatch-without-reach`: an op lacks a source that an operator has which it reaches."""
+    """`dispatch-without-reach`: an op lacks a source that an operator has which it reaches, in a
+    program that is compiled or in one that is not.
+    """
     for trace in shipped.traces:
-        environment = describe(known.kb, Setup(((trace.package, trace.version),), facts=_DENSE))
         reached = {name for ways in trace.ops.values() for ops in ways.values() for name in ops}
-        varying = _sources(known, environment, {name: own_kernel(name) for name in reached}, False)
+        operators = {name: own_kernel(name) for name in reached}
         asked = {
             f"{op}:{direction}": f"{op}:{direction}"
             for op, ways in trace.ops.items()
             for direction in ways
         }
-        met = _sources(known, environment, asked, True)
-        yield from _missing(trace, varying, met)
+        compiled = (("compile", "true"),) if "compile" in known.loaded.facts else ()
+        for more in dict.fromkeys(((), compiled)):
+            setup = Setup(((trace.package, trace.version),), facts=(*_DENSE, *more))
+            environment = describe(known.kb, setup)
+            varying = _sources(known, environment, operators, False)
+            yield from _missing(trace, varying, _sources(known, environment, asked, True))
 
 
 def _missing(
