@@ -1,4 +1,4 @@
-// The verdict: the sentences that the command line prints first. The same as resolver/d9m/render/advice/verdict.py.
+// The verdict: the sentences that the command line prints first. The same as resolver/d9m/render/advice/verdict.py and op_verdict.py.
 
 import { party } from "./conflicts.js";
 import { unique } from "./merge.js";

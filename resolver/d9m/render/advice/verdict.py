@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, SourceAnswer
-from d9m.model.records import together
 from d9m.render import phrases, words
-from d9m.render.advice.op_lines import packages_lead
-from d9m.render.advice.op_names import blamed_names, shown_elsewhere
+from d9m.render.advice.op_names import shown_elsewhere
+from d9m.render.advice.op_verdict import (
+    MOST_NAMES,
+    elsewhere,
+    it,
+    judged_parts,
+    of_ops,
+    only_where,
+    to_pass,
+    with_settings,
+)
 from d9m.render.interface import Answer
 from d9m.resolve.conflicts import party
 
@@ -24,10 +31,10 @@ def sentences(answer: Answer) -> str:
     own = next((op for op in advice.ops if op.query == "*"), None)
     see = answer.kb.meta.see
     judged = [op for op in ops if not answer.named_ops or shown_elsewhere(see, op) is None]
-    about_ops = _of_ops(answer, judged) if judged else []
-    about_ops += _elsewhere(answer, [op for op in ops if op not in judged])
+    about_ops = of_ops(answer, judged) if judged else []
+    about_ops += elsewhere(answer, [op for op in ops if op not in judged])
     if answer.named_ops:
-        parts += [*_to_pass(answer, ops), *about_ops, *_judged(answer, ops)]
+        parts += [*to_pass(answer, ops), *about_ops, *judged_parts(answer, ops)]
     if own is not None and (not ops or own.outcome not in REPEATS or not answer.named_ops):
         parts += _of_packages(answer, own)
     if not answer.named_ops:
@@ -81,6 +88,7 @@ def _left(answer: Answer) -> list[str]:
 MOST_LEFT = 6
 """Settings left to do that a sentence names."""
 
+
 MOST_FAULTS = 2
 """Wrong settings that have a sentence each."""
 
@@ -99,7 +107,7 @@ def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
     if own.outcome in REPEATS:
         homes = _homes(answer, own.sources)
         does = words.PROMISES[answer.advice.scope][len(homes) > 1]
-        return [f"{phrases.join(homes)} {does}{_with_settings(answer)}."]
+        return [f"{phrases.join(homes)} {does}{with_settings(answer)}."]
     found: list[str] = []
     for outcome, say in _SAY_OF_PACKAGES.items():
         some = [source for source in own.sources if source.outcome == outcome]
@@ -114,12 +122,12 @@ def _packages_differ(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
 
 def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     homes = _homes(answer, sources)
-    where = _only(answer, sources)
+    where = only_where(answer, sources)
     if where:
         does = words.PROMISES[answer.advice.scope][len(homes) > 1]
         return f"{phrases.join(homes)} {does} only {where}."
     do = "does" if len(homes) == 1 else "do"
-    return f"What {phrases.join(homes)} {do} depends on how you use {_it(homes)}."
+    return f"What {phrases.join(homes)} {do} depends on how you use {it(homes)}."
 
 
 def _packages_unknown(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
@@ -143,214 +151,5 @@ def _homes(answer: Answer, sources: Sequence[SourceAnswer]) -> list[str]:
     return list(dict.fromkeys(_home(answer, source.id) for source in sources))
 
 
-MOST_BRANCHES = 2
-"""Conditions that a sentence names."""
-
-
-def _only(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    """The conditions under which sources that depend on something repeat; empty if a sentence
-    cannot say them.
-    """
-    said: set[str] = set()
-    for source in sources:
-        if source.outcome == "depends":
-            good = [branch.when for branch in source.possible if branch.outcome in REPEATS]
-            said.add(phrases.conditions(answer.kb, good) if len(good) <= MOST_BRANCHES else "")
-    return said.pop() if len(said) == 1 else ""
-
-
 def _home(answer: Answer, source: str) -> str:
     return phrases.title(answer.kb, answer.kb.home(source))
-
-
-def _to_pass(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
-    """The arguments that make an op repeat: nothing outside the call does it."""
-    names = blamed_names(ops)
-    found: list[str] = []
-    for step in answer.advice.steps:
-        argument = step.text or step.value or ""
-        users = [op for op in ops if set(step.solutions) & set(op.solutions)]
-        if step.kind == "code" and _ARGUMENT.fullmatch(argument) and users:
-            found.append(f"Pass {argument} to {_named(users, names)}.")
-    return found
-
-
-_ARGUMENT = re.compile(r"\w+=\S+")
-"""``deterministic=True``."""
-
-
-def _judged(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
-    """Of what wraps somebody's model, the part that the answer is about."""
-    names, judged = blamed_names(ops), answer.kb.meta.judged
-    found: list[str] = []
-    for op in ops:
-        part = next((judged[name] for name in op.names if name in judged), None)
-        if part is not None:
-            wrapper = names[op.query]
-            found.append(
-                f"Of {wrapper}, only {part} is judged: ask about the ops of your model, too."
-            )
-    return found
-
-
-def _elsewhere(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
-    """What to do about ops of which no record says anything."""
-    found: dict[str, None] = {}
-    for op in ops:
-        id_ = shown_elsewhere(answer.kb.meta.see, op)
-        if id_ is not None:
-            found[f"{answer.kb.ingredients[id_].title}: d9m show {id_}."] = None
-    return list(found)
-
-
-def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
-    names = blamed_names(ops)
-    found: list[str] = []
-    good = [op for op in ops if op.outcome in REPEATS]
-    if not answer.named_ops and (packages_lead(answer) or _calls_made(answer)):
-        return [_in_one_sentence(answer, ops, len(good))]
-    silent = [op for op in good if op.outcome == "no-known-source"]
-    if not answer.named_ops:
-        found.append(f"You named no ops: {_on_record(len(ops))}")
-    if silent and len(silent) == len(good):
-        found.append(_of_silent(answer, silent, _named(silent, names)))
-    elif good:
-        one, many = words.PROMISES[answer.advice.scope]
-        counted = _counted(len(good), len(ops), names[good[0].query])
-        if not answer.named_ops and len(good) < len(ops):
-            counted = f"{len(good)} of them"
-        verb = one if len(good) == 1 else many
-        known = f" ({len(silent)} because no record names a difference)" if silent else ""
-        found.append(f"{counted} {verb}{_with_settings(answer)}{known}.")
-    for outcome, say in _SAY.items():
-        some = [op for op in ops if op.outcome == outcome]
-        if some:
-            found.append(say(answer, some, names))
-    return found
-
-
-def _calls_made(answer: Answer) -> bool:
-    return any(helper.used for helper in answer.advice.helpers)
-
-
-def _in_one_sentence(answer: Answer, ops: Sequence[OpAnswer], good: int) -> str:
-    """The ops of somebody who asked about something else."""
-    bad = sum(op.outcome in ("raises", "unsolved") for op in ops)
-    does = words.PROMISES[answer.advice.scope][good != 1]
-    parts = [f"{good} {does}{_with_settings(answer)}"]
-    parts += [f"{bad} {'does' if bad == 1 else 'do'} not"] if bad else []
-    left = len(ops) - good - bad
-    parts += [f"{left} {'is' if left == 1 else 'are'} open"] if left else []
-    return f"Of the {phrases.plural(len(ops), 'op')} on record here, {phrases.join(parts)}."
-
-
-def _on_record(count: int) -> str:
-    if count == 1:
-        return "this is the only one on record here."
-    return f"these are the {count} on record here."
-
-
-def _of_silent(answer: Answer, silent: Sequence[OpAnswer], named: str) -> str:
-    differences = {
-        "run": "a difference between runs",
-        "batch": "a dependence on the batch",
-        "hardware": "a dependence on the machine",
-    }
-    return f"No record names {differences[answer.advice.scope]} of {named}: that is not a proof."
-
-
-def _counted(some: int, all_: int, name: str) -> str:
-    if some < all_:
-        return f"{some} of {all_} ops"
-    return {1: name, 2: "Both ops"}.get(some, f"All {some} ops")
-
-
-def _with_settings(answer: Answer) -> str:
-    """Whether the settings that follow have a part in it, or only seeds and the like."""
-    advice = answer.advice
-    if advice.conflicts:
-        return " once you have chosen"
-    known = _known_switches(answer)
-    if known:
-        return f" with {phrases.join(known)}"
-    if advice.solutions:
-        return " with these settings"
-    return " as it is" if len(advice.ops) == 1 else ""
-
-
-def _known_switches(answer: Answer) -> list[str]:
-    """The solutions with their labels, if people know them all by these."""
-    found: list[str] = []
-    for solution in answer.advice.solutions:
-        if answer.kb.solution(solution.label)[1].known_label:
-            found.append(f"{solution.title} ({solution.label})")
-    return found if len(found) == len(answer.advice.solutions) else []
-
-
-MOST_NAMES = 4
-"""Ops that a sentence names before it counts them."""
-
-
-def _named(ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    if len(ops) > MOST_NAMES:
-        return f"{len(ops)} ops"
-    return phrases.join([names[op.query] for op in ops])
-
-
-def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    switches: set[str] = set()
-    for op in ops:
-        for source in op.sources:
-            switches.update(together(source.raised_by or ""))
-    advised = {solution.label for solution in answer.advice.solutions}
-    named = _named(ops, names)
-    for helper in answer.advice.helpers:
-        if helper.used and switches.intersection(helper.turns_on):
-            if helper.warns:
-                return f"{named} can differ between runs: {helper.call} only warns."
-            return f"{named} {_errors(ops)} with {helper.call}."
-    if not switches:
-        return f"{named} {_errors(ops)}."
-    if switches & advised:
-        under = "it" if len(_known_switches(answer)) == 1 else "them"
-        return f"{named} {_errors(ops)} under {under}."
-    would = "it would raise an error" if len(ops) == 1 else "they would raise errors"
-    return (
-        f"{named} can differ between runs: no deterministic version of {_it(ops)} exists here. "
-        f"{phrases.calls(answer.kb, sorted(switches))} is left out: {would} under it."
-    )
-
-
-def _errors(ops: Sequence[OpAnswer]) -> str:
-    return "raises an error" if len(ops) == 1 else "raise errors"
-
-
-def _say_unsolved(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    differ = words.DIFFERS[answer.advice.scope]
-    return f"{_named(ops, names)} {differ}, and no setting here prevents it."
-
-
-def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    return f"Nobody has checked {_named(ops, names)} here."
-
-
-def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    where = [_only(answer, op.sources) for op in ops]
-    if len(ops) > MOST_BRANCHES or not all(where):
-        repeat = "repeats" if len(ops) == 1 else "repeat"
-        return f"Whether {_named(ops, names)} {repeat} depends on what you have not said yet."
-    does = words.PROMISES[answer.advice.scope][0]
-    return " ".join(f"{names[op.query]} {does} only {there}." for op, there in zip(ops, where))
-
-
-def _it(things: Sequence[object]) -> str:
-    return "it" if len(things) == 1 else "them"
-
-
-_SAY = {
-    "raises": _say_raises,
-    "unsolved": _say_unsolved,
-    "depends": _say_depends,
-    "unknown": _say_unknown,
-}
-"""Outcome -> the sentence for the ops that have it, worst first."""
