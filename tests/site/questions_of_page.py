@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from typing import Any, get_args
 
@@ -106,12 +107,20 @@ def _clauses(tracks: Any) -> list[dict[str, Any]]:
     return [clause for when in whens for clause in clauses(when)]
 
 
+@functools.cache
+def _choices(kb: KnowledgeBase) -> dict[str, Any]:
+    """What the page offers, by name: the same for every question."""
+    from advisor.environments import choices
+
+    return {choice.name: choice for choice in choices(kb)}
+
+
 def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
     """The resolver's JSON; ``mistake`` where it refuses the question."""
     generator()
-    from advisor.environments import asked, choices
+    from advisor.environments import asked
 
-    choice = next(each for each in choices(kb) if each.name == question["choice"])
+    choice = _choices(kb)[question["choice"]]
     environment = msgspec.structs.replace(
         asked(choice, question["version"], question["device"]),
         facts=tuple(question["facts"].items()),

@@ -130,13 +130,15 @@ def _command(question: dict[str, Any]) -> list[str]:
 
 def beginnings() -> Iterator[tuple[str, list[str]]]:
     """What people paste of every message, cut off after so many words, and the records that it is
-    of.
+    of. Many messages begin alike.
     """
+    pasted: dict[str, None] = {}
     for wording in known_texts.wordings(real()):
         words = re.sub(r"\{[^{}]*\}", "Thing7", wording.text.text).replace("…", "and so on").split()
         for length in range(1, len(words) + 1):
-            text = " ".join(words[:length])
-            yield text, [match.id for match in known_texts.search(real(), [text])]
+            pasted[" ".join(words[:length])] = None
+    for beginning in pasted:
+        yield beginning, [match.id for match in known_texts.search(real(), [beginning])]
 
 
 def test_the_scripts_answer_as_the_resolver_does(tmp_path: Path) -> None:
