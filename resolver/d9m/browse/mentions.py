@@ -13,7 +13,7 @@ from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
-from d9m.model.records import Setting, Words
+from d9m.model.records import Helper, Setting, Words
 from d9m.model.versions import candidates
 from d9m.resolve import op_names
 
@@ -157,15 +157,24 @@ def _is_too_late(setting: Setting, before: str) -> bool:
     return setting.read == "process-start" and before.rstrip("'\"[( ").endswith("environ")
 
 
+def _last_names(helper: Helper) -> Iterator[str]:
+    """What the calls of a helper are called without their packages: ``set_seed``."""
+    for call in (helper.call, *helper.aliases):
+        yield call.partition("(")[0].rpartition(".")[2]
+
+
 def _setting_endings(kb: KnowledgeBase) -> dict[str, str]:
-    """Name, and ending that no other setting has -> setting."""
+    """Name, and ending that no other setting or call has -> setting."""
     found: dict[str, str | None] = {}
+    calls = {name for helper in kb.helpers.values() for name in _last_names(helper)}
     for name, setting in kb.settings.items():
         if setting.kind not in ("env", "python"):
             continue
         parts = name.split(".")
         for start in range(len(parts)):
             ending = ".".join(parts[start:])
+            if start and ending in calls:
+                continue
             if start == 0 or "." in ending or "_" in ending:
                 found[ending] = None if ending in found and start else name
     return {ending: name for ending, name in found.items() if name is not None}

@@ -180,9 +180,11 @@ def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) 
         under = "it" if len(_known_switches(answer)) == 1 else "them"
         return f"{named} {_errors(ops)} under {under}."
     would = "it would raise an error" if len(ops) == 1 else "they would raise errors"
+    releases = answer.advice.environment.releases
+    switched = [phrases.call_here(answer.kb, label, releases) for label in sorted(switches)]
     return (
         f"{named} can differ between runs: no deterministic version of {it(ops)} exists here. "
-        f"{phrases.calls(answer.kb, sorted(switches))} is left out: {would} under it."
+        f"{phrases.join(switched)} is left out: {would} under it."
     )
 
 
