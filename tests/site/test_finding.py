@@ -292,3 +292,14 @@ def test_the_timeline_says_of_each_release_how_many_ops_repeat() -> None:
     assert f'aria-label="{mark.repeat} repeat,' in (
         built() / "releases" / "torch" / "2.6" / "index.html"
     ).read_text(encoding="utf-8")
+
+
+def test_what_is_printed_is_the_answer() -> None:
+    page = opened("?torch=2.4&ops=index_add,cumsum")
+    page.wait_for_selector(".d9m-answer")
+    page.emulate_media(media="print")
+    assert page.locator(".d9m-answer").is_visible()
+    assert page.locator(".d9m-steps").is_visible()
+    assert not page.locator(".d9m-advisor form").is_visible()
+    assert not page.locator(".d9m-copy:visible").count()
+    page.context.close()
