@@ -12,6 +12,7 @@ from d9m.render.advice.text import environment, render
 from d9m.render.interface import Answer
 from d9m.render.page import WIDTH
 from golden import flat, knowledge_base
+from process import d9m
 
 COPIED = "  "
 """How lines to copy begin; they are as long as they must be."""
@@ -197,3 +198,9 @@ def test_what_no_record_judges_as_an_op_points_to_what_to_do() -> None:
         "Keep torch.compile from choosing kernels by timing: d9m show torch-compile."
     )
     assert "no record names a difference" not in text.lower()
+
+
+def test_a_comparison_with_a_release_that_nobody_knows_says_so_first() -> None:
+    done = d9m("advise", "--torch", "any", "--ops", "cumsum", "--diff", "2.4..2.44")
+    assert done.stdout.startswith("PyTorch 2.44 is newer than 2.")
+    assert "nobody has checked with" not in flat(done.stdout)

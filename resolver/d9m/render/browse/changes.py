@@ -9,6 +9,7 @@ import msgspec
 from d9m.browse.changes import ReleaseChanges, State
 from d9m.kb.store import KnowledgeBase
 from d9m.model.settings import Settings
+from d9m.model.versions import candidates
 from d9m.render import phrases, words
 from d9m.render.page import WIDTH, Page, Span
 
@@ -20,7 +21,7 @@ def render(kb: KnowledgeBase, change: ReleaseChanges, width: int = WIDTH) -> Pag
     count = len(change.ops)
     changes = {0: "no op changes", 1: "1 op changes"}.get(count, f"{count} ops change")
     unchanged = f"; {change.unchanged} unchanged" if change.unchanged and count else ""
-    page.paragraph(f"{between}, {changes}{unchanged}.")
+    page.paragraph(f"{_beyond(kb, change)}{between}, {changes}{unchanged}.")
     page.gap()
     if change.ops:
         rows = [(op.query, _does(kb, op.before), _does(kb, op.after)) for op in change.ops]
@@ -31,12 +32,23 @@ def render(kb: KnowledgeBase, change: ReleaseChanges, width: int = WIDTH) -> Pag
     return page
 
 
+def _beyond(kb: KnowledgeBase, change: ReleaseChanges) -> str:
+    """That a release is newer than every one on record, and so perhaps mistyped."""
+    releases = kb.releases(change.package)
+    for version in (change.from_, change.to):
+        if candidates(change.package, version, releases).how == "newer":
+            title = phrases.title(kb, change.package)
+            return f"{title} {version} is newer than {releases[-1]}, the newest that d9m knows. "
+    return ""
+
+
 def _does(kb: KnowledgeBase, state: State | None) -> Span:
     if state is None:
         return Span("does not exist", "dim")
     if state.outcome == "deterministic":
         return Span("repeats as it is", "good")
-    with_ = f" with {phrases.calls(kb, state.solutions)}" if state.solutions else ""
+    is_sure = state.outcome != "unknown"
+    with_ = f" with {phrases.calls(kb, state.solutions)}" if state.solutions and is_sure else ""
     return Span(f"{words.DOES[state.outcome]}{with_}", words.STYLES[state.outcome])
 
 
