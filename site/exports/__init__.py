@@ -17,5 +17,7 @@ ROOMS = (api, schema, badges, feeds, redirects)
 @collector.paused()
 def files(kb: KnowledgeBase) -> dict[str, bytes]:
     """Path in the site -> content of every file that is not a page."""
-    found = dict(file for room in ROOMS for file in room.files(kb))
-    return dict(sorted({**found, "assets/advisor/tables.json": tables(kb)}.items()))
+    found = {"assets/advisor/tables.json": tables(kb)}
+    for room in ROOMS:
+        found.update(room.files(kb))
+    return dict(sorted(found.items()))

@@ -75,4 +75,7 @@ ROOMS = (
 @collector.paused()
 def pages(kb: KnowledgeBase) -> dict[str, str]:
     """Path -> Markdown of every generated page, by path. The same records give the same text."""
-    return dict(sorted(page for room in ROOMS for page in room.pages(kb)))
+    found: dict[str, str] = {}
+    for room in ROOMS:
+        found.update(room.pages(kb))
+    return dict(sorted(found.items()))

@@ -49,7 +49,8 @@ def of_source(kb: KnowledgeBase, source: Source) -> list[Proof]:
         ("work-around", source.workarounds),
         ("cost", source.costs),
     ):
-        found += of(kb, (each for part in parts for each in part.evidence), name)
+        for part in parts:
+            found += of(kb, part.evidence, name)
     return list(dict.fromkeys(found))
 
 

@@ -30,9 +30,9 @@ def _page(
     kb: KnowledgeBase, id_: str, solution: Solution, covered: list[tuple[str, str]]
 ) -> tuple[str, str]:
     home = kb.home(id_)
-    parts = [*solution.cautions, *solution.notes, *solution.costs]
-    more = (one for part in parts for one in proof.of(kb, part.evidence, "see above"))
-    proofs = [*proof.of(kb, solution.evidence), *more]
+    proofs = proof.of(kb, solution.evidence)
+    for part in (*solution.cautions, *solution.notes, *solution.costs):
+        proofs += proof.of(kb, part.evidence, "see above")
     return layout.record_page(
         kb,
         "solutions",

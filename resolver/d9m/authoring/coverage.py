@@ -4,6 +4,7 @@ not.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -68,7 +69,7 @@ def answered(kb: KnowledgeBase) -> list[Answered]:
     """Every framework and every vendor's build of one, as trained on a GPU with every other fact at
     its default.
     """
-    builds = [package for image in kb.meta.images.values() for package in image]
+    builds = itertools.chain.from_iterable(kb.meta.images.values())
     return [_package(kb, package) for package in (*kb.meta.prefixes, *builds)]
 
 

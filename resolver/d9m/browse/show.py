@@ -162,16 +162,14 @@ def _by_real_name(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
         yield from _records(kb, labels[0])
         return
     ending = f".{name.partition('(')[0]}"
-    settings = [
-        setting.name
-        for setting in kb.settings.values()
-        if setting.kind == "python" and setting.name.endswith(ending)
-    ]
-    calls = [
-        id_
-        for id_, helper in kb.helpers.items()
-        if f".{helper.call.partition('(')[0]}".endswith(ending)
-    ]
+    settings: list[str] = []
+    for setting in kb.settings.values():
+        if setting.kind == "python" and setting.name.endswith(ending):
+            settings.append(setting.name)
+    calls: list[str] = []
+    for id_, helper in kb.helpers.items():
+        if f".{helper.call.partition('(')[0]}".endswith(ending):
+            calls.append(id_)
     for key in settings or calls:
         yield from _records(kb, key)
 

@@ -170,7 +170,7 @@ def _of_packages(
     advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
     if not advice.ops:
         return None
-    homes = {kb.home(source.id) for op in advice.ops for source in op.sources}
+    homes = set(map(kb.home, advice.sources()))
     about = [package for package in libraries if package in homes]
     return _subject(advice, named, packages=about, newest=newest) if about else None
 

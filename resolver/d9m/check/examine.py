@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 
@@ -125,7 +126,7 @@ def _on(
 ) -> Report:
     asked = msgspec.structs.replace(machine.asked, device=device)
     environment = describe(kb, asked)
-    every = [probe for name in wanted for probe in catalogue.probes(name)]
+    every = list(itertools.chain.from_iterable(map(catalogue.probes, wanted)))
     wish = question.wish
     if question.reference is None:
         selected = select(kb, environment, every, wish)
@@ -163,7 +164,8 @@ def _report(
         msgspec.structs.replace(machine.asked, device=environment.device),
     )
     facts = {one.framework: one.readings.facts for one in runs}
-    expected = expectations(kb, asked, [chosen.probe for one in runs for chosen in one.selected])
+    selected = itertools.chain.from_iterable(one.selected for one in runs)
+    expected = expectations(kb, asked, [chosen.probe for chosen in selected])
     results: list[ProbeResult] = []
     notes: list[str] = []
     left_out: dict[str, None] = {}

@@ -121,13 +121,14 @@ def _write(
 ) -> None:
     import shlex
 
+    frameworks: list[str] = []
+    for package in advice.environment.packages:
+        frameworks += kb.packages[package].imports
     answer = Answer(
         advice,
         kb,
         command=printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?"),
-        frameworks=tuple(
-            name for package in advice.environment.packages for name in kb.packages[package].imports
-        ),
+        frameworks=tuple(frameworks),
         named_ops=named_ops,
         everything=everything,
         quiet=quiet,

@@ -108,7 +108,9 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
 def _image_by_contents(
     kb: KnowledgeBase, reference: str, family: str, package: str, tag: str
 ) -> Image:
+    forms: list[str] = []
     for inside in kb.packages[package].holds:
+        forms += inside.forms
         for form in inside.forms:
             pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>(?:\\d[^-]*|latest))", re.escape(form))
             match = re.fullmatch(pattern, tag)
@@ -116,7 +118,6 @@ def _image_by_contents(
                 return Image(
                     reference, family, package, tag, tuple(match.groupdict().items()), inside.device
                 )
-    forms = [form for inside in kb.packages[package].holds for form in inside.forms]
     raise UsageError(f"{family}:{printable_tag(tag)} is not a tag that d9m can read", allowed=forms)
 
 

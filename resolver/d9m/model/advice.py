@@ -322,6 +322,14 @@ class Advice(msgspec.Struct, frozen=True):
     missing: list[str] = []
     """Advised settings that could stand there, and do not."""
 
+    def sources(self) -> dict[str, SourceAnswer]:
+        """Everything that the ops meet, by id."""
+        found: dict[str, SourceAnswer] = {}
+        for op in self.ops:
+            for source in op.sources:
+                found[source.id] = source
+        return found
+
 
 def exit_code(advice: Advice, allow_unknown: bool = False) -> ExitCode:
     """Findings win over what is unknown or depends. A setting against the advice is a finding."""

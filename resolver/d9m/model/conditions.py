@@ -106,16 +106,15 @@ def cell_of(cells: Cells, value: Value) -> Cell:
 def intervals(cuts: tuple[str, ...], of: Callable[[str], Key | int], first: Key | int) -> Cells:
     """The whole of an ordered domain, cut at `cuts`."""
     bounds = sorted(cuts, key=of)
-    bounds = [
-        bound
-        for place, bound in enumerate(bounds)
-        if place == 0 or of(bound) != of(bounds[place - 1])
-    ]
-    edges = [None, *bounds, None]
-    return tuple(
-        Cell(first if low is None else of(low), low, high)
-        for low, high in itertools.pairwise(edges)
-    )
+    edges: list[str | None] = [None]
+    for place, bound in enumerate(bounds):
+        if place == 0 or of(bound) != of(bounds[place - 1]):
+            edges.append(bound)
+    edges.append(None)
+    found: list[Cell] = []
+    for low, high in itertools.pairwise(edges):
+        found.append(Cell(first if low is None else of(low), low, high))
+    return tuple(found)
 
 
 @functools.cache

@@ -229,9 +229,8 @@ def read_all(root: Path, places: str, type_: type[FactType]) -> list[FactType]:
 
 def facts(root: Path) -> dict[str, WheelFacts]:
     """Fact files by file name."""
-    return {
-        path.name: read(path, WheelFacts) for path in sorted(root.glob("evidence/wheels/*.json"))
-    }
+    paths = sorted(root.glob("evidence/wheels/*.json"))
+    return {path.name: read(path, WheelFacts) for path in paths}
 
 
 def catalogues(root: Path) -> dict[str, Catalogue]:

@@ -212,7 +212,9 @@ class _Case:
         """Items of a list variable: a needed one may be there, be missing, or be there with another
         value.
         """
-        wanted = list(dict.fromkeys(item for step in self.steps for item in step.accepts))
+        wanted: dict[str, None] = {}
+        for step in self.steps:
+            wanted.update(dict.fromkeys(step.accepts))
         last = {item.partition("=")[0]: item for item in self.items}
         wrong = [item for item in wanted if last.get(item.partition("=")[0], item) != item]
         lacks = [item for item in wanted if item not in self.items]

@@ -41,21 +41,16 @@ class Evaluation(msgspec.Struct, frozen=True):
     @property
     def lead(self) -> tuple[Clause, Verdict] | None:
         """The verdict that stands for all; None where it depends."""
-        same = [
-            (clause, verdict)
-            for clause, verdict in self.possible
-            if verdict.outcome == self.outcome
-        ]
-        return min(same, key=lambda pair: len(pair[0]), default=None)
+        same = [branch for branch in self.possible if branch[1].outcome == self.outcome]
+        return min(same, key=lambda branch: len(branch[0]), default=None)
 
     @property
     def residual(self) -> Clause:
         """What would have to hold for the leading verdict; empty where all have its outcome, and
         where it depends.
         """
-        if self.lead is None or all(
-            verdict.outcome == self.outcome for _clause, verdict in self.possible
-        ):
+        outcomes = {verdict.outcome for _clause, verdict in self.possible}
+        if self.lead is None or outcomes == {self.outcome}:
             return {}
         return self.lead[0]
 
@@ -214,11 +209,8 @@ def everywhere(case: Rules, environment: Environment) -> Environment:
     does not count.
     """
     any_ = releases.of_any(case.kb.releases(case.home))
-    given = {
-        name: installed
-        for name, installed in environment.packages.items()
-        if installed.origin == "given"
-    }
+    held = environment.packages.items()
+    given = {name: installed for name, installed in held if installed.origin == "given"}
     return msgspec.structs.replace(environment, packages={**given, case.home: any_}, image=None)
 
 

@@ -198,8 +198,9 @@ def _first_reached(found: Sequence[Cause]) -> Reach:
 
 def _settings(processes: Sequence[ComparedProcess], matter: Sequence[Cause]) -> Cause | None:
     """Settings that differ come first: with them a difference is expected."""
-    settings = [setting for process in processes for setting in process.settings]
-    names = [setting.name for setting in settings if setting.name != "arguments"]
+    names: list[str] = []
+    for process in processes:
+        names += [setting.name for setting in process.settings if setting.name != "arguments"]
     if not names or not matter:
         return None
     return Cause(

@@ -16,6 +16,7 @@ from d9m.trace.findings import (
     Counts,
     Findings,
     First,
+    ForkPlace,
     RecordedRun,
     SettingDifference,
     Unseen,
@@ -122,8 +123,12 @@ def _findings(
     first = min(began, key=lambda cause: cause.step, default=None)
     header = processes[0].a.header
     settings: list[SettingDifference] = []
+    forks: list[ForkPlace] = []
+    unseen: list[Unseen] = []
     for process in processes:
         settings += [found for found in process.settings if found not in settings]
+        forks += process.forks
+        unseen += [Unseen(what, process.name) for what in process.unseen]
     trails = [process.trail for process in processes]
     return Findings(
         schema_version=SCHEMA_VERSION,
@@ -151,8 +156,8 @@ def _findings(
         else First(first.process, first.step, first.record, causes.index(first)),
         causes=causes,
         harmless=harmless,
-        forks=[fork for process in processes for fork in process.forks],
-        unseen=[Unseen(what, process.name) for process in processes for what in process.unseen],
+        forks=forks,
+        unseen=unseen,
         notes=[*_notes(processes), *(f"There is only {which}." for which in alone)],
     )
 

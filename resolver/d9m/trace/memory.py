@@ -65,8 +65,7 @@ class Taints:
         return found or _NONE
 
     def alive(self) -> set[int]:
-        every = {*self._of.values(), *self._before.values()}
-        return {cause for causes in every for cause in causes}
+        return set[int]().union(*self._of.values(), *self._before.values())
 
     def put(self, storage: int | None, causes: Iterable[int]) -> None:
         found = frozenset(causes)

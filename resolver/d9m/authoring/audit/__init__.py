@@ -81,9 +81,11 @@ def audit(folder: Path) -> Audit:
         return Audit(SCHEMA_VERSION, [], [], {})
     known = Known(loaded, build.build(loaded))
     reasons = loaded.explained
-    all_ = sorted({each for check in CHECKS for each in check(known, found)})
-    stale = reasons.keys() - {each.id for each in all_}
-    open_ = [each for each in all_ if each.id not in reasons]
+    differences: set[AuditDifference] = set()
+    for check in CHECKS:
+        differences.update(check(known, found))
+    stale = reasons.keys() - {difference.id for difference in differences}
+    open_ = sorted(one for one in differences if one.id not in reasons)
     for id_ in sorted(stale):
         why = "nothing needs this reason any more"
         open_.append(AuditDifference("explanation-stale", id_, "", why))

@@ -89,7 +89,9 @@ def _judged(
     open_ = tuple(msgspec.structs.replace(op, defaults={}) for op in item.ops)  # as listed
     item = msgspec.structs.replace(item, ops=open_)
     (answer,) = resolve(kb, environment, [item]).ops[:1]
-    outcomes = {each.outcome for source in answer.sources for each in source.possible}
+    outcomes: set[Outcome] = set()
+    for source in answer.sources:
+        outcomes.update(branch.outcome for branch in source.possible)
     if not outcomes:
         return "line-without-source", "no source is met"
     expected = EXPECTED.get(section, frozenset())

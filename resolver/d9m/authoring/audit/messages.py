@@ -38,9 +38,12 @@ def _same(message: str, text: str) -> bool:
 
 
 def _holds(text: str, pieces: list[tuple[int, str]]) -> bool:
-    return sum(len(piece) for _place, piece in pieces) >= SHORTEST and all(
-        piece in text for _place, piece in pieces
-    )
+    length = 0
+    for _place, piece in pieces:
+        if piece not in text:
+            return False
+        length += len(piece)
+    return length >= SHORTEST
 
 
 def _short(message: str) -> str:

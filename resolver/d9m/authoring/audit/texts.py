@@ -72,7 +72,9 @@ def refuses(text: str, alert: str) -> bool:
 def _covered(text: str, messages: Iterable[str]) -> bool:
     """Whether messages hold the text, or make up every part of it that speaks of determinism."""
     text = " ".join(text.split())
-    covered = [place for message in messages for place in _held(text, message)]
+    covered: list[tuple[int, int]] = []
+    for message in messages:
+        covered += _held(text, message)
     spoken = [each.span() for each in _TOPIC.finditer(text)]
     return (0, len(text)) in covered or all(
         any(low <= start and end <= high for low, high in covered) for start, end in spoken

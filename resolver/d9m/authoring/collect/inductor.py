@@ -48,11 +48,10 @@ def add_lowerings(catalogue: Path, path: Path) -> CompiledCatalogue:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     with Wheel(path) as wheel:
-        texts = {
-            member: wheel.text(member)
-            for member in wheel.members()
-            if any(fnmatch(member, pattern) for pattern in _FILES)
-        }
+        texts: dict[str, str] = {}
+        for member in wheel.members():
+            if any(fnmatch(member, pattern) for pattern in _FILES):
+                texts[member] = wheel.text(member)
         if _LOWERINGS not in texts:
             raise DataError(f"{path.name}: holds no {_LOWERINGS}", tip="torch has it since 2.0")
         known = (
@@ -184,15 +183,15 @@ def _adds(definition: Definition) -> bool:
 
 
 def _scans(definition: Definition) -> bool:
-    names = [node.id for node in ast.walk(definition) if isinstance(node, ast.Name)]
-    return "SplitScan" in names
+    return "SplitScan" in _names(definition)
 
 
 def _chooses(definition: Definition) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == "autotune_select_algorithm"
-        for node in ast.walk(definition)
-    )
+    return "autotune_select_algorithm" in _names(definition)
+
+
+def _names(definition: Definition) -> set[str]:
+    return {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
 
 
 def _adding_arguments(definition: Definition) -> Iterator[str]:

@@ -118,7 +118,10 @@ def torch_names(wheel: Wheel) -> set[str]:
         )
     for space, module in TORCH_SPACES.items():
         spaces[f"torch.{space}"] = defined(wheel.text(f"torch/{module}.py"))
-    return {f"{space}.{name}" for space, names in spaces.items() for name in names}
+    found: set[str] = set()
+    for space, names in spaces.items():
+        found.update(f"{space}.{name}" for name in names)
+    return found
 
 
 _TENSORFLOW_API = re.compile(

@@ -59,7 +59,9 @@ def lint(root: Path) -> list[Fault]:
     """
     loaded = yaml_files.load(root)
     index = RecordIndex(loaded)
-    found = {*loaded.faults, *(fault for rule in RULES for fault in rule.faults(index))}
+    found = set(loaded.faults)
+    for rule in RULES:
+        found.update(rule.faults(index))
     return sorted(found)
 
 

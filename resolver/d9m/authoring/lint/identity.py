@@ -43,10 +43,8 @@ def _slug(id_: str) -> str:
 def _numbered(at: Loaded) -> Iterator[Finding]:
     record: records.PullRequest | records.Issue = at.record
     owner, _slash, name = record.repository.lower().partition("/")
-    allowed = [
-        f"{folder}/{record.number}"
-        for folder in dict.fromkeys((name or owner, owner, f"{owner}-{name}"))
-    ]
+    folders = dict.fromkeys((name or owner, owner, f"{owner}-{name}"))
+    allowed = [f"{folder}/{record.number}" for folder in folders]
     if at.id not in allowed:
         message = "id is not repository/number"
         yield Finding(
@@ -160,13 +158,13 @@ def _names(index: RecordIndex) -> Iterator[Owned]:
             yield "name", (file.package, name), at, ("reach", name), name
 
 
-def _package_names(each: Loaded) -> Iterator[Owned]:
-    package: records.Package = each.record
+def _package_names(at: Loaded) -> Iterator[Owned]:
+    package: records.Package = at.record
     for field in ("aliases", "distributions"):
         for place, name in enumerate(getattr(package, field)):
-            yield "package name", name.lower(), each, (field, place), name
+            yield "package name", name.lower(), at, (field, place), name
     if package.folder:
-        yield "folder", package.folder, each, ("folder",), package.folder
+        yield "folder", package.folder, at, ("folder",), package.folder
 
 
 @rule(

@@ -70,9 +70,10 @@ def run_in_doubt(index: RecordIndex) -> Iterator[Finding]:
 
 def _named_settings(index: RecordIndex, source: records.Source) -> set[str]:
     """What the solutions turn that the record names, here or there."""
-    named = source.labels() & index.labels.keys()
-    solutions = [index.labels[label].record for label in named]
-    return {turn.name for solution in solutions for turn in solution.settings}
+    found: set[str] = set()
+    for label in source.labels() & index.labels.keys():
+        found.update(turn.name for turn in index.labels[label].record.settings)
+    return found
 
 
 def _advised(run: Run, source: str) -> bool:

@@ -211,7 +211,9 @@ CITING: dict[str, type[records.Source | records.Solution | records.Ingredient]] 
 
 
 def _citations(index: RecordIndex) -> Iterator[Link]:
-    numbers = {cited_as(at) for kind in CITED for at in index.kinds[kind].values()}
+    numbers: set[str] = set()
+    for kind in CITED:
+        numbers.update(map(cited_as, index.kinds[kind].values()))
     for type_ in CITING.values():
         for at, path, part in index.parts(type_):
             for place, reference in enumerate(part.references):

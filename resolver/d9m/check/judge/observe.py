@@ -66,10 +66,13 @@ def united(readings: Sequence[Reading]) -> ArmResult:
     counts: Counter[str] = Counter()
     for reading in ran:
         counts.update(reading.digests)
-    raised = next((reading.raised for reading in readings if reading.raised), None)
-    failed = next((reading.failed for reading in readings if reading.failed), None)
-    absent = next((reading.absent for reading in readings if reading.absent), None)
-    warned = {text: None for reading in readings for text in reading.warned}
+    raised = failed = absent = None
+    warned: dict[str, None] = {}
+    for reading in readings:
+        raised = raised or reading.raised
+        failed = failed or reading.failed
+        absent = absent or reading.absent
+        warned.update(dict.fromkeys(reading.warned))
     return ArmResult(
         repeats=counts.total(),
         processes=len(ran),

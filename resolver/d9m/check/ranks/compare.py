@@ -105,8 +105,11 @@ def odd(reports: Sequence[Report]) -> list[OddResult]:
     groups: dict[str, list[int]] = {}
     for number, report in enumerate(reports):
         groups.setdefault(repr(sorted(_device(report).items())), []).append(number)
-    twins = [ranks for ranks in groups.values() if len(ranks) > 1]
-    return [found for ranks in twins for found in _odd(reports, ranks)]
+    found: list[OddResult] = []
+    for twins in groups.values():
+        if len(twins) > 1:
+            found += _odd(reports, twins)
+    return found
 
 
 def _device(report: Report) -> dict[str, Any]:
@@ -133,9 +136,8 @@ def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[OddResult]
             groups.setdefault(digest, []).append(rank)
         if len(groups) > 1:
             usual = max(groups.values(), key=len)
-            alone = [
-                rank for rank in digests if rank not in usual or 2 * len(usual) <= len(digests)
-            ]
+            is_majority = 2 * len(usual) > len(digests)
+            alone = [rank for rank in digests if not is_majority or rank not in usual]
             yield OddResult(*place, alone, len(digests))
 
 

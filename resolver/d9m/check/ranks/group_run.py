@@ -5,6 +5,7 @@ it all.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import platform
 import threading
 import time
@@ -119,7 +120,7 @@ def _with(
         own,
         probes=probes,
         summary=report.summary(probes),
-        ranks=[device for rank_report in every for device in rank_report.ranks],
+        ranks=list(itertools.chain.from_iterable(other.ranks for other in every)),
         odd=compare.odd(every),
         notes=[*own.notes, *notes],
     )

@@ -30,8 +30,7 @@ def _lines(answer: Answer) -> Iterator[str]:
             yield from ("```python", python.block(answer).rstrip(), "```", "")
     yield from (f"- {escape(caution.text)}" for caution in advice.cautions)
     yield ""
-    sources = {source.id: source for op in advice.ops for source in op.sources}
-    yield from (_source(source) for source in sources.values())
+    yield from map(_source, advice.sources().values())
 
 
 def _row(answer: Answer, op: OpAnswer) -> str:

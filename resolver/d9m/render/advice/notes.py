@@ -44,7 +44,7 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
     ten cautions to find the first cost.
     """
     advice = answer.advice
-    own = {source.id for source in _sources(advice)}
+    own = advice.sources().keys()
     labels = {solution.id for solution in advice.solutions}
     libraries: set[str] = set()
     for op in advice.ops if not answer.named_ops else ():
@@ -75,7 +75,7 @@ def _namesakes(advice: Advice) -> Iterator[str]:
 
 def _about_the_program(answer: Answer) -> Iterator[str]:
     """What to know of the ingredients that every program needs."""
-    own = {source.id for source in _sources(answer.advice)}
+    own = set(answer.advice.sources())
     own.update(solution.id for solution in answer.advice.solutions)
     for caution in answer.advice.cautions:
         if caution.id not in own:
@@ -103,7 +103,7 @@ def _subject(answer: Answer, id_: str) -> str:
 
 def _costs(answer: Answer) -> Iterator[str]:
     """What the ops and the settings cost."""
-    for priced in (*_sources(answer.advice), *answer.advice.solutions):
+    for priced in (*answer.advice.sources().values(), *answer.advice.solutions):
         subject = _subject(answer, priced.id)
         for cost in priced.costs:
             known = cost.factor is None or cost.factor in cost.text
@@ -131,7 +131,3 @@ def disagreement(source: SourceAnswer) -> str | None:
     if not others:
         return None
     return f"{EVIDENCE[others[0].kind].disagrees}: {(others[0].note or '').rstrip('.')}"
-
-
-def _sources(advice: Advice) -> list[SourceAnswer]:
-    return list({source.id: source for op in advice.ops for source in op.sources}.values())

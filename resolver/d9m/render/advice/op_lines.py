@@ -139,7 +139,7 @@ def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, wid
 def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
     """What belongs to a package rather than to an op."""
     sign = Span(SIGNS[source.outcome], words.STYLES[source.outcome])
-    contested = {by for conflict in answer.advice.conflicts for by in conflict.between}
+    contested = set[str]().union(*(conflict.between for conflict in answer.advice.conflicts))
     says = _IS_FIXED.get(source.outcome) or " ".join(_source_says(answer, source))
     if source.outcome == "solved" and contested.intersection(source.solutions):
         says = "fixed if you choose it below"
@@ -322,7 +322,7 @@ def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     """The upgrade and the work-arounds."""
     if source.outcome in REPEATS:
         return
-    asked = {name for branch in source.possible for name in branch.when}
+    asked = set[str]().union(*(branch.when for branch in source.possible))
     releases = answer.advice.environment.releases
     for package, release in (source.fixed_in or {}).items():
         is_newer = all(key(release) > key(known) for known in releases.get(package, [])[-1:])

@@ -39,7 +39,7 @@ def environment(answer: Answer) -> str:
     """``PyTorch 2.4 · CUDA · training · assumed: without torch.compile``."""
     here = answer.advice.environment
     parts = [here.container] if here.container else []
-    met = {answer.kb.home(source.id) for op in answer.advice.ops for source in op.sources}
+    met = set(map(answer.kb.home, answer.advice.sources()))
     for name, version in here.packages.items():
         shipped = name in here.assumed and name not in met
         if not shipped and answer.kb.packages[name].kind != "image":
@@ -79,7 +79,7 @@ def _footer(page: Page, answer: Answer) -> None:
         more = f", and {len(left) - len(shown)} more" if len(left) > len(shown) else ""
         page.paragraph(f"Your program must also: {', '.join(shown)}{more}: d9m list basics")
     op = next((op.query for op in answer.advice.ops if op.sources and op.query != "*"), None)
-    source = next((source.id for op in answer.advice.ops for source in op.sources), None)
+    source = next(iter(answer.advice.sources()), None)
     name = op.partition(":")[0] if op else source
     if op and not answer.named_ops:
         name = "NAME"
@@ -97,7 +97,7 @@ def _quoted(name: str) -> str:
 
 def _left_to_do(advice: Advice) -> Iterator[str]:
     """Ingredients without a setting of their own in this answer."""
-    made = {name for step in advice.steps for name in step.solutions}
+    made = set[str]().union(*(step.solutions for step in advice.steps))
     for ingredient in advice.ingredients:
         if ingredient.optional or ingredient.id not in made:
             yield ingredient.title[0].lower() + ingredient.title[1:]

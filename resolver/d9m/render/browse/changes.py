@@ -66,7 +66,10 @@ def _settings(page: Page, change: ReleaseChanges) -> None:
 
 def _lines(settings: Settings) -> list[str]:
     parts: dict[str, Any] = msgspec.to_builtins(settings)
-    return [line for kind, part in parts.items() for line in _part(kind, part)]
+    found: list[str] = []
+    for kind, part in parts.items():
+        found += _part(kind, part)
+    return found
 
 
 def _part(kind: str, part: dict[str, Any] | list[Any]) -> list[str]:

@@ -135,5 +135,7 @@ def _good(report: Report) -> str:
 
 
 def _none_ran(report: Report) -> str:
-    ran = any(arm.repeats for probe in report.probes for arm in probe.arms.values())
-    return "What ran does not say enough for a verdict." if ran else "No probe could run here."
+    for probe in report.probes:
+        if any(arm.repeats for arm in probe.arms.values()):
+            return "What ran does not say enough for a verdict."
+    return "No probe could run here."

@@ -89,9 +89,12 @@ class Framework:
     def parts(self, value):
         if value is None:
             return []
-        if isinstance(value, (tuple, list)):
-            return [part for each in value for part in self.parts(each)]
-        return [tf.convert_to_tensor(value)]
+        if not isinstance(value, (tuple, list)):
+            return [tf.convert_to_tensor(value)]
+        found = []
+        for item in value:
+            found += self.parts(item)
+        return found
 
     def shapes(self, value):
         return [tuple(each.shape.as_list()) for each in self.parts(value) if each.dtype.is_floating]

@@ -137,9 +137,8 @@ class Framework:
             turn % 2 * (turn + 0.5),
         )  # who reads it may only ask whether it is zero, as LAPACK's pivots do
         for size in (5, 6, 8, 10, 12, 14):
-            held += [
-                torch.full((1 << size,), value, device=self.device) for _ in range(2 + turn % 5)
-            ]
+            for _ in range(2 + turn % 5):
+                held.append(torch.full((1 << size,), value, device=self.device))
 
     def distance(self, value, exact):
         """Largest error over the largest true value, and a fingerprint of the truth."""
