@@ -4,6 +4,7 @@ import { Environment } from "./environment.js";
 import { decidedFacts, everything, find, Names } from "./op_lookup.js";
 import { Mistake, parse, split } from "./op_syntax.js";
 import { resolve } from "./resolver.js";
+import { calls } from "./solutions.js";
 
 export class Advisor {
   constructor(tables) {
@@ -23,7 +24,7 @@ export class Advisor {
     // What somebody said comes first, and wins.
     const here = this.environment({ ...question, facts: { ...question.facts, ...facts, ...question.facts } });
     const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
-    return { ...resolve(here, asked, question.scope), named_ops: queries.length > 0 };
+    return { ...resolve(here, asked, question.scope), named_ops: queries.length > 0, calls: calls(here) };
   }
 }
 

@@ -17,7 +17,7 @@ export function formats(tables, advice, command, imports) {
     ["Markdown", "markdown", markdown(tables, advice, command, imports)],
     ["Megatron", "megatron", has("flags") ? megatron(tables, advice, command) : null],
     ["Clara", "clara", has("config") ? clara(advice) : null],
-    ["JSON", "json", `${JSON.stringify(advice, null, 2)}\n`],
+    ["JSON", "json", `${JSON.stringify({ ...advice, named_ops: undefined, calls: undefined }, null, 2)}\n`],
   ].filter(([, , text]) => text !== null);
 }
 

@@ -13,6 +13,19 @@ export function needs(judged) {
   );
 }
 
+// Label -> what a person knows a solution by: its title, or the statement that these releases have for it.
+export function calls(here) {
+  return Object.fromEntries(here.tables.solutions.map((solution) => [solution.label, call(here, solution)]));
+}
+
+function call(here, solution) {
+  const turns = solution.settings.filter((turn) => turn.set && here.tables.settings[turn.set].statement != null);
+  const written = (turn) => here.tables.settings[turn.set].statement.replaceAll("{value}", turn.to?.[0] ?? "");
+  if (!turns.some((turn) => written(turn) === solution.title)) return solution.title;
+  const there = turns.find((turn) => here.holding(turn.when).some(isEmpty));
+  return there ? written(there) : solution.title;
+}
+
 export class Solutions {
   constructor(tables) {
     this.byLabel = Object.fromEntries(tables.solutions.map((each) => [each.label, each]));

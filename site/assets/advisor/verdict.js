@@ -174,7 +174,7 @@ const SAY = {
     const name = named(ops, names);
     if (!switches.length) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"}.`;
     if (switches.some((label) => advised.includes(label))) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"} under ${knownSwitches(tables, advice).length === 1 ? "it" : "them"}.`;
-    const calls = phrases.join(switches.map((label) => tables.solutions.find((each) => each.label === label).title));
+    const calls = phrases.join(switches.map((label) => advice.calls[label]));
     const would = ops.length === 1 ? "it would raise an error" : "they would raise errors";
     return `${name} can differ between runs: no deterministic version of ${it(ops)} exists here. ${calls} is left out: ${would} under it.`;
   },
