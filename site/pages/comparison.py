@@ -23,6 +23,11 @@ class ComparedOp(msgspec.Struct, frozen=True):
     answers: tuple[tuple[OpAnswer, str] | None, ...]
     """The answer and what decides it, framework by framework; None: no op of that name."""
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a record speaks of it in one of them."""
+        return any(found and found[0].sources for found in self.answers)
+
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     frameworks = [
@@ -48,13 +53,16 @@ def _rows(kb: KnowledgeBase, frameworks: list[tuple[str, str]]) -> list[Compared
     """Names that several frameworks have, and of which one of them has a record."""
     known = [_names(kb, package) for package, _newest in frameworks]
     times = Counter(itertools.chain.from_iterable(known))
-    shared = sorted(name for name in times if times[name] > 1)
-    answers = [
-        _answers(kb, package, newest, {name: names[name] for name in shared if name in names})
-        for (package, newest), names in zip(frameworks, known)
-    ]
-    rows = [ComparedOp(name, tuple(each.get(name) for each in answers)) for name in shared]
-    return [row for row in rows if any(each and each[0].sources for each in row.answers)]
+    answers: list[dict[str, tuple[OpAnswer, str]]] = []
+    for (package, newest), names in zip(frameworks, known):
+        shared = {last: name for last, name in names.items() if times[last] > 1}
+        answers.append(_answers(kb, package, newest, shared))
+    rows: list[ComparedOp] = []
+    for name in sorted(times):
+        row = ComparedOp(name, tuple(found.get(name) for found in answers))
+        if times[name] > 1 and row.is_recorded:
+            rows.append(row)
+    return rows
 
 
 def _names(kb: KnowledgeBase, package: str) -> dict[str, str]:
@@ -77,9 +85,9 @@ def _answers(
     kb: KnowledgeBase, package: str, newest: str, names: dict[str, str]
 ) -> dict[str, tuple[OpAnswer, str]]:
     advice = advise(kb, Setup(((package, newest),)), list(names.values()))
-    told = {op.query: op for op in advice.ops}
-    return {
-        last: (told[name], grid.branches(kb, told[name]))
-        for last, name in names.items()
-        if name in told
-    }
+    answered = {op.query: op for op in advice.ops}
+    found: dict[str, tuple[OpAnswer, str]] = {}
+    for last, name in names.items():
+        if name in answered:
+            found[last] = (answered[name], grid.branches(kb, answered[name]))
+    return found

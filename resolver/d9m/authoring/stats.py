@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -30,16 +31,19 @@ class Stats(msgspec.Struct, frozen=True):
 
     def text(self) -> str:
         lines = [f"edition {self.date}, digest {self.digest[:12]}"]
-        lines += [f"{kind:16}{number:6}" for kind, number in self.records.items()]
-        lines += [f"ops of {package:20}{number:6}" for package, number in self.ops.items()]
-        for package, number in self.releases.items():
-            if number:
-                lines.append(f"releases of {package:20}{number:6}")
+        lines += _counted("", 16, self.records)
+        lines += _counted("ops of ", 20, self.ops)
+        lines += _counted("releases of ", 20, self.releases)
         lines += [share.text() for share in self.public]
-        lines += [f"ranges {outcome:16}{number:6}" for outcome, number in self.outcomes.items()]
+        lines += _counted("ranges ", 16, self.outcomes)
         lines.append(f"sources without a probe: {len(self.unprobed)}")
         lines += [f"  {id_}" for id_ in self.unprobed]
         return "\n".join(lines) + "\n"
+
+
+def _counted(what: str, width: int, counts: Mapping[Any, int]) -> list[str]:
+    """A line each, but for what there is nothing of."""
+    return [f"{what}{name:{width}}{count:6}" for name, count in counts.items() if count]
 
 
 def stats(kb: KnowledgeBase, probed: Collection[str], public: Sequence[PublicShare] = ()) -> Stats:

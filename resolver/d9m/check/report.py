@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,6 +22,8 @@ from d9m.errors import ExitCode
 from d9m.model.advice import Tool
 from d9m.model.op_syntax import Direction
 from d9m.model.runs import Bounds
+
+T = TypeVar("T")
 
 
 class ProofResults(msgspec.Struct, frozen=True):
@@ -216,19 +218,23 @@ def _differs_by_default_alone(seen: Mapping[str, ArmResult]) -> bool:
 
 def _proofs(found: Mapping[str, Sequence[Reading]]) -> Proofs:
     default, advised = found.get("default", ()), found.get("advised", ())
-    both = [*default, *advised]
     references: dict[str, Deviation] = {}
     for arm, readings in (("default", default), ("advised", advised)):
         for reading in readings:
             if reading.reference is not None:
                 references[arm] = reading.reference
+    both = [*default, *advised]
     return Proofs(
-        controls=tuple(reading.control for reading in both if reading.control is not None),
-        planted=tuple(reading.planted for reading in both if reading.planted is not None),
-        moved=tuple(reading.moved for reading in both if reading.moved is not None),
+        controls=_given(reading.control for reading in both),
+        planted=_given(reading.planted for reading in both),
+        moved=_given(reading.moved for reading in both),
         references=references,
         silence=silence([*default, *found.get("default-again", ())], advised),
     )
+
+
+def _given(values: Iterable[T | None]) -> tuple[T, ...]:
+    return tuple(value for value in values if value is not None)
 
 
 def _cost_range(seen: Mapping[str, ArmResult]) -> tuple[float, float] | None:

@@ -100,9 +100,16 @@ def scan(
         files=_files(walked, reads),
     )
     suppressed = (*by_comment, *(Suppressed(finding, "baseline") for finding in known))
-    named = {path for path in walked.named if _why_unread(path, reads)}
-    named |= {file.path for file in walked.unread if file.named}
-    return ScanOutcome(walked, report, suppressed, tuple(sorted(named)), tuple(kept))
+    return ScanOutcome(walked, report, suppressed, _named_unread(walked, reads), tuple(kept))
+
+
+def _named_unread(walked: Walk, reads: Sequence[FileRead]) -> tuple[str, ...]:
+    """Files that were asked for by name and that nobody can read."""
+    found = {file.path for file in walked.unread if file.named}
+    for read in reads:
+        if read.facts.unreadable and read.facts.path in walked.named:
+            found.add(read.facts.path)
+    return tuple(sorted(found))
 
 
 def _walk(request: ScanRequest, configuration: Configuration) -> Walk:
@@ -193,17 +200,15 @@ def _starts(launch: Launch, code: Iterable[str]) -> bool:
     return any(f"/{path}".endswith(endings) for path in code)
 
 
-def _why_unread(path: str, reads: Sequence[FileRead]) -> str:
-    return next((read.facts.unreadable for read in reads if read.facts.path == path), "")
-
-
 def _files(walked: Walk, reads: Sequence[FileRead]) -> FilesRead:
-    unread = {file.path: file.why for file in walked.unread}
-    unread |= {read.facts.path: read.facts.unreadable for read in reads if read.facts.unreadable}
-    return FilesRead(
-        sum(not read.facts.unreadable for read in reads),
-        [UnreadableFile(path, why) for path, why in sorted(unread.items())],
-    )
+    unread = [UnreadableFile(file.path, file.why) for file in walked.unread]
+    count = 0
+    for read in reads:
+        if read.facts.unreadable:
+            unread.append(UnreadableFile(read.facts.path, read.facts.unreadable))
+        else:
+            count += 1
+    return FilesRead(count, sorted(unread, key=lambda file: file.path))
 
 
 def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -122,35 +123,39 @@ def _findings(
     began = [cause for cause in causes if cause.kind != "settings"]
     first = min(began, key=lambda cause: cause.step, default=None)
     header = processes[0].a.header
-    settings: list[SettingDifference] = []
+    settings: dict[SettingDifference, None] = {}
     forks: list[ForkPlace] = []
     unseen: list[Unseen] = []
+    mine: list[RecordStream] = []
+    its: list[RecordStream] = []
+    learned: set[str] = set()
+    compared: Counter[str] = Counter()
+    complete = not alone
     for process in processes:
-        settings += [found for found in process.settings if found not in settings]
+        settings.update(dict.fromkeys(process.settings))
+        mine.append(process.a)
+        its.append(process.b)
         forks += process.forks
         unseen += [Unseen(what, process.name) for what in process.unseen]
-    trails = [process.trail for process in processes]
+        learned |= process.trail.learned.recorded
+        complete = complete and process.complete
+        for field in Counts.__struct_fields__:
+            compared[field] += getattr(process.trail, field)
     return Findings(
         schema_version=SCHEMA_VERSION,
         d9m=Tool(__version__, kb_date),
         same=not causes,
-        complete=not alone and all(process.complete for process in processes),
+        complete=complete,
         runs=[
-            _run(paths[0], [process.a for process in processes]),
-            _run(paths[1], [process.b for process in processes]),
+            _run(paths[0], mine),
+            _run(paths[1], its),
         ],
         packages=header.packages,
         device=header.device,
         threads=header.threads,
-        settings=settings,
-        learned=sorted(set[str]().union(*(trail.learned.recorded for trail in trails))),
-        compared=Counts(
-            records=sum(trail.records for trail in trails),
-            equal=sum(trail.equal for trail in trails),
-            inherited=sum(trail.inherited for trail in trails),
-            absorbed=sum(trail.absorbed for trail in trails),
-            forks=sum(trail.forks for trail in trails),
-        ),
+        settings=list(settings),
+        learned=sorted(learned),
+        compared=Counts(**compared),
         first=None
         if first is None
         else First(first.process, first.step, first.record, causes.index(first)),
@@ -158,13 +163,16 @@ def _findings(
         harmless=harmless,
         forks=forks,
         unseen=unseen,
-        notes=[*_notes(processes), *(f"There is only {which}." for which in alone)],
+        notes=_notes(processes, alone),
     )
 
 
 def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
     header = streams[0].header
-    worst = next((each.ended for each in streams if each.ended in ("killed", "size")), None)
+    ended = streams[0].ended
+    for stream in reversed(streams):
+        if stream.ended in ("killed", "size"):
+            ended = stream.ended
     return RecordedRun(
         path=str(path),
         processes=[name(stream) for stream in streams],
@@ -172,11 +180,17 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
         level=header.level,
         inputs=header.inputs,
         digest=header.digest,
-        ended=worst or streams[0].ended,
+        ended=ended,
         command=list(folder.about(path).command),
     )
 
 
-def _notes(processes: Sequence[ComparedProcess]) -> list[str]:
-    after = {process.resumed_after for process in processes} - {None}
-    return [f"The second run goes on where step {step} of the first ended." for step in after]
+def _notes(processes: Sequence[ComparedProcess], alone: Sequence[str]) -> list[str]:
+    notes: dict[str, None] = {}
+    for process in processes:
+        if process.resumed_after is not None:
+            step = process.resumed_after
+            notes[f"The second run goes on where step {step} of the first ended."] = None
+    for which in alone:
+        notes[f"There is only {which}."] = None
+    return list(notes)

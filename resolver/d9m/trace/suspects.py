@@ -145,16 +145,14 @@ class Suspects:
             alone = anything and not is_place and not suspect.at_step_end
             if suspect.reaches or alone:
                 found.add(number)
-        while True:
-            leading = {
-                number
-                for follower in found
-                for number in self.found[follower].may_follow
-                if self.found[number].leaked or self.found[number].kind in DRAWS
-            }
-            if leading <= found:
-                return found
-            found |= leading
+        ahead = list(found)
+        while ahead:
+            for number in self.found[ahead.pop()].may_follow:
+                earlier = self.found[number]
+                if number not in found and (earlier.leaked or earlier.kind in DRAWS):
+                    found.add(number)
+                    ahead.append(number)
+        return found
 
 
 def _may_lead_to(earlier: Suspect, suspect: Suspect) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from html import escape
 
@@ -68,14 +69,13 @@ def _harmless(view: FindingsView) -> Iterator[str]:
 
 def _cause(view: FindingsView, number: int, cause: Cause) -> Iterator[str]:
     yield f"<h2>{number}. {escape(sentences.sentence(view.findings, cause))}</h2>"
-    rows = [
-        f"<dt>{escape(name)}</dt><dd>{escape(said)}</dd>" for name, said in text.facts(view, cause)
-    ]
-    if rows:
-        yield f"<dl>\n{''.join(rows)}\n</dl>"
-    lines = [line.strip() for line in text.fix(view, cause) if line.strip()]
-    if lines:
-        yield f"<pre>{escape(chr(10).join(lines))}</pre>"
+    yield "<dl>"
+    for name, said in text.facts(view, cause):
+        yield f"<dt>{escape(name)}</dt><dd>{escape(said)}</dd>"
+    yield "</dl>"
+    fix = textwrap.dedent("\n".join(text.fix(view, cause))).strip()
+    if fix:
+        yield f"<pre>{escape(fix)}</pre>"
     if cause.heirs:
         yield from _tree(cause)
 
