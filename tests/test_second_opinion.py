@@ -66,12 +66,11 @@ def differences(
     asked = Setup(packages, container, device, tuple(given.items()))
     environment = describe(kb, asked)
     newest = release == book.releases[package][-1]
-    homes = {
-        name: home
-        for home in place.releases
-        for name in book.names(home, place, part)
-        if newest or book.meets(home, name)
-    }
+    homes: dict[str, list[str]] = {}
+    for home in place.releases:
+        for name in book.names(home, place, part):
+            if newest or book.meets(home, name):
+                homes.setdefault(name, []).append(home)
     items = {name: op_lookup.find(kb, environment, op_syntax.parse(name)) for name in homes}
     advice = resolve(kb, environment, list(items.values()))
     left_out = {name: {op.name: op.defaults for op in item.ops} for name, item in items.items()}
@@ -79,12 +78,10 @@ def differences(
     found: list[str] = []
     brought = {op.package for item in items.values() for op in item.ops if op.name == OPLESS}
     for name in [*homes, OPLESS]:
-        asked_of = [homes[name]] if name in homes else _named(book, package, place, brought)
-        expected = {
-            id_: each
-            for home in asked_of
-            for id_, each in opinion.answers(home, name, place, left_out.get(name, {})).items()
-        }
+        asked_of = homes[name] if name in homes else _named(book, package, place, brought)
+        expected: dict[str, list[OwnAnswer]] = {}
+        for home in asked_of:
+            expected |= opinion.answers(home, name, place, left_out.get(name, {}))
         ops = items[name].ops if name in items else ()
         parts = [op.package for op in ops if op.name == OPLESS]
         for home in parts:
