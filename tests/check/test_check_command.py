@@ -256,7 +256,7 @@ def test_a_file_that_is_no_report_is_refused_with_exit_5(tmp_path: Path, text: s
     broken.write_text(text)
     run = d9m("--compare", str(broken), str(broken))
     assert (run.returncode, run.stdout) == (5, "")
-    assert "no report" in run.stderr
+    assert "is not a report" in run.stderr
 
 
 def test_only_probes_on_the_same_sizes_are_compared(report: Report) -> None:

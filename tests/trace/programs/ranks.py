@@ -1,5 +1,7 @@
 """Two ranks over gloo: DistributedDataParallel, then a collective by hand."""
 
+import sys
+
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
@@ -18,5 +20,5 @@ dist.all_reduce(total)
 doubled = total * 2
 parts = [torch.empty(1) for _rank in range(2)]
 dist.all_gather(parts, doubled)
-print("rank", rank, sum(parts).item())
+sys.stdout.write(f"rank {rank} {sum(parts).item()}\n")  # whole: both ranks write here
 dist.destroy_process_group()
