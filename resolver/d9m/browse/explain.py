@@ -5,7 +5,7 @@ somebody's own words; answer what the text is about.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -75,12 +75,12 @@ def explain(
     elif len(first) < LONG:
         return _of_complaint(kb, first, setup, here)
     else:
-        raise _not_known(kb, first)
+        raise _not_known(kb, first, resembling(kb, first))
     return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found, subject)
 
 
-def _not_known(kb: KnowledgeBase, text: str) -> UsageError:
-    alike = [f'"{message.text}" (d9m show {message.id})' for message in resembling(kb, text)]
+def _not_known(kb: KnowledgeBase, text: str, resembles: Sequence[Resemblance]) -> UsageError:
+    alike = [f'"{message.text}" (d9m show {message.id})' for message in resembles]
     return UsageError(
         f"no known text in {quote(text.strip())}",
         nearest=alike or _nearest(kb, text),
@@ -109,7 +109,7 @@ def _of_complaint(
     found = [_of_symptom(kb, symptom) for symptom in described]
     settings = [] if is_message else list(_named_settings(kb, named, subject))
     if not found and subject is None and not settings:
-        raise _not_known(kb, text)
+        raise _not_known(kb, text, alike)
     tool = Tool(__version__, kb.meta.date)
     return Explained(SCHEMA_VERSION, tool, found, subject, settings, is_message, alike)
 

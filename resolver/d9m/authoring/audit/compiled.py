@@ -6,15 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.operators import own_kernel
+from d9m.authoring.audit.operators import HARMLESS, find_item, own_kernel
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
-from d9m.environment.environment import Environment, Setup, describe
-from d9m.errors import UsageError
+from d9m.environment.environment import Setup, describe
 from d9m.model.compiled_facts import CompiledCatalogue, Lowering
-from d9m.model.op_syntax import parse
 from d9m.model.records import Outcome
 from d9m.model.wheel_facts import spans
-from d9m.resolve import op_lookup
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.resolver import resolve
 
@@ -44,7 +41,7 @@ def _differing(
     asked: list[Lowering] = []
     for lowering in sorted(catalogue.at(release)):
         if lowering.effect in _ANY_ORDER:
-            item = _item(known, environment, lowering.op)
+            item = find_item(known, environment, own_kernel(lowering.op))
             if item is None:
                 yield "compiled-op-unknown", lowering, "no name of the catalogue"
             else:
@@ -57,16 +54,9 @@ def _differing(
         yield from _judged(lowering, outcomes)
 
 
-def _item(known: Known, environment: Environment, op: str) -> OpItem | None:
-    try:
-        return op_lookup.find(known.kb, environment, parse(own_kernel(op)))
-    except UsageError:
-        return None
-
-
 def _judged(lowering: Lowering, outcomes: set[Outcome]) -> Iterator[tuple[str, Lowering, str]]:
     """Without a gate no setting helps; with one, compiled code does what eager code does then."""
-    if outcomes <= {"no-known-source", "deterministic"}:
+    if outcomes <= HARMLESS:
         yield "compiled-without-source", lowering, "compiled, it has no source that varies"
     elif not lowering.gate and not outcomes & {"unsolved", "unknown"}:
         yield "compiled-gate-disagrees", lowering, "solved, and no switch is asked"

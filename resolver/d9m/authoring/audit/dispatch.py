@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.operators import own_kernel
+from d9m.authoring.audit.operators import HARMLESS, find_item, own_kernel
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.environment.environment import Environment, Setup, describe
-from d9m.errors import UsageError
 from d9m.model.dispatch_facts import DispatchTrace
-from d9m.model.op_syntax import parse
-from d9m.resolve import op_lookup
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.resolver import resolve
 
 _DENSE = (("layout", "dense"),)
-_HARMLESS = ("no-known-source", "deterministic")
 
 
 def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
@@ -61,14 +57,13 @@ def _sources(
     """Key -> sources of the op that is asked about; none for a name that nobody knows."""
     items: dict[str, OpItem] = {}
     for key, text in asked.items():
-        try:
-            items[key] = op_lookup.find(known.kb, environment, parse(text))
-        except UsageError:
-            continue
+        item = find_item(known, environment, text)
+        if item is not None:
+            items[key] = item
     answers = resolve(known.kb, environment, list(items.values())).ops
     found = {key: set[str]() for key in asked}
     for key, answer in zip(items, answers):
         for source in answer.sources:
-            if harmless or source.outcome not in _HARMLESS:
+            if harmless or source.outcome not in HARMLESS:
                 found[key].add(source.id)
     return found

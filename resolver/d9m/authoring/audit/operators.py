@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+from d9m.authoring.audit.shipped import Known
+from d9m.environment.environment import Environment
+from d9m.errors import UsageError
+from d9m.model.op_syntax import parse
+from d9m.model.records import Outcome
+from d9m.resolve import op_lookup
+from d9m.resolve.op_lookup import OpItem
+
+HARMLESS: frozenset[Outcome] = frozenset({"no-known-source", "deterministic"})
+"""Outcomes of what never varies, whatever is set."""
+
 
 def own_kernel(name: str) -> str:
     """The query for what its own kernel does: its gradient is another operator."""
     own = "" if name.partition("[")[0].endswith("_backward") else ":forward"
     return f"aten::{name}{own}"
+
+
+def find_item(known: Known, environment: Environment, query: str) -> OpItem | None:
+    """What a query asks about; None for a name that nobody knows."""
+    try:
+        return op_lookup.find(known.kb, environment, parse(query))
+    except UsageError:
+        return None

@@ -10,6 +10,7 @@ import msgspec
 
 from d9m.render.findings import sentences, text
 from d9m.render.findings.text import FindingsView
+from d9m.render.phrases import plural
 from d9m.trace.findings import Cause, Heir
 
 STYLE = """
@@ -101,24 +102,18 @@ def _tree(cause: Cause) -> Iterator[str]:
             branch = branch.modules.setdefault(name, _Branch())
         branch.heirs.append(heir)
     rest = cause.inherited - root.count
-    yield f"<h3>{_ops(cause.inherited)} because of it</h3>"
+    yield f"<h3>{sentences.later_ops(cause.inherited)} because of it</h3>"
     yield f'<ul class="tree">\n{_inside(root)}</ul>'
     if rest > 0:
-        yield f'<p class="aside">{_ops(rest)} in other places or on other ranks.</p>'
-
-
-def _ops(count: int) -> str:
-    return "1 later op differs" if count == 1 else f"{count} later ops differ"
-
-
-def _count(count: int) -> str:
-    return "1 op" if count == 1 else f"{count} ops"
+        yield f'<p class="aside">{sentences.later_ops(rest)} in other places or on other ranks.</p>'
 
 
 def _inside(branch: _Branch) -> str:
     lines = [f"<li>{_heir(heir)}</li>\n" for heir in branch.heirs]
     for name, inner in branch.modules.items():
-        summary = f'<code>{escape(name)}</code> <span class="aside">{_count(inner.count)}</span>'
+        summary = (
+            f'<code>{escape(name)}</code> <span class="aside">{plural(inner.count, "op")}</span>'
+        )
         lines.append(
             f'<li><details open=""><summary>{summary}</summary>\n'
             f"<ul>\n{_inside(inner)}</ul></details></li>\n"

@@ -161,6 +161,11 @@ def call(cause: Cause) -> str:
     return f"{cause.op}{overload}({arguments}){when}{node}"
 
 
+def later_ops(count: int) -> str:
+    """``3 later ops differ``."""
+    return "1 later op differs" if count == 1 else f"{count} later ops differ"
+
+
 def reaches(reach: Reach) -> str:
     """``the gradients and the parameters in step 0``."""
     by_step: dict[int, list[str]] = {}

@@ -99,10 +99,7 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
     if cause.reaches.steps():
         yield "reaches", sentences.reaches(cause.reaches)
     if cause.inherited:
-        ops = (
-            "1 later op differs" if cause.inherited == 1 else f"{cause.inherited} later ops differ"
-        )
-        yield "then", f"{ops} because of it"
+        yield "then", f"{sentences.later_ops(cause.inherited)} because of it"
     if not cause.certain and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
         yield "but", _doubt(view.findings)
     if sentences.follows(cause):
