@@ -9,13 +9,15 @@ of the tests come with Pythons as old as 3.6.
 
 import importlib
 import importlib.util
-import json
 import os
 import runpy
-import signal
 import sys
 import sysconfig
-import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from forking import enter, exit_code, serve
+
+del sys.path[0]
 
 
 class HiddenPackage:
@@ -48,40 +50,13 @@ class HiddenPackages:
 
 
 def run(order):
-    """Be a fresh Python: its streams, place, variables and program. Returns the exit code."""
-    for number, path in enumerate(order["streams"], 1):
-        os.dup2(os.open(path, os.O_WRONLY), number)
-    sys.stdout, sys.stderr = (
-        os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2)
-    )
-    os.environ.clear()
-    os.environ.update(order["environment"])
-    os.chdir(order["folder"])
+    """Be a fresh Python with the order's program. Returns the exit code."""
+    enter(order, order["folder"])
     sys.path[0], sys.argv = order["folder"], order["command"]
-    signal.alarm(order["longest"])
-    try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:
-        traceback.print_exc()
-        code = 1
-    sys.stdout.flush()
-    sys.stderr.flush()
-    return code
+    return exit_code(lambda: runpy.run_path(sys.argv[0], run_name="__main__"))
 
 
 for name in sys.argv[1:]:
     importlib.import_module(name)
 sys.meta_path.insert(0, HiddenPackages())
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        code = 70  # of a fault in this file
-        try:
-            code = run(json.loads(line))
-        finally:
-            os._exit(code)
-    status = os.waitpid(child, 0)[1]
-    print(-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status), flush=True)
+serve(run)
