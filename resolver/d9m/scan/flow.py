@@ -16,6 +16,15 @@ import msgspec
 from d9m.scan.expressions import dotted
 from d9m.scan.facts import Order
 from d9m.scan.names import Names
+from d9m.scan.shapes import (
+    filled_list,
+    gives_numbers,
+    is_number,
+    keeps_number,
+    mentions,
+    short_text,
+    uses_name,
+)
 from d9m.scan.source import Lines
 from d9m.scan.vocabulary import Vocabulary
 
@@ -103,7 +112,9 @@ class Flow:
         if isinstance(parent, ast.Call):
             return self._by_call(parent, node, depth, kind, listed)
         if isinstance(parent, ast.Subscript) and parent.value is node:
-            return self._by_subscript(parent)
+            return self._by_subscript(parent, depth, kind)
+        if isinstance(parent, ast.Attribute) and parent.attr == "index" and listed:
+            return self._by_position(parent)
         if isinstance(parent, ast.Return) and kind == "completion" and listed:
             return Consumer("the list that is returned", parent, False)
         if isinstance(parent, ast.Starred):
@@ -135,7 +146,7 @@ class Flow:
         if name in self._vocabulary.order_blind:
             return None
         if name in self._vocabulary.order_bound and node is call.args[0]:
-            return Consumer(_text(call), call)
+            return Consumer(short_text(call), call)
         if name == "builtins.enumerate":
             return self._by_numbers(call, depth, kind)
         if name in ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.array"):
@@ -151,26 +162,52 @@ class Flow:
             number = parent.target.elts[0]
             outer = self._parents[parent]
             if isinstance(outer, ast.DictComp) and isinstance(number, ast.Name):
-                kept = _uses(outer.value, number.id) or _uses(outer.key, number.id)
-                return Consumer(_text(call), call) if kept else None
+                kept = uses_name(outer.value, number.id) or uses_name(outer.key, number.id)
+                return Consumer(short_text(call), call) if kept else None
             return None
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
-            return Consumer(_text(parent), parent) if parent.func.id == "dict" else None
+            return Consumer(short_text(parent), parent) if parent.func.id == "dict" else None
         if isinstance(parent, ast.For) and isinstance(parent.target, ast.Tuple):
             number = parent.target.elts[0]
-            if isinstance(number, ast.Name) and _kept(parent, number.id):
-                return Consumer(_text(call), call)
+            if isinstance(number, ast.Name) and keeps_number(parent, number.id):
+                return Consumer(short_text(call), call)
         return None
 
-    def _by_subscript(self, node: ast.Subscript) -> Consumer | None:
+    def _by_subscript(self, node: ast.Subscript, depth: int, kind: OrderKind) -> Consumer | None:
         if not isinstance(node.ctx, ast.Load):
             return None
         if isinstance(node.slice, ast.Slice):
             whole = node.slice.lower is None and node.slice.upper is None
-            return None if whole else Consumer(_text(node), node)
+            return None if whole else Consumer(short_text(node), node)
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             return None
-        return Consumer(_text(node), node)
+        loop = self._counting_loop(node)
+        if loop is not None:
+            return self._by_loop(loop, depth, kind) if isinstance(loop, ast.For) else None
+        looked_up = kind == "listing" and is_number(node.slice)
+        return Consumer(short_text(node), node, sure=not looked_up)
+
+    def _by_position(self, method: ast.Attribute) -> Consumer | None:
+        """``classes.index(name)``: the place of an element becomes its number."""
+        call = self._parents.get(method)
+        is_called = isinstance(call, ast.Call) and call.func is method
+        return (
+            Consumer(short_text(call), call) if is_called and isinstance(call, ast.Call) else None
+        )
+
+    def _counting_loop(self, node: ast.Subscript) -> ast.For | ast.comprehension | None:
+        """The loop around ``files[i]`` in which ``i`` takes every place of ``files``, once each."""
+        written = dotted(node.value)
+        if not isinstance(node.slice, ast.Name) or written is None:
+            return None
+        around: ast.AST = node
+        while around in self._parents and around not in self._names.numbers:
+            around = self._parents[around]
+            loops = [around] if isinstance(around, ast.For) else getattr(around, "generators", [])
+            for loop in loops:
+                if uses_name(loop.target, node.slice.id) and mentions(loop.iter, written):
+                    return loop
+        return None
 
     def _by_comprehension(
         self, part: ast.comprehension, depth: int, kind: OrderKind
@@ -196,13 +233,15 @@ class Flow:
             return None
         if any(self._is_length_test(node) for node in uses):
             return None
+        likely: Consumer | None = None
         for node in uses:
             if self._is_sorted_in_place(node):
-                return None
+                return likely
             found = self._consumer(node, depth + 1, kind, listed)
-            if found is not None:
+            if found is not None and found.sure:
                 return found
-        return None
+            likely = likely or found
+        return likely
 
     def _reads(self, function: ast.AST, written: str, statement: ast.stmt) -> Iterator[ast.expr]:
         """Where a function reads a name until it is given something else."""
@@ -256,16 +295,32 @@ class Flow:
         )
 
     def _by_loop(self, loop: ast.For, depth: int, kind: OrderKind) -> Consumer | None:
-        """A list that the loop fills takes its order over."""
+        """A list that the loop fills takes its order over, and so does a table that numbers."""
         for statement in loop.body:
             for node in ast.walk(statement):
-                filled = _filled(node)
+                if kind == "set" and self._is_numbered_by(node, loop):
+                    assert isinstance(node, ast.Call)
+                    return Consumer(short_text(node), node)
+                filled = filled_list(node)
                 if filled is None or not self._is_plain_list(loop, filled):
                     continue
                 after = self._by_name(loop, filled, depth + 1, kind, True)
                 if after is not None:
-                    return after
+                    surely = after.sure or kind == "listing"
+                    return msgspec.structs.replace(after, sure=surely)
         return None
+
+    def _is_numbered_by(self, node: ast.AST, loop: ast.For) -> bool:
+        """Whether a call hands the element to a method of this file that gives it a number."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return False
+        name = dotted(loop.target)
+        if name is None or not any(uses_name(part, name) for part in node.args):
+            return False
+        for method in self._names.numbers:
+            if isinstance(method, ast.FunctionDef) and method.name == node.func.attr:
+                return gives_numbers(method)
+        return False
 
     def _is_plain_list(self, loop: ast.For, filled: ast.expr) -> bool:
         """Whether the list is made before the loop, not in it."""
@@ -276,33 +331,3 @@ class Flow:
             if isinstance(node, ast.Assign) and dotted(node.targets[0]) == written:
                 return False
         return True
-
-
-def _filled(node: ast.AST) -> ast.expr | None:
-    """The list of ``files.append(…)``."""
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("append", "extend")
-    ):
-        return node.func.value
-    return None
-
-
-def _uses(node: ast.AST, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
-
-
-def _kept(loop: ast.For, number: str) -> bool:
-    """Whether a loop stores its number under a key: ``index[name] = i``."""
-    for node in ast.walk(loop):
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
-            continue
-        if isinstance(node.value, ast.Name) and node.value.id == number:
-            return True
-    return False
-
-
-def _text(node: ast.expr) -> str:
-    text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}..."

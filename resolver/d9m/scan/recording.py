@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from d9m.scan.expressions import dotted, literal, stand_in
+from d9m.scan.expressions import dotted, literal, stand_in, tests_for_nothing
 from d9m.scan.facts import Assignment, LocalCall, WrittenCall
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
@@ -82,6 +82,7 @@ class Recorder:
             positional = (*positional, "*rest")
         if not kind and node.args and name[0] != ".":
             kind = self._kinds.of(self._here.scope, node.args[0])
+        made = self._made_from(node)
         end = node.end_lineno or node.lineno
         self.calls.append(
             WrittenCall(
@@ -94,11 +95,11 @@ class Recorder:
                 receiver=receiver,
                 kind=kind,
                 target=self._here.targets.get(id(node), ""),
-                made_from=self._made_from(node),
+                made_from=tuple(made),
                 without_gradients=self._here.without_gradients,
                 guarded=self._here.guarded,
                 offered=self._here.offered or self._offer_of(node),
-                fallback=self._here.fallback,
+                fallback=self._here.fallback or (bool(made) and all(made.values())),
                 insert=(end, self._here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )
         )
@@ -110,25 +111,37 @@ class Recorder:
         name = node.args[0].id
         return name if self._here.parameter_default(name) == "False" else ""
 
-    def _made_from(self, node: ast.Call) -> tuple[str, ...]:
-        """Names of the calls that the arguments are made from."""
-        found: dict[str, None] = {}
+    def _made_from(self, node: ast.Call) -> dict[str, bool]:
+        """Names of the calls that the arguments are made from, and whether each is only made where
+        something else is None.
+        """
+        found: dict[str, bool] = {}
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
-            self._makers(part, found, 0)
-        return tuple(found)
+            self._makers(part, found, 0, False)
+        return found
 
-    def _makers(self, node: ast.expr, found: dict[str, None], depth: int) -> None:
+    def _makers(self, node: ast.AST, found: dict[str, bool], depth: int, spare: bool) -> None:
         if isinstance(node, ast.Constant) or depth > _DEEPEST_SEED:
             return
-        for part in ast.walk(node):
-            if isinstance(part, ast.Call):
-                name = self._here.resolve(part.func)
-                if name is not None and self._vocabulary.keeps(name):
-                    found[name] = None
-            elif isinstance(part, ast.Name) and depth < _DEEPEST_SEED:
-                bound, here = self._here.names.bindings(self._here.scope, part.id)
-                if here and len(bound) == 1 and bound[0].value is not None:
-                    self._makers(bound[0].value, found, depth + 2)
+        if isinstance(node, ast.IfExp):
+            nothing = tests_for_nothing(node.test)
+            self._makers(node.body, found, depth, spare or nothing == "body")
+            self._makers(node.orelse, found, depth, spare or nothing == "else")
+            return
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            for place, part in enumerate(node.values):
+                self._makers(part, found, depth, spare or place > 0)
+            return
+        if isinstance(node, ast.Call):
+            name = self._here.resolve(node.func)
+            if name is not None and self._vocabulary.keeps(name):
+                found[name] = found.get(name, True) and spare
+        elif isinstance(node, ast.Name) and depth < _DEEPEST_SEED:
+            bound, here = self._here.names.bindings(self._here.scope, node.id)
+            if here and len(bound) == 1 and bound[0].value is not None:
+                self._makers(bound[0].value, found, depth + 2, spare)
+        for part in ast.iter_child_nodes(node):
+            self._makers(part, found, depth, spare)
 
     def _called(self, node: ast.Call, last: str) -> None:
         asked: list[str] = []

@@ -64,7 +64,8 @@ UNSORTED_LISTING = ScanRule(
     why="""os.listdir, glob and Path.iterdir list files in the order of the file system, which
     can change after a copy, and differs between disks and machines. A shuffle with a fixed seed,
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
-    silent="""The list is sorted, counted, searched, or its items are handled one by one.""",
+    silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
+    is mostly the only file that there is: a hint.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",

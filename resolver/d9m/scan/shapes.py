@@ -1,0 +1,62 @@
+"""What becomes of an order, as code shows it: a list that is filled, a number that is kept."""
+
+from __future__ import annotations
+
+import ast
+
+from d9m.scan.expressions import dotted
+
+
+def filled_list(node: ast.AST) -> ast.expr | None:
+    """The list of ``files.append(…)``."""
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("append", "extend")
+    ):
+        return node.func.value
+    return None
+
+
+def uses_name(node: ast.AST, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+
+
+def mentions(node: ast.AST, written: str) -> bool:
+    """Whether an expression holds a name as written."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name | ast.Attribute) and dotted(part) == written:
+            return True
+    return False
+
+
+def is_number(node: ast.expr) -> bool:
+    """``0`` or ``-1``."""
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(node, ast.Constant)
+
+
+def gives_numbers(method: ast.FunctionDef) -> bool:
+    """Whether a method stores a length under a key: ``self.index[word] = len(self.index)``."""
+    for node in ast.walk(method):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
+            continue
+        value = node.value
+        if isinstance(value, ast.Call) and dotted(value.func) == "len":
+            return True
+    return False
+
+
+def keeps_number(loop: ast.For, number: str) -> bool:
+    """Whether a loop stores its number under a key: ``index[name] = i``."""
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
+            continue
+        if isinstance(node.value, ast.Name) and node.value.id == number:
+            return True
+    return False
+
+
+def short_text(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else f"{text[:57]}..."
