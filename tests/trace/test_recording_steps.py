@@ -91,11 +91,12 @@ def test_modules_subprocesses_and_a_sitecustomize_of_the_users_own(tmp_path: Pat
     assert found.stream()[0]["argv"][0] == "-c"
 
 
-def test_a_killed_program_stays_readable(tmp_path: Path) -> None:
-    found = record(tmp_path, "", torch_python(), "small.py", "kill")
-    assert found.code == 128 + 9
+@pytest.mark.parametrize(("how", "number"), [("kill", 9), ("term", 15)])
+def test_a_killed_program_stays_readable(tmp_path: Path, how: str, number: int) -> None:
+    found = record(tmp_path, "", torch_python(), "small.py", how)
+    assert found.code == 128 + number
     assert [line[1] for line in found.records("d")] == [0, 1]
-    assert isinstance(found.stream()[-1], list), "a tail that nobody can have written"
+    assert found.stream()[-1][0] == "l", "what it did last, in a step that did not end"
     shown = d9m("trace", "--show", str(found.run))
     assert "until it was killed" in shown.stdout
 

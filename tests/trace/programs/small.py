@@ -1,5 +1,5 @@
-"""Three steps of SGD. `kill` as an argument: the program ends itself by SIGKILL in step 2. `lose`:
-the folder that it records into is gone after step 0.
+"""Three steps of SGD. `kill` as an argument: the program ends itself by SIGKILL in step 2, `term`:
+by SIGTERM. `lose`: the folder that it records into is gone after step 0.
 """
 
 import json
@@ -18,6 +18,8 @@ for step in range(3):
     loss.backward()
     if "kill" in sys.argv and step == 2:
         os.kill(os.getpid(), signal.SIGKILL)
+    if "term" in sys.argv and step == 2:
+        os.kill(os.getpid(), signal.SIGTERM)
     optimizer.step()
     optimizer.zero_grad()
     if "lose" in sys.argv and step == 0:

@@ -125,7 +125,6 @@ class Session:
         if threading.active_count() > 1:
             self.unseen("thread")
         self.record("d", self.step, self._generators(), rule)
-        self.stream.flush()
         self._since_end = False
         if self.stream.over or self.stream.closed:
             self._stop()

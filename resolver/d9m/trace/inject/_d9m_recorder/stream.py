@@ -1,18 +1,13 @@
 # pyright: basic
-"""A process's stream: lines out, in few writes, and in time for a program that is killed."""
+"""A process's stream: each line goes out as it comes, so that a program that hangs and is killed
+has lost none of them.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import threading
-import time
-
-MOST = 1 << 16
-"""Characters that are gathered before they are written."""
-
-LATE = 0.2
-"""Seconds after which a record is written, at the next one."""
 
 
 def compact(value) -> str:
@@ -31,10 +26,9 @@ class Stream:
         self._header = header
         self._most = most
         self._file: int | None = None
-        self._lines: list[str] = []
-        self._held = 0
+        self._early: list[str] | None = None
+        """Lines that come while the header is made."""
         self._written = 0
-        self._last = time.monotonic()
         self._lock = threading.RLock()
         self.closed = False
         self.over = False
@@ -50,50 +44,43 @@ class Stream:
         with self._lock:
             if self.closed:
                 return
-            self._lines.append(line)
-            self._held += len(line)
-            if self._held >= MOST or time.monotonic() - self._last > LATE:
-                self.flush()
-
-    def record(self, *items) -> None:
-        self.add(compact(items) + "\n")
-
-    def flush(self) -> None:
-        with self._lock:
-            if self.closed or not self._lines:
+            if self._early is not None:
+                self._early.append(line)
                 return
-            lines, self._lines, self._held = self._lines, [], 0
-            self._last = time.monotonic()
             try:
                 if self._file is None:
                     self._open()
-                self._write("".join(lines))
+                self._write(line)
             except OSError as error:
                 self.failure = error
                 self.closed = True
 
+    def record(self, *items) -> None:
+        self.add(compact(items) + "\n")
+
     def end(self, tail: dict) -> None:
         """The last line, if there was a first one."""
         with self._lock:
-            if self.begun or self._lines:
+            if self.begun:
                 self.add(compact(tail) + "\n")
-                self.flush()
             self.closed = True
             if self._file is not None:
                 os.close(self._file)
                 self._file = None
 
     def _open(self) -> None:
-        number = 0
-        while self._file is None:
+        number, file = 0, None
+        while file is None:
             path = os.path.join(self._folder, f"r{self._rank}-{number}.d9m")
             try:
-                self._file = os.open(
-                    path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644
-                )
+                file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
             except FileExistsError:
                 number += 1
-        self._write(compact(self._header(number)) + "\n")
+        self._early = []
+        header = compact(self._header(number)) + "\n"
+        early, self._early = self._early, None
+        self._file = file
+        self._write(header + "".join(early))
 
     def _write(self, text: str) -> None:
         data = text.encode("utf-8", "backslashreplace")
