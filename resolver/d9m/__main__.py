@@ -1,7 +1,10 @@
-"""`python -m d9m`."""
+"""The command `d9m`, and `python -m d9m`."""
 
-from __future__ import annotations
+from d9m.cli import signals
 
-from d9m.cli.main import main
+signals.end_at_once()  # before anything else is imported
 
-main()
+from d9m.cli.main import main  # noqa: E402
+
+if __name__ == "__main__":
+    main()

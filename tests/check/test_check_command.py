@@ -342,8 +342,8 @@ def test_a_signal_ends_the_children_and_tells_what_is_known(
         )  # the first probe is done: something is known by now
         child.send_signal(number)
         began = time.monotonic()
-        child.communicate(timeout=60)
-    assert time.monotonic() - began < 15
+        child.communicate(timeout=300)
+    assert time.monotonic() - began < 60, "all of it takes many minutes"
     assert child.returncode == code
     found = json.loads(out.read_text())
     assert found["interrupted"] is True
@@ -370,7 +370,7 @@ def test_a_signal_at_any_moment_is_the_exit_code(
             )
         )
         child.send_signal(number)
-        said = child.communicate(timeout=60)[1]
+        said = child.communicate(timeout=300)[1]
     assert child.returncode == code
     assert "interrupted" in said
     assert "Traceback" not in said
@@ -394,7 +394,7 @@ def test_what_is_ignored_stays_ignored(torch: str) -> None:
     ) as child:
         until(lambda: _catches(child.pid, signal.SIGTERM))
         child.send_signal(signal.SIGHUP)
-        assert json.loads(child.communicate(timeout=120)[0])["settings_only"]
+        assert json.loads(child.communicate(timeout=300)[0])["settings_only"]
 
 
 def _catches(process: int, number: signal.Signals) -> bool:

@@ -35,7 +35,7 @@ TWO = ("torch/put-accumulate", "torch/mean")
 def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a loan leaves that was long enough."""
     folder = tmp_path_factory.mktemp("loan")
-    lend(folder, 8.0)
+    lend(folder, 120.0)
     return folder
 
 
@@ -48,7 +48,7 @@ def lend(folder: Path, minutes: float) -> subprocess.CompletedProcess[str]:
         "PYTHONPATH": os.pathsep.join(sys.path),
         "D9M_KB": str(compiled_kb()),
     }
-    return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600)
+    return subprocess.run(command, env=variables, capture_output=True, text=True)
 
 
 def test_a_loan_leaves_a_run_and_digests(left: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_second_loan_repeats_no_step_that_is_done(left: Path) -> None:
         "torch-collectives",
         "torch-ladders-1",
     }
-    again = lend(left, 3.0)
+    again = lend(left, 120.0)
     assert again.returncode == 0, again.stderr
     assert {file: file.stat().st_mtime_ns for file in (left / "steps").iterdir()} == done
     assert "torch-2.13.0-cpu.json" in again.stdout

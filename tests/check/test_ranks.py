@@ -222,7 +222,7 @@ def launch(
     return [
         subprocess.CompletedProcess(each.args, each.returncode, *told)
         for each in started
-        for told in [each.communicate(timeout=300)]
+        for told in [each.communicate()]
     ]
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from process import COMMAND, environment
+from process import COMMAND, LONGEST, environment
 
 HEAVY = {
     "yaml",
@@ -26,7 +26,7 @@ def imported(*arguments: str) -> set[str]:
     """Names of all modules that the process imports."""
     done = subprocess.run(
         [COMMAND[0], "-X", "importtime", *COMMAND[1:], *arguments],
-        capture_output=True, text=True, env=environment(), check=False, timeout=60,
+        capture_output=True, text=True, env=environment(), check=False, timeout=LONGEST,
     )  # fmt: skip
     return set(re.findall(r"\| +(\S+)$", done.stderr, re.MULTILINE))
 
@@ -39,6 +39,7 @@ def test_a_common_question_imports_nothing_heavy() -> None:
     assert names & HEAVY == set()
     assert {name for name in names if name.startswith("d9m.cli.")} == {
         "d9m.cli.main", "d9m.cli.application", "d9m.cli.output", "d9m.cli.options",
+        "d9m.cli.signals",
     }  # fmt: skip
 
 

@@ -43,8 +43,8 @@ LEAST = 45.0
 RESERVE = 10.0
 """Seconds to end workers and write files."""
 
-ALONE = 90.0
-"""Seconds that the ranks of the collectives may take."""
+ALONE = 45.0
+"""Seconds that the ranks of a collective may take: a tenth of a longer loan."""
 
 
 class Loan:
@@ -73,7 +73,7 @@ class Loan:
         """One step, unless its file is there already."""
         file = self.out / "steps" / f"{step.name}.json"
         if not step.probes:
-            if not file.exists() and self.left > ALONE:
+            if not file.exists() and self.left > 2 * ALONE:
                 write(file, self._collectives())
             return
         report = _finished(file)
@@ -109,7 +109,8 @@ class Loan:
     def _collectives(self) -> list[object]:
         """One rank alone, then two on one GPU, which NCCL may refuse."""
         backend = "nccl" if self.device == "cuda" else "gloo"
-        return [_ranks(self.launcher.command[0], size, backend) for size in (1, 2)]
+        longest = max(ALONE, self.left / 10)
+        return [_ranks(self.launcher.command[0], size, backend, longest) for size in (1, 2)]
 
     def publish(self) -> list[Path]:
         """Write the files for kb/evidence, after every step."""
@@ -130,11 +131,11 @@ def _finished(file: Path) -> Report | None:
     return None if report.interrupted else report
 
 
-def _ranks(python: str, size: int, backend: str) -> list[object]:
+def _ranks(python: str, size: int, backend: str, longest: float) -> list[object]:
     """What each rank says; a rank that hangs is ended."""
     program = str(Path(__file__).with_name("nccl.py"))
     with tempfile.TemporaryDirectory() as folder:
-        meeting = os.path.join(folder, "meeting")
+        meeting, until = os.path.join(folder, "meeting"), time.monotonic() + longest
         started = [
             subprocess.Popen(
                 [python, program, str(rank), str(size), meeting, backend],
@@ -147,7 +148,8 @@ def _ranks(python: str, size: int, backend: str) -> list[object]:
         found: list[object] = []
         for rank, child in enumerate(started):
             try:
-                said = child.communicate(timeout=ALONE / 2 / size)[0].strip().splitlines()
+                left = max(0.0, until - time.monotonic())
+                said = child.communicate(timeout=left)[0].strip().splitlines()
                 found.append(json.loads(said[-1]))
             except (subprocess.TimeoutExpired, ValueError, IndexError) as error:
                 child.kill()

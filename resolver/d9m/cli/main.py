@@ -10,15 +10,13 @@ import signal
 import sys
 from types import FrameType
 
+from d9m.cli import signals
 from d9m.errors import D9mError, ExitCode, printable
 
 GARBAGE = 100_000
 """Objects before the collector runs. An answer makes fewer; a long run is still collected.
 With the collector's own 700, a quarter of a short run goes into looking for garbage."""
 
-
-SIGNALS = ("SIGHUP", "SIGINT", "SIGTERM")
-"""Signals that end a command: a closed terminal, Ctrl-C, a scheduler."""
 
 SOON = 0.05
 """Seconds until an interruption that got lost is repeated."""
@@ -36,6 +34,7 @@ def main() -> None:
         gc.set_threshold(GARBAGE)
         _open_streams()
         code = _run()
+        signals.end_at_once()
     except KeyboardInterrupt:
         received = received or [signal.SIGINT]
     finally:
@@ -65,11 +64,12 @@ def _listen(received: list[int]) -> None:
             sys.__unraisablehook__(dropped)
 
     sys.unraisablehook = report
-    for name in SIGNALS:
+    for name in signals.NAMES:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) in (
             signal.SIG_DFL,
             signal.default_int_handler,
+            signals.end,
         ):
             signal.signal(number, interrupt)
 
@@ -78,7 +78,7 @@ def _leave(code: int) -> None:
     """End at once. Python's own way out would end with SIGINT, whatever the signal was, if the
     interruption came while a text was executed, as named tuples do.
     """
-    for name in (*SIGNALS, "SIGALRM"):
+    for name in (*signals.NAMES, "SIGALRM"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)  # a second Ctrl-C
     _complain("interrupted")
