@@ -65,6 +65,7 @@ class Opinion:
 
     def __init__(self, book: Book) -> None:
         self.book = book
+        self._answers: dict[Any, OwnAnswer] = {}
 
     def answers(
         self,
@@ -81,13 +82,21 @@ class Opinion:
         for reading in self.book.readings(package, name):
             if name == OPLESS or self.book.exists(package, reading.item.op, place):
                 usual = self._usual(left_out.get(reading.item.op, {}))
-                answer = OwnAnswer(
-                    self._verdicts(reading, place, usual), self._elsewhere(reading, place, usual)
-                )
+                answer = self._answer(reading, place, usual)
                 framework = name == OPLESS and self.book.packages[package]["kind"] == "framework"
                 if answer.is_met and not (framework and answer.only_elsewhere):
                     found.setdefault(reading.source, []).append(answer)
         return found
+
+    def _answer(self, reading: Way, place: AskedPlace, usual: Mapping[str, str]) -> OwnAnswer:
+        """Ops that meet a source alike, and leave out alike, have one answer in a place."""
+        assumed = tuple(usual.get(name) for name in self._mentions(reading))
+        alike = (place, reading.alike, assumed)
+        if alike not in self._answers:
+            self._answers[alike] = OwnAnswer(
+                self._verdicts(reading, place, usual), self._elsewhere(reading, place, usual)
+            )
+        return self._answers[alike]
 
     def _usual(self, left_out: Mapping[str, str]) -> dict[str, str]:
         """What is assumed of each fact: what the API of the call says, else what the records do."""

@@ -41,8 +41,14 @@ class Way:
     item: Item
     patterns: tuple[Item, ...]
 
+    @functools.cached_property
+    def alike(self) -> tuple[Any, ...]:
+        """What decides the answer: all but which op it is."""
+        called = tuple(_arguments(each) for each in self.patterns)
+        return self.source, _arguments(self.item), repr(self.item.when), called
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class AskedPlace:
     """Where a question is asked."""
 
@@ -329,6 +335,10 @@ def _item(text: str, when: Record | None = None) -> Item:
     return Item(
         found[1], dict(each.split("=") for each in words if "=" in each), ways or BOTH, when or {}
     )
+
+
+def _arguments(item: Item) -> tuple[Any, ...]:
+    return (*item.arguments.items(), item.ways)
 
 
 def _bounds(value: Any, name: str) -> Iterator[tuple[str, str]]:
