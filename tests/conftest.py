@@ -9,12 +9,13 @@ import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 EVERYTHING = "D9M_TEST_EVERYTHING"
-"""Set where everything is installed: a test that finds something missing then fails instead of
-being skipped.
+"""Set where everything is installed: slow tests run, too, and one that finds something missing
+fails instead of being skipped.
 """
 
 SHARED = "D9M_TEST_SHARED"
@@ -23,38 +24,57 @@ SHARED = "D9M_TEST_SHARED"
 
 TESTS = Path(__file__).parent
 
-SLOW = (
-    "site/test_advisor.py",
-    "check/test_check_command.py",
+BUILDS = "builds the site, or reads all of it"
+BROWSES = "opens pages in a browser"
+RECORDS = "runs and records programs with PyTorch"
+PROBES = "starts PyTorch many times"
+RUNS = "runs emitted code in every framework"
+
+SLOW = {
+    "site/test_advisor.py": BROWSES,
+    "check/test_check_command.py": PROBES,
+    "site/test_browser.py": BROWSES,
+    "check/test_loan.py": PROBES,
+    "check/test_ranks.py::test_ranks_give_one_report_that_names_the_odd_device": PROBES,
+    "check/test_gpus.py": PROBES,
+    "emitted/test_frameworks.py": RUNS,
+    "check/test_against.py": PROBES,
+    "trace/test_real_programs.py": RECORDS,
+    "trace/test_recording_compiled.py": RECORDS,
+    "trace/test_recording_ops.py": RECORDS,
+    "trace/test_recording_steps.py": RECORDS,
+    "trace/test_recording_by_hand.py": RECORDS,
+    "trace/test_recording_ranks.py": RECORDS,
+    "check/test_worker.py": PROBES,
+    "check/test_trust.py::test_a_run_that_misses_a_fact_gives_no_verdict": PROBES,
+    "emitted/test_installs.py": "asks pip what each line would install",
+    "packaging/test_installations.py": "makes an environment for each way to install",
+    "packaging/test_site.py": BUILDS,
+    "site/test_built.py": BUILDS,
+    "site/test_data.py": BUILDS,
+    "site/test_escaping.py": BUILDS,
+    "site/test_finding.py": BROWSES,
+    "site/test_html.py": BUILDS,
+    "site/test_pages.py": BUILDS,
+    "site/test_search.py": BROWSES,
+    "site/test_serving.py": BUILDS,
+}
+"""A file, or a test of it, that takes many seconds because of what it has to start -> why. The
+whole suite runs them only where everything is tested; a file or folder that is named runs whole.
+"""
+
+LONG = (
     "test_second_opinion.py",
-    "authoring/test_mutate.py",
-    "site/test_browser.py",
-    "emitted/test_frameworks.py",
-    "trace/test_recording_compiled.py",
-    "trace/test_recording_ops.py",
-    "trace/test_recording_steps.py",
-    "trace/test_recording_by_hand.py",
-    "trace/test_recording_ranks.py",
-    "emitted/test_installs.py",
-    "check/test_against.py",
-    "check/test_gpus.py",
-    "check/test_loan.py",
-    "check/test_ranks.py",
-    "trace/test_real_programs.py",
-    "check/test_worker.py",
-    "packaging/test_installations.py",
     "site/test_twin.py",
-    "site/test_built.py",
-    "site/test_pages.py",
+    "authoring/test_mutate.py",
     "emitted/test_programs.py",
-    "site/test_data.py",
-    "site/test_search.py",
-    "site/test_html.py",
-    "packaging/test_site.py",
     "packaging/test_wheel.py",
 )
-"""Files that take many seconds. They begin: at the end, short ones fill the processors. The first
-builds the site, and the next ones do without it."""
+"""What takes longest of the rest. The slow ones begin, then these: at the end, short ones fill the
+processors. The first file builds the site, and the next ones do without it.
+"""
+
+ORDER = {name: place for place, name in enumerate((*SLOW, *LONG))}
 
 
 def needs(present: object, what: str, how: str) -> None:
@@ -105,18 +125,53 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     and can be debugged.
 
     Each process collects for itself, so more than four gain nothing; and a container may have fewer
-    processors than it shows.
+    processors than it shows. One more than processors: some slow tests wait for ranks and signals.
     """
     if config.args_source is pytest.Config.ArgsSource.ARGS:
         return 0
-    return min(len(os.sched_getaffinity(0)), 4)
+    waiting = 0 if _leaves_slow_out(config) else 1
+    return min(len(os.sched_getaffinity(0)) + waiting, 4)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A worker does not see how the tests were asked for."""
+    node.workerinput["leaves_slow_out"] = _leaves_slow_out(node.config)
+
+
+def _leaves_slow_out(config: pytest.Config) -> bool:
+    """Whether the suite is run as the README says, with nothing selected."""
+    if hasattr(config, "workerinput"):
+        return config.workerinput["leaves_slow_out"]
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
+    selected = config.getoption("markexpr") or config.getoption("keyword")
+    return not (named or selected or os.environ.get(EVERYTHING))
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is slow before `-m` selects, and begin with it."""
-    order = {TESTS / file: place for place, file in enumerate(SLOW)}
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what is slow before `-m` selects, and begin with it or leave it out."""
+    items.sort(key=lambda item: ORDER.get(_listed(item), len(ORDER)))
     for item in items:
-        if item.path in order:
+        if _listed(item) in SLOW:
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: order.get(item.path, len(SLOW)))
+    if _leaves_slow_out(config):
+        config.hook.pytest_deselected(items=[item for item in items if _listed(item) in SLOW])
+        items[:] = [item for item in items if _listed(item) not in SLOW]
+
+
+def _listed(item: pytest.Item) -> str:
+    """How the lists above name a test: by itself, or by its file."""
+    file = item.path.relative_to(TESTS).as_posix()
+    test = f"{file}::{getattr(item, 'originalname', item.name)}"
+    return test if test in ORDER else file
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    if _leaves_slow_out(config):
+        terminalreporter.write_line(
+            f"left out: {len(SLOW)} slow files and tests. -m slow runs those that can run here; "
+            f"{EVERYTHING}=1 runs all tests, and fails where something is missing."
+        )

@@ -24,6 +24,7 @@ from d9m.check.ranks import compare
 from d9m.check.report import Report
 from d9m.model.runs import Run
 from golden import KB, knowledge_base
+from process import compiled_kb
 
 OPS = (
     "index-put-accumulate,torch/index-put,torch/put,put-accumulate,torch/index-copy,getitem-backward,take-backward,"
@@ -319,7 +320,7 @@ def started(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]
     variables = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(sys.path),
-        "D9M_KB": str(KB),
+        "D9M_KB": str(compiled_kb()),
         **variables,
     }
     command = [sys.executable, "-m", "d9m", "check", *arguments]
@@ -388,7 +389,11 @@ def test_what_is_ignored_stays_ignored(torch: str) -> None:
         "--format",
         "json",
     ]
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(KB)}
+    variables = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "D9M_KB": str(compiled_kb()),
+    }
     with subprocess.Popen(
         ["nohup", *command], env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     ) as child:

@@ -18,7 +18,7 @@ from d9m.check.ranks import compare, group_run, meeting
 from d9m.check.ranks.meeting import Rank
 from d9m.check.report import OddResult, Report
 from d9m.errors import UsageError
-from golden import KB
+from process import compiled_kb
 
 LAUNCHED = {
     "RANK": "1",
@@ -204,7 +204,7 @@ def launch(
     for rank in range(size):
         variables = {
             **{name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ},
-            "D9M_KB": str(KB),
+            "D9M_KB": str(compiled_kb()),
             "PYTHONPATH": f"{folder}{os.pathsep}{path}" if rank == broken else path,
             "RANK": str(rank),
             "LOCAL_RANK": str(rank),
@@ -226,7 +226,7 @@ def launch(
     ]
 
 
-def test_ranks_give_one_report_and_the_device_unlike_its_twins_is_named(tmp_path: Path) -> None:
+def test_ranks_give_one_report_that_names_the_odd_device(tmp_path: Path) -> None:
     torch = python_with("torch-2.13.0")
     first, *others = launch(torch, tmp_path, size=3, broken=2)
     assert [(each.returncode, each.stdout) for each in others] == [(0, ""), (0, "")], others
