@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from d9m.errors import D9mError, DataError, UsageError
-from d9m.kb import kinds, public_names, signature_table, soundness
+from d9m.kb import kinds, measured_costs, public_names, signature_table, soundness
 from d9m.kb.store import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached, Value
 from d9m.kb.yaml_files import Records
 from d9m.model import op_syntax, records
@@ -58,14 +58,20 @@ def build(loaded: Records) -> KnowledgeBase:
 
 def tables(loaded: Records) -> dict[str, dict[str, Any]]:
     """Table -> key -> value, as `KnowledgeBase` types them."""
-    sources = loaded.of(kinds.SOURCES)
-    solutions = loaded.of(kinds.SOLUTIONS)
     settings = loaded.of(kinds.SETTINGS)
+    by_name = {setting.name: setting for setting in settings.values()}
+    homes = home_packages(loaded)
+    every = measured_costs.timed(loaded.of(kinds.RUNS), loaded.of(kinds.PACKAGES))
+    sources = measured_costs.of_sources(every, loaded.of(kinds.SOURCES))
+    solutions = measured_costs.of_solutions(
+        every, loaded.of(kinds.SOLUTIONS), sources, by_name, homes
+    )
     entries = list(op_entries(loaded.of(kinds.OPS).values()))
     names = _names(entries)
-    homes = home_packages(loaded)
     return {
         **{kind.table: loaded.of(kind) for kind in kinds.EVERY_KIND if kind.table},
+        "sources": sources,
+        "solutions": solutions,
         "ops": {f"{entry.package}:{entry.name}": entry for entry in entries},
         "names": names,
         "met": _met(sources, homes),
@@ -73,7 +79,7 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "signatures": signature_table.table(loaded.signatures),
         "opless": _opless(sources, homes),
         "labels": {solution.label.lower(): id_ for id_, solution in solutions.items()},
-        "settings": {setting.name: setting for setting in settings.values()},
+        "settings": by_name,
         "setting_ids": {setting.name: id_ for id_, setting in settings.items()},
         "words": {"": loaded.words},
         "gpus": {"": loaded.gpus},
