@@ -10,8 +10,9 @@ import pytest
 from written import write
 
 from d9m.errors import AbsentError
-from d9m.trace.findings import Findings
+from d9m.trace.findings import Cause, Findings, Replay
 from d9m.trace.hunt import Hunt, HuntLimits
+from d9m.trace.replay import ReplayFailure
 from d9m.trace.start import Ending, Wish
 from process import d9m
 
@@ -122,6 +123,40 @@ def test_a_difference_that_does_not_come_back_is_still_told(tmp_path: Path) -> N
     assert len(program.wishes) == 6
     assert [cause.kind for cause in found.causes] == ["state"]
     assert any("did not come back" in note for note in found.notes)
+
+
+ALONE = Replay(32, 32, 0.84, 9216, 1)
+
+
+@pytest.mark.parametrize("came", [ALONE, ReplayFailure("it took too long")])
+def test_the_op_is_called_alone_with_what_one_more_run_saved(
+    tmp_path: Path, came: Replay | ReplayFailure
+) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+    hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    asked: list[tuple[Path, str | None]] = []
+
+    def replay(place: Path, cause: Cause) -> Replay | ReplayFailure:
+        asked.append((place, cause.op))
+        return came
+
+    found = hunt.replayed(hunt.found(), replay)
+    assert asked == [(tmp_path / "run-5" / "zoom" / "0", "aten::index_put")]
+    (call,) = program.wishes[-1].zoom
+    assert (call.op, call.node, call.nth, call.rank) == ("aten::index_put", "IndexBackward0", 0, 0)
+    assert (program.wishes[-1].first, program.wishes[-1].stop) == (2, 3)
+    assert found.causes[0].replay == (came if came is ALONE else None)
+    failed = [note for note in found.notes if "was not called alone: it took too long" in note]
+    assert bool(failed) is (came is not ALONE)
+    assert [stage.level for stage in found.stages] == ["step", "op", "replay"]
+
+
+def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+    hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(runs=4), "", lambda _text: None)
+    found = hunt.replayed(hunt.found(), lambda _place, _cause: ALONE)
+    assert len(program.wishes) == 4
+    assert any("to call it alone: --runs" in note for note in found.notes)
 
 
 def test_with_no_run_left_the_step_is_the_answer(tmp_path: Path) -> None:

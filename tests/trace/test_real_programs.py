@@ -128,6 +128,12 @@ def test_a_hunt_names_the_op_and_its_fix_holds(tmp_path: Path) -> None:
     assert cause["reaches"]["gradients"] == 0
     assert cause["reaches"]["loss"] is None
     assert cause["advice"]["solutions"] == ["UDA"]
+    alone = cause["replay"]
+    assert alone["repeats"] >= 2
+    assert alone["distinct"] > 1
+    assert 0 < alone["changed"] <= 1
+    assert alone["max_ulp"] >= 1
+    assert alone["with_advice"] == 1
     code, found = hunt(tmp_path / "fixed", "--set", "UDA", *command)
     assert (code, found["same"]) == (0, True)
 
@@ -140,4 +146,4 @@ def test_a_hunt_looks_at_the_one_step_that_differs(tmp_path: Path) -> None:
             break
     (cause,) = found["causes"]
     assert (cause["kind"], cause["step"]) == ("op", 4)
-    assert [stage["level"] for stage in found["stages"]] == ["step", "op"]
+    assert [stage["level"] for stage in found["stages"]] == ["step", "op", "replay"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import shutil
 import subprocess
@@ -19,6 +20,10 @@ from d9m.errors import ExitCode, UsageError, quote
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
+    from d9m.kb.store import KnowledgeBase
+    from d9m.trace.findings import Cause, Replay
+    from d9m.trace.hunt import Replays
+    from d9m.trace.replay import ReplayFailure
     from d9m.trace.settings_made import MadeSettings
     from d9m.trace.start import Ending, Wish
 
@@ -60,6 +65,12 @@ def command(
     keep: Annotated[
         str | None, typer.Option(metavar="DIR", help="Keep all recordings in this folder.")
     ] = None,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay/--no-replay", help="Call the op that began it again and again, alone."
+        ),
+    ] = True,
     step_by: recorded_program.StepBy = "auto",
     max_size: recorded_program.MaxSize = "2GB",
     everything: Annotated[
@@ -70,7 +81,7 @@ def command(
     out: output.Out = None,
     color: output.Color = "auto",
 ) -> None:
-    """Run a program twice and compare the runs, then look closer at the step that differs.
+    """Run a program twice, look closer at the step that differs, then call its op alone.
 
     The program's output is mixed in; -o writes the report alone."""
     output.one_of("--format", format_, FORMATS)
@@ -93,6 +104,8 @@ def command(
     code: int = ExitCode.ANSWERED
     try:
         found = with_advice(kb, hunt.found())
+        if replay:
+            found = hunt.replayed(found, _replayer(kb, settings, program, keep is not None))
         code = exit_code(found)
     finally:
         if keep is None and code != ExitCode.FINDINGS:
@@ -146,6 +159,26 @@ def _runner(
         return start(program, path, wish, env=settings.env, watch=watch or _never)
 
     return run
+
+
+def _replayer(
+    kb: KnowledgeBase, settings: MadeSettings, program: Sequence[str], keep: bool
+) -> Replays:
+    from d9m.trace.replay import replayed
+    from d9m.trace.settings_made import made
+
+    def replay(place: Path, cause: Cause) -> Replay | ReplayFailure:
+        advised = None
+        if cause.advice is not None and cause.advice.solutions and not cause.advice.already:
+            with contextlib.suppress(UsageError):
+                fix = made(kb, cause.advice.solutions, program)
+                advised = fix.env, fix.python
+        found = replayed(place, settings.env, advised)
+        if not keep:
+            shutil.rmtree(place, ignore_errors=True)
+        return found
+
+    return replay
 
 
 def _never() -> bool:

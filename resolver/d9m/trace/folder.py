@@ -3,6 +3,8 @@
     run.json       what was run, and how it ended: `RunInfo`
     r0-0.d9m       a stream for each process: rank, then a number that counts up
     errors.txt     faults of the recorder; only if there were any
+    zoom/0/        a call that was asked for, with its values (`torch_zoom.py`); only from hunt's
+                   last run
 
 A stream is text with one JSON value a line: the header (an object), records (arrays whose first
 item is a letter), the tail (an object). A process that was killed leaves no tail, and its last line

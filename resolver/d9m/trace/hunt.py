@@ -1,7 +1,8 @@
 """From "two runs differ" to the op that began it: which runs to record, and when to stop.
 
-First whole runs, step by step, until two differ. Then the step that differs, op by op. What runs a
-program is given to it: this module starts nothing.
+First whole runs, step by step, until two differ. Then the step that differs, op by op. Then the op
+alone, with the values that it had in one more run. What runs a program, and what calls an op, is
+given to it: this module starts nothing.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import msgspec
 from d9m.errors import AbsentError, D9mError
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
-from d9m.trace.findings import Findings, Silence, Stage
-from d9m.trace.start import Ending, Wish
+from d9m.trace.findings import Cause, Findings, Replay, Silence, Stage
+from d9m.trace.replay import ReplayFailure, wanted
+from d9m.trace.start import Ending, Wish, ZoomCall
 
 FRAMEWORKS = ("torch",)
 """Packages whose programs can be recorded."""
@@ -28,10 +30,16 @@ MOST = 6
 """Runs of a hunt, all stages together, where nobody says otherwise."""
 LOOK = 1.0
 """Seconds between two looks at a run that is watched."""
+MOST_REPLAYED = 5
+"""Causes whose op is called again alone."""
 
 
 Runs: TypeAlias = Callable[[Path, Wish, Callable[[], bool] | None], Ending]
 """Records one run of the program in a folder; it may be ended as soon as it is known to differ."""
+
+
+Replays: TypeAlias = Callable[[Path, Cause], Replay | ReplayFailure]
+"""Calls an op again and again, with the values that are saved in a folder."""
 
 
 class HuntLimits(msgspec.Struct, frozen=True):
@@ -79,6 +87,40 @@ class Hunt:
             return self._answer(found, None)
         return self._answer(self._zoomed(found, step), None)
 
+    def replayed(self, found: Findings, replay: Replays) -> Findings:
+        """The findings with what each op that began a difference does alone."""
+        step = found.first.step if found.first is not None else None
+        path = Path(found.runs[0].path)
+        calls: dict[int, ZoomCall] = {}
+        for place, cause in enumerate(found.causes):
+            if cause.kind == "op" and cause.step == step and len(calls) < MOST_REPLAYED:
+                call = wanted(path, cause)
+                if call is not None:
+                    calls[place] = call
+        if step is None or not calls:
+            return found
+        if not self._may_run(1):
+            note = "No run was left to save what the op was given, and to call it alone: --runs"
+            return msgspec.structs.replace(found, notes=[*found.notes, note])
+        before = len(self._notes)
+        wish = self._closer(step)
+        saved = self._record("op", msgspec.structs.replace(wish, zoom=tuple(calls.values())))
+        causes = list(found.causes)
+        for number, place in enumerate(calls):
+            cause = causes[place]
+            self._tell(f"{cause.op} alone")
+            came = replay(saved / folder.ZOOM / str(number), cause)
+            if isinstance(came, Replay):
+                causes[place] = msgspec.structs.replace(cause, replay=came)
+            else:
+                self._notes.append(f"{cause.op} was not called alone: {came.why}.")
+        return msgspec.structs.replace(
+            found,
+            causes=causes,
+            stages=[*found.stages, Stage(1, "replay", None)],
+            notes=[*found.notes, *self._notes[before:]],
+        )
+
     def _until_different(self, first: Path) -> Findings:
         """The comparison of the first run with the first one that differs; else with the last."""
         while True:
@@ -93,9 +135,7 @@ class Hunt:
 
     def _zoomed(self, found: Findings, step: int) -> Findings:
         """Ops of the step that differs, of as many runs as it takes until they differ."""
-        wish = msgspec.structs.replace(
-            self._wish, level="op", inputs="exact", first=step, last=step, stop=step + 1
-        )
+        wish = self._closer(step)
         if not self._may_run(2):
             self._notes.append("No runs were left to look at the ops of that step: --runs")
             return found
@@ -113,11 +153,18 @@ class Hunt:
         )
         return found
 
+    def _closer(self, step: int) -> Wish:
+        """The ops of one step; the program ends with it."""
+        return msgspec.structs.replace(
+            self._wish, level="op", inputs="exact", first=step, last=step, stop=step + 1
+        )
+
     def _record(self, level: str, wish: Wish, watch: Callable[[], bool] | None = None) -> Path:
         path = self._next_path()
         self._count += 1
         steps = f"step {wish.first}" if wish.first == wish.last else "step by step"
-        self._tell(f"run {self._count}, {'ops of ' if level == 'op' else ''}{steps}")
+        what = "saves what the op gets in " if wish.zoom else "ops of " if level == "op" else ""
+        self._tell(f"run {self._count}, {what}{steps}")
         ending = self._run(path, wish, watch)
         if not ending.processes:
             raise AbsentError(

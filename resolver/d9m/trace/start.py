@@ -34,6 +34,18 @@ TICK = 0.2
 """Seconds between two looks at a run that is watched."""
 
 
+class ZoomCall(msgspec.Struct, frozen=True):
+    """A call that is saved with its values: the nth of an op at a place, from 0."""
+
+    rank: int
+    op: str
+    overload: str
+    phase: str
+    node: str
+    module: str
+    nth: int
+
+
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be recorded. The recorder's `settings.py` has the same names."""
 
@@ -49,6 +61,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of one stream."""
     python: tuple[str, ...] = ()
     """Statements that run right after the framework's import."""
+    zoom: tuple[ZoomCall, ...] = ()
+    """At level op: what is saved with its values, in the folder `zoom` of the recording."""
 
 
 class Ending(msgspec.Struct, frozen=True):

@@ -132,13 +132,26 @@ def alone(cause: Cause) -> str:
     replay = cause.replay
     if replay is None:
         return ""
-    results = phrases.plural(replay.distinct, "different result")
-    text = f"{results} in {phrases.plural(replay.repeats, 'repeat')}"
+    if replay.distinct == 1:
+        return (
+            f"the same result in {replay.repeats} of {replay.repeats} calls: alone it repeats, so "
+            "what runs next to it, or the memory it is given, plays a part"
+        )
+    text = f"{replay.distinct} different results in {replay.repeats} calls"
     if replay.changed:
-        text += f"; {replay.changed:.0%} of elements, up to {replay.max_ulp} ulp"
-    if replay.with_advice is not None:
-        text += f"; with the fix, {replay.with_advice}"
+        text += f"; {share(replay.changed)} of the elements"
+        if replay.max_ulp is not None:
+            text += f", up to {replay.max_ulp} ulp"
+    if replay.with_advice == 1:
+        text += "; with the fix, always the same"
+    elif replay.with_advice is not None:
+        text += f"; with the fix, still {replay.with_advice} different ones"
     return text
+
+
+def share(part: float) -> str:
+    """``84%``; ``under 1%`` of a few."""
+    return "under 1%" if part < 0.01 else f"{part:.0%}"
 
 
 def fix(view: FindingsView, cause: Cause) -> list[str]:

@@ -23,6 +23,7 @@ class Settings:
         max_size: int = 2 << 30,
         xxhash: str | None = None,
         python: tuple = (),
+        zoom: tuple = (),
     ) -> None:
         self.folder = folder
         self.level = level
@@ -34,6 +35,7 @@ class Settings:
         self.max_size = max_size
         self.xxhash = xxhash
         self.python = tuple(python)
+        self.zoom = tuple(zoom)
 
     def holds(self, step: int) -> bool:
         """Whether this step is to be recorded."""

@@ -8,6 +8,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from . import torch_settings
 from .stream import compact
 from .torch_plan import Plan, plan
+from .torch_zoom import Zoom
 
 MOST_TEXT = 400
 """Characters of an op's arguments; of longer ones a digest stands for the rest."""
@@ -38,6 +39,7 @@ class Ops:
         self._failed = 0
         self._tensor = torch.Tensor
         self._strided = torch.strided
+        self._zoom = Zoom(torch, session) if session.settings.zoom else None
         self._capturing = getattr(torch.cuda, "is_current_stream_capturing", None)
 
     # What the mode calls.
@@ -113,6 +115,8 @@ class Ops:
             return None
         generator = self._generator(kwargs, args, device) if plan.random else ""
         site = self._site(plan, (*shapes, *overwritten), device, frame)
+        if self._zoom is not None:
+            self._zoom.called(site, plan.random, args, kwargs, device)
         group = None
         if plan.collective:
             group = _group(self._torch, plan, args, kwargs)
@@ -152,6 +156,8 @@ class Ops:
             self._count += 1
             file = None if source is None else [source[0], source[2], source[1]]
             shown = [_described(shape) for shape in shapes]
+            if self._zoom is not None:
+                self._zoom.learn(found, plan.name, plan.overload, phase, node, module)
             items = [
                 "S", found, plan.name, plan.overload, phase, node, module, file, shown, str(device)
             ]  # fmt: skip

@@ -1,0 +1,129 @@
+"""One op alone: which call of a recording it was, and what came of calling it again and again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from d9m.trace import folder
+from d9m.trace.findings import Cause, Replay
+from d9m.trace.process import name
+from d9m.trace.reading import RecordStream
+from d9m.trace.start import INJECT, ZoomCall
+from d9m.trace.stream_records import CalledOp, Site
+
+REPEATS = 32
+SECONDS = 60.0
+"""In which the calls of one process end."""
+START = 180.0
+"""Seconds that a process may need beyond that, to import the framework and to read the values."""
+
+
+class SavedAbout(msgspec.Struct, frozen=True):
+    """What the recorder wrote of a saved call, as far as it is needed here."""
+
+    reason: str | None = None
+    """Why it could not be saved."""
+    python: str = ""
+    env: dict[str, str] = {}
+
+
+class _CalledAgain(msgspec.Struct, frozen=True):
+    repeats: int = 0
+    distinct: int = 0
+    changed: float | None = None
+    max_ulp: int | None = None
+    error: str | None = None
+
+
+class ReplayFailure(msgspec.Struct, frozen=True):
+    why: str
+
+
+def wanted(path: Path, cause: Cause) -> ZoomCall | None:
+    """Which call of the recording the cause is; None where the recording does not say."""
+    for file in folder.streams(path):
+        stream = RecordStream(file)
+        if name(stream) == cause.process:
+            return _counted(stream, cause)
+    return None
+
+
+def _counted(stream: RecordStream, cause: Cause) -> ZoomCall | None:
+    counts: dict[tuple[str, ...], int] = {}
+    while (placed := stream.next()) is not None:
+        if not isinstance(placed.record, CalledOp):
+            continue
+        place = _place(stream.sites[placed.record.site])
+        count = counts.get(place, 0)
+        if placed.number == cause.record:
+            op, overload, phase, node, module = place
+            return ZoomCall(
+                rank=stream.header.rank,
+                op=op,
+                overload=overload,
+                phase=phase,
+                node=node,
+                module=module,
+                nth=count,
+            )
+        counts[place] = count + 1
+    return None
+
+
+def _place(site: Site) -> tuple[str, str, str, str, str]:
+    return site.op, site.overload, site.phase, site.node or "", site.module or ""
+
+
+def replayed(
+    place: Path, env: Mapping[str, str], advised: tuple[Mapping[str, str], Sequence[str]] | None
+) -> Replay | ReplayFailure:
+    """What came of calling the op again in a process of its own, as it was called in the program;
+    then with the variables and the statements that are advised.
+
+    `place` is the folder of the saved call, `env` what d9m had set for the program.
+    """
+    try:
+        about = msgspec.json.decode((place / "call.json").read_bytes(), type=SavedAbout)
+    except (OSError, msgspec.MsgspecError):
+        return ReplayFailure("that call did not come again in the run that was to save it")
+    if about.reason is not None:
+        return ReplayFailure(about.reason)
+    variables = {**about.env, **env}
+    found = _called(place, about.python, variables, ())
+    if found.error is not None:
+        return ReplayFailure(found.error)
+    with_advice = None
+    if advised is not None:
+        fixed = _called(place, about.python, {**variables, **advised[0]}, advised[1])
+        with_advice = fixed.distinct if fixed.error is None else None
+    return Replay(found.repeats, found.distinct, found.changed, found.max_ulp, with_advice)
+
+
+def _called(
+    place: Path, python: str, env: Mapping[str, str], statements: Sequence[str]
+) -> _CalledAgain:
+    try:
+        done = subprocess.run(  # noqa: S603  the program's own interpreter
+            [python, str(INJECT / "call_again.py"), str(place), str(REPEATS), str(SECONDS)],
+            input="\n".join(statements),
+            env={**os.environ, **env},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=SECONDS + START,
+        )
+    except subprocess.TimeoutExpired:
+        return _CalledAgain(error="it took too long")
+    except (OSError, ValueError) as error:
+        return _CalledAgain(error=f"{python or 'its interpreter'} cannot be run: {error}")
+    last = done.stdout.strip().rpartition("\n")[2]
+    with contextlib.suppress(msgspec.MsgspecError):
+        return msgspec.json.decode(last, type=_CalledAgain)
+    return _CalledAgain(error=f"its process ended with {done.returncode}")
