@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from xml.etree import ElementTree
 
 import msgspec
@@ -20,8 +20,12 @@ import pytest
 from machines import FAULTY, children, d9m, python_with, until
 
 from d9m.authoring.lint import lint
+from d9m.check import examine
+from d9m.check.plan.effort import FULL
 from d9m.check.ranks import compare
 from d9m.check.report import Report
+from d9m.check.workers.run import Plan
+from d9m.cli.application import application
 from d9m.model.runs import Run
 from golden import KB, knowledge_base
 from process import compiled_kb
@@ -159,27 +163,39 @@ def test_variables_that_say_nothing_of_determinism_change_no_exit_code(
     assert probe.arms["as-is"].differing == 0, "one thread adds in one order"
 
 
-def test_an_op_that_raises_agrees_with_its_record_when_it_is_named_alone(
-    torch: str, tmp_path: Path
+def test_an_op_that_raises_agrees_with_its_record(
+    files: tuple[Path, Path, int], report: Report
 ) -> None:
-    evidence = tmp_path / "evidence.json"
-    options = ["--quick", "--ops", "torch/put", "--evidence", str(evidence), "--format", "json"]
-    (probe,) = json.loads(d9m("--python", torch, *options).stdout)["probes"]
-    assert (probe["verdict"], probe["kb"]) == ("raises", "agrees")
-    assert (
-        "torch.use_deterministic_algorithms(True)" in json.loads(evidence.read_text())["settings"]
-    )
+    probe = next(each for each in report.probes if each.id == "torch/put")
+    assert (probe.verdict, probe.kb) == ("raises", "agrees")
+    evidence = json.loads(files[1].read_text())
+    assert "torch.use_deterministic_algorithms(True)" in evidence["settings"]
 
 
-def test_a_full_run_ends_with_verdicts(torch: str) -> None:
-    options = ["--full", "--ops", "torch/index-put-accumulate", "--format", "json"]
-    run = d9m("--python", torch, *options)
-    assert run.returncode == 1, "PYTHONHASHSEED is not set"
-    report = json.loads(run.stdout)
-    probes = {each["dtype"]: each["verdict"] for each in report["probes"]}
-    quiet = dict.fromkeys(["float64", "float16", "bfloat16"], "no-difference-seen")
-    assert probes == {"float32": "fixed-by-advice", **quiet}
-    assert {each["arms"]["default"]["processes"] for each in report["probes"]} == {8}
+class PlannedError(Exception):
+    """Raised where workers would start."""
+
+
+def test_a_full_run_tries_every_type_in_eight_processes(
+    torch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`test_processes.py` says what becomes of such a plan."""
+    plans: list[Plan] = []
+
+    def take(plan: Plan, _watch: object) -> NoReturn:
+        plans.append(plan)
+        raise PlannedError
+
+    monkeypatch.setattr(examine, "run", take)
+    monkeypatch.setenv("D9M_KB", str(compiled_kb()))
+    options = ["--python", torch, "--full", "--ops", "torch/index-put-accumulate"]
+    with pytest.raises(PlannedError):
+        application(["check"])(["check", *options], standalone_mode=False)
+    (plan,) = plans
+    assert (plan.effort, plan.effort.processes) == (FULL, 8)
+    types = [each.dtype for each in plan.selected]
+    assert types == ["float32", "float64", "float16", "bfloat16"]
+    assert plan.arms[-1].name == "one-thread"
 
 
 def test_the_json_has_the_keys_of_the_contract(files: tuple[Path, Path, int]) -> None:

@@ -9,9 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import types
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,18 +17,16 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from machines import d9m, job, pick, probe, python_with, readings
+from machines import d9m, job, probe, python_with, readings
 
 from conftest import needs
 from d9m.authoring.lint import lint
-from d9m.check.messages import ProbeJob, WorkerEnd, WorkerEvent
 from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm
-from d9m.check.plan.effort import QUICK
 from d9m.check.ranks import group_run, meeting
 from d9m.check.ranks.meeting import Rank
 from d9m.check.report import Report
-from d9m.check.workers import launch, run
+from d9m.check.workers import launch
 from d9m.errors import UsageError
 from d9m.model.runs import Run
 from d9m.render.check import junit, markdown
@@ -229,44 +225,6 @@ def test_a_gpu_that_the_framework_does_not_see_is_replaced_by_the_cpu(torch: str
     ran = d9m(*options, "--device", "cuda", env=blind)
     assert (ran.returncode, ran.stdout) == (4, "")
     assert "sees no cuda device" in ran.stderr
-
-
-@pytest.mark.parametrize(("device", "most"), [("cuda", 1), ("cpu", 2)])
-def test_processes_share_a_cpu_and_never_a_gpu(
-    device: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    jobs: list[ProbeJob] = []
-    beside: list[int] = []
-    running = threading.Semaphore(9)
-
-    def events(
-        _launcher: launch.Launcher, job: ProbeJob, _stopped: threading.Event
-    ) -> Iterator[WorkerEvent]:
-        jobs.append(job)
-        with running:
-            threading.Event().wait(0.05)
-            beside.append(9 - running._value)
-            yield WorkerEnd()
-
-    monkeypatch.setattr(run, "events", events)
-    chosen = pick(catalogue.probes("torch"), device, ["torch/cumsum"], quick=True)
-    plan = run.Plan(
-        launch.interpreter(sys.executable),
-        "torch",
-        device,
-        chosen,
-        [Arm("default"), Arm("advised")],
-        QUICK,
-        cores=2,
-        limit=60.0,
-        memory=64 << 30,
-    )
-    run.run(plan, lambda _text: None)
-    assert len(jobs) == 6
-    assert max(beside) == most
-    assert {(each.threads is None, each.memory is None) for each in jobs} == {
-        (device == "cuda",) * 2
-    }
 
 
 def test_each_algorithm_of_nccl_is_an_arm_on_gpus_and_none_on_cpus() -> None:

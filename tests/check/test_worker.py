@@ -226,6 +226,25 @@ def test_what_varies_is_seen_and_a_control_is_not(torch: launch.Launcher) -> Non
         assert advised[name].reference.error < 1e-4
 
 
+def test_other_types_are_added_in_one_thread(torch: launch.Launcher) -> None:
+    name = "index-put-accumulate"
+    first, *others = pick(catalogue.probes("torch"), "cpu", [f"torch/{name}"], full=True)
+    assert (first.dtype, [each.dtype for each in others]) == (
+        "float32",
+        ["float64", "float16", "bfloat16"],
+    )
+    exercises = [
+        msgspec.structs.replace(each.exercise(each.probe.ladder), key=f"torch/{each.dtype}")
+        for each in others
+    ]
+    found = readings(torch, job(exercises, repeats=100))
+    assert {dtype: len(reading.digests) for dtype, reading in found.items()} == {
+        "float64": 1,
+        "float16": 1,
+        "bfloat16": 1,
+    }
+
+
 def test_a_wrong_value_is_seen(torch: launch.Launcher) -> None:
     wrong = probe(
         "wrong", "torch.cumsum(x, 0) if x.dtype == torch.float64 else x", inputs={"x": "wide(4096)"}

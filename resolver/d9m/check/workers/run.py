@@ -129,10 +129,16 @@ class _Run:
         for selected in self.plan.selected:
             if selected.key in task.rungs and not self._is_lost(task.arm.name, selected.key):
                 exercises.append(selected.exercise(task.rungs[selected.key]))
-        if not exercises:
+        if not exercises or self._is_hopeless():
             return
         for event in events(self.plan.launcher, self._job(task, exercises), self.stopped):
             self._note(task.arm.name, found, event)
+
+    def _is_hopeless(self) -> bool:
+        """Whether no process of the default arm came up: nothing else can be compared with it."""
+        default = self.plan.arms[0].name
+        seen = (found for (arm, _replica), found in self.found.items() if arm == default)
+        return default in self.broken and not any(seen)
 
     def _is_lost(self, arm: str, key: str) -> bool:
         return (arm, key) in self.lost or ("default", key) in self.lost
