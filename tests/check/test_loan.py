@@ -39,8 +39,21 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def lend(folder: Path, minutes: float) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(GPU), "--minutes", str(minutes), "--out", str(folder)]
+IMPATIENT = f"""
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("loan", {str(GPU / "__main__.py")!r})
+sys.path.insert(0, {str(GPU)!r})
+loan = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(loan)
+loan.LEAST = 2.0
+sys.exit(loan.main())
+"""
+"""The command, but a step begins however little time is left for it."""
+
+
+def lend(folder: Path, minutes: float, *program: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *(program or [str(GPU)])]
+    command += ["--minutes", str(minutes), "--out", str(folder)]
     command += ["--device", "cpu", "--python", python_with("torch-2.13.0")]
     command += [word for id_ in TWO for word in ("--ops", id_)]
     variables = {
@@ -62,7 +75,7 @@ def test_a_loan_leaves_a_run_and_digests(left: Path) -> None:
 
 def test_a_loan_that_ends_within_a_step_ends_in_time_and_keeps_the_step(tmp_path: Path) -> None:
     began = time.monotonic()
-    lend(tmp_path, 1.0)
+    lend(tmp_path, 0.6, "-c", IMPATIENT)
     assert time.monotonic() - began < 100
     run = msgspec.json.decode((tmp_path / "runs" / "torch-2.13.0-cpu.json").read_bytes(), type=Run)
     step = msgspec.json.decode(
