@@ -23,12 +23,21 @@ def listed(kind: str) -> RecordList:
 def test_a_list_fits_the_page_and_leaves_nothing_out(kind: str, width: int) -> None:
     found = listed(kind)
     text = render(found, width).plain()
-    flat = " ".join(text.split())
-    assert [row.id for row in found.rows if " ".join(row.id.split()) not in flat] == []
+    flat = "".join(text.split())
+    names = [row.id for row in found.rows]
+    if kind == "solutions":
+        names = [name for row in found.rows for name in (row.text, row.status)]
+    assert [name for name in names if "".join(name.split()) not in flat] == []
     long = [line for line in text.splitlines() if len(line) > max(60, min(width, 120))]
     assert [line for line in long if len(line.split()) > 1] == [], (
         "only a name is longer than the page"
     )
+
+
+def test_a_list_of_solutions_names_what_people_type() -> None:
+    lines = render(listed("solutions"), 80).plain().splitlines()
+    assert "torch.use_deterministic_algorithms(True)" in "\n".join(lines)
+    assert not any(line.split()[0] in ("UDA", "CBO", "TDO") for line in lines[1:])
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from d9m.kb.store import KnowledgeBase
@@ -37,30 +38,46 @@ def condition(kb: KnowledgeBase, clause: Clause) -> str:
 
 
 def conditions(kb: KnowledgeBase, clauses: Iterable[Clause]) -> str:
-    """Several clauses of which one must hold; values of one variable share a phrase."""
-    joined: list[Clause] = []
+    """Several clauses of which one must hold, as few as say the same."""
+    return ", or ".join(dict.fromkeys(condition(kb, clause) for clause in fewest(kb, clauses)))
+
+
+def fewest(kb: KnowledgeBase, clauses: Iterable[Clause]) -> list[Clause]:
+    """Clauses of which one must hold, those that differ in one variable only made one."""
+    found: list[Clause] = []
     for clause in clauses:
-        whole = _joined(joined[-1], clause) if joined else None
-        if whole is None:
-            joined.append(clause)
-        else:
-            joined[-1] = whole
-    return ", or ".join(dict.fromkeys(condition(kb, clause) for clause in joined))
+        whole, place = clause, len(found)
+        for number in reversed(range(len(found))):
+            joined = _joined(kb, found[number], whole)
+            if joined is not None:
+                whole, place = joined, number
+                del found[number]
+        found.insert(place, whole)
+    return found
 
 
-def _joined(first: Clause, second: Clause) -> Clause | None:
-    """Two clauses about one variable as one: listed values, or spans that touch."""
-    if len(first) != 1 or first.keys() != second.keys():
+def _joined(kb: KnowledgeBase, first: Clause, second: Clause) -> Clause | None:
+    """Two clauses that differ in one variable as one: values that a person reads as a list, spans
+    that touch, or nothing of a fact of which they leave no value out.
+    """
+    differing = [name for name in first if first[name] != second.get(name)]
+    if len(differing) != 1 or first.keys() != second.keys():
         return None
-    ((name, one),) = first.items()
-    other = second[name]
-    if not isinstance(one, Range) and not isinstance(other, Range):
-        return {name: list(dict.fromkeys([*_values(one), *_values(other)]))}
+    name = differing[0]
+    one, other = first[name], second[name]
     if isinstance(one, Range) and isinstance(other, Range):
         low, high = (one, other) if one.until == other.from_ else (other, one)
-        if low.until is not None and low.until == high.from_:
-            return {name: Range(from_=low.from_, until=high.until)}
-    return None
+        if low.until is None or low.until != high.from_:
+            return None
+        return {**first, name: Range(from_=low.from_, until=high.until)}
+    if isinstance(one, Range) or isinstance(other, Range):
+        return None
+    values = list(dict.fromkeys([*_values(one), *_values(other)]))
+    known = kb.meta.facts.get(name)
+    domain = known.values if known else []
+    if domain and len(first) > 1 and set(values) >= set(domain):
+        return {key: value for key, value in first.items() if key != name}
+    return {**first, name: values} if len(first) == 1 or name == "device" else None
 
 
 def _variable(kb: KnowledgeBase, name: str, value: Allowed) -> str:
@@ -106,6 +123,12 @@ def _span(name: str, known: Fact, bounds: Range) -> str:
         kind, f"with {name} from {{from}} to {{last}}"
     )
     return template.format(**{"from": first, "until": end, "last": last})
+
+
+def price(text: str, factor: str | None) -> str:
+    """What something costs, with the factor where the text has no figure."""
+    said = factor is None or re.search(r"\d", text) is not None
+    return f"{text.rstrip('.')}{'' if said else f' (time × {factor})'}."
 
 
 def _values(value: Allowed) -> list[str]:

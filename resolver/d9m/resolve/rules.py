@@ -196,7 +196,7 @@ def rules(kb: KnowledgeBase, met: Met, when: Clause) -> Rules:
 
 def unverified(verdict: Verdict, newest: str) -> Verdict:
     """The verdict of the last release that somebody looked at, reported as unknown."""
-    if verdict.outcome == "no-known-source" or verdict.last_verified:
+    if verdict.outcome in ("no-known-source", "unknown") or verdict.last_verified:
         return verdict
     seen = (newest, verdict.outcome)
     return msgspec.structs.replace(

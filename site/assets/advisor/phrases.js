@@ -19,27 +19,49 @@ export function condition(tables, when) {
   return Object.entries(when).map(([name, value]) => variable(tables, name, value)).join(" ");
 }
 
-// Several clauses of which one must hold; values of one variable share a phrase.
+// Several clauses of which one must hold, as few as say the same.
 export function conditions(tables, whens) {
-  const found = [];
-  for (const when of whens) {
-    const whole = found.length ? joined(found.at(-1), when) : null;
-    if (whole) found[found.length - 1] = whole;
-    else found.push(when);
-  }
-  return unique(found.map((when) => condition(tables, when))).join(", or ");
+  return unique(fewest(tables, whens).map((when) => condition(tables, when))).join(", or ");
 }
 
-// Two clauses about one variable as one: listed values, or spans that touch; null where they are not.
-function joined(first, second) {
-  const [name, ...more] = Object.keys(first);
-  if (!name || more.length || Object.keys(second).join() !== name) return null;
+// Clauses of which one must hold, those that differ in one variable only made one.
+export function fewest(tables, whens) {
+  const found = [];
+  for (const when of whens) {
+    let [whole, place] = [when, found.length];
+    for (let number = found.length - 1; number >= 0; number--) {
+      const both = joined(tables, found[number], whole);
+      if (!both) continue;
+      [whole, place] = [both, number];
+      found.splice(number, 1);
+    }
+    found.splice(place, 0, whole);
+  }
+  return found;
+}
+
+// Two clauses that differ in one variable as one: values that a person reads as a list, spans that touch, or
+// nothing of a fact of which they leave no value out; null where they are not.
+function joined(tables, first, second) {
+  const names = Object.keys(first);
+  if (names.length !== Object.keys(second).length || !names.every((name) => name in second)) return null;
+  const differing = names.filter((name) => JSON.stringify(first[name]) !== JSON.stringify(second[name]));
+  if (differing.length !== 1) return null;
+  const [name] = differing;
   const [one, other] = [first[name], second[name]];
-  if (!isRange(one) && !isRange(other)) return { [name]: unique([...listed(one), ...listed(other)]) };
-  if (!isRange(one) || !isRange(other)) return null;
-  const [low, high] = one.until === other.from ? [one, other] : [other, one];
-  if (low.until === undefined || low.until !== high.from) return null;
-  return { [name]: Object.fromEntries([["from", low.from], ["until", high.until]].filter(([, edge]) => edge !== undefined)) };
+  if (isRange(one) && isRange(other)) {
+    const [low, high] = one.until === other.from ? [one, other] : [other, one];
+    if (low.until === undefined || low.until !== high.from) return null;
+    const edges = [["from", low.from], ["until", high.until]].filter(([, edge]) => edge !== undefined);
+    return { ...first, [name]: Object.fromEntries(edges) };
+  }
+  if (isRange(one) || isRange(other)) return null;
+  const values = unique([...listed(one), ...listed(other)]);
+  const domain = tables.facts[name]?.[1] ?? [];
+  if (domain.length && names.length > 1 && domain.every((value) => values.includes(value))) {
+    return Object.fromEntries(Object.entries(first).filter(([key]) => key !== name));
+  }
+  return names.length === 1 || name === "device" ? { ...first, [name]: values } : null;
 }
 
 function variable(tables, name, value) {

@@ -78,7 +78,8 @@ function homesOf(tables, sources) {
 // The conditions under which sources that depend on something repeat; empty if a sentence cannot say them.
 function only(tables, sources) {
   const said = sources.filter((source) => source.outcome === "depends").map((source) => {
-    const good = source.possible.filter((branch) => REPEATS.includes(branch.outcome)).map((branch) => branch.when);
+    const repeating = source.possible.filter((branch) => REPEATS.includes(branch.outcome));
+    const good = phrases.fewest(tables, repeating.map((branch) => branch.when));
     return good.length <= MOST_BRANCHES ? phrases.conditions(tables, good) : "";
   });
   return unique(said).length === 1 ? said[0] : "";

@@ -102,14 +102,15 @@ def _subject(answer: Answer, id_: str) -> str:
 
 
 def _costs(answer: Answer) -> Iterator[str]:
-    """What the ops and the settings cost."""
+    """What the ops and the settings cost, first what somebody measured."""
+    found: list[tuple[bool, str]] = []
     for priced in (*answer.advice.sources().values(), *answer.advice.solutions):
         subject = _subject(answer, priced.id)
         for cost in priced.costs:
-            known = cost.factor is None or cost.factor in cost.text
-            factor = "" if known else f" (time × {cost.factor})"
-            text = f"{cost.text.rstrip('.')}{factor}."
-            yield f"{subject}: {text}" if subject else text
+            text = phrases.price(cost.text, cost.factor)
+            found.append((cost.factor is None, f"{subject}: {text}" if subject else text))
+    for _is_word_only, text in sorted(found, key=lambda cost: cost[0]):
+        yield text
 
 
 def _disagreements(answer: Answer) -> Iterator[str]:

@@ -193,7 +193,8 @@ def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     elif source.outcome == "raises":
         yield f"{_raises(answer, source)}{_where(answer, source)}{_until(answer, source)}"
     elif source.outcome == "unsolved":
-        yield f"{_does(answer, 'unsolved')}{_where(answer, source)}"
+        because = f"; {source.note}" if source.note and not source.workarounds else ""
+        yield f"{_does(answer, 'unsolved')}{_where(answer, source)}{because}"
         if source.pending:
             yield "(a fix was announced, none has shipped)"
     elif source.outcome == "unknown":
@@ -267,11 +268,12 @@ def _by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possib
 
 
 def _clauses(answer: Answer, branches: Sequence[Possible]) -> str:
-    most = len(branches) if answer.everything else MOST_CLAUSES
-    said = phrases.conditions(answer.kb, [branch.when for branch in branches[:most]])
-    if len(branches) <= most:
+    clauses = phrases.fewest(answer.kb, [branch.when for branch in branches])
+    most = len(clauses) if answer.everything else MOST_CLAUSES
+    said = phrases.conditions(answer.kb, clauses[:most])
+    if len(clauses) <= most:
         return said
-    return f"{said}, or in {phrases.plural(len(branches) - most, 'more case')}"
+    return f"{said}, or in {phrases.plural(len(clauses) - most, 'more case')}"
 
 
 def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:

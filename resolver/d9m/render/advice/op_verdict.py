@@ -23,7 +23,10 @@ def only_where(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     said: set[str] = set()
     for source in sources:
         if source.outcome == "depends":
-            good = [branch.when for branch in source.possible if branch.outcome in REPEATS]
+            good = phrases.fewest(
+                answer.kb,
+                [branch.when for branch in source.possible if branch.outcome in REPEATS],
+            )
             said.add(phrases.conditions(answer.kb, good) if len(good) <= MOST_BRANCHES else "")
     return said.pop() if len(said) == 1 else ""
 

@@ -114,8 +114,7 @@ def _statement(kb: KnowledgeBase, statement: Any) -> str:
     if isinstance(statement, str):
         return statement
     where = _condition(kb, statement["when"]) if statement.get("when") else ""
-    factor = f" (time × {statement['factor']})" if statement.get("factor") else ""
-    text = f"{statement['text']}{factor}"
+    text = phrases.price(statement["text"], statement.get("factor"))
     return f"{where[:1].upper()}{where[1:]}: {text}" if where else text
 
 

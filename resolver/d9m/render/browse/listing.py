@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+import msgspec
+
 from d9m.browse.listing import PLAIN_NAMES, ListRow, RecordList
 from d9m.render.page import WIDTH, Page, Span
 
@@ -49,11 +51,20 @@ def render(found: RecordList, width: int = WIDTH) -> Page:
         return page
     title = PLAIN_NAMES.get(found.kind, found.kind)
     page.line(Span(title, "head"), f"  {_HOLDS[found.kind]}")
-    name = min(max(len(row.id) for row in found.rows), page.width // 3)
-    status = min(max(len(row.status) for row in found.rows), LONGEST_STATUS)
-    for row in found.rows:
+    rows, widest = found.rows, page.width // 3
+    if found.kind == "solutions":
+        rows = [_by_title(row) for row in rows]
+        widest = max(widest, page.width - 2 - max(len(row.text) for row in rows))
+    name = min(max(len(row.id) for row in rows), widest)
+    status = min(max(len(row.status) for row in rows), LONGEST_STATUS)
+    for row in rows:
         _write(page, row, name, status)
     return page
+
+
+def _by_title(row: ListRow) -> ListRow:
+    """A solution by its real name, with what `d9m show` takes."""
+    return msgspec.structs.replace(row, id=row.text, text=row.status, status="")
 
 
 def _write(page: Page, row: ListRow, name: int, status: int) -> None:

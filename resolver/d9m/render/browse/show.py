@@ -72,10 +72,11 @@ def _silent(shown: Shown) -> str:
 def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     label = str(shown.record.get("label") or shown.record.get("name") or shown.id)
     title = shown.record.get("title") if shown.kind == "solution" else None
+    bracketed = f" ({label})" if shown.record.get("known_label") else ""
     kind = shown.record.get("kind", shown.kind) if shown.kind in _KINDS else shown.kind
     kind = _PLAIN_NOUNS.get(kind, kind)
     aside = kind if label == shown.id else f"{kind} {shown.id}"
-    _heading(page, str(title or label), f"{aside} ({label})" if title else aside)
+    _heading(page, str(title or label), f"{aside}{bracketed}" if title else aside)
     for field in ("title", "summary") if title is None else ("summary",):
         if field in shown.record:
             page.paragraph(str(shown.record[field]))
