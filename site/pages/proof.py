@@ -10,7 +10,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Evidence, Source
 from d9m.model.when import Range
 from d9m.resolve.answers import told_of
-from pages import markdown, phrases
+from pages import dates, markdown, phrases
 from pages.markdown import Markdown
 
 
@@ -57,7 +57,8 @@ def of_source(kb: KnowledgeBase, source: Source) -> list[Proof]:
 def _proof(kb: KnowledgeBase, evidence: Evidence, about: str) -> Proof:
     told = told_of(kb, evidence)
     place = Markdown("".join(_place(kb, evidence, told.url)))
-    return Proof(about, told.kind, place, told.date or "", told.note or "", told.follows)
+    date = told.date or dates.of_evidence(kb, evidence, told.url)
+    return Proof(about, told.kind, place, date, told.note or "", told.follows)
 
 
 def _place(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> Iterator[str]:

@@ -625,6 +625,9 @@ class Document(Record, frozen=True, kw_only=True):
     title: str
     url: str
     date: str | None = None
+    """When it was written, or last changed."""
+    read: str | None = None
+    """When we read it: for a page that has no date of its own, as it may have changed since."""
     kind: Literal[
         "page", "talk", "slides", "poster", "plan", "repository", "package", "scan", "paper"
     ] = "page"

@@ -18,6 +18,7 @@ _FORM = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?", re.ASCII)
 _DATED = (
     (records.Evidence, "date"),
     (records.Document, "date"),
+    (records.Document, "read"),
     (records.Release, "date"),
     (records.PullRequest, "opened"),
     (records.PullRequest, "merged"),
@@ -82,6 +83,19 @@ def future_date(index: RecordIndex) -> Iterator[Finding]:
 
 
 @rule(
+    "undated-document",
+    "Document without a day",
+    """Pages change without notice. A document says when it was written, or, where it has no date of
+    its own, when we read it: only then can a reader tell whether it still says what the record
+    says.""",
+)
+def undated_document(index: RecordIndex) -> Iterator[Finding]:
+    for at, path, document in index.parts(records.Document):
+        if document.date is None and document.read is None:
+            yield Finding(at, path, "has no date", tip="add date:, or read: with the day of today")
+
+
+@rule(
     "merge-order",
     "Fix older than its merge",
     """A pull request is opened, then merged, then released. A release that is older than the merge
@@ -132,4 +146,4 @@ def _released(index: RecordIndex, request: records.PullRequest) -> str | None:
     return None
 
 
-RULES = (date_format, future_date, merge_order)
+RULES = (date_format, future_date, undated_document, merge_order)

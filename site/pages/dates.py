@@ -1,0 +1,71 @@
+"""The day of a statement: what the evidence says, or what its place is known to date from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Evidence
+from d9m.model.versions import covers
+
+_PLACES = (
+    re.compile(r"github\.com/[^/]+/([^/]+)/(?:blob|tree|raw|releases/tag)/v?(\d[\d.]*)"),
+    re.compile(r"(?:^|[/.])([^/.]+)\.\w+/(?:docs|docs/en|en)/[vr]?(\d[\d.]*\d)/"),
+)
+"""Addresses that name a project and its release: a file of a repository, a page of the manual."""
+
+_WHEEL = re.compile(r"(.+?)-(\d[\d.]*)")
+
+_RELEASE = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)\b")
+
+
+def of_evidence(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> str:
+    """The day that a wheel, a release, a pull request or an issue dates from, or the day on which
+    a page without a date was read; empty where none is known. `url` is the address of its place.
+    """
+    if evidence.wheel is not None:
+        wheel = _WHEEL.match(evidence.wheel)
+        return _released(kb, *wheel.groups()) if wheel else ""
+    thread = (url or "").partition("#")[0].removesuffix("/files")
+    document = kb.documents[evidence.document] if evidence.document else None
+    return (
+        _threads(kb).get(thread)
+        or _of_release(kb, evidence, url or "")
+        or (f"read {document.read}" if document and document.read else "")
+    )
+
+
+def _of_release(kb: KnowledgeBase, evidence: Evidence, url: str) -> str:
+    for place in _PLACES:
+        found = place.search(url)
+        if found:
+            project, release = found.groups()
+            return _released(kb, project, release)
+    notes = re.search(r"github\.com/[^/]+/([^/]+)/blob/\w+/RELEASE\.md", url)
+    release = _RELEASE.match(evidence.where or "")
+    return _released(kb, notes[1], release[1]) if notes and release else ""
+
+
+def _released(kb: KnowledgeBase, project: str, release: str) -> str:
+    package = kb.packages.get(kb.meta.aliases.get(project.lower(), project))
+    if package is None:
+        return ""
+    for name, facts in package.releases.items():
+        if facts.date and covers(release, name):
+            return facts.date
+    return ""
+
+
+def _threads(kb: KnowledgeBase) -> Mapping[str, str]:
+    return kb.once("days of threads", lambda: _days_of_threads(kb))
+
+
+def _days_of_threads(kb: KnowledgeBase) -> dict[str, str]:
+    """Address -> the day that a pull request was merged, or that a thread was opened."""
+    days: dict[str, str] = {}
+    for request in kb.pull_requests.values():
+        days[request.url] = request.merged or request.opened or ""
+    for issue in kb.issues.values():
+        days[issue.url] = issue.opened or ""
+    return days
