@@ -42,6 +42,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "name": markdown.name,
     "outward": markdown.link,
     "quoted": markdown.quoted,
+    "share_of": markdown.share,
     "slug": markdown.slug,
 }
 

@@ -119,6 +119,12 @@ def day(date: str | None) -> Markdown:
     return Markdown(f"<time>{escape(date)}</time>" if date else "")
 
 
+def share(part: int, whole: int) -> Markdown:
+    """A count of a whole, in words and as a bar."""
+    bar = f'<meter class="d9m-meter" max="{whole}" value="{part}" aria-hidden="true"></meter>'
+    return Markdown(f"{bar} {part} of {whole}")
+
+
 def codes(texts: Iterable[str], between: str = ", ") -> Markdown:
     """Several texts in the type of code."""
     return listed(map(code, texts), between)
