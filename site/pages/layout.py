@@ -11,11 +11,12 @@ from typing import Any
 
 import jinja2
 
+import changed
 from d9m.kb.store import KnowledgeBase
 from d9m.model.when import When
 from pages import markdown, phrases
 from pages.markdown import Markdown
-from pages.places import FOLDERS, LISTS, Here, changes, edit, report
+from pages.places import FOLDERS, LISTS, Here, changes, edit, file, report
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -107,6 +108,7 @@ def record_page(
         "edit": Markdown(edit(table, id_)),
         "changes": Markdown(changes(table, id_)),
         "report": Markdown(report(table, id_, path.removesuffix(".md"))),
+        "changed": changed.days().get(file(table, id_).removeprefix("kb/"), ""),
         **values,
     }
     return page(

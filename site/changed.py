@@ -1,0 +1,36 @@
+"""When each record was last changed: what the history of the checkout says."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from pathlib import Path
+
+import records
+
+
+@functools.cache
+def days() -> dict[str, str]:
+    """Path of a record under ``kb/`` -> the day of its last commit; empty where there is no whole
+    history to ask: an export, a shallow clone, a machine without git.
+    """
+    folder = records.folder()
+    if _git(folder, "rev-parse", "--is-shallow-repository") != "false\n":
+        return {}
+    found: dict[str, str] = {}
+    day = ""
+    for line in _git(folder, "log", "--format=@%cs", "--name-only", "--relative", ".").splitlines():
+        if line.startswith("@"):
+            day = line[1:]
+        elif line:
+            found.setdefault(line, day)
+    return found
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git prints; nothing where it fails."""
+    command = ["git", "-C", str(folder), *words]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ""
