@@ -18,7 +18,7 @@ from d9m.environment.environment import DEVICES
 from d9m.environment.releases import Installed
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import BOTH
-from d9m.model.records import Fact
+from d9m.model.records import Fact, GpuModel
 from d9m.model.versions import covers, key
 from d9m.render.advice.program import is_own, module
 from d9m.resolve.op_names import modules
@@ -55,6 +55,7 @@ class _Tables:
             "devices": DEVICES,
             "facts": {name: _fact(fact) for name, fact in sorted(kb.meta.facts.items())},
             "choices": offered,
+            "gpus": {name: _gpu(model) for name, model in kb.gpus[""].gpus.items()},
             "about": about,
             "modules": sorted(modules(kb)),
             "own_modules": sorted(filter(is_own, _imported(kb))),
@@ -156,6 +157,10 @@ def _fact(fact: Fact) -> list[Any]:
         fact.usual,
         fact.parameters or None,
     ]
+
+
+def _gpu(model: GpuModel) -> dict[str, str]:
+    return {"device": model.device, "sm": model.sm} if model.sm else {"device": model.device}
 
 
 def _column(column: Column, sources: Sequence[str]) -> list[Any]:

@@ -24,7 +24,8 @@ def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any
     generator()
     from advisor.environments import choices
 
-    dice = random.Random(seed)
+    dice, gpus = random.Random(seed), random.Random(seed)
+    models = sorted(kb.gpus[""].gpus)
     offered = choices(kb)
     main = [
         each for each in offered if each.name in kb.meta.prefixes or each.option == "--container"
@@ -34,6 +35,7 @@ def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any
         choice = dice.choice(main if dice.random() < 0.8 else offered)
         question: dict[str, Any] = {"choice": choice.name, "version": dice.choice(choice.versions)}
         question["device"] = dice.choices(DEVICES, [12, 2, 1, 1, 4])[0]
+        question["gpu"] = gpus.choice(models) if gpus.random() < 0.2 else ""
         question["scope"] = dice.choices(get_args(Scope), [8, 1, 1])[0]
         question["facts"] = _facts(kb, dice)
         question["inference"] = dice.random() < 0.1 and "training" not in question["facts"]
@@ -124,6 +126,7 @@ def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
     environment = msgspec.structs.replace(
         asked(choice, question["version"], question["device"]),
         facts=tuple(question["facts"].items()),
+        gpu=question.get("gpu") or None,
         inference=question["inference"],
     )
     items = list(dict.fromkeys(op_syntax.split(question["ops"])))

@@ -117,8 +117,10 @@ def _said_to_the_command_line(command: str) -> Any:
         option = words.pop(0)
         given.setdefault(option, []).append("" if option == "--inference" else words.pop(0))
     versions = {name: given.get(each.options[0], []) for name, each in VERSION_OPTIONS.items()}
-    container, device = _single(given)
-    place = options.EnvironmentOptions(versions, given.get("--with", []), container, device=device)
+    container, device, gpu = (given.get(name, [None])[0] for name in _SINGLE)
+    place = options.EnvironmentOptions(
+        versions, given.get("--with", []), container, device=device, gpu=gpu
+    )
     asked = place.setup(real(), given.get("--fact"), "--inference" in given)
     assert asked is not None
     scope = given.get("--scope", ["run"])[0]
@@ -126,8 +128,7 @@ def _said_to_the_command_line(command: str) -> Any:
     return msgspec.json.decode(msgspec.json.encode(answer))
 
 
-def _single(given: dict[str, list[str]]) -> tuple[str | None, str | None]:
-    return given.get("--container", [None])[0], given.get("--device", [None])[0]
+_SINGLE = ("--container", "--device", "--gpu")
 
 
 @pytest.mark.parametrize(

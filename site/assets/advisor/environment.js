@@ -4,14 +4,20 @@ import { Clauses } from "./clauses.js";
 import { Mistake } from "./op_syntax.js";
 
 export class Environment {
-  // `question`: choice, version, device, facts, inference.
+  // `question`: choice, version, device, gpu, facts, inference.
   constructor(tables, question) {
     this.tables = tables;
     this.clauses = new Clauses(tables);
     const choice = tables.choices.find((each) => each.name === question.choice);
     if (!choice) throw new Mistake(`unknown framework “${question.choice}”`, tables.choices.map((each) => each.name));
-    const device = tables.devices.indexOf(question.device || "cuda");
+    const gpu = question.gpu ? tables.gpus[question.gpu] : null;
+    if (gpu === undefined) throw new Mistake(`unknown GPU “${question.gpu}”`, near(question.gpu, Object.keys(tables.gpus)));
+    const device = tables.devices.indexOf(question.device || gpu?.device || "cuda");
     if (device < 0) throw new Mistake(`unknown device “${question.device}”`, tables.devices);
+    if (gpu && ![gpu.device, "cpu"].includes(tables.devices[device])) {
+      throw new Mistake(`--device ${tables.devices[device]} contradicts --gpu ${question.gpu}, which is a ${gpu.device} device`);
+    }
+    this.gpu = question.gpu || null;
     this.choice = choice;
     this.device = tables.devices[device];
     this.version = choice.same[question.version] && !choice.versions.includes(question.version) ? choice.same[question.version] : question.version;
@@ -25,7 +31,7 @@ export class Environment {
     this.absent = Object.fromEntries(this.catalogues.map((name, at) => [name, new Set(tables.absences[absent[at]])]));
     this.cells = cells;
     this.conditions = conditions;
-    this.facts = givenFacts(tables, question);
+    this.facts = givenFacts(tables, question, gpu);
     this.said = { given: this.facts, defaults: {} };
   }
 
@@ -52,9 +58,13 @@ export function factValue(tables, name, value) {
   return spelled;
 }
 
-function givenFacts(tables, asked) {
+function givenFacts(tables, asked, gpu) {
   const facts = {};
   for (const [name, value] of Object.entries(asked.facts ?? {})) facts[name] = factValue(tables, name, value);
+  if (gpu?.sm) {
+    if ((facts.sm ?? gpu.sm) !== gpu.sm) throw new Mistake(`--fact sm=${facts.sm} contradicts --gpu ${asked.gpu}, whose sm is ${gpu.sm}`);
+    facts.sm = gpu.sm;
+  }
   if (asked.inference) {
     if (facts.training === "true") throw new Mistake("inference contradicts training=true");
     facts.training = "false";

@@ -18,7 +18,7 @@ class Page {
     this.form = place.querySelector("form");
     this.answer = place.querySelector(".d9m-advice");
     this.status = place.querySelector("[role=status]");
-    this.field = Object.fromEntries(["choice", "version", "device", "scope", "ops"].map((name) => [name, this.form.elements[name]]));
+    this.field = Object.fromEntries(["choice", "version", "device", "gpu", "scope", "ops"].map((name) => [name, this.form.elements[name]]));
     this.#fill();
     this.#listen();
   }
@@ -29,6 +29,7 @@ class Page {
     const groups = [["Packages", this.tables.choices.filter((each) => !isImage(each))], ["Containers", this.tables.choices.filter(isImage)]];
     this.field.choice.replaceChildren(...groups.map(([label, found]) => element("optgroup", { label }, ...found.map(option))));
     this.field.device.replaceChildren(...this.tables.devices.map((each) => element("option", { value: each }, each)));
+    this.field.gpu.append(...Object.keys(this.tables.gpus).map((each) => element("option", { value: each }, each)));
     const facts = Object.entries(this.tables.facts).filter(([, fact]) => !fact[3]);
     this.form.querySelector(".d9m-facts").append(...facts.map(([name, fact]) => this.#fact(name, fact)));
     this.#versions();
@@ -74,6 +75,7 @@ class Page {
     this.form.addEventListener("submit", (event) => (event.preventDefault(), this.#ask()));
     this.form.addEventListener("change", (event) => {
       if (event.target === this.field.choice) this.#versions();
+      if (event.target === this.field.gpu) this.field.device.value = this.tables.gpus[this.field.gpu.value]?.device ?? this.field.device.value;
       if (event.target !== this.field.ops) this.#ask();
     });
     this.field.ops.addEventListener("input", soon);
@@ -114,6 +116,7 @@ class Page {
       choice: this.field.choice.value,
       version: this.field.version.value,
       device: this.field.device.value,
+      gpu: this.field.gpu.value,
       scope: this.field.scope.value,
       facts: Object.fromEntries(facts.map((each) => [each.name.slice("fact-".length), each.value])),
       inference: false,
@@ -134,9 +137,11 @@ class Page {
       if (!scopes.includes(asked.scope)) throw new Mistake(`unknown scope “${asked.scope}”`, scopes);
       this.field.version.value = here.version;
       this.field.device.value = asked.device;
+      this.field.gpu.value = asked.gpu;
       this.field.scope.value = asked.scope;
-      for (const each of this.form.querySelectorAll(".d9m-facts [name]")) each.value = here.facts[each.name.slice("fact-".length)] ?? "";
-      this.form.querySelector("details").open = Object.keys(here.facts).length > 0;
+      const facts = Object.fromEntries(Object.entries(here.facts).filter(([name]) => name in asked.facts || name === "training")); // not what the GPU decides
+      for (const each of this.form.querySelectorAll(".d9m-facts [name]")) each.value = facts[each.name.slice("fact-".length)] ?? "";
+      this.form.querySelector("details").open = Object.keys(facts).length > 0;
       this.#ask(false);
     } catch (error) {
       this.#refuse(error);

@@ -9,13 +9,14 @@ const SHORT = { tf: "tensorflow", pytorch: "torch" };
 export function fromAddress(tables, search) {
   const given = new URLSearchParams(search);
   const [first] = tables.choices;
-  const found = { choice: first.name, version: first.versions[0], device: "cuda", scope: "run", facts: {}, inference: false, ops: "" };
+  const found = { choice: first.name, version: first.versions[0], device: "", gpu: "", scope: "run", facts: {}, inference: false, ops: "" };
   let asks = false;
   for (const [name, value] of given) {
     const choice = tables.choices.find((each) => each.name === (SHORT[name] ?? name));
     if (choice) Object.assign(found, { choice: choice.name, version: value });
     else if (name === "container") [found.choice, found.version] = parted(value, ":");
     else if (name === "device") found.device = value;
+    else if (name === "gpu") found.gpu = value;
     else if (name === "scope") found.scope = value;
     else if (name === "ops") found.ops = value;
     else if (name === "fact") found.facts[parted(value, "=")[0]] = parted(value, "=")[1];
@@ -23,7 +24,13 @@ export function fromAddress(tables, search) {
     else continue;
     asks = true;
   }
+  found.device ||= usualDevice(tables, found.gpu);
   return asks ? found : null;
+}
+
+// The device that is meant where none is named.
+function usualDevice(tables, gpu) {
+  return tables.gpus[gpu]?.device ?? "cuda";
 }
 
 function parted(text, sign) {
@@ -37,7 +44,8 @@ export function toAddress(tables, question) {
   if (choice.option === "--container") found.set("container", `${choice.name}:${question.version}`);
   else found.set(choice.name, question.version);
   if (question.ops.trim()) found.set("ops", question.ops);
-  if (question.device !== "cuda") found.set("device", question.device);
+  if (question.gpu) found.set("gpu", question.gpu);
+  if (question.device !== usualDevice(tables, question.gpu)) found.set("device", question.device);
   if (question.scope !== "run") found.set("scope", question.scope);
   for (const [name, value] of Object.entries(question.facts)) found.append("fact", `${name}=${value}`);
   if (question.inference) found.set("inference", "1");
@@ -51,7 +59,8 @@ export function toCommand(tables, question) {
   else words.push(choice.option === "--with" ? `${choice.name}=${question.version}` : question.version);
   const asked = items(question.ops);
   if (asked.length) words.push("--ops", asked.join(","));
-  if (question.device !== "cuda") words.push("--device", question.device);
+  if (question.gpu) words.push("--gpu", question.gpu);
+  if (question.device !== usualDevice(tables, question.gpu)) words.push("--device", question.device);
   if (question.scope !== "run") words.push("--scope", question.scope);
   for (const [name, value] of Object.entries(question.facts)) words.push("--fact", `${name}=${value}`);
   if (question.inference) words.push("--inference");

@@ -166,7 +166,7 @@ function surroundings(here, judged) {
     assumed: [...assumed, ...here.held.filter((each) => each[4] === "wheel").map(([name]) => name)],
     beyond: named("newer"),
     between: named("between"),
-    gpu: null,
+    gpu: here.gpu,
     ignored: 0,
   };
 }

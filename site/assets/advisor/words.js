@@ -28,7 +28,7 @@ export function environment(tables, advice) {
     const shipped = here.assumed.includes(name) && !met.has(name);
     if (!shipped && !tables.about[name]?.image) parts.push(held(tables, here, name, version));
   }
-  const device = phrases.DEVICES[here.device] ?? here.device;
+  const device = here.gpu ?? phrases.DEVICES[here.device] ?? here.device;
   if (!parts.some((part) => part.startsWith(`${device} `))) parts.push(device); // its toolkit names it already
   parts.push(here.facts.training === "false" ? "inference" : "training");
   const facts = Object.entries(here.facts).filter(([name]) => name !== "training");
