@@ -31,6 +31,7 @@ def _git(folder: Path, *words: str) -> str:
     """What git prints; nothing where it fails."""
     command = ["git", "-C", str(folder), *words]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  fixed words
+        return ran.stdout
     except (OSError, subprocess.CalledProcessError):
         return ""
