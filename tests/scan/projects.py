@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+import msgspec
+
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import in_order
@@ -16,6 +18,9 @@ from d9m.scan.project import Goal
 from d9m.scan.run import judge
 from d9m.scan.scanned import Scanned
 from d9m.scan.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings import surroundings
+from d9m.scan.versions.read import read_versions
+from d9m.scan.versions.stated import FileVersions
 from d9m.scan.vocabulary import Vocabulary
 
 
@@ -32,6 +37,8 @@ def vocabulary() -> Vocabulary:
 def facts(path: str, text: str) -> FileFacts:
     kind = kind_of(path, "")
     job = read_job(path, kind, text) if kind is not None and kind != "python" else None
+    if job is None and kind is not None and kind != "python":
+        return FileFacts(path=path, kind="other")
     return job or reading.read(vocabulary(), path, text.encode())
 
 
@@ -39,7 +46,21 @@ def scanned(files: Mapping[str, str], goal: Goal = "auto", **packages: str | Non
     """The answer for these files; a version is exact, or has a lower bound: ``>=2.4``."""
     stated = {name: _stated(name, said) for name, said in packages.items() if said is not None}
     read = [facts(path, text) for path, text in files.items()]
-    return judge(knowledge(), ".", read, {"": Surrounding("", stated)}, goal)
+    around = _around(files)
+    said = {**around[""].packages, **stated}
+    around[""] = msgspec.structs.replace(around[""], packages=said)
+    return judge(knowledge(), ".", read, around, goal)
+
+
+def _around(files: Mapping[str, str]) -> dict[str, Surrounding]:
+    """What the files state of versions."""
+    versions: list[tuple[str, FileVersions]] = []
+    for path, text in files.items():
+        kind = kind_of(path, "")
+        if kind is not None:
+            versions.append((path, read_versions(path, kind, text)))
+    code = [path for path in files if path.endswith(".py")]
+    return surroundings(knowledge(), versions, code)[0]
 
 
 def _stated(package: str, said: str) -> StatedVersion:

@@ -636,6 +636,24 @@ class Document(Record, frozen=True, kw_only=True):
     """Number of the project's seed document that holds a copy: ``"000"``."""
 
 
+class Loader(Conditional, frozen=True, kw_only=True):
+    """A call that makes a loader of data, and which of its parameters matter."""
+
+    parameters: list[str]
+    """In their order."""
+    workers: str
+    """How many processes read the data."""
+    starts_worker: str
+    """What each of them calls first."""
+    shuffle: str
+    generator: str
+    """What draws the order."""
+    own_generator: str
+    """The argument that gives it one of its own, as written."""
+    when: When = {}
+    """Releases in which it takes a generator."""
+
+
 class CodeMarks(Record, frozen=True, kw_only=True):
     """How programs use a library: the calls that `d9m scan` looks for in their code.
 
@@ -660,6 +678,17 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Call that makes a generator, which is random if it gets no seed -> parameter of the seed."""
     reseeds: list[str] = []
     """Methods that seed a generator later."""
+    copied_to_workers: When | None = None
+    """Where every worker of a loader starts with a copy of the global generator."""
+    loaders: dict[str, Loader] = {}
+    datasets: list[str] = []
+    """Classes whose objects a loader reads in its workers."""
+    asks_for_worker: list[str] = []
+    """Calls that say which worker a process is."""
+    models: list[str] = []
+    """Classes whose objects draw their weights when they are made."""
+    fills: str | None = None
+    """The setting by which a switch fills new memory."""
     chance: list[str] = []
     """Calls that give something else in every run: a clock, the number of the process."""
     listings: list[str] = []

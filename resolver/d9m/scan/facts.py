@@ -150,6 +150,16 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     positional: int = 0
     is_optional: bool = False
     """Whether a test of something else decides that it is called."""
+    line: int = 0
+    is_call: bool = False
+
+
+class OwnDraw(msgspec.Struct, frozen=True, array_like=True):
+    """A method of a generator that the file made: ``self.rng.normal()``."""
+
+    generator: str
+    place: Spot
+    scope: int
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,6 +210,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     launches: tuple[Launch, ...] = ()
     orders: tuple[Order, ...] = ()
     called: tuple[LocalCall, ...] = ()
+    own_draws: tuple[OwnDraw, ...] = ()
     is_entry: bool = False
     """Whether it has ``if __name__ == "__main__"``."""
     cells: tuple[tuple[int, int], ...] = ()

@@ -295,7 +295,11 @@ class Flow:
         )
 
     def _by_loop(self, loop: ast.For, depth: int, kind: OrderKind) -> Consumer | None:
-        """A list that the loop fills takes its order over, and so does a table that numbers."""
+        """A list that the loop fills takes its order over, and so does a table that numbers. A
+        loop that breaks off looks for one element.
+        """
+        if any(isinstance(node, ast.Break) for node in ast.walk(loop)):
+            return None
         for statement in loop.body:
             for node in ast.walk(statement):
                 if kind == "set" and self._is_numbered_by(node, loop):

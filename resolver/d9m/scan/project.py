@@ -138,7 +138,13 @@ class Project:
         if not any(call.name in marks for call in calls):
             return False
         imported = frozenset[str]().union(*map(self.packages, near))
-        return any(self.kb.packages[package].kind == "framework" for package in imported)
+        return any(self._may_train(package) for package in imported)
+
+    def _may_train(self, package: str) -> bool:
+        """Whether a package is a framework, or has calls of its own that compute gradients."""
+        if self.kb.packages[package].kind == "framework":
+            return True
+        return any(marks.package == package and marks.trains for marks in self.kb.code.values())
 
     def wants_determinism(self, program: Program) -> bool:
         """Whether a program turns a deterministic switch on."""

@@ -54,6 +54,7 @@ def read_text(
         assignments=tuple(reader.recorder.assignments),
         variables=tuple(reader.variables.found),
         called=tuple(reader.recorder.called),
+        own_draws=tuple(reader.recorder.own_draws),
         orders=orders,
         is_entry=reader.is_entry,
         cells=cells,

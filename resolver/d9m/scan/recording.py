@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from d9m.scan.expressions import dotted, literal, stand_in, tests_for_nothing
-from d9m.scan.facts import Assignment, LocalCall, WrittenCall
+from d9m.scan.facts import Assignment, LocalCall, OwnDraw, WrittenCall
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
 from d9m.scan.standpoint import Standpoint
@@ -24,6 +24,8 @@ class Recorder:
         self.calls: list[WrittenCall] = []
         self.assignments: list[Assignment] = []
         self.called: list[LocalCall] = []
+        self.own_draws: list[OwnDraw] = []
+        self._generators: set[str] = set()
 
     def assigned(self, node: ast.Assign | ast.AnnAssign, target: ast.Attribute) -> None:
         name = self._here.resolve(target)
@@ -65,6 +67,8 @@ class Recorder:
             self._keep(node, f".{last}", receiver=name.rpartition(".")[0])
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> None:
+        if self._generators and (owner := dotted(func.value)) in self._generators:
+            self.own_draws.append(OwnDraw(owner, self._here.lines.spot(node), self._here.scope))
         wanted = self._vocabulary.keeps_method(func.attr)
         if not wanted:
             return
@@ -83,6 +87,9 @@ class Recorder:
         if not kind and node.args and name[0] != ".":
             kind = self._kinds.of(self._here.scope, node.args[0])
         made = self._made_from(node)
+        target = self._here.targets.get(id(node), "")
+        if target and name in self._vocabulary.makers:
+            self._generators.add(target)
         end = node.end_lineno or node.lineno
         self.calls.append(
             WrittenCall(
@@ -94,7 +101,7 @@ class Recorder:
                 arms=self._here.arms,
                 receiver=receiver,
                 kind=kind,
-                target=self._here.targets.get(id(node), ""),
+                target=target,
                 made_from=tuple(made),
                 without_gradients=self._here.without_gradients,
                 guarded=self._here.guarded,
@@ -149,7 +156,7 @@ class Recorder:
             is_refused = isinstance(part.value, ast.Constant) and not part.value.value
             if part.arg is not None and not is_refused:
                 asked.append(part.arg)
-        self.called.append(self._local(last, tuple(asked), len(node.args)))
+        self.called.append(self._local(node, last, tuple(asked), len(node.args)))
 
     def _handed_on(self, node: ast.expr) -> None:
         """A function that is an argument may be called."""
@@ -157,7 +164,18 @@ class Recorder:
             name = node.id if isinstance(node, ast.Name) else node.attr
             resolved = self._here.resolve(node) if isinstance(node, ast.Name) else LOCAL
             if resolved is not None:
-                self.called.append(self._local(name))
+                self.called.append(self._local(node, name))
 
-    def _local(self, name: str, asked: tuple[str, ...] = (), positional: int = 0) -> LocalCall:
-        return LocalCall(self._here.scope, name, asked, positional, bool(self._here.arms))
+    def _local(
+        self, node: ast.expr, name: str, asked: tuple[str, ...] = (), positional: int = 0
+    ) -> LocalCall:
+        is_optional = bool(self._here.arms)
+        return LocalCall(
+            self._here.scope,
+            name,
+            asked,
+            positional,
+            is_optional,
+            node.lineno,
+            isinstance(node, ast.Call),
+        )

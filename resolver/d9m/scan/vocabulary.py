@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from d9m.kb.store import KnowledgeBase, OpEntry
-from d9m.model.records import CodeMarks
+from d9m.model.records import CodeMarks, Loader
 from d9m.resolve.op_names import meaning
 
 Kept = Literal["", "always", "tensor"]
@@ -48,8 +48,10 @@ class Vocabulary:
         self.reseeds = self.marks("reseeds")
         self.chance = self.marks("chance")
         self.maker_parameters: dict[str, str] = {}
+        self.loaders: dict[str, Loader] = {}
         for marks in kb.code.values():
             self.maker_parameters.update(marks.makers)
+            self.loaders.update(marks.loaders)
         self._marked = [
             self.seeds,
             self.marks("draws"),
@@ -61,6 +63,8 @@ class Vocabulary:
             self.marks("trains"),
             self.no_gradients,
             self.order_bound,
+            self.marks("loaders"),
+            self.marks("asks_for_worker"),
         ]
         self._own_methods = self.marks("own_methods")
         self._kept: dict[str, bool] = {}

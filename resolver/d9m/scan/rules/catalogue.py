@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import msgspec
 
-from d9m.scan.rules import files, ops, order, programs, releases, seeds, switches, upkeep, variables
+from d9m.scan.rules import (
+    files,
+    helpers,
+    launchers,
+    ops,
+    order,
+    programs,
+    releases,
+    seeds,
+    switches,
+    timing,
+    unswitched,
+    upkeep,
+    variables,
+    workers,
+)
 from d9m.scan.rules.rule import ScanRule
 
 
@@ -20,13 +35,20 @@ RULES: tuple[ScanRule, ...] = tuple(
         (
             *variables.RULES,
             *switches.RULES,
+            *timing.RULES,
             *releases.RULES,
+            *launchers.CONTRADICTIONS,
             *programs.RULES,
+            *helpers.RULES,
             *seeds.RULES,
+            *timing.SEEDS,
+            *workers.RULES,
             *order.HASHES,
             *order.RULES,
             *ops.RULES,
+            *unswitched.RULES,
             *files.RULES,
+            *launchers.RULES,
             *programs.POLICY,
             *upkeep.RULES,
         ),

@@ -90,7 +90,8 @@ def _answer(
     return None
 
 
-def _shown(call: WrittenCall) -> str:
+def shown(call: WrittenCall) -> str:
+    """An op as a message names it."""
     return call.name.removeprefix(".") + ("()" if call.name.startswith(".") else "")
 
 
@@ -118,7 +119,7 @@ def _check_raises(project: Project) -> Iterator[Objection]:
             path=asked.path,
             place=asked.call.place,
             severity=severity,
-            message=f"With the switch on, {gradient}{_shown(asked.call)} raises an error{on}.",
+            message=f"With the switch on, {gradient}{shown(asked.call)} raises an error{on}.",
             way_out=_way_out(source),
             because=(Because(f"sources/{source.id}", "raises", source.fixed_in),),
             related=(RelatedSpot(asked.switch.path, asked.switch.place.line, "switched on here"),),
@@ -178,7 +179,7 @@ def _check_varies(project: Project) -> Iterator[Objection]:
             path=asked.path,
             place=asked.call.place,
             severity="hint" if rare else None,
-            message=f"{_shown(asked.call)} can differ between runs{on}: {why}.",
+            message=f"{shown(asked.call)} can differ between runs{on}: {why}.",
             way_out=_way_out(source),
             because=(Because(f"sources/{source.id}", source.outcome, source.fixed_in),),
             related=(RelatedSpot(asked.switch.path, asked.switch.place.line, "switched on here"),),
@@ -210,15 +211,15 @@ torch.sum(x, 0).backward()
 )
 
 
-def answers(project: Project, program: Program) -> Iterator[tuple[WrittenCall, OpAnswer]]:
-    """The ops near the entry of a program that can have gradients, with what the records say of
-    each.
+def answers(project: Project, program: Program) -> Iterator[tuple[str, WrittenCall, OpAnswer]]:
+    """The ops near the entry of a program that can have gradients, each with its file and what
+    the records say of it.
     """
     for path in sorted(program.near):
         for call in program.files[path].calls:
             answer = None if call.without_gradients else answer_to(project, path, call)
             if answer is not None:
-                yield call, answer
+                yield path, call, answer
 
 
 def answer_to(project: Project, path: str, call: WrittenCall) -> OpAnswer | None:
@@ -267,8 +268,7 @@ def _argument_left_out(
                 path=path,
                 place=call.place,
                 message=(
-                    f"{_shown(call)} is repeatable only with {setting.statement}; "
-                    "no switch sets it."
+                    f"{shown(call)} is repeatable only with {setting.statement}; no switch sets it."
                 ),
                 way_out=setting.statement,
                 because=(Because(f"settings/{project.kb.setting_ids[setting.name]}", "argument"),),

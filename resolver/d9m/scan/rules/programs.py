@@ -76,7 +76,7 @@ def _check_no_switch(project: Project) -> Iterator[Objection]:
 def _varying(project: Project, program: Program) -> list[str]:
     """Names of the ops of a program that vary with nothing set."""
     found: dict[str, None] = {}
-    for call, answer in answers(project, program):
+    for _path, call, answer in answers(project, program):
         if any(_varies_by_itself(project, source) for source in answer.sources):
             found[call.name.rpartition(".")[2]] = None
     return list(found)
@@ -135,9 +135,9 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
 def _left_by(project: Project, program: Program, setting: str) -> list[str]:
     """Names of ops that vary, and that a switch solves but this setting does not."""
     found: dict[str, None] = {}
-    for call, answer in answers(project, program):
+    for _path, call, answer in answers(project, program):
         solved = answer.default == "nondeterministic" and answer.outcome == "solved"
-        if solved and any(_needs_switch(project, source, setting) for source in answer.sources):
+        if solved and any(needs_switch(project, source, setting) for source in answer.sources):
             found[call.name.rpartition(".")[2]] = None
     return list(found)
 
@@ -158,7 +158,8 @@ def _is_good_flag(effect: Effect, wanted: Mapping[str, Collection[str]]) -> bool
     return effect.value in wanted.get(effect.setting, ())
 
 
-def _needs_switch(project: Project, source: SourceAnswer, setting: str) -> bool:
+def needs_switch(project: Project, source: SourceAnswer, setting: str) -> bool:
+    """Whether a source varies by itself until a switch is on, and a setting does not solve it."""
     labels = {label for label, _solution in project.knowledge.switches().values()}
     named = set[str]().union(*source.alternatives)
     if not _varies_by_itself(project, source) or not named & labels:

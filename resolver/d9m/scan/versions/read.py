@@ -120,7 +120,7 @@ def _subjects(line: str) -> Iterator[str]:
     listed = re.match(r"""[\s\-"'\[(]*(?:name\s*[=:]\s*["']?)?([A-Za-z0-9][\w.\-]*)""", plain)
     if listed is not None:
         yield listed[1]
-    yield from re.findall(r"""["'\s]([A-Za-z][\w.\-]*)(?=\s*(?:\[|[<>=!~]=?|["',\s]))""", plain)
+    yield from re.findall(r"""["'\s]([A-Za-z][\w.\-]*)(?=\s*(?:\[|[<>=!~]=?|["',\s]|$))""", plain)
 
 
 def _spelled(name: str) -> str:

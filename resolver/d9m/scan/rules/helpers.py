@@ -1,0 +1,141 @@
+"""Calls of libraries that set things: what do they leave, and what do they cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.scan.finding import Because, RelatedSpot
+from d9m.scan.project import Project
+from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.seeds import seeded
+from d9m.scan.rules.settings import because_of, switches_on
+
+
+def _check_helper(project: Project) -> Iterator[Objection]:
+    switches = project.knowledge.switches()
+    seen: set[tuple[str, int]] = set()
+    for program in project.programs:
+        if not project.trains(program) or seeded(project, program):
+            continue
+        for effect in program.effects:
+            place = (effect.path, effect.place.line)
+            is_on = effect.setting in switches and effect.value not in ("False", "0", "None")
+            if effect.helper is None or effect.offered or not is_on or place in seen:
+                continue
+            seen.add(place)
+            drawn = _drawn(project, effect.setting)
+            yield Objection(
+                path=effect.path,
+                place=effect.place,
+                message=(
+                    f"{effect.by} turns the deterministic algorithms on and seeds nothing; "
+                    f"neither does {program.path}, so every run starts from other weights."
+                ),
+                way_out=f"{drawn}(seed) before the model is made",
+                because=(Because(f"helpers/{effect.helper.id}", "sets"),),
+                related=(RelatedSpot(program.path, 1, "the program"),),
+            )
+
+
+def _drawn(project: Project, switch: str) -> str:
+    """The call that seeds the library of a switch."""
+    home = project.kb.home(project.kb.setting_ids[switch])
+    for generator in project.knowledge.generators():
+        if generator.marks.package == home:
+            return generator.marks.seeds[0]
+    return "set a seed: every generator"
+
+
+HELPER_LEAVES = ScanRule(
+    code="helper-leaves",
+    family="settings",
+    severity="warning",
+    title="A helper asks for deterministic algorithms, and nobody sets a seed",
+    why="""Trainer(deterministic=True) and calls like it turn the switch on. Most of them seed
+    nothing. Weights, shuffles and dropout then differ in every run, and every op is
+    deterministic about it. Seed the program as well.""",
+    silent="""Any file of the program seeds a generator, or the call turns no switch on.""",
+    bad="""import lightning
+import torch
+
+trainer = lightning.Trainer(deterministic=True)
+trainer.fit(model)
+""",
+    good="""import lightning
+import torch
+
+lightning.seed_everything(1, workers=True)
+trainer = lightning.Trainer(deterministic=True)
+trainer.fit(model)
+""",
+    check=_check_helper,
+)
+
+
+def _check_fill(project: Project) -> Iterator[Objection]:
+    fills: dict[str | None, str] = {}
+    for marks in project.kb.code.values():
+        if marks.fills is not None:
+            fills[marks.package] = marks.fills
+    for switch in switches_on(project):
+        home = project.kb.home(project.kb.setting_ids[switch.setting])
+        setting = fills.get(home)
+        if setting is None or switch.offered or switch.guarded:
+            continue
+        if any(effect.setting == setting for made in project.effects.values() for effect in made):
+            return
+        stack = project.world(switch.path, frozenset((home,)))
+        known = project.kb.settings[setting]
+        if not project.questions.surely_holds(stack, known.condition):
+            continue
+        if _reads_unset(project, home):
+            return
+        off = (known.statement or setting).replace("{value}", "False")
+        yield Objection(
+            path=switch.path,
+            place=switch.place,
+            message=(
+                "Under this switch every new tensor is filled with a fixed value, which costs "
+                "time. No call of this project makes a tensor that is left unset."
+            ),
+            way_out=off,
+            confidence="likely",
+            because=because_of(project, setting, "what it costs"),
+        )
+        return
+
+
+def _reads_unset(project: Project, package: str) -> bool:
+    """Whether a call of the project makes memory that nobody has filled."""
+    unset: set[str] = set()
+    for source in project.kb.sources.values():
+        if source.mechanism == "uninitialised-memory":
+            unset.update(name.partition("[")[0].rpartition(".")[2] for name in source.ops)
+    for facts in project.python.values():
+        for call in facts.calls:
+            owner = project.vocabulary.package(call.name)
+            if call.name.rpartition(".")[2] in unset and owner in (package, None):
+                return True
+    return False
+
+
+FILL_COST = ScanRule(
+    code="fill-cost",
+    family="settings",
+    severity="hint",
+    title="The switch fills new memory that no op reads unset",
+    why="""From PyTorch 2.1 on torch.use_deterministic_algorithms(True) fills every new tensor with
+    a fixed value: one more write for each. It matters only where a program reads memory that it
+    has never written. From 2.2 on torch.utils.deterministic.fill_uninitialized_memory = False
+    leaves it out.""",
+    silent="""The project sets it, calls torch.empty or its like, or its release fills nothing.""",
+    bad="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
+    good="""import torch
+
+torch.use_deterministic_algorithms(True)
+torch.utils.deterministic.fill_uninitialized_memory = False
+""",
+    check=_check_fill,
+)
+
+RULES = (HELPER_LEAVES, FILL_COST)
