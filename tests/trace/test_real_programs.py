@@ -92,6 +92,14 @@ def test_a_timer_in_a_tensor_is_harmless(tmp_path: Path) -> None:
     assert found["harmless"]
 
 
+def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> None:
+    found = compared(tmp_path, "sparse_gradients")
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"]) == ("outside-value", "aten::mul")
+    assert cause["reaches"]["gradients"] == cause["reaches"]["parameters"] == 0
+    assert "aten::add_" in [heir["op"] for heir in cause["heirs"]]
+
+
 def test_one_more_op_is_told_and_is_no_finding(tmp_path: Path) -> None:
     found = compared(tmp_path, "one_more_op", ("", "more"))
     assert found["same"]
@@ -136,6 +144,15 @@ def test_a_hunt_names_the_op_and_its_fix_holds(tmp_path: Path) -> None:
     assert alone["with_advice"] == 1
     code, found = hunt(tmp_path / "fixed", "--set", "UDA", *command)
     assert (code, found["same"]) == (0, True)
+
+
+def test_a_hunt_of_inference_names_what_an_output_differs_by(tmp_path: Path) -> None:
+    command = ["--step-by", "forward", "--", torch_python(), "inference.py", "vary"]
+    code, found = hunt(tmp_path / "hunt", *command)
+    (cause,) = found["causes"]
+    assert (code, cause["kind"], cause["step"]) == (1, "outside-value", 3)
+    assert (cause["op"], cause["module"]) == ("aten::add", "Scored")
+    assert cause["reaches"]["outputs"] == 3
 
 
 def test_a_hunt_looks_at_the_one_step_that_differs(tmp_path: Path) -> None:

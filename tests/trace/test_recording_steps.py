@@ -107,6 +107,18 @@ def test_a_folder_that_goes_away_is_no_fault_of_the_program(tmp_path: Path) -> N
     assert "Traceback" not in found.stderr
 
 
+def test_each_call_of_a_model_is_a_step_of_inference(tmp_path: Path) -> None:
+    found = record(tmp_path, "--step-by forward --steps 1:2", torch_python(), "inference.py")
+    assert (found.code, found.errors) == (0, "")
+    letters = "".join(line[0] for line in found.stream() if isinstance(line, list))
+    assert letters == "Mmdmd"
+    assert [line[1:4:2] for line in found.records("d")] == [[1, "forward"], [2, "forward"]]
+    assert len({str(line) for line in found.records("m")}) == 1
+    (tmp_path / "2").mkdir()
+    ended = record(tmp_path / "2", "--step-by forward --steps 2", torch_python(), "inference.py")
+    assert (ended.code, ended.stdout) == (0, found.stdout.splitlines(keepends=True)[0])
+
+
 def test_workers_that_prepare_data_leave_no_stream(tmp_path: Path) -> None:
     found = record(tmp_path, "", torch_python(), "loaders.py")
     assert (found.code, found.errors) == (0, "")

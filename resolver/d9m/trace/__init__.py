@@ -38,7 +38,7 @@ def record(
     """
     _one_of("level", level, ("step", "module", "op"))
     _one_of("inputs", inputs, ("cached", "exact"))
-    _one_of("step_by", step_by, ("auto", "optimizer", "backward", "explicit"))
+    _one_of("step_by", step_by, ("auto", "optimizer", "backward", "forward", "explicit"))
     first, last = steps
     start = _load_recorder()
     if start.current is not None:

@@ -24,9 +24,10 @@ of `t`. `generators` are the states before the first record. `env` has the varia
 that can matter, `hashseed` is PYTHONHASHSEED.
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
-`cb7661bd8cb9409e.12`. What belongs to no storage that the trace follows is without letter and
-number: `cb7661bd8cb9409e`. "-" stands for what has no content: new memory that nobody has written
-(`-.12`), a tensor on the meta device. The letters of an input:
+`cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage
+that the trace follows is without letter and number: `cb7661bd8cb9409e`. "-" stands for what has no
+content: new memory that nobody has written (`-.12`), a tensor on the meta device. The letters of an
+input:
 
     .   written or seen by the trace        n   never seen before: it came from outside
     u   memory that nobody has written      x   changed since it was last seen, by no recorded op
@@ -51,7 +52,8 @@ at 0 in each stream and are not used again.
     ["v", SITE, TEXT]              the value that was read from a tensor (`.item()`), as text, after
                                    the `o` of the op that read it
     ["M", MODULE, NAME]            a module's number, before the first record that names it
-    ["m", MODULE, [DIGEST]]        a module returned these
+    ["m", MODULE, [DIGEST]]        a module returned these (level module; of the outermost one also
+                                   where forward passes end steps)
     ["h", MODULE, [DIGEST]]        gradients that came back to it
     ["c", NAME, [DIGEST]]          into a compiled graph
     ["e", NAME, [DIGEST]]          out of it: what it returned, then what it changed
@@ -70,8 +72,8 @@ at 0 in each stream and are not used again.
                                    of digests without letters, so it is the same at every level
     ["d", STEP, {GENERATOR: DIGEST}, RULE]
                                    step STEP ended: states of the generators (torch, cuda:0, python,
-                                   numpy); RULE is what ended it: optimizer, backward, explicit, or
-                                   end (the program ended)
+                                   numpy); RULE is what ended it: optimizer, backward, forward,
+                                   explicit, or end (the program ended)
     ["t", DETERMINISTIC, THREADS]  these settings have changed
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
                                    compiled, mode, size, fault

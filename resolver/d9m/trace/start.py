@@ -26,7 +26,7 @@ INJECT = Path(__file__).with_name("inject")
 
 LEVELS = ("step", "module", "op")
 INPUTS = ("cached", "exact")
-STEP_RULES = ("auto", "optimizer", "backward", "explicit")
+STEP_RULES = ("auto", "optimizer", "backward", "forward", "explicit")
 
 GRACE = 10.0
 """Seconds that a program has to end after it was asked to."""

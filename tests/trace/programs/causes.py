@@ -119,4 +119,11 @@ def one_more_op(net):
     train(net, loss)
 
 
+def sparse_gradients(net):
+    words = torch.nn.Embedding(16, 8, sparse=True)
+    scale = torch.tensor(secrets.randbelow(1 << 20) / 7)
+    ids = torch.tensor([1, 5, 5, 2])
+    train(words, lambda step: (words(ids) * scale).square().mean())
+
+
 globals()[name](Net())

@@ -244,6 +244,11 @@ def notes(found: Findings) -> list[str]:
         said.append(f"The two runs do not do the same: {sentences.part(fork)}{more}.")
     if found.learned and not sentences.optimizer_seen(found):
         said.append("No torch optimizer stepped, so no parameters were compared.")
+    if not found.learned:
+        said.append(
+            "No optimizer stepped and backward was never called, so nothing that is learned was "
+            "compared. For inference, --step-by forward compares what the model returns."
+        )
     seen = dict.fromkeys(_UNSEEN.get(unseen.what, unseen.what) for unseen in found.unseen)
     if seen:
         said.append(f"Not seen: {'; '.join(seen)}.")

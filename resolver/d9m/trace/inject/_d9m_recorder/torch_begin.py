@@ -43,7 +43,8 @@ class Torch:
             "torch.utils.data.dataloader",
             lambda module: torch_batches.begin(module, self.session, self.steps),
         )
-        if self.session.settings.level == "module":
+        settings = self.session.settings
+        if settings.level == "module" or settings.step_by == "forward":
             torch_modules.begin(self.torch, self.session, self.steps)
         if self.session.settings.level != "step":
             wrote = self.tensors.digest if self._traced is None else self._traced.memories.wrote

@@ -15,6 +15,9 @@ MOST_VIEWS = 256
 MOST_SPANS = 64
 """Written parts of one storage that are told from each other."""
 
+PARTS = "parts"
+"""Stands for the view, where a storage holds one part of a tensor's."""
+
 GROWTH = 50_000
 """Storages that may come until those that are gone are looked for."""
 
@@ -57,7 +60,7 @@ class Memories:
         """Of a tensor as it is: an input, or a state."""
         plain = self._plain(tensor)
         if plain is None:
-            return self._tensors.digest(tensor)
+            return self._read_parts(tensor)
         memory, new = self._find(plain)
         view = _view(plain)
         version = 0 if plain.is_inference() else plain._version
@@ -79,7 +82,7 @@ class Memories:
         """Of a tensor that an op has just written."""
         plain = self._plain(tensor)
         if plain is None:
-            return self._tensors.digest(tensor)
+            return self._read_parts(tensor, wrote=True)
         memory, _new = self._find(plain)
         view = _view(plain)
         memory.epoch += 1
@@ -114,6 +117,23 @@ class Memories:
         memory.seen.clear()
         memory.state = "r"
         return memory.number
+
+    def _read_parts(self, tensor, wrote: bool = False) -> str:
+        """Of a tensor that several others hold: a sparse one goes by the storage of its values."""
+        parts = self._tensors.parts(tensor)
+        digest = self._tensors.digest(tensor)
+        if len(parts) < 2 or parts[-1].is_meta:
+            return digest
+        memory, new = self._find(parts[-1])
+        if wrote:
+            memory.epoch += 1
+            memory.seen.clear()
+        letter = "n" if new and not wrote else memory.state
+        known = memory.seen.get(PARTS)
+        if known is not None and known[3] != digest:
+            letter = "x"
+        self._keep(memory, PARTS, 0, f"{digest}{memory.state}{memory.number}", digest)
+        return f"{digest}{letter}{memory.number}"
 
     # Between steps.
 

@@ -1,5 +1,7 @@
 # pyright: basic
-"""The level of modules: what each module returned, and the gradients that came back to it."""
+"""The level of modules: what each module returned, and the gradients that came back to it. Where a
+forward pass ends a step, what the outermost module returned is recorded at every level.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,8 @@ import weakref
 
 def begin(torch, session, steps) -> None:
     """Wrap the call of every module. Compiled code folds the wrapper away."""
+    every = session.settings.level == "module"
+    ends = session.settings.step_by == "forward"
     module_class = torch.nn.Module
     original = module_class.__call__
     names = _Names(session)
@@ -17,21 +21,24 @@ def begin(torch, session, steps) -> None:
 
     @functools.wraps(original)
     def call(self, *arguments, **named):
-        if compiling() or not session.on:
+        if compiling() or not (session.on or ends):
             return original(self, *arguments, **named)
         names.inside.append(self)
         try:
             found = original(self, *arguments, **named)
         finally:
             names.inside.pop()
-        session.guarded("a module", write, self, found)
+        if session.on and (every or not names.inside):
+            session.guarded("a module", write, self, found)
+        if not names.inside:
+            session.end_step("forward")
         return found
 
     def write(module, found) -> None:
         number = names.number(module)
         outputs = _tensors(found, tensor)
         session.record("m", number, [steps.text(output) for output in outputs])
-        for output in outputs:
+        for output in outputs if every else ():
             if output.requires_grad and not output.is_leaf and torch.is_grad_enabled():
                 output.register_hook(functools.partial(came_back, number))
 
