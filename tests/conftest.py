@@ -46,7 +46,7 @@ SLOW = {
     "trace/test_recording_by_hand.py": RECORDS,
     "trace/test_recording_ranks.py": RECORDS,
     "check/test_worker.py": PROBES,
-    "check/test_trust.py::test_a_run_that_misses_a_fact_gives_no_verdict": PROBES,
+    "check/test_trust.py::test_the_self_test_says_what_is_missed": PROBES,
     "emitted/test_installs.py": "asks pip what each line would install",
     "packaging/test_installations.py": "makes an environment for each way to install",
     "packaging/test_site.py": BUILDS,
