@@ -6,6 +6,7 @@ called by the one that fits the arguments.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -173,6 +174,7 @@ _FITTING = {
 """Word of a parameter -> kinds of arguments."""
 
 
+@functools.cache
 def _parameters(text: str) -> tuple[_Parameter, ...]:
     found: list[_Parameter] = []
     named = False

@@ -48,7 +48,7 @@ def call_facts(
     if not stated:
         found = _of_keywords(kb.meta.facts, written)
     else:
-        found = _agreed([_read(kb.meta.facts, signature, written) for signature in stated])
+        found = _agreed([_reading(kb, signature, written) for signature in stated])
     silent = entry.defaults.keys() - found.given.keys() - found.unread
     own = {name: entry.defaults[name] for name in silent}
     return msgspec.structs.replace(found, defaults={**found.defaults, **own})
@@ -102,6 +102,13 @@ def _without_object(signature: Signature) -> Signature:
 
 def _spaces(kb: KnowledgeBase, entry: OpEntry, is_method: bool) -> tuple[str, ...]:
     return kb.meta.methods[entry.package] if is_method else ()
+
+
+def _reading(kb: KnowledgeBase, signature: Signature, call: Arguments) -> CallFacts:
+    """What one release reads of a call; what a name says alone is asked again and again."""
+    if call.positional or call.keywords:
+        return _read(kb.meta.facts, signature, call)
+    return kb.once(("name alone", signature), lambda: _read(kb.meta.facts, signature, call))
 
 
 def _read(facts: Mapping[str, Fact], signature: Signature, call: Arguments) -> CallFacts:
