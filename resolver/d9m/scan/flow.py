@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from d9m.scan.expressions import dotted
+from d9m.scan.expressions import children, dotted
 from d9m.scan.facts import Order
 from d9m.scan.names import Names
 from d9m.scan.shapes import (
@@ -68,9 +68,12 @@ class Flow:
         return found
 
     def _connect(self) -> None:
-        for node in ast.walk(self._tree):
-            for child in ast.iter_child_nodes(node):
+        todo: list[ast.AST] = [self._tree]
+        while todo:
+            node = todo.pop()
+            for child in children(node):
                 self._parents[child] = node
+                todo.append(child)
 
     def _order(self, kind: OrderKind, node: ast.expr, name: str, use: Consumer) -> Order:
         return Order(

@@ -84,8 +84,12 @@ def decode_text(data: bytes) -> str:
 def _python(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
     text = decode(data)
     stated = read_versions(path, "python", text)
-    facts = reading.read(vocabulary, path, data)
-    return FileRead(facts, stated, () if facts.unreadable else find_ignores("python", text))
+    try:
+        facts = reading.read_text(vocabulary, path, text)
+    except UnreadableError as fault:
+        facts = _unreadable(path, "python", fault.why)
+        return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line), stated)
+    return FileRead(facts, stated, find_ignores("python", text))
 
 
 def _notebook(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:

@@ -22,14 +22,6 @@ from d9m.scan.vocabulary import Vocabulary
 _VERSION = re.compile("version", re.IGNORECASE)
 
 
-def read(vocabulary: Vocabulary, path: str, data: bytes) -> FileFacts:
-    """The facts of a Python file; what cannot be read says why."""
-    try:
-        return read_text(vocabulary, path, source.decode(data))
-    except UnreadableError as fault:
-        return FileFacts(path=path, kind="python", unreadable=fault.why, unreadable_line=fault.line)
-
-
 def read_text(
     vocabulary: Vocabulary,
     path: str,
@@ -73,39 +65,15 @@ class Reader:
         self.is_entry = False
         self._vocabulary = vocabulary
         self._branches = 0
-        self._visitors: dict[type[ast.AST], Callable[[Any], None]] = {
-            ast.FunctionDef: self._function,
-            ast.AsyncFunctionDef: self._function,
-            ast.ClassDef: self._class,
-            ast.If: self._if,
-            ast.Match: self._match,
-            ast.Try: self._try,
-            ast.With: self._with,
-            ast.AsyncWith: self._with,
-            ast.ListComp: self._comprehension,
-            ast.SetComp: self._comprehension,
-            ast.GeneratorExp: self._comprehension,
-            ast.DictComp: self._comprehension,
-            ast.Lambda: self._lambda,
-            ast.Expr: self._expression,
-            ast.Assign: self._assign,
-            ast.AnnAssign: self._assign,
-            ast.IfExp: self._branching,
-            ast.BoolOp: self._either,
-            ast.Call: self._call,
-            ast.Set: self._set,
-            ast.BinOp: self._operation,
-            **dict.fromkeys((ast.Constant, ast.Name, ast.Import, ast.ImportFrom), _nothing),
-        }
 
     def read(self, body: Sequence[ast.stmt]) -> None:
         for statement in body:
             self.visit(statement)
 
     def visit(self, node: ast.AST) -> None:
-        visitor = self._visitors.get(type(node))
+        visitor = _VISITORS.get(type(node))
         if visitor is not None:
-            visitor(node)
+            visitor(self, node)
             return
         for field in node._fields:
             value = getattr(node, field, None)
@@ -116,7 +84,7 @@ class Reader:
                     if isinstance(part, ast.AST):
                         self.visit(part)
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def on_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         for decorator in node.decorator_list:
             self.visit(decorator)
         for default in (*node.args.defaults, *node.args.kw_defaults):
@@ -131,7 +99,7 @@ class Reader:
             self.here.without_gradients = without
             self.read(node.body)
 
-    def _class(self, node: ast.ClassDef) -> None:
+    def on_class(self, node: ast.ClassDef) -> None:
         for part in (*node.decorator_list, *node.bases, *node.keywords):
             self.visit(part)
         bases = tuple(name for base in node.bases if (name := self.here.resolve(base)))
@@ -142,7 +110,7 @@ class Reader:
         self.read(node.body)
         self.here.scope = outer
 
-    def _if(self, node: ast.If) -> None:
+    def on_if(self, node: ast.If) -> None:
         if self.here.scope == 0 and is_main(node.test):
             self.is_entry = True
             self._branch(node.body, None)
@@ -170,7 +138,7 @@ class Reader:
         self.read(body)
         self.here.arms = outer
 
-    def _match(self, node: ast.Match) -> None:
+    def on_match(self, node: ast.Match) -> None:
         self.visit(node.subject)
         self._branches += 1
         number = self._branches
@@ -179,7 +147,7 @@ class Reader:
                 self.visit(case.guard)
             self._branch(case.body, (number, place))
 
-    def _try(self, node: ast.Try) -> None:
+    def on_try(self, node: ast.Try) -> None:
         guarded = self.here.guarded
         self.here.guarded = guarded or bool(node.handlers)
         self.read(node.body)
@@ -189,7 +157,7 @@ class Reader:
         self.read(node.orelse)
         self.read(node.finalbody)
 
-    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+    def on_with(self, node: ast.With | ast.AsyncWith) -> None:
         without = self.here.without_gradients
         for item in node.items:
             self.visit(item.context_expr)
@@ -200,7 +168,7 @@ class Reader:
         self.read(node.body)
         self.here.without_gradients = outer
 
-    def _comprehension(
+    def on_comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
     ) -> None:
         if isinstance(node, ast.SetComp):
@@ -224,7 +192,7 @@ class Reader:
             self.visit(node.elt)
         self.here.shadows.pop()
 
-    def _lambda(self, node: ast.Lambda) -> None:
+    def on_lambda(self, node: ast.Lambda) -> None:
         arguments = node.args
         for default in (*arguments.defaults, *arguments.kw_defaults):
             if default is not None:
@@ -237,11 +205,11 @@ class Reader:
 
     # --- statements and expressions ----------------------------------------------------
 
-    def _expression(self, node: ast.Expr) -> None:
+    def on_expression(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):
             self.visit(node.value)
 
-    def _assign(self, node: ast.Assign | ast.AnnAssign) -> None:
+    def on_assign(self, node: ast.Assign | ast.AnnAssign) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         value = node.value
         for target in targets:
@@ -264,7 +232,7 @@ class Reader:
             for part in value.values:
                 self._name_values(part, text)
 
-    def _branching(self, node: ast.IfExp) -> None:
+    def on_branching(self, node: ast.IfExp) -> None:
         self.visit(node.test)
         self._branches += 1
         number = self._branches
@@ -276,24 +244,24 @@ class Reader:
             self.visit(part)
         self.here.fallback, self.here.arms = fallback, arms
 
-    def _either(self, node: ast.BoolOp) -> None:
+    def on_either(self, node: ast.BoolOp) -> None:
         fallback = self.here.fallback
         for place, part in enumerate(node.values):
             self.here.fallback = fallback or (place > 0 and isinstance(node.op, ast.Or))
             self.visit(part)
         self.here.fallback = fallback
 
-    def _set(self, node: ast.Set) -> None:
+    def on_set(self, node: ast.Set) -> None:
         self.orders.shown(node)
         for part in node.elts:
             self.visit(part)
 
-    def _operation(self, node: ast.BinOp) -> None:
+    def on_operation(self, node: ast.BinOp) -> None:
         self.orders.operation(node)
         self.visit(node.left)
         self.visit(node.right)
 
-    def _call(self, node: ast.Call) -> None:
+    def on_call(self, node: ast.Call) -> None:
         name = self.here.resolve(node.func)
         if isinstance(node.func, ast.Attribute):
             if not isinstance(node.func.value, ast.Name | ast.Attribute):
@@ -309,8 +277,37 @@ class Reader:
             self.visit(keyword.value)
 
 
-def _nothing(_node: ast.AST) -> None:
+def _nothing(_reader: Reader, _node: ast.AST) -> None:
     """Names, constants and imports hold nothing to record."""
+
+
+_VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
+    ast.FunctionDef: Reader.on_function,
+    ast.AsyncFunctionDef: Reader.on_function,
+    ast.ClassDef: Reader.on_class,
+    ast.If: Reader.on_if,
+    ast.Match: Reader.on_match,
+    ast.Try: Reader.on_try,
+    ast.With: Reader.on_with,
+    ast.AsyncWith: Reader.on_with,
+    ast.ListComp: Reader.on_comprehension,
+    ast.SetComp: Reader.on_comprehension,
+    ast.GeneratorExp: Reader.on_comprehension,
+    ast.DictComp: Reader.on_comprehension,
+    ast.Lambda: Reader.on_lambda,
+    ast.Expr: Reader.on_expression,
+    ast.Assign: Reader.on_assign,
+    ast.AnnAssign: Reader.on_assign,
+    ast.IfExp: Reader.on_branching,
+    ast.BoolOp: Reader.on_either,
+    ast.Call: Reader.on_call,
+    ast.Set: Reader.on_set,
+    ast.BinOp: Reader.on_operation,
+    **dict.fromkeys((ast.Constant, ast.Name, ast.Import, ast.ImportFrom), _nothing),
+}
+"""One table for all readers: a table in each of them would hold its reader, and its tree, until
+the collector comes.
+"""
 
 
 def _callee(node: ast.expr) -> ast.expr:

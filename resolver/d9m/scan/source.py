@@ -30,7 +30,8 @@ def decode(data: bytes) -> str:
         text = data.decode(encoding)
     except (SyntaxError, UnicodeDecodeError, LookupError):
         raise UnreadableError("it is not in UTF-8, nor in the encoding that it names") from None
-    return _LINE_END.sub("\n", text.removeprefix("\ufeff"))
+    text = text.removeprefix("\ufeff")
+    return _LINE_END.sub("\n", text) if "\r" in text else text
 
 
 def parse(text: str) -> ast.Module:

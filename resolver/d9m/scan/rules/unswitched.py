@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from d9m.scan.finding import Because, RelatedSpot
 from d9m.scan.project import Project
-from d9m.scan.rules.ops import answers, question, shown
+from d9m.scan.rules.ops import answers, shown
 from d9m.scan.rules.programs import needs_switch
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.seeds import seeded
@@ -75,7 +75,7 @@ def _check_unknown(project: Project) -> Iterator[Objection]:
             if said is None or said.how not in ("given", "pinned"):
                 continue
             stack = project.questions.world(project.around(path), (package,))
-            answer = project.questions.op(stack, question(call))
+            answer = project.questions.op(stack, call.name)
             if answer is None or answer.outcome != "unknown" or not answer.note:
                 continue
             yield Objection(
