@@ -167,12 +167,8 @@ class Opinion:
 
     def _verdict(self, reading: Way, world: World, place: AskedPlace) -> OwnVerdict:
         source, home = self.book.sources[reading.source], self.book.home(reading.source)
-        wanted = reading.item.ways - {"backward" if place.facts.get("training") == "false" else ""}
-        called = any(
-            each.ways & wanted and self._holds(each.arguments, world) for each in reading.patterns
-        )
         if not (
-            called
+            self._is_called(reading, world, place)
             and self._holds(reading.item.when, world)
             and self._holds(source.get("when", {}), world)
         ):
@@ -194,15 +190,23 @@ class Opinion:
             else told
         )
 
+    def _is_called(self, reading: Way, world: World, place: AskedPlace) -> bool:
+        """Whether the source is about such a call, in a direction that is computed."""
+        wanted = reading.item.ways - {"backward" if place.facts.get("training") == "false" else ""}
+        for pattern in reading.patterns:
+            if pattern.ways & wanted and self._holds(pattern.arguments, world):
+                return True
+        return False
+
     def _step(self, source: Record, track: str, world: World) -> Record | None:
         """The last step that has begun."""
         release = world[track]
-        begun = [
-            each
-            for each in source["timeline"][track]
-            if release is not None and self.book.at(track, each["from"]) <= release
-        ]
-        return begun[-1] if begun else None
+        found = None
+        if release is not None:
+            for step in source["timeline"][track]:
+                if self.book.at(track, step["from"]) <= release:
+                    found = step
+        return found
 
     @functools.cache  # noqa: B019
     def _unseen(self, track: str, seen: str | None, release: int) -> bool:
@@ -235,10 +239,13 @@ class Opinion:
     # --- conditions ------------------------------------------------------------
 
     def _holds(self, when: Any, world: World) -> bool:
-        return any(
-            all(self.book.allows(name, allowed, world[name]) for name, allowed in clause.items())
-            for clause in _clauses(when)
-        )
+        for clause in _clauses(when):
+            for name, allowed in clause.items():
+                if not self.book.allows(name, allowed, world[name]):
+                    break
+            else:
+                return True
+        return False
 
     def _domain(
         self,

@@ -310,15 +310,17 @@ class Book:
         """Whether a variable may have a value: a release by its index, None for an absent
         package.
         """
-        if not isinstance(allowed, dict):
-            told = "absent" if value is None else str(value)
-            return told in ([allowed] if isinstance(allowed, str) else allowed)
-        place = int if name in self.facts else functools.partial(self.at, name)
+        if isinstance(allowed, str):
+            return allowed == ("absent" if value is None else str(value))
+        if isinstance(allowed, list):
+            return ("absent" if value is None else str(value)) in allowed
+        if value is None:
+            return False
         low, high = allowed.get("from"), allowed.get("until")
-        return (
-            value is not None
-            and (low is None or place(low) <= value)
-            and (high is None or value < place(high))
+        if name in self.facts:
+            return (low is None or int(low) <= value) and (high is None or value < int(high))
+        return (low is None or self.at(name, low) <= value) and (
+            high is None or value < self.at(name, high)
         )
 
 
