@@ -184,6 +184,9 @@ def _index(kb: KnowledgeBase, listings: Iterable[shapes.Listing]) -> shapes.Inde
         everything=f"{SITE}{API}all.json",
         schema=f"{SITE}{API}schema.json",
         openapi=f"{SITE}{API}openapi.json",
-        feeds={name: f"{SITE}feeds/{name}.xml" for name in ("all", *sorted(kb.meta.prefixes))},
+        feeds={
+            name: f"{SITE}feeds/{name}.xml"
+            for name in ("all", "corrections", *sorted(kb.meta.prefixes))
+        },
         badges=f"{SITE}{API}badges/sources/",
     )

@@ -1,5 +1,5 @@
-"""Atom feeds: what each line of releases changed for determinism, newest first; all, and one a
-framework.
+"""Atom feeds, newest first: what each line of releases changed for determinism, of all frameworks
+and of each; and what d9m itself had wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import msgspec
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import OpAnswer
 from exports.addresses import SITE, directory
-from pages import grid, releases
+from pages import corrections, grid, releases
+from pages.places import places
 from pages.releases import Change
 
 MOST = 60
@@ -37,6 +38,7 @@ def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
     for package, entries in by_package.items():
         title = f"Determinism in {kb.packages[package].title}: changes by release"
         yield f"feeds/{package}.xml", _feed(kb, package, title, entries)
+    yield "feeds/corrections.xml", _feed(kb, "corrections", "d9m: corrections", _corrected(kb))
 
 
 def _entries(kb: KnowledgeBase, package: str) -> Iterator[_Entry]:
@@ -49,6 +51,16 @@ def _entries(kb: KnowledgeBase, package: str) -> Iterator[_Entry]:
             yield _Entry(
                 _day(date), directory(releases.path(package, line.name)), title, _told(found)
             )
+
+
+def _corrected(kb: KnowledgeBase) -> list[_Entry]:
+    found: list[_Entry] = []
+    for id_, correction in corrections.newest_first(kb):
+        place = places(kb)["corrections", id_]
+        text = f"Was: {correction.was} Is: {correction.now}"
+        path = f"{directory(place.page)}#{place.anchor}"
+        found.append(_Entry(_day(correction.date), path, correction.title, text))
+    return found
 
 
 def _day(date: str) -> str:

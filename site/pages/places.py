@@ -114,8 +114,12 @@ class Here:
 
     def records(self, paths: Iterable[str]) -> Markdown:
         """Records by their paths under kb/: ``sources/tensorflow/bias-add``."""
-        parts = (path.partition("/") for path in paths)
-        return listed(self.link(table, id_, id_) for table, _slash, id_ in parts)
+        links: list[Markdown] = []
+        for path in paths:
+            table, _slash, id_ = path.partition("/")
+            record = getattr(self._kb, table).get(id_)
+            links.append(self.link(table, id_, record.title if record else id_))
+        return listed(links)
 
 
 def served(page: str) -> str:

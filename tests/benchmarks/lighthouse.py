@@ -49,6 +49,7 @@ KINDS = {
     "runs": "runs/",
     "documents": "documents/",
     "myths": "myths/",
+    "corrections": "corrections/",
     "reference": "reference/records/",
     "rule": "lint/",
     "rule of the scan": "scan/unused-ignore/",

@@ -33,6 +33,7 @@ KINDS = (
     "status/",
     "pull-requests/",
     "myths/",
+    "corrections/",
     "documents/",
     "facts/",
     "lint/",

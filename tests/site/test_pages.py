@@ -52,7 +52,10 @@ def test_every_record_has_one_page_under_its_own_id(kind: str) -> None:
     assert found == {path.relative_to(KB / kind).as_posix().rpartition(".")[0] for path in files}
 
 
-@pytest.mark.parametrize(("kind", "page"), [("documents", "documents.md"), ("myths", "myths.md")])
+@pytest.mark.parametrize(
+    ("kind", "page"),
+    [("documents", "documents.md"), ("myths", "myths.md"), ("corrections", "corrections.md")],
+)
 def test_every_listed_record_has_one_anchor(kind: str, page: str) -> None:
     anchors = re.findall(r'(?:<a id="|\{: #)([a-z0-9-]+)', real_pages()[page])
     ids = [
@@ -69,6 +72,7 @@ def test_there_is_no_page_without_a_record_a_rule_or_a_list() -> None:
         "index.md",
         "documents.md",
         "myths.md",
+        "corrections.md",
         "code.md",
         "facts.md",
         "lint/index.md",

@@ -37,6 +37,7 @@ ERRORS = RecordKind("errors", records.ErrorRecord, "error", "errors")
 PULL_REQUESTS = RecordKind("pull_requests", records.PullRequest, "pull request", "pull_requests")
 ISSUES = RecordKind("issues", records.Issue, "issue", "issues")
 MYTHS = RecordKind("myths", records.Myth, "myth", "myths", brief=True)
+CORRECTIONS = RecordKind("corrections", records.Correction, "correction", "corrections", brief=True)
 DOCUMENTS = RecordKind("documents", records.Document, "document", "documents", brief=True)
 CODE = RecordKind("code", records.CodeMarks, "mark in code", "code", brief=True)
 
@@ -52,6 +53,7 @@ KINDS: tuple[RecordKind[Any], ...] = (
     PULL_REQUESTS,
     ISSUES,
     MYTHS,
+    CORRECTIONS,
     DOCUMENTS,
     CODE,
 )

@@ -218,6 +218,7 @@ class KnowledgeBase:
         self.pull_requests = self._records(kinds.PULL_REQUESTS)
         self.issues = self._records(kinds.ISSUES)
         self.myths = self._records(kinds.MYTHS)
+        self.corrections = self._records(kinds.CORRECTIONS)
         self.documents = self._records(kinds.DOCUMENTS)
         self.code = self._records(kinds.CODE)
         self.runs = self._records(kinds.RUNS)

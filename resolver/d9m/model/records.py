@@ -619,6 +619,20 @@ class Myth(Record, frozen=True, kw_only=True):
     evidence: list[Evidence]
 
 
+class Correction(Record, frozen=True, kw_only=True):
+    """An answer of an earlier edition that was wrong, for those who relied on it."""
+
+    title: str
+    date: str
+    """Of the first edition that is right."""
+    was: str
+    """What d9m said."""
+    now: str
+    """What is true, and what to do about it."""
+    records: list[str]
+    """Sources, solutions and ingredients that say it now, with their evidence."""
+
+
 class Document(Record, frozen=True, kw_only=True):
     """A page, talk, README or scan that evidence cites."""
 

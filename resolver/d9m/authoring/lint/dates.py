@@ -19,6 +19,7 @@ _DATED = (
     (records.Evidence, "date"),
     (records.Document, "date"),
     (records.Document, "read"),
+    (records.Correction, "date"),
     (records.Release, "date"),
     (records.PullRequest, "opened"),
     (records.PullRequest, "merged"),

@@ -220,7 +220,7 @@ def _citations(index: RecordIndex) -> Iterator[Link]:
                 here = (*path, "references", place)
                 yield Link(at, here, "pull request or issue", "pull_requests", reference, numbers)
     names = {f"{kind}/{id_}" for kind in CITING for id_ in index.kinds[kind]}
-    for kind in CITED:
+    for kind in (*CITED, "corrections"):
         for at in index.kinds[kind].values():
             for place, name in enumerate(at.record.records):
                 folder = name.partition("/")[0]
