@@ -173,6 +173,7 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
     for stream in reversed(streams):
         if stream.ended in ("killed", "size"):
             ended = stream.ended
+    about = folder.about(path)
     return RecordedRun(
         path=str(path),
         processes=[name(stream) for stream in streams],
@@ -181,7 +182,8 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
         inputs=header.inputs,
         digest=header.digest,
         ended=ended,
-        command=list(folder.about(path).command),
+        command=list(about.command),
+        exit_code=about.exit_code,
     )
 
 

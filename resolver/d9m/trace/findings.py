@@ -135,6 +135,8 @@ class RecordedRun(msgspec.Struct, frozen=True):
     digest: str
     ended: str
     command: list[str] = []
+    exit_code: int | None = None
+    """As a shell reports it; null: it still runs, or recorded a part of itself."""
 
 
 class SettingDifference(msgspec.Struct, frozen=True):

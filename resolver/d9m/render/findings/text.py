@@ -17,6 +17,9 @@ from d9m.trace.findings import Cause, CauseAdvice, Findings
 MOST = 5
 """Causes that are shown without `--all`."""
 
+SIGNALLED = 128
+"""What a shell adds to the number of the signal that ended a program."""
+
 MOST_SHAPES = 8
 """Inputs of an op whose shapes are shown."""
 
@@ -232,7 +235,7 @@ def notes(found: Findings) -> list[str]:
     said = list(found.notes)
     for run, name in zip(found.runs, "AB"):
         if run.ended == "killed":
-            said.append(f"Run {name} was killed, or still runs: it was compared up to there.")
+            said.append(f"Run {name} {_cut_off(run.exit_code)}: it was compared up to there.")
         elif run.ended == "size":
             said.append(f"Run {name} stopped recording at its size limit.")
     if found.settings and not any(cause.kind == "settings" for cause in found.causes):
@@ -253,6 +256,15 @@ def notes(found: Findings) -> list[str]:
     if seen:
         said.append(f"Not seen: {'; '.join(seen)}.")
     return said
+
+
+def _cut_off(code: int | None) -> str:
+    """How a run ended of which a process wrote no end."""
+    if code is None:
+        return "was killed, or still runs"
+    if code > SIGNALLED:
+        return f"was killed by signal {code - SIGNALLED}"
+    return f"ended with {code}, but a process of it wrote no end (os._exit, exec, SIGKILL)"
 
 
 def _next(page: Page, view: FindingsView) -> None:

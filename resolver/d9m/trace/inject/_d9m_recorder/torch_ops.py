@@ -40,7 +40,9 @@ class Ops:
         self._tensor = torch.Tensor
         self._strided = torch.strided
         self._zoom = Zoom(torch, session) if session.settings.zoom else None
-        self._capturing = getattr(torch.cuda, "is_current_stream_capturing", None)
+        self._capturing = None
+        if torch.version.cuda or getattr(torch.version, "hip", None):
+            self._capturing = getattr(torch.cuda, "is_current_stream_capturing", None)
 
     # What the mode calls.
 
@@ -170,11 +172,9 @@ class Ops:
         site, arguments, inputs, generator, written, _group = about
         memories = self._memories
         new = memories.blank if plan.makes and not self._fills() else memories.made
-        outputs = [
-            new(tensor)
-            for tensor in _tensors(found, self._tensor)
-            if not any(tensor is one for one in written)
-        ]
+        known = {id(tensor) for tensor in written}
+        returned = _tensors(found, self._tensor)
+        outputs = [new(tensor) for tensor in returned if id(tensor) not in known]
         outputs += [memories.wrote(tensor) for tensor in written]
         self.session.add(
             f'["o",{site},{quoted(self._cut(arguments))},{_listed(inputs)},{_listed(outputs)}'

@@ -27,6 +27,7 @@ class Places:
         calls = module._call_impl, getattr(module, "_wrapped_call_impl", module._call_impl)
         self._calls = {function.__code__ for function in calls}
         self._codes: dict = {}
+        """By the identity of a code object: to hash one takes as long as all the rest."""
         self._names: dict = {}
         self._folder = os.getcwd() + os.sep
         self._forward: dict = {}
@@ -87,7 +88,7 @@ class Places:
         """The innermost module that is being called, and the innermost line of user code."""
         module = source = None
         while frame is not None and (module is None or source is None):
-            kind, shown = self._kind(frame.f_code)
+            kind, shown, _code = self._kind(frame.f_code)
             if shown is not None:
                 if source is None:
                     source = (*shown, frame.f_lineno)
@@ -97,9 +98,10 @@ class Places:
         return module or "", source
 
     def _kind(self, code):
-        found = self._codes.get(code)
+        found = self._codes.get(id(code))
         if found is None:
-            found = self._codes[code] = self._classified(code)
+            kind, shown = self._classified(code)
+            found = self._codes[id(code)] = kind, shown, code
         return found
 
     def _classified(self, code):

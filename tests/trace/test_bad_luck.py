@@ -1,0 +1,85 @@
+"""Programs that end badly or oddly, and disks that are full: a clear sentence, the right code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded import PROGRAMS, Recorded, record, torch_python
+
+from process import d9m
+
+
+def steps(stream: list[Any]) -> list[int]:
+    return [line[1] for line in stream if isinstance(line, list) and line[0] == "d"]
+
+
+def diff(one: Recorded, other: Recorded) -> tuple[int, str]:
+    done = d9m("diff", str(one.run), str(other.run))
+    assert done.stderr == ""
+    return done.returncode, " ".join(done.stdout.split())
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return record(tmp_path_factory.mktemp("whole"), "", torch_python(), "bad_luck.py")
+
+
+def test_a_program_that_leaves_without_cleaning_up(whole: Recorded, tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "leaves")
+    assert (found.code, steps(found.stream())) == (0, [0, 1])
+    code, out = diff(whole, found)
+    assert code == 3
+    assert "Run B ended with 0, but a process of it wrote no end" in out
+
+
+def test_a_program_that_another_one_replaces(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "replaces")
+    assert found.code == 0
+    before, after = found.streams()
+    assert (steps(before), steps(after)) == ([0, 1], [0, 1, 2, 3])
+    assert after[-1] == {"ended": "exit", "steps": 4}
+
+
+def test_a_fork_that_trains_has_a_stream_of_its_own(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "forks")
+    assert (found.code, found.errors) == (0, "")
+    parent, child = found.streams()
+    assert steps(parent) == [0, 1, 2, 3, 4]
+    assert [line[2] for line in child if isinstance(line, list) and line[0] == "p"]
+    assert child[-1]["ended"] == "exit"
+
+
+def test_a_program_that_changes_its_folder(whole: Recorded, tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "moves")
+    assert (found.code, steps(found.stream())) == (0, [0, 1, 2, 3])
+    assert diff(whole, found)[0] == 0
+
+
+def test_a_program_that_fails_keeps_its_code(whole: Recorded, tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "fails")
+    assert (found.code, steps(found.stream())) == (9, [0, 1, 2, 3])
+    assert diff(whole, found)[0] == 0
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_program(
+    whole: Recorded, tmp_path: Path
+) -> None:
+    limited = f"ulimit -f 2; exec '{torch_python()}' '{PROGRAMS / 'bad_luck.py'}'"
+    found = record(tmp_path, "--level op", "sh", "-c", limited)
+    assert (found.code, found.stdout) == (0, whole.stdout)
+    assert "the stream: OSError" in found.errors
+    shown = d9m("trace", "--show", str(found.run))
+    assert shown.returncode == 0
+    assert "File too large" in shown.stdout
+
+
+def test_a_stream_that_was_cut_is_compared_up_to_there(whole: Recorded, tmp_path: Path) -> None:
+    other = record(tmp_path, "", torch_python(), "bad_luck.py")
+    (file,) = other.run.glob("*.d9m")
+    content = file.read_bytes()
+    file.write_bytes(content[: content.index(b'["d",2') + 9])
+    code, out = diff(whole, other)
+    assert code == 3
+    assert "What could be compared is equal, but that is not all of both runs" in out
