@@ -89,9 +89,15 @@ class Opinion:
         return found
 
     def _answer(self, reading: Way, place: AskedPlace, usual: Mapping[str, str]) -> OwnAnswer:
-        """Ops that meet a source alike, and leave out alike, have one answer in a place."""
-        assumed = tuple(usual.get(name) for name in self._mentions(reading))
-        alike = (place, reading.alike, assumed)
+        """Ops that meet a source alike, and leave out alike, have one answer wherever all is alike
+        that the source mentions.
+        """
+        said = self._mentions(reading)
+        packages = (self.book.home(reading.source), *said)
+        here = [(place.releases.get(name), place.standing.get(name)) for name in packages]
+        assumed = [usual.get(name) for name in said]
+        given = (place.device, place.image, *place.facts.items())
+        alike = (reading.alike, given, *here, *assumed)
         if alike not in self._answers:
             self._answers[alike] = OwnAnswer(
                 self._verdicts(reading, place, usual), self._elsewhere(reading, place, usual)
