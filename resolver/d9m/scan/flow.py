@@ -17,6 +17,7 @@ from d9m.scan.expressions import children, dotted
 from d9m.scan.facts import Order
 from d9m.scan.names import Names
 from d9m.scan.shapes import (
+    counts_places,
     filled_list,
     gives_numbers,
     is_number,
@@ -187,8 +188,16 @@ class Flow:
         loop = self._counting_loop(node)
         if loop is not None:
             return self._by_loop(loop, depth, kind) if isinstance(loop, ast.For) else None
-        looked_up = kind == "listing" and is_number(node.slice)
+        looked_up = kind == "listing" and self._is_one_place(node.slice)
         return Consumer(short_text(node), node, sure=not looked_up)
+
+    def _is_one_place(self, index: ast.expr) -> bool:
+        """``files[0]``, or ``files[first]`` where ``first = 0``."""
+        if isinstance(index, ast.Name):
+            bound, _here = self._names.bindings(self._scope(index), index.id)
+            value = bound[0].value if len(bound) == 1 else None
+            return value is not None and is_number(value)
+        return is_number(index)
 
     def _by_position(self, method: ast.Attribute) -> Consumer | None:
         """``classes.index(name)``: the place of an element becomes its number."""
@@ -199,7 +208,9 @@ class Flow:
         )
 
     def _counting_loop(self, node: ast.Subscript) -> ast.For | ast.comprehension | None:
-        """The loop around ``files[i]`` in which ``i`` takes every place of ``files``, once each."""
+        """The loop around ``files[i]`` in which ``i`` takes every place of ``files``, or of a list
+        beside it, once each.
+        """
         written = dotted(node.value)
         if not isinstance(node.slice, ast.Name) or written is None:
             return None
@@ -208,7 +219,9 @@ class Flow:
             around = self._parents[around]
             loops = [around] if isinstance(around, ast.For) else getattr(around, "generators", [])
             for loop in loops:
-                if uses_name(loop.target, node.slice.id) and mentions(loop.iter, written):
+                if not uses_name(loop.target, node.slice.id):
+                    continue
+                if mentions(loop.iter, written) or counts_places(loop.iter):
                     return loop
         return None
 

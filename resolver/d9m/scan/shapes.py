@@ -30,6 +30,18 @@ def mentions(node: ast.AST, written: str) -> bool:
     return False
 
 
+def counts_places(node: ast.expr) -> bool:
+    """``enumerate(…)``, ``range(len(…))``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
+        return False
+    if node.func.id == "enumerate":
+        return True
+    counted = node.args[-1]
+    return (
+        node.func.id == "range" and isinstance(counted, ast.Call) and dotted(counted.func) == "len"
+    )
+
+
 def is_number(node: ast.expr) -> bool:
     """``0`` or ``-1``."""
     node = node.operand if isinstance(node, ast.UnaryOp) else node

@@ -29,12 +29,17 @@ class Asked(msgspec.Struct, frozen=True):
     only_oldest: str = ""
     """The oldest release allowed, where only it and its like behave so."""
 
+    @property
+    def is_near(self) -> bool:
+        """Whether the program itself calls it, not a library that it imports."""
+        return self.path in self.program.near
+
 
 def _asked(project: Project) -> Iterator[Asked]:
-    """Calls of ops that a switch concerns, each once, in order of path and line."""
+    """Calls of ops that a switch concerns, each once: for a program that trains, if one does."""
     switches = project.knowledge.switches()
     seen: set[tuple[str, int, int]] = set()
-    for program in project.programs:
+    for program in sorted(project.programs, key=lambda one: not project.trains(one)):
         on = [effect for effect in program.effects if _turns_on(effect, switches)]
         if not on:
             continue
@@ -72,7 +77,7 @@ def _answer(
     else in the oldest.
     """
     package = home if call.name.startswith(".") else project.vocabulary.package(call.name)
-    if package is None:
+    if package is None or _is_foreign(project, package, home):
         return None
     packages = frozenset((package, home))
     text = question(call)
@@ -88,6 +93,11 @@ def _answer(
     if answer is not None and answer.outcome in ("raises", "unsolved"):
         return answer, oldest, f"{home} {stated.oldest}"
     return None
+
+
+def _is_foreign(project: Project, package: str, home: str) -> bool:
+    """Whether a package is a framework that the switch of another one does not reach."""
+    return package != home and project.kb.packages[package].kind == "framework"
 
 
 def shown(call: WrittenCall) -> str:
@@ -111,8 +121,11 @@ def _check_raises(project: Project) -> Iterator[Objection]:
         source = _worst(asked.answer)
         if asked.answer.outcome != "raises" or asked.switch.warns or not _is_by(project, asked):
             continue
-        trained = project.trains(asked.program) or "forward" in source.direction
-        severity: Severity | None = None if trained and not asked.only_oldest else "warning"
+        trained = project.trains(asked.program)
+        sure = trained or "forward" in source.direction
+        severity: Severity | None = None if sure and not asked.only_oldest else "warning"
+        if not trained and not (sure and asked.is_near):
+            severity = "hint"
         on = f" on {asked.only_oldest}" if asked.only_oldest else ""
         gradient = "the backward pass of " if source.direction == ["backward"] else ""
         yield Objection(
@@ -141,7 +154,8 @@ OP_RAISES = ScanRule(
     The list changes with every release; the records have it for each. Upgrade, use
     another op, or compute it on the CPU.""",
     silent="""No program that reaches the file turns a switch on, gradients are off where only
-    the gradient raises, or it depends on something that the text does not say.""",
+    the gradient raises, or it depends on something that the text does not say. In a library that
+    a program without training imports, it is a hint.""",
     bad="""import torch
 import torch.nn.functional as F
 
@@ -175,6 +189,8 @@ def _check_varies(project: Project) -> Iterator[Objection]:
         on = f" on {asked.only_oldest}" if asked.only_oldest else ""
         why = "the switch only warns" if warned else "no setting makes it repeatable"
         rare = project.kb.sources[source.id].mechanism in _RARE
+        if not project.trains(asked.program) and not asked.is_near:
+            rare = True
         yield Objection(
             path=asked.path,
             place=asked.call.place,

@@ -68,7 +68,11 @@ SEED_FROM_CHANCE = ScanRule(
 
 
 def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
+    near: set[str] = set()
+    for program in project.programs:
+        near.update(program.near)
     for path, facts in project.python.items():
+        aside = bool(near) and path not in near
         for call in facts.calls:
             if call.name not in project.vocabulary.makers or call.guarded:
                 continue
@@ -78,7 +82,7 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
             yield Objection(
                 path=path,
                 place=call.place,
-                severity="hint" if call.fallback else None,
+                severity="hint" if call.fallback or aside else None,
                 message=f"{call.name}() without a seed is seeded differently in every run.",
                 way_out=f"{call.name.rpartition('.')[2]}(seed)",
             )
@@ -114,8 +118,8 @@ UNSEEDED_GENERATOR = ScanRule(
     title="A generator without a seed",
     why="""numpy.random.default_rng() and random.Random() without a seed start from the
     randomness of the operating system. The global seeds do not reach them.""",
-    silent="""The generator is seeded or replaced later in the file, or it is the fallback for
-    an argument that is None (a hint).""",
+    silent="""The generator is seeded or replaced later in the file. As the fallback for an
+    argument that is None, or in a file that no program imports directly, it is a hint.""",
     bad="import numpy as np\n\nrng = np.random.default_rng()\n",
     good="import numpy as np\n\nrng = np.random.default_rng(1)\n",
     check=_check_unseeded_generator,
@@ -157,6 +161,7 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
         known = seeded(project, program)
         if not known:
             continue
+        own = _trains_by_known_calls(project, program)
         for generator in project.knowledge.generators():
             if generator.title in known:
                 continue
@@ -167,6 +172,7 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
                 yield Objection(
                     path=path,
                     place=call.place,
+                    severity=None if own else "hint",
                     message=(
                         f"{call.name}() draws from {generator.title}, which {program.path} never "
                         f"seeds; it seeds {_listed(known)}."
@@ -175,6 +181,17 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
                     related=(RelatedSpot(program.path, 1, "the program"),),
                 )
                 break
+
+
+def _trains_by_known_calls(project: Project, program: Program) -> bool:
+    """Whether a package of the records trains: the loop of any other may seed what it likes."""
+    near = [program.files[path] for path in sorted(program.near)]
+    imported = frozenset[str]().union(*map(project.packages, near))
+    own: set[str] = set()
+    for marks in project.kb.code.values():
+        if marks.package in imported:
+            own.update(marks.trains)
+    return any(call.name in own for facts in near for call in facts.calls)
 
 
 def _listed(names: frozenset[str]) -> str:
@@ -190,7 +207,8 @@ UNSEEDED_LIBRARY = ScanRule(
     why="""Every library has a generator of its own. A program that seeds PyTorch and shuffles
     with Python's random still shuffles differently in every run.""",
     silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
-    file that the entry neither imports directly nor has in its folder.""",
+    file that the entry neither imports directly nor has in its folder. Where a library that the
+    records do not know runs the loop, this is a hint: it may seed.""",
     bad="""import random
 
 import torch
