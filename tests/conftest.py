@@ -69,6 +69,9 @@ LONG = (
     "authoring/test_mutate.py",
     "emitted/test_programs.py",
     "packaging/test_wheel.py",
+    "authoring/test_audit.py",
+    "site/test_containers.py",
+    "site/test_status.py",
 )
 """What takes longest of the rest. The slow ones begin, then these: at the end, short ones fill the
 processors. The first file builds the site, and the next ones do without it.
