@@ -272,6 +272,7 @@ def test_a_bad_list_of_ops_is_refused(
         ("=1\n", "bad.env:1:1: expected NAME=value"),
         ('{"determinism": {\n  "tf_seed": }}', "bad.env:2:14: not JSON: Expecting value"),
         ("{" * 3, "bad.env:1:2: not JSON"),
+        ('{"seed": ' + "1" * 5000 + "}", "bad.env:1:1: not a configuration: Exceeds the limit"),
     ],
 )
 def test_a_malformed_env_file_is_refused_with_line_and_column(

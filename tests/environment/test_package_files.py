@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from d9m.environment.environment import Environment, Setup, describe
-from d9m.environment.package_files import ListedPackages, merged, read
+from d9m.environment.package_files import ListedPackages, merged, read, requirement
 from d9m.errors import DataError, UsageError
 from golden import knowledge_base
 
@@ -215,3 +217,13 @@ def test_a_dockerfile_on_an_unknown_image_is_its_packages() -> None:
     found = read("FROM python:3.11\nRUN pip install torch==2.4.0\n", "Dockerfile")
     assert found == ListedPackages((("torch", "2.4.0"),), "python:3.11")
     assert described("FROM python:3.11\nRUN pip install torch==2.4.0\n").image is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["torch==" + "orch==" * 40 + "orch=", "a" + " " * 100_000 + "?", "a" + "==1 " * 9_999 + "?"],
+)
+def test_a_line_that_is_nearly_a_requirement_costs_no_more_than_any_other(text: str) -> None:
+    began = time.process_time()
+    assert requirement(text) is None
+    assert time.process_time() - began < 2

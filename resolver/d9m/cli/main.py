@@ -128,10 +128,15 @@ def _run() -> int:
 
 
 def _refuse(error: Exception) -> int:
-    """A command line that cannot be read ends with its usage; any other error is a fault of
-    ours.
+    """A command line that cannot be read ends with its usage. Any other error is a fault of ours,
+    or of a compiled file that somebody named: its checksums do not say that its records make sense.
     """
     show = getattr(error, "show", None)
+    named = os.environ.get("D9M_KB", "")
+    if show is None and os.path.isfile(named) and not sys.flags.dev_mode:
+        what = f"a fault of d9m, or of the records in {named}: {type(error).__name__}: {error}"
+        _complain(f"{what}\n  to see where: python -X dev -m d9m")
+        return ExitCode.DATA
     if show is None:
         raise error
     said = io.StringIO()

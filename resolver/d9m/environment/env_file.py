@@ -49,6 +49,8 @@ def _json(text: str, file: str) -> dict[str, Any]:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise DataError(f"{file}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except ValueError as error:  # a number with more digits than Python reads
+        raise DataError(f"{file}:1:1: not a configuration: {error}") from None
     except RecursionError:
         raise DataError(f"{file}:1:1: not a configuration: nested too deep") from None
 

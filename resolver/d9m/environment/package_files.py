@@ -103,10 +103,14 @@ def _matches(pattern: str) -> Callable[[str], bool]:
 
 # --- pip ---------------------------------------------------------------------------
 
+_BOUND = r"[<>=!~]={0,2} ?[\w.*+!\-]+"
 _REQUIREMENT = re.compile(
-    r"(?P<name>[A-Za-z0-9][\w.\-]*)\s*(?:\[[^\]]*\])?\s*"
-    r"(?:@\s*(?P<url>\S+)|(?P<version>(?:[<>=!~]=?=?\s*[\w.*+!\-]+\s*,?\s*)*))\s*(?:[;#].*)?"
+    r"(?P<name>[A-Za-z0-9][\w.\-]*) ?(?:\[[^\]]*\] ?)?"
+    rf"(?:@ ?(?P<url>\S+)|(?P<version>(?:{_BOUND}(?:(?: ?, ?| ){_BOUND})* ?,?)?)) ?(?:[;#].*)?"
 )
+"""Of a text with single blanks. What separates two bounds is needed: a pattern that can read one
+text in many ways tries them all.
+"""
 _WHEEL = re.compile(r"[\w.]+-(\d[\w.]*(?:(?:%2B|\+)[\w.]+)?)-")
 
 
@@ -118,7 +122,7 @@ def requirement(text: str) -> tuple[str, str | None] | None:
     >>> requirement("transformers >=4.40, <5"), requirement("--hash=sha256:1")
     (('transformers', '>=4.40,<5'), None)
     """
-    match = _REQUIREMENT.fullmatch(text.strip())
+    match = _REQUIREMENT.fullmatch(" ".join(text.split()))
     if match is None:
         return None
     if match["url"]:

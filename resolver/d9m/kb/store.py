@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from d9m.errors import UsageError, nearest, quote
+from d9m.errors import DataError, UsageError, nearest, quote
 from d9m.kb import kinds
 from d9m.kb.kinds import RecordKind
 from d9m.model import records
@@ -148,9 +148,10 @@ class Table(Generic[Value]):
         return self._decoded[key]
 
     def __getitem__(self, key: str) -> Value:
+        """Raises DataError for a key that other records name and that is not there."""
         value = self.get(key)
         if value is None:
-            raise KeyError(f"{self.name}: {key}")
+            raise DataError(f"the knowledge base is damaged: {self.name} without {quote(key)}")
         return value
 
     def __contains__(self, key: str) -> bool:

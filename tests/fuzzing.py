@@ -1,0 +1,415 @@
+"""Put broken and hostile input to every door of d9m: each is answered, or refused with an error of
+ours, and soon.
+
+    python tests/fuzzing.py --count 100000 --seed 1 [--door NAME ...]
+
+An input is made from an example, by the seed and its number alone: what fails is made again with
+`--only NUMBER`."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import io
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import msgspec
+
+from d9m import api
+from d9m.browse import explain
+from d9m.check import against
+from d9m.check.ranks import compare
+from d9m.check.report import AgainstResult, OddResult, RankDevice, exit_code
+from d9m.check.settings import SettingCheck
+from d9m.cli import advise_command
+from d9m.cli import main as command
+from d9m.environment import env_file, package_files
+from d9m.environment.environment import Setup, describe
+from d9m.errors import D9mError, DataError, ExitCode
+from d9m.kb import compiled, measured_costs, soundness, yaml_files
+from d9m.kb.kinds import BY_NAME
+from d9m.kb.store import KnowledgeBase
+from d9m.model import op_syntax
+from d9m.model.advice import SCHEMA_VERSION
+from d9m.model.runs import Run
+from d9m.render.check import junit, markdown
+from d9m.render.check import text as check_text
+from golden import KB, knowledge_base
+
+sys.path.append(str(Path(__file__).with_name("check")))
+
+from test_ranks import report
+
+HOSTILE: tuple[Any, ...] = (
+    "", " ", "\0", "\n", "\x1b[2J", "\u202e", "\ud800", "é" * 200, "9" * 5000, "1" * 20, "-1",
+    "1e999", "nan", "../../etc/passwd", "$(touch x)", "a;b", "'", '"', "`", "{", "[" * 3000, "]",
+    "(", "(" * 600, ":", ",", "=", "@", "*", "?", "%s", "{0}", "1!1", "2.0.dev1", "v", ".", "..",
+    "0", "true", "null", "~", "&a", "*a", "!!x", "<script>", "|", "\\", "\u00b2", "\u0661",
+    None, True, 0, -1, 1 << 70, -(1 << 70), 1e308, 0.5, [], {},
+    [[]], {"": {}}, [None], ["a", "a"],
+)  # fmt: skip
+"""Values that programs stumble over."""
+
+TEXTS = tuple(value for value in HOSTILE if isinstance(value, str))
+
+Door = Callable[[random.Random, str], None]
+
+
+def mutated(chance: random.Random, text: str) -> str:
+    """The text with one to four faults."""
+    for _ in range(chance.randint(1, 4)):
+        first = chance.randrange(len(text) + 1)
+        last = min(len(text), first + int(chance.expovariate(0.2)))
+        part = text[first:last]
+        kind = chance.randrange(6)
+        if kind == 0:
+            part = ""
+        elif kind == 1:
+            part = part * chance.choice((2, 3, 50))
+        elif kind == 2:
+            part += chance.choice(TEXTS)
+        elif kind == 3:
+            part = chance.choice(TEXTS)
+        elif kind == 4:
+            part = "".join(chr(ord(letter) ^ 1 << chance.randrange(7)) for letter in part)
+        else:
+            part = part[::-1]
+        text = (text[:first] + part + text[last:])[:200_000]
+    return text
+
+
+def replanted(chance: random.Random, tree: Any) -> Any:
+    """The tree with a hostile value, without a branch, or with a branch twice."""
+    if not isinstance(tree, (dict, list)) or not tree or chance.random() < 0.05:
+        alike = [value for value in HOSTILE if type(value) is type(tree)]
+        return chance.choice(alike if alike and chance.random() < 0.8 else HOSTILE)
+    keys = list(tree) if isinstance(tree, dict) else range(len(tree))
+    place = chance.choice(list(keys))
+    kind = chance.randrange(8)
+    if isinstance(tree, dict):
+        copy: Any = dict(tree)
+        if kind == 1:
+            copy[chance.choice(TEXTS)] = copy[place]
+    else:
+        copy = list(tree)
+        if kind == 1:
+            copy.insert(place, copy[place])
+    if kind == 0:
+        del copy[place]
+    elif kind > 1:
+        copy[place] = replanted(chance, copy[place])
+    return copy
+
+
+def document(chance: random.Random, text: str) -> bytes:
+    """JSON that is right but for its values, or no JSON any more."""
+    tree = json.loads(text)
+    for _ in range(chance.choice((1, 1, 1, 2, 3))):
+        tree = replanted(chance, tree)
+    found = json.dumps(tree, ensure_ascii=chance.random() < 0.5)
+    if chance.random() < 0.1:
+        found = mutated(chance, found)
+    return found.encode("utf-8", "surrogatepass")
+
+
+class Hostile:
+    """Tables of which some values are hostile, as a file with right checksums may hold them."""
+
+    def __init__(self, kb: KnowledgeBase, chance: random.Random) -> None:
+        self.right = kb._storage
+        self.chance = chance
+
+    def get(self, table: str, key: str, type_: Any) -> Any:
+        found = self.right.get(table, key, type_)
+        if found is None or self.chance.random() > 0.02:
+            return found
+        data = document(self.chance, msgspec.json.encode(found).decode())
+        return compiled._decode(data, type_, "fuzzed")
+
+    def keys(self, table: str) -> Any:
+        return self.right.keys(table)
+
+
+class Doors:
+    """Everything that reads what somebody wrote."""
+
+    def __init__(self, folder: Path) -> None:
+        self.kb = knowledge_base()
+        self.folder = folder
+        self.torch = Setup((("torch", "2.4"),), device="cuda")
+        self.runs = KB / "evidence" / "runs"
+        self.records = [
+            path
+            for path in sorted(KB.rglob("*.yaml"))
+            if path.parent != KB and path.stat().st_size < 20_000 and path.parent.name != "evidence"
+        ]
+        self.wrote = 0
+
+    def examples(self) -> dict[str, tuple[Door, Sequence[str]]]:
+        """Name of a door -> what goes through it, and right input to begin with."""
+        packages = [
+            "2.4.1+cu121",
+            "2.2.0-dev20200428",
+            "v2.4",
+            ">=2.4,<2.7",
+            "latest",
+            "2.1.0a0+32f93b1",
+        ]
+        containers = [
+            "nvcr.io/nvidia/tensorflow:20.03-tf2-py3",
+            "ngc-pytorch:23.12",
+            "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime",
+            "vllm/vllm-openai:v0.11.0",
+        ]
+        ops = [
+            "interpolate:mode=bilinear:backward,index_add",
+            "F.cross_entropy[ndim=2]",
+            "x[idx]",
+            "F.interpolate(x, size=(2, 2), mode='bilinear')",
+            "aten::index_put_",
+            "x @ y",
+            "torch.ops.aten.index_add_.default",
+            "IndexBackward0",
+            "nn.AdaptiveAvgPool2d(1)",
+        ]
+        env = [
+            "export CUBLAS_WORKSPACE_CONFIG=:4096:8\nPYTHONHASHSEED='0'\n# x\nNCCL_ALGO=Ring\n",
+            '{"determinism": {"tf_seed": 1, "x": [1, null]}, "NCCL_ALGO": "Ring"}',
+            '{"seed": ' + "1" * 5000 + "}",
+        ]
+        files = [
+            "torch==2.4.1\nnumpy>=1\n",
+            "FROM pytorch/pytorch:2.1\nRUN pip install torch==2.1",
+            '[[package]]\nname = "torch"\nversion = "2.4"\n',
+            "dependencies:\n  - pytorch=2.4\n",
+            "PyTorch version: 2.4.0+cu121\nGPU models and configuration: GPU 0: NVIDIA A100\n",
+        ]
+        logs = [
+            "RuntimeError: index_add_cuda_ does not have a deterministic implementation",
+            "the loss differs between runs with the same seed, torch 2.4, CUDNN_BENCHMARK=1",
+        ]
+        right = _report()
+        runs = [file.read_text() for file in sorted(self.runs.glob("*.json"))]
+        short = [
+            json.dumps({**(run := json.loads(text)), "observations": run["observations"][:6]})
+            for text in runs
+        ]
+        return {
+            "ops": (self.ops, ops),
+            "versions": (self.versions, packages),
+            "containers": (self.containers, containers),
+            "env files": (self.env_files, env),
+            "package files": (self.package_files, files),
+            "logs": (self.logs, logs),
+            "records": (self.record, [str(path) for path in self.records]),
+            "reports": (self.report, [right]),
+            "digests": (self.digests, [_digests(right)]),
+            "evidence": (self.evidence, short),
+            "compiled base": (self.compiled_base, ops[:4]),
+        }
+
+    def ops(self, chance: random.Random, text: str) -> None:
+        items = op_syntax.split(mutated(chance, text))
+        for item in items[:5]:
+            op_syntax.parse(item)
+        api.advise(self.kb, self.torch, items[:3])
+
+    def versions(self, chance: random.Random, text: str) -> None:
+        name = chance.choice(
+            ("torch", "tensorflow", "jax", "cuda", "cudnn", mutated(chance, "torch"))
+        )
+        describe(self.kb, Setup(((name, mutated(chance, text)),)))
+
+    def containers(self, chance: random.Random, text: str) -> None:
+        describe(self.kb, Setup(container=mutated(chance, text)))
+
+    def env_files(self, chance: random.Random, text: str) -> None:
+        if text.startswith("{") and chance.random() < 0.7:
+            text = document(chance, text).decode("utf-8", "replace")
+        else:
+            text = mutated(chance, text)
+        settings = env_file.read(text, "file")
+        if chance.random() < 0.2:
+            api.advise(self.kb, self.torch, ["conv"], settings=settings)
+
+    def package_files(self, chance: random.Random, text: str) -> None:
+        listed = package_files.read(mutated(chance, text), "file")
+        describe(self.kb, package_files.merged(self.kb, Setup(), listed))
+
+    def logs(self, chance: random.Random, text: str) -> None:
+        explain.explain(self.kb, mutated(chance, text), None)
+
+    def record(self, chance: random.Random, text: str) -> None:
+        path = Path(text)
+        place = path.relative_to(KB)
+        broken = mutated(chance, path.read_text())
+        known = BY_NAME[place.parts[0]]
+        for found in yaml_files.parse(broken, str(place), known.name, "fuzzed", known.type):
+            if isinstance(found, yaml_files.Loaded):
+                list(soundness.faults(found.record, set(self.kb.settings)))
+
+    def report(self, chance: random.Random, text: str) -> None:
+        found = compare.read(self.file(document(chance, text)))
+        compare.compare(found, compare.read(self.file(text.encode())), ("a", "b"))
+        check_text.render(self.kb, found, True).plain()
+        markdown.render(self.kb, found)
+        junit.render(self.kb, found)
+        exit_code(found)
+
+    def digests(self, chance: random.Random, text: str) -> None:
+        reference = against.read(self.file(document(chance, text)))
+        against.hold(msgspec.json.decode(_report(), type=compare.Report), reference)
+
+    def evidence(self, chance: random.Random, text: str) -> None:
+        folder = self.folder / "evidence" / "runs"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "fuzzed.json").write_bytes(document(chance, text))
+        for found in yaml_files.read(folder / "fuzzed.json", self.folder):
+            if isinstance(found, yaml_files.Loaded):
+                self.priced(found.record)
+
+    def priced(self, run: Run) -> None:
+        every = measured_costs.timed({"fuzzed": run}, {"torch": self.kb.packages["torch"]})
+        measured_costs.of_sources(every, {})
+        settings = {
+            name: self.kb.settings[name] for name in run.settings if name in self.kb.settings
+        }
+        measured_costs.of_solutions(every, {}, {}, settings, {})
+
+    def compiled_base(self, chance: random.Random, text: str) -> None:
+        """The whole command, on a file that somebody made with right checksums."""
+        kb = KnowledgeBase(self.kb.meta, Hostile(self.kb, chance))
+        said = io.StringIO()
+        with (
+            mock.patch.object(advise_command, "open_knowledge_base", return_value=kb),
+            mock.patch.object(sys, "argv", ["d9m", "advise", "--torch", "2.4", "--ops", text]),
+            mock.patch.dict(os.environ, {"D9M_KB": __file__}),
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(said),
+        ):
+            code = command._run()
+        if code == ExitCode.DATA:
+            raise DataError(said.getvalue())
+
+    def file(self, data: bytes) -> str:
+        self.wrote += 1
+        path = self.folder / f"file-{self.wrote % 4}.json"
+        path.write_bytes(data)
+        return str(path)
+
+
+def _report() -> str:
+    """A report with one of everything."""
+    played = report("a", "b", None)
+    probes = [
+        msgspec.structs.replace(probe, arms={**probe.arms, "advised": probe.arms["default"]})
+        for probe in played.probes
+    ]
+    found = msgspec.structs.replace(
+        played,
+        schema_version=SCHEMA_VERSION,
+        probes=probes,
+        settings=[SettingCheck("NAME", "1", "2", "wrong", "export NAME=1")],
+        notes=["a note"],
+        ranks=[RankDevice(0, "node", 0, "cpu")],
+        newer={"torch": "2.15.0"},
+        odd=[OddResult("torch/op-0", "float32", "default", [1], 2)],
+        against=AgainstResult("file", "H200", {}, ["torch/op-0 float32"], [], []),
+    )
+    return msgspec.json.encode(found).decode()
+
+
+def _digests(right: str) -> str:
+    bits = against.bits(msgspec.json.decode(right, type=compare.Report))
+    return msgspec.json.encode(bits).decode()
+
+
+WEIGHTS = {
+    "ops": 16,
+    "versions": 16,
+    "containers": 14,
+    "env files": 12,
+    "package files": 8,
+    "logs": 3,
+    "records": 12,
+    "reports": 6,
+    "digests": 5,
+    "evidence": 6,
+    "compiled base": 2,
+}
+"""How often a door is tried: those that answer quickly more often."""
+
+
+LONGEST = 5.0
+"""Seconds of CPU that an input may take."""
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An input that was neither answered nor refused."""
+
+    number: int
+    door: str
+    text: str
+
+
+def fuzz(
+    count: int, seed: int, doors: Sequence[str] = (), only: int | None = None
+) -> tuple[collections.Counter[str], list[Failure]]:
+    """How many inputs went through each door and how many it refused; what failed."""
+    tried: collections.Counter[str] = collections.Counter()
+    failures: list[Failure] = []
+    with tempfile.TemporaryDirectory(prefix="d9m-fuzzing-") as folder:
+        every = Doors(Path(folder)).examples()
+        names = [name for name in every if name in doors or not doors]
+        weights = [WEIGHTS[name] for name in names]
+        for number in [only] if only is not None else range(count):
+            chance = random.Random(f"{seed} {number}")
+            name = chance.choices(names, weights)[0]
+            door, examples = every[name]
+            tried[name] += 1
+            began = time.process_time()
+            try:
+                door(chance, chance.choice(examples))
+            except D9mError as error:
+                tried[f"{name}, refused"] += 1
+                if not error.text().replace("\n", "").replace("\t", "").isprintable():
+                    failures.append(Failure(number, name, f"unprintable: {error.text()!r}"))
+            except Exception:
+                failures.append(Failure(number, name, traceback.format_exc()))
+            took = time.process_time() - began
+            if took > LONGEST:
+                failures.append(Failure(number, name, f"it takes {took:.1f} s"))
+    return tried, failures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python tests/fuzzing.py")
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--door", action="append", default=[])
+    parser.add_argument("--only", type=int, metavar="NUMBER")
+    options = parser.parse_args()
+    began, cpu = time.monotonic(), time.process_time()
+    tried, failures = fuzz(options.count, options.seed, options.door, options.only)
+    for failure in failures[:20]:
+        print(f"--only {failure.number}: {failure.door}\n{failure.text}")
+    for name in sorted(tried):
+        print(f"{tried[name]:8} {name}")
+    spent = f"{time.monotonic() - began:.0f} s, {time.process_time() - cpu:.0f} s of CPU"
+    print(f"{len(failures)} failures in {options.count} inputs; {spent}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
