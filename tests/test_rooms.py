@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from conftest import ORDER
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -58,3 +60,10 @@ def test_no_two_files_of_tests_have_one_name() -> None:
     """pytest refuses the second: they are modules without a package."""
     names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_what_the_lists_of_slow_and_long_tests_name_exists() -> None:
+    for name in ORDER:
+        file, _colons, test = name.partition("::")
+        text = (Path(__file__).parent / file).read_text("utf-8")
+        assert not test or f"\ndef {test}(" in text, name
