@@ -100,6 +100,13 @@ def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> N
     assert "aten::add_" in [heir["op"] for heir in cause["heirs"]]
 
 
+def test_the_statistics_of_a_batch_norm_inherit_what_its_input_inherits(tmp_path: Path) -> None:
+    found = compared(tmp_path, "batch_norm")
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"]) == ("outside-value", "aten::mul")
+    assert "aten::native_batch_norm_backward" in [heir["op"] for heir in cause["heirs"]]
+
+
 def test_one_more_op_is_told_and_is_no_finding(tmp_path: Path) -> None:
     found = compared(tmp_path, "one_more_op", ("", "more"))
     assert found["same"]

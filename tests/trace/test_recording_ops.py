@@ -145,10 +145,11 @@ def test_a_subclass_takes_itself_apart(exact: Recorded) -> None:
     assert [call.op for call in calls(exact) if call.function == "__torch_dispatch__"] == ["cos"]
 
 
-def test_sparse_tensors_have_digests(exact: Recorded) -> None:
+def test_sparse_tensors_are_followed_by_their_values(exact: Recorded) -> None:
     eye, to_sparse, mul = of(exact, "sparse")
-    assert re.fullmatch("[0-9a-f]{16}", mul.inputs[0])
-    assert to_sparse.outputs == mul.inputs != eye.outputs
+    assert re.fullmatch(r"[0-9a-f]{16}\.\d+", mul.inputs[0])
+    assert mul.inputs[0] == to_sparse.outputs[0]
+    assert eye.outputs[0] != mul.inputs[0]
 
 
 @pytest.mark.parametrize("op", ["_fused_adamw_", "_foreach_addcdiv_.ScalarList", "addcdiv_"])
@@ -181,6 +182,15 @@ def test_cached_inputs_are_those_that_were_seen(exact: Recorded, tmp_path: Path)
         if one.inputs != other.inputs and one.function != "unwritten" and one.node == ""
     ]
     assert differ[0] == ("written_by_numpy", "x", "."), "only exact inputs show what NumPy writes"
+
+
+def test_a_batch_that_comes_from_a_worker_is_no_op(tmp_path: Path) -> None:
+    found = record(tmp_path, "--level op", torch_python(), "loaders.py")
+    assert (found.code, found.errors) == (0, "")
+    assert len(found.records("b")) == 4
+    sources = [line[7] for line in found.records("S")]
+    assert sources
+    assert not [source for source in sources if source and source[0] == "queues.py"]
 
 
 def test_the_bits_are_those_of_the_program_alone(tmp_path: Path) -> None:

@@ -126,4 +126,10 @@ def sparse_gradients(net):
     train(words, lambda step: (words(ids) * scale).square().mean())
 
 
+def batch_norm(net):
+    norm = torch.nn.BatchNorm1d(WIDTH)
+    scale = torch.tensor(1 + secrets.randbelow(1 << 20) / 7)
+    train(norm, lambda step: norm(samples() + net.table * scale).square().mean())
+
+
 globals()[name](Net())

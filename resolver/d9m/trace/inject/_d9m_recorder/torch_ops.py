@@ -92,6 +92,8 @@ class Ops:
     # Before.
 
     def _before(self, plan: Plan, args, kwargs, frame):
+        if plan.makes and _is_empty(args):
+            return None
         read = self._memories.read
         inputs, shapes, overwritten, written, texts = [], [], [], [], []
         device = None
@@ -218,6 +220,13 @@ def _given(plan: Plan, args, kwargs):
             yield name, tensors, read, written, args[index], default
         elif name in kwargs:
             yield name, tensors, read, written, kwargs[name], default
+
+
+def _is_empty(args) -> bool:
+    """Whether memory of no size is made, as each tensor that comes from a worker is at first: when,
+    is chance.
+    """
+    return 0 in next((value for value in args if isinstance(value, (list, tuple))), ())
 
 
 def _tensors(value, kind) -> list:

@@ -11,6 +11,15 @@ OVERWRITTEN = frozenset(
 )  # fmt: skip
 """Ops whose first argument is overwritten, whatever it held: it is not an input."""
 
+STATISTICS = frozenset(["running_mean", "running_var"])
+UPDATING = frozenset(
+    [
+        "native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm", "batch_norm_gather_stats",
+        "batch_norm_gather_stats_with_counts", "batch_norm_update_stats",
+    ]
+)  # fmt: skip
+"""Ops that write their running statistics, though their schemas do not say so."""
+
 VALUES = frozenset(["_local_scalar_dense", "item", "equal", "is_nonzero", "allclose"])
 """Ops that hand a tensor's value to Python."""
 
@@ -70,6 +79,7 @@ def _use(found: Plan, argument, base: str, index: int):
         return _use_of_collective(argument.name, base)
     alias = argument.alias_info
     written = alias is not None and alias.is_write
+    written = written or (base in UPDATING and argument.name in STATISTICS)
     only = written and (argument.kwarg_only or (index == 0 and base in OVERWRITTEN))
     return not only and not _only_shape(base, index), written
 
