@@ -38,6 +38,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "day": markdown.day,
     "entities": markdown.entities,
     "fence": markdown.fence,
+    "in_words": phrases.WORDS.__getitem__,
     "indented": markdown.indented,
     "listed": markdown.listed,
     "name": markdown.name,

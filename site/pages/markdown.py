@@ -122,7 +122,7 @@ def day(date: str | None) -> Markdown:
 def share(part: int, whole: int) -> Markdown:
     """A count of a whole, in words and as a bar."""
     bar = f'<meter class="d9m-meter" max="{whole}" value="{part}" aria-hidden="true"></meter>'
-    return Markdown(f"{bar} {part} of {whole}")
+    return Markdown(f"{bar} {part}&nbsp;of&nbsp;{whole}")
 
 
 def codes(texts: Iterable[str], between: str = ", ") -> Markdown:

@@ -30,9 +30,20 @@ WORDS: dict[str | None, str] = {
     "unknown": "nobody has checked",
     "raises": "raises an error",
     "unsolved": "can differ between runs",
+    "nondeterministic": "can differ between runs",
     None: "no known source here",
 }
 """An outcome as people say it."""
+
+READ: dict[str, str] = {
+    "process-start": "the start of the process",
+    "import": "the import",
+    "first-use": "the first use",
+    "per-call": "each call",
+    "build": "the build",
+    "install": "the installation",
+}
+"""When a setting is read, as people say it."""
 
 BOXES: dict[Outcome, str] = {
     "no-known-source": "info",
@@ -47,9 +58,9 @@ BOXES: dict[Outcome, str] = {
 
 
 def chip(outcome: Outcome | Default) -> Markdown:
-    """An outcome as a small label: a symbol, a word and a colour."""
-    word = outcome.replace("-", " ")
-    return Markdown(f'<span class="md-tag d9m-{outcome}">{SYMBOLS[outcome]} {word}</span>')
+    """An outcome as a small label: a symbol, words and a colour."""
+    words = WORDS[outcome].removesuffix(" between runs")
+    return Markdown(f'<span class="md-tag d9m-{outcome}">{SYMBOLS[outcome]} {words}</span>')
 
 
 def condition(kb: KnowledgeBase, when: When) -> Markdown:

@@ -45,7 +45,15 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "when it is read."
     )
     ordered = [(many, groups[kind]) for kind, (_one, many) in _KINDS.items() if kind in groups]
-    yield layout.page(kb, "settings/index.md", "settings.md", title, description, groups=ordered)
+    yield layout.page(
+        kb,
+        "settings/index.md",
+        "settings.md",
+        title,
+        description,
+        groups=ordered,
+        read=phrases.READ,
+    )
     for name, setting in kb.settings.items():
         yield layout.record_page(
             kb,
@@ -68,7 +76,7 @@ def _facts(kb: KnowledgeBase, setting: Setting) -> list[tuple[str, str]]:
     separator = setting.list_
     known = {
         "Kind": _KINDS[setting.kind][0],
-        "Read at": setting.read,
+        "Read at": phrases.READ[setting.read],
         "Accepts": codes(setting.accepts),
         "Takes a list": ""
         if separator is None

@@ -57,6 +57,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             tables=tables,
             lines=found[package][0].lines,
             outcomes=[each for each in phrases.BOXES if each != "no-known-source"],
+            words=phrases.WORDS,
         )
 
 
@@ -105,7 +106,7 @@ def _cell(here: Here, cell: GridCell | int) -> str:
     where = cell.first.name if cell.width == 1 else f"{cell.first.name} to {cell.last.name}"
     by = " + ".join(here.title(label) for label in cell.by)
     text = f"{where}: {cell.branches or phrases.WORDS[cell.outcome]}" + (f" ({by})" if by else "")
-    label = by if by and cell.outcome == "solved" else cell.outcome
+    label = by if by and cell.outcome == "solved" else phrases.WORDS[cell.outcome]
     place = _address(here, f"sources/{cell.source}.md")
     return (
         f'<td colspan="{cell.width}" class="d9m-{cell.outcome}" data-outcome="{cell.outcome}">'

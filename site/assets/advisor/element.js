@@ -22,9 +22,19 @@ const SYMBOLS = {
   nondeterministic: "✗",
 };
 
-// An outcome as a small label: a symbol, a word and a colour.
+const WORDS = {
+  "no-known-source": "no known source",
+  deterministic: "repeats",
+  solved: "repeats with settings",
+  unknown: "nobody has checked",
+  raises: "raises an error",
+  unsolved: "can differ",
+  nondeterministic: "can differ",
+};
+
+// An outcome as a small label: a symbol, words and a colour.
 export function chip(outcome) {
-  return element("span", { class: `md-tag d9m-${outcome}` }, `${SYMBOLS[outcome]} ${outcome.replaceAll("-", " ")}`);
+  return element("span", { class: `md-tag d9m-${outcome}` }, `${SYMBOLS[outcome]} ${WORDS[outcome] ?? outcome}`);
 }
 
 // A button that copies a text, and says so.
