@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from d9m.environment.environment import Environment, Setup, describe
+from d9m.environment.packages import partners, with_partners
 from d9m.errors import UsageError, several
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
@@ -93,6 +94,14 @@ def _environment(
     added = dict.fromkeys(filter(None, brought))
     extra = tuple((package, None) for package in added if package not in named)
     environment = describe(kb, msgspec.structs.replace(setup, packages=(*setup.packages, *extra)))
+    wanted = dict.fromkeys(part for package, _version in extra for part in partners(kb, package))
+    absent = tuple((part, None) for part in wanted if part not in environment.packages)
+    if absent:
+        setup = msgspec.structs.replace(setup, packages=(*absent, *setup.packages, *extra))
+        environment = describe(kb, setup)
+    unnamed = [package for package, _version in extra if not environment.packages[package].version]
+    held = with_partners(kb, environment.packages, unnamed)
+    environment = msgspec.structs.replace(environment, packages=held)
     decided = op_lookup.decided_facts(kb, environment, queries)
     return environment.given({**decided, **environment.facts}) if decided else environment
 

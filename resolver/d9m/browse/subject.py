@@ -19,6 +19,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
 from d9m.model.records import Scope
 from d9m.model.settings import Step
+from d9m.resolve.op_lookup import OpItem
 
 LONGEST_NAME = 3
 """Words of a text that names an op or a package and says nothing of it."""
@@ -119,15 +120,29 @@ def _of_ops(
     ops = [op.name for op in named.ops if _is_op(kb, asked, op.name)]
     if not ops:
         return None
-    advice = api.advise(kb, asked, ops)
+    advice = _advice(kb, asked, ops)
     plain = () if not described else ("deterministic", "no-known-source")
     answered = [op for op in advice.ops if op.query in ops]
     met = [op.query for op in answered if op.sources and op.outcome not in plain]
     if not met:
         return None
     if len(met) < len(ops):
-        advice = api.advise(kb, asked, met)
+        advice = _advice(kb, asked, met)
     return _subject(advice, named, ops=met)
+
+
+def _advice(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Advice:
+    """The advice for ops of a sentence: one that is not written as a call says nothing of its
+    arguments, not even that it leaves them out.
+    """
+    question = api.understand(kb, setup, ops)
+    items: list[OpItem] = []
+    for item in question.items:
+        if "(" not in item.text:
+            calls = tuple(msgspec.structs.replace(op, defaults={}) for op in item.ops)
+            item = msgspec.structs.replace(item, ops=calls)
+        items.append(item)
+    return api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
 
 
 def _homes(op: OpMention, known: Iterable[str]) -> list[str]:

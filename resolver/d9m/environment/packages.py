@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from d9m.environment.container import Image, contents
-from d9m.environment.releases import Installed, installed, listed, shipped
+from d9m.environment.releases import Installed, installed, listed, matching, shipped
 from d9m.errors import UsageError, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import covers
@@ -68,6 +68,31 @@ def in_files(
             )
         found[package] = every[0]
     return found, len(ignored)
+
+
+def partners(kb: KnowledgeBase, package: str) -> list[str]:
+    """The packages of which each release of a library wants one release: torchvision wants a
+    PyTorch.
+    """
+    if kb.packages[package].kind != "library":
+        return []
+    releases = kb.packages[package].releases.values()
+    return list(dict.fromkeys(part for release in releases for part in release.with_))
+
+
+def with_partners(
+    kb: KnowledgeBase, packages: Mapping[str, Installed], brought: Sequence[str]
+) -> dict[str, Installed]:
+    """Packages that an op brought along, in the releases that are made for what is there already:
+    torchvision 0.19 with PyTorch 2.4.
+    """
+    found = dict(packages)
+    for name in brought:
+        for partner in partners(kb, name):
+            known = packages.get(partner)
+            if known is not None and known.version is not None and partner not in brought:
+                found[name] = matching(kb, name, partner, known) or found[name]
+    return found
 
 
 def from_wheels(kb: KnowledgeBase, packages: Mapping[str, Installed]) -> dict[str, Installed]:

@@ -14,9 +14,9 @@ from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import Candidates, candidates, key
 
-Origin = Literal["given", "file", "container", "wheel"]
-"""Who says that a package is there: the user, a file of the user, an image that holds it, or a
-wheel that ships it.
+Origin = Literal["given", "file", "container", "wheel", "partner"]
+"""Who says that a package is there: the user, a file of the user, an image that holds it, a wheel
+that ships it, or a package that it is released with.
 """
 
 
@@ -31,7 +31,7 @@ class Installed(msgspec.Struct, frozen=True):
     @property
     def is_chosen(self) -> bool:
         """Whether the user chose it, rather than an image or a wheel that has it."""
-        return self.origin in ("given", "file")
+        return self.origin in ("given", "file", "partner")
 
 
 def installed(
@@ -75,6 +75,23 @@ def shipped(kb: KnowledgeBase, package: str, versions: Iterable[str]) -> Install
     for version in every:
         found.update(_stated(kb, package, version).releases)
     return Installed(every[-1], Candidates(tuple(sorted(found, key=key)), "exactly"), "wheel")
+
+
+def matching(kb: KnowledgeBase, package: str, partner: str, known: Installed) -> Installed | None:
+    """The releases of a package that are made for these ones of its partner; for newer ones those
+    that came last and name no release of it. None where there are none.
+    """
+    made_for = {
+        name: release.with_.get(partner) for name, release in kb.packages[package].releases.items()
+    }
+    found = [name for name, version in made_for.items() if version in known.candidates.releases]
+    paired = [version for version in made_for.values() if version]
+    if not found and paired and key(known.candidates.releases[0]) > max(map(key, paired)):
+        last = max(place for place, version in enumerate(made_for.values()) if version)
+        found = list(made_for)[last + 1 :]
+    if not found:
+        return None
+    return Installed(found[-1], Candidates(tuple(found), "exactly"), "partner")
 
 
 def between(kb: KnowledgeBase, package: str, before: str | None, after: str | None) -> Installed:

@@ -114,7 +114,7 @@ def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroun
         if fact.default is not None and not fact.argument:
             defaults[name] = fact.default
     held = environment.packages.items()
-    shipped = [name for name, package in held if package.origin == "wheel"]
+    shipped = [name for name, package in held if package.origin in ("wheel", "partner")]
     return Surroundings(
         packages={name: package.version or "any" for name, package in held},
         releases={name: list(package.candidates.releases) for name, package in held},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from d9m.environment.environment import Environment
+from d9m.environment.version_options import VERSION_OPTIONS, naming
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import Query, plain
@@ -27,8 +28,8 @@ def unknown_op(
         asked = ", ".join(environment.packages) or "nothing"
         return UsageError(
             f"{quote(query.name)}: no ops are known of this environment ({asked})",
-            tip="name a framework: "
-            + ", ".join(f"--with {name}=VERSION" for name in kb.meta.prefixes),
+            tip="name the framework too: "
+            + ", ".join(naming(name, "VERSION") for name in VERSION_OPTIONS),
         )
     opless: list[str] = []
     for name, installed in environment.packages.items():

@@ -21,7 +21,12 @@ export function sentences(tables, advice) {
   if (advice.named_ops) parts.push(...toPass(advice, ops), ...aboutOps, ...judged(tables, ops));
   if (own && (!ops.length || !REPEATS.includes(own.outcome) || !advice.named_ops)) parts.push(...ofPackages(tables, advice, own));
   if (!advice.named_ops) parts.push(...aboutOps);
-  if (!advice.ops.length) parts.push("d9m knows no op and no package of this environment that can differ.");
+  if (!advice.ops.length) {
+    parts.push(
+      "No record names a difference here: that is not a proof. Name the framework as well, " +
+        "with --torch, --tf or --jax, to ask about its ops.",
+    );
+  }
   return parts.join(" ");
 }
 

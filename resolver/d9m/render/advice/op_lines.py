@@ -29,6 +29,9 @@ MOST_OTHERWISE = 2
 MOST_CLAUSES = 2
 """Conditions of one branch that a line names; `--all` shows the rest."""
 
+WORSE = ("raises", "unsolved")
+"""Outcomes of which a block names the cause: it is made of several ops."""
+
 WIDEST_NAME = 30
 """Columns of names; a longer name has a line of its own."""
 
@@ -279,6 +282,9 @@ def _clauses(answer: Answer, branches: Sequence[Possible]) -> str:
 def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     """What decides an op, its ways out, and what would make it worse."""
     open_ = [source for source in op.sources if source.outcome == op.outcome]
+    if len(op.names) > 1 and op.outcome in WORSE:
+        for source in open_:
+            yield f"cause: {source.title}"
     yield from _deciding(open_)
     for source in open_:
         yield from _ways_out(answer, source)

@@ -40,10 +40,12 @@ def environment(answer: Answer) -> str:
     here = answer.advice.environment
     parts = [here.container] if here.container else []
     met = set(map(answer.kb.home, answer.advice.sources()))
+    taken: list[str] = []
     for name, version in here.packages.items():
         shipped = name in here.assumed and name not in met
         if not shipped and answer.kb.packages[name].kind != "image":
-            parts.append(_package(answer, name, version))
+            implied = name in here.assumed and answer.kb.packages[name].kind == "library"
+            (taken if implied else parts).append(_package(answer, name, version))
     device = here.gpu or phrases.DEVICES.get(here.device, here.device)
     if not any(part.startswith(f"{device} ") for part in parts):  # its toolkit names it already
         parts.append(device)
@@ -51,7 +53,7 @@ def environment(answer: Answer) -> str:
     parts.append("inference" if here.facts.get("training") == "false" else "training")
     known = {name: value for name, value in facts.items() if name not in here.assumed}
     parts += [phrases.condition(answer.kb, {name: value}) for name, value in known.items()]
-    taken = [phrases.condition(answer.kb, {n: v}) for n, v in facts.items() if n in here.assumed]
+    taken += [phrases.condition(answer.kb, {n: v}) for n, v in facts.items() if n in here.assumed]
     if taken:
         parts.append(f"assumed: {', '.join(taken)}")
     return " · ".join(parts)

@@ -40,7 +40,10 @@ def sentences(answer: Answer) -> str:
     if not answer.named_ops:
         parts += about_ops
     if not advice.ops:
-        parts.append("d9m knows no op and no package of this environment that can differ.")
+        parts.append(
+            "No record names a difference here: that is not a proof. Name the framework as well, "
+            "with --torch, --tf or --jax, to ask about its ops."
+        )
     return " ".join(parts)
 
 
