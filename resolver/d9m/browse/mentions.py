@@ -168,7 +168,7 @@ def _setting_endings(kb: KnowledgeBase) -> dict[str, str]:
     found: dict[str, str | None] = {}
     calls = {name for helper in kb.helpers.values() for name in _last_names(helper)}
     for name, setting in kb.settings.items():
-        if setting.kind not in ("env", "python"):
+        if setting.kind not in ("env", "python", "config"):
             continue
         parts = name.split(".")
         for start in range(len(parts)):

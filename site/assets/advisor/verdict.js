@@ -122,7 +122,7 @@ function ofOps(tables, advice, ops) {
   const found = [];
   const own = advice.ops.find((op) => op.query === "*");
   const packagesLead = own?.sources.some((source) => !tables.about[source.home].framework);
-  if (!advice.named_ops && packagesLead) return [inOneSentence(tables, advice, ops, good.length)];
+  if (!advice.named_ops && packagesLead) return ops.length > 1 ? [inOneSentence(tables, advice, ops, good.length)] : [];
   if (!advice.named_ops) found.push(`You named no ops: ${ops.length === 1 ? "this is the only one" : `these are the ${ops.length}`} on record here.`);
   if (silent.length && silent.length === good.length) {
     found.push(`No record names ${DIFFERENCES[advice.scope]} of ${named(silent, names)}: that is not a proof.`);
@@ -143,10 +143,11 @@ function ofOps(tables, advice, ops) {
 function inOneSentence(tables, advice, ops, good) {
   const bad = ops.filter((op) => ["raises", "unsolved"].includes(op.outcome)).length;
   const left = ops.length - good - bad;
-  const parts = [`${good} ${PROMISES[advice.scope][Number(good !== 1)]}${withSettings(tables, advice)}`];
+  const parts = [];
+  if (good) parts.push(`${good} ${PROMISES[advice.scope][Number(good !== 1)]}${withSettings(tables, advice)}`);
   if (bad) parts.push(`${bad} ${bad === 1 ? "does" : "do"} not`);
   if (left) parts.push(`${left} ${left === 1 ? "is" : "are"} open`);
-  return `Of the ${ops.length} ${ops.length === 1 ? "op" : "ops"} on record here, ${phrases.join(parts)}.`;
+  return `Of the ${ops.length} ops on record here, ${phrases.join(parts)}.`;
 }
 
 // Whether the settings that follow have a part in it, or only seeds and the like.

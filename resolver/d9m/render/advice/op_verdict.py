@@ -76,7 +76,7 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     found: list[str] = []
     good = [op for op in ops if op.outcome in REPEATS]
     if not answer.named_ops and (packages_lead(answer) or _calls_made(answer)):
-        return [_in_one_sentence(answer, ops, len(good))]
+        return [_in_one_sentence(answer, ops, len(good))] if len(ops) > 1 else []
     silent = [op for op in good if op.outcome == "no-known-source"]
     if not answer.named_ops:
         found.append(f"You named no ops: {_on_record(len(ops))}")
@@ -105,11 +105,11 @@ def _in_one_sentence(answer: Answer, ops: Sequence[OpAnswer], good: int) -> str:
     """The ops of somebody who asked about something else."""
     bad = sum(op.outcome in ("raises", "unsolved") for op in ops)
     does = words.PROMISES[answer.advice.scope][good != 1]
-    parts = [f"{good} {does}{with_settings(answer)}"]
+    parts = [f"{good} {does}{with_settings(answer)}"] if good else []
     parts += [f"{bad} {'does' if bad == 1 else 'do'} not"] if bad else []
     left = len(ops) - good - bad
     parts += [f"{left} {'is' if left == 1 else 'are'} open"] if left else []
-    return f"Of the {phrases.plural(len(ops), 'op')} on record here, {phrases.join(parts)}."
+    return f"Of the {len(ops)} ops on record here, {phrases.join(parts)}."
 
 
 def _on_record(count: int) -> str:
