@@ -118,9 +118,11 @@ def _named_settings(
     kb: KnowledgeBase, named: mentions.Mentions, subject: Subject | None
 ) -> Iterator[NamedSetting]:
     advised = {step.name for step in subject.advice.steps} if subject else set[str]()
+    here = {*named.packages, *(subject.advice.environment.packages if subject else ())}
     for name in named.settings:
         setting = kb.settings[name]
-        if name not in advised:
+        is_elsewhere = setting.kind == "config" and not setting.condition.cuts.keys() & here
+        if name not in advised and not is_elsewhere:
             is_read = setting.effect != "never"
             yield NamedSetting(name, setting.summary, setting.instead, is_read)
 

@@ -66,7 +66,7 @@ const SAY_OF_PACKAGES = {
   depends(tables, advice, sources) {
     const homes = homesOf(tables, sources);
     const where = only(tables, sources);
-    if (where) return `${phrases.join(homes)} ${PROMISES[advice.scope][Number(homes.length > 1)]} only ${where}.`;
+    if (where) return `${phrases.join(homes)} ${PROMISES[advice.scope][Number(homes.length > 1)]} ${where}.`;
     return `What ${phrases.join(homes)} ${homes.length === 1 ? "does" : "do"} depends on how you use ${it(homes)}.`;
   },
   unknown(tables, advice, sources) {
@@ -85,7 +85,11 @@ function only(tables, sources) {
   const said = sources.filter((source) => source.outcome === "depends").map((source) => {
     const repeating = source.possible.filter((branch) => REPEATS.includes(branch.outcome));
     const good = phrases.fewest(tables, repeating.map((branch) => branch.when));
-    return good.length <= MOST_BRANCHES ? phrases.conditions(tables, good) : "";
+    const where = phrases.conditions(tables, good);
+    const others = source.possible.filter((branch) => !repeating.includes(branch));
+    const unchecked = others.length && others.every((branch) => branch.outcome === "unknown");
+    if (good.length > MOST_BRANCHES) return "";
+    return unchecked ? `${where}; nobody has checked the rest` : `only ${where}`;
   });
   return unique(said).length === 1 ? said[0] : "";
 }
@@ -191,7 +195,7 @@ const SAY = {
     if (ops.length > MOST_BRANCHES || !where.every(Boolean)) {
       return `Whether ${named(ops, names)} ${ops.length === 1 ? "repeats" : "repeat"} depends on what you have not said yet.`;
     }
-    return ops.map((op, at) => `${names[op.query]} ${PROMISES[advice.scope][0]} only ${where[at]}.`).join(" ");
+    return ops.map((op, at) => `${names[op.query]} ${PROMISES[advice.scope][0]} ${where[at]}.`).join(" ");
   },
   unknown: (tables, advice, ops, names) => `Nobody has checked ${named(ops, names)} here.`,
 };

@@ -16,18 +16,23 @@ MOST_BRANCHES = 2
 """Conditions that a sentence names."""
 
 
-def only_where(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    """The conditions under which sources that depend on something repeat; empty if a sentence
-    cannot say them.
+def where_they_repeat(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
+    """The conditions under which sources that depend on something repeat, ``only with PyTorch 2.6
+    or newer``; empty if a sentence cannot say them.
     """
     said: set[str] = set()
     for source in sources:
         if source.outcome == "depends":
-            good = phrases.fewest(
-                answer.kb,
-                [branch.when for branch in source.possible if branch.outcome in REPEATS],
+            good = [branch.when for branch in source.possible if branch.outcome in REPEATS]
+            clauses = phrases.fewest(answer.kb, good)
+            where = phrases.conditions(answer.kb, clauses)
+            others = {branch.outcome for branch in source.possible} - set(REPEATS)
+            says = (
+                f"{where}; nobody has checked the rest"
+                if others == {"unknown"}
+                else f"only {where}"
             )
-            said.add(phrases.conditions(answer.kb, good) if len(good) <= MOST_BRANCHES else "")
+            said.add(says if len(clauses) <= MOST_BRANCHES else "")
     return said.pop() if len(said) == 1 else ""
 
 
@@ -205,12 +210,12 @@ def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
 
 
 def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    where = [only_where(answer, op.sources) for op in ops]
+    where = [where_they_repeat(answer, op.sources) for op in ops]
     if len(ops) > MOST_BRANCHES or not all(where):
         repeat = "repeats" if len(ops) == 1 else "repeat"
         return f"Whether {_named(ops, names)} {repeat} depends on what you have not said yet."
     does = words.PROMISES[answer.advice.scope][0]
-    return " ".join(f"{names[op.query]} {does} only {there}." for op, there in zip(ops, where))
+    return " ".join(f"{names[op.query]} {does} {there}." for op, there in zip(ops, where))
 
 
 def it(things: Sequence[object]) -> str:

@@ -13,8 +13,8 @@ from d9m.render.advice.op_verdict import (
     it,
     judged_parts,
     of_ops,
-    only_where,
     to_pass,
+    where_they_repeat,
     with_settings,
 )
 from d9m.render.interface import Answer
@@ -125,10 +125,10 @@ def _packages_differ(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
 
 def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     homes = _homes(answer, sources)
-    where = only_where(answer, sources)
+    where = where_they_repeat(answer, sources)
     if where:
         does = words.PROMISES[answer.advice.scope][len(homes) > 1]
-        return f"{phrases.join(homes)} {does} only {where}."
+        return f"{phrases.join(homes)} {does} {where}."
     do = "does" if len(homes) == 1 else "do"
     return f"What {phrases.join(homes)} {do} depends on how you use {it(homes)}."
 
