@@ -22,8 +22,11 @@ class CallGraph:
         self._functions: dict[str, list[Place]] = {}
         self._modules: dict[str, list[Place]] = {}
         """File -> what runs once it is imported: module code, and the bodies of classes."""
-        self._calls: dict[Place, list[LocalCall]] = {}
+        self._files: dict[str, FileFacts] = {}
+        self._calls: dict[str, dict[int, list[LocalCall]]] = {}
+        """Of the files that something reaches: number of a scope -> what it calls."""
         for facts in files:
+            self._files[facts.path] = facts
             modules = self._modules.setdefault(facts.path, [])
             for number, scope in enumerate(facts.scopes):
                 place = (facts.path, number)
@@ -31,8 +34,15 @@ class CallGraph:
                     self._functions.setdefault(_called_as(scope.name), []).append(place)
                 else:
                     modules.append(place)
-            for call in facts.called:
-                self._calls.setdefault((facts.path, call.scope), []).append(call)
+
+    def _called_in(self, place: Place) -> Sequence[LocalCall]:
+        path, scope = place
+        if path not in self._calls:
+            calls: dict[int, list[LocalCall]] = {}
+            for call in self._files[path].called:
+                calls.setdefault(call.scope, []).append(call)
+            self._calls[path] = calls
+        return self._calls[path].get(scope, ())
 
     def live(
         self, paths: Collection[str], surely: bool = False
@@ -52,7 +62,7 @@ class CallGraph:
             if place in found:
                 continue
             found.add(place)
-            for call in self._calls.get(place, ()):
+            for call in self._called_in(place):
                 if surely and call.is_optional:
                     continue
                 if call.name not in called:

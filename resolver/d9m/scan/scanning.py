@@ -208,7 +208,8 @@ def _files(walked: Walk, reads: Sequence[FileRead]) -> FilesRead:
             unread.append(UnreadableFile(read.facts.path, read.facts.unreadable))
         else:
             count += 1
-    return FilesRead(count, sorted(unread, key=lambda file: file.path))
+    shown = [file for file in unread if walked.shows(file.path)]
+    return FilesRead(count, sorted(shown, key=lambda file: file.path))
 
 
 def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:

@@ -39,7 +39,8 @@ def parse(text: str) -> ast.Module:
     try:
         return ast.parse(text)
     except SyntaxError as error:
-        raise UnreadableError(f"it is not valid Python 3: {error.msg}", error.lineno or 1) from None
+        said = error.msg.partition(". ")[0]  # what follows is advice, with a full stop of its own
+        raise UnreadableError(f"it is not valid Python 3: {said}", error.lineno or 1) from None
     except (RecursionError, MemoryError, ValueError):
         raise UnreadableError("it is nested too deeply") from None
 
