@@ -138,7 +138,7 @@ def test_the_interpreter_is_found_by_the_name_it_was_called(tmp_path: Path) -> N
 
 
 def test_a_system_that_does_not_tell_is_named(tmp_path: Path) -> None:
-    with pytest.raises(AbsentError, match="has not"):
+    with pytest.raises(AbsentError, match="does not have"):
         process.find(7, tmp_path / "proc")
 
 

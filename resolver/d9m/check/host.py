@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import platform
+import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -106,6 +108,13 @@ def _text(value: str | bytes) -> str:
 
 
 def _cpu() -> str:
+    """The model: bits are compared between equal ones, and macOS calls all of Apple's ``arm``."""
+    if sys.platform == "darwin":
+        with contextlib.suppress(OSError):
+            command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+            if done.stdout.strip():
+                return done.stdout.strip()
     with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
             if line.startswith("model name"):

@@ -180,11 +180,12 @@ def _watched(child: subprocess.Popen[bytes], watch: Callable[[], bool]) -> tuple
 
 def _end(child: subprocess.Popen[bytes], group: bool) -> None:
     """End it, if it still runs, and with `group` everything that it started."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    together = group and hasattr(os, "killpg")
+    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
         if child.poll() is not None and not group:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, number) if group else child.send_signal(number)
+            os.killpg(child.pid, number) if together else child.send_signal(number)
         until = time.monotonic() + GRACE
         while child.poll() is None and time.monotonic() < until:
             time.sleep(TICK / 4)

@@ -25,7 +25,7 @@ def find(pid: int, root: Path = Path("/proc")) -> RunningProcess:
     """
     folder = root / str(pid)
     if not root.is_dir():
-        raise AbsentError("--pid needs /proc, which this system has not")
+        raise AbsentError("--pid needs /proc, which this system does not have")
     try:
         environment = (folder / "environ").read_bytes()
         command = (folder / "cmdline").read_bytes()

@@ -1,0 +1,66 @@
+"""What the check says where there is no Linux, as far as a Linux can play it."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import platform
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from d9m.check import host
+from d9m.check.messages import SurveyJob
+from d9m.check.workers import launch, worker
+
+ABSENT = ("killpg", "sched_getaffinity", "memfd_create")
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system without /proc, cgroups and what only POSIX or Linux has."""
+    right = builtins.open
+
+    def opened(file: Any, *given: Any, **named: Any) -> Any:
+        if str(file).startswith(("/proc/", "/sys/")):
+            raise FileNotFoundError(2, "No such file or directory")
+        return right(file, *given, **named)
+
+    monkeypatch.setattr(builtins, "open", opened)
+    for name in ABSENT:
+        monkeypatch.delattr(os, name, raising=False)
+
+
+def test_a_mac_names_its_chip(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(command: list[str], **_named: Any) -> subprocess.CompletedProcess[str]:
+        assert command[1:] == ["-n", "machdep.cpu.brand_string"]
+        return subprocess.CompletedProcess(command, 0, "Apple M4 Pro\n", "")
+
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(subprocess, "run", run)
+    assert host.look({}, None, "mps", {}, 8).cpu == "Apple M4 Pro"
+
+
+def test_a_processor_is_named_by_what_python_knows(
+    monkeypatch: pytest.MonkeyPatch, elsewhere: None
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(platform, "processor", lambda: "Intel64 Family 6 Model 158, GenuineIntel")
+    assert host.look({}, None, "cpu", {}, 8).cpu == "Intel64 Family 6 Model 158, GenuineIntel"
+
+
+def test_a_worker_counts_what_it_can(monkeypatch: pytest.MonkeyPatch, elsewhere: None) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert worker.usable_cores() == 6
+    assert worker.free_memory() is None
+    assert worker.cgroups("memory") == []
+
+
+def test_a_worker_is_ended_without_groups_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "killpg")
+    asked = SurveyJob(distributions=[], variables=[], drivers=[])
+    started = launch.Worker(launch.interpreter(sys.executable), asked)
+    started.end()
+    assert started._child.poll() is not None
