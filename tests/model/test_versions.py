@@ -91,3 +91,9 @@ def test_lost_zeros_do_not_change_the_order() -> None:
         "2.9.1",
         "2.10.0",
     )
+
+
+def test_a_version_before_the_list_is_not_called_unreleased() -> None:
+    with pytest.raises(UsageError, match=r"is older than 1\.9\.0, the first release") as caught:
+        candidates("frame", "0.1", RELEASED)
+    assert "never released" not in caught.value.text()

@@ -144,8 +144,11 @@ def _final(package: str, text: str, released: Sequence[str]) -> Candidates:
         return Candidates(tuple(same), "exactly")
     if wanted > key(released[-1]):
         return Candidates((released[-1],), "newer")
+    is_early = wanted < key(released[0])
     raise UsageError(
-        f"{package} {quote(text)} was never released",
+        f"{package} {quote(text)} is older than {released[0]}, the first release that d9m knows"
+        if is_early
+        else f"{package} {quote(text)} was never released",
         nearest=neighbours(wanted, released) or nearest(text, released),
     )
 
