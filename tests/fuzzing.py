@@ -235,7 +235,7 @@ class Doors:
         describe(self.kb, Setup(container=mutated(chance, text)))
 
     def env_files(self, chance: random.Random, text: str) -> None:
-        if text.startswith("{") and chance.random() < 0.7:
+        if text.startswith("{") and len(text) < 1000 and chance.random() < 0.7:
             text = document(chance, text).decode("utf-8", "replace")
         else:
             text = mutated(chance, text)
@@ -404,6 +404,8 @@ def main() -> int:
     tried, failures = fuzz(options.count, options.seed, options.door, options.only)
     for failure in failures[:20]:
         print(f"--only {failure.number}: {failure.door}\n{failure.text}")
+    for failure in failures[20:]:
+        print(f"--only {failure.number}: {failure.door}: {failure.text.splitlines()[-1]}")
     for name in sorted(tried):
         print(f"{tried[name]:8} {name}")
     spent = f"{time.monotonic() - began:.0f} s, {time.process_time() - cpu:.0f} s of CPU"
