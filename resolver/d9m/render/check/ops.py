@@ -140,7 +140,7 @@ def _same(page: Page, same: Sequence[ProbeResult], known: dict[str, str], verbos
 def _rarer(bound: float) -> str:
     """A bound as people say it: 3 of 100."""
     return (
-        f"{math.ceil(bound * 100)} of 100"
+        f"{math.ceil(min(bound, 1.0) * 100)} of 100"
         if bound >= 0.01
         else f"{math.ceil(bound * 1000)} of 1000"
     )
