@@ -122,6 +122,7 @@ def test_the_file_holds_one_result_for_each_probe_that_agrees_with_itself(refere
     [
         ("5", "holds no digests"),
         ("{", "holds no digests"),
+        ('{"probes": ' + "[" * 5000, "holds no digests"),
         ('{"probes": 5}', "holds no digests"),
         ('{"results": []}', "holds no digests"),
     ],

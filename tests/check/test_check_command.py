@@ -267,7 +267,9 @@ def test_a_machine_that_differs_is_named(files: tuple[Path, Path, int], tmp_path
     assert "torch/cumsum" in run.stdout
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"schema_version": 2}', "\0"])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '{"schema_version": 2}', "\0", '{"notes": ' + "[" * 5000]
+)
 def test_a_file_that_is_no_report_is_refused_with_exit_5(tmp_path: Path, text: str) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text(text)

@@ -210,5 +210,5 @@ def read(line: str, token: str) -> WorkerEvent | None:
         return None
     try:
         return _DECODER.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
         return WorkerFault(why=f"its answer cannot be read: {error}")

@@ -177,5 +177,5 @@ def _numbers(head: bytes, path: str) -> tuple[int, int, int]:
 def _decode(data: bytes, type_: type[Value], path: str) -> Value:
     try:
         return msgspec.json.decode(data, type=type_)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise DataError(f"{path}: the knowledge base is damaged ({error})", tip=_REPAIR) from None

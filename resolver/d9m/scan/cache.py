@@ -39,7 +39,7 @@ class Cache:
         try:
             with open(os.path.join(self._folder, _NAME), "rb") as file:
                 stored = msgspec.msgpack.decode(file.read(), type=_Stored)
-        except (OSError, msgspec.DecodeError):
+        except (OSError, msgspec.DecodeError, RecursionError):
             return {}
         return stored.entries if stored.made_by == self._made_by else {}
 
@@ -50,7 +50,7 @@ class Cache:
             return None
         try:
             return msgspec.msgpack.decode(known[1], type=FileRead)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return None
 
     def put(self, path: str, digest: str, read: FileRead) -> None:

@@ -42,7 +42,7 @@ def pipfile(text: str) -> list[Pair]:
 def pipfile_lock(text: str) -> list[Pair]:
     try:
         tree = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return []
     return [*_poetry(_table(tree, "default")), *_poetry(_table(tree, "develop"))]
 
