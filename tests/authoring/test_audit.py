@@ -15,14 +15,13 @@ from d9m.authoring.audit.texts import carries
 from d9m.errors import DataError
 from d9m.kb import yaml_files
 from d9m.model.compiled_facts import CompiledCatalogue, Lowering
-from d9m.model.dispatch_facts import DispatchTrace
+from d9m.model.dispatch_facts import DispatchCatalogue, DispatchTrace
 from d9m.model.kernel_facts import KernelTable, KernelUse
 from d9m.model.wheel_facts import (
     ListedOp,
     Published,
     SignatureCatalogue,
     WheelFacts,
-    canonical,
     catalogue,
 )
 
@@ -419,8 +418,10 @@ def test_an_op_that_ends_in_one_with_a_source_must_have_that_source(kb: Kb) -> N
         "torch.fresh": {"backward": {"histc": ""}},
         "torch.histc": {"forward": {"histc": ""}},
     }
-    trace = DispatchTrace("torch", "2.0.0", ops)
-    kb.write("evidence/dispatch/torch-2.0.0.json", canonical(trace).decode())
+    catalogue = DispatchCatalogue("torch").with_trace(DispatchTrace("torch", "2.0.0", ops))
+    del ops["torch.fresh"]
+    catalogue = catalogue.with_trace(DispatchTrace("torch", "1.9.1", ops))
+    kb.write("evidence/dispatch-torch.json", catalogue.encoded().decode())
     reach = "reach:\n  torch.ops.aten.histc: [torch.histc]\n"
     text = RECORDS["ops/pytorch.yaml"].replace(
         "prefixes: {", "prefixes: {'aten::': torch.ops.aten., "
@@ -430,8 +431,8 @@ def test_an_op_that_ends_in_one_with_a_source_must_have_that_source(kb: Kb) -> N
     code = "dispatch-without-reach"
     assert kb.ids() == [
         f"{code} torch.fresh:backward:pytorch/histc 2.0.0..",
-        f"{code} torch.index_add:backward:pytorch/histc 2.0.0..",
-        f"{code} torch.index_add:forward:pytorch/histc 2.0.0..",
+        f"{code} torch.index_add:backward:pytorch/histc 1.9.1..",
+        f"{code} torch.index_add:forward:pytorch/histc 1.9.1..",
     ]
     source = RECORDS["sources/pytorch/histc.yaml"]
     kb.write(

@@ -101,6 +101,13 @@ def collect(
             "file.",
         ),
     ] = None,
+    dispatch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="WHEEL is what a script in tests/dispatch/ wrote: add the release to this file.",
+        ),
+    ] = None,
     kernels: Annotated[
         str | None,
         typer.Option(
@@ -117,6 +124,7 @@ def collect(
 
     from d9m.authoring import collect as collecting
     from d9m.authoring.collect import download
+    from d9m.authoring.collect.dispatch import add_trace
     from d9m.authoring.collect.inductor import add_lowerings
     from d9m.authoring.collect.kernels import kernel_table
     from d9m.authoring.collect.signatures import READERS, add_signatures
@@ -125,6 +133,9 @@ def collect(
         if version is None:
             raise UsageError("--kernels needs an archive and its version")
         output.write(kernel_table(Path(wheel), kernels, version).encoded().decode(), out)
+        return
+    if dispatch is not None:
+        output.write(add_trace(Path(dispatch), Path(wheel)).encoded().decode(), dispatch)
         return
     output.one_of("--platform", platform, tuple(download.PLATFORMS))
     if version is None and wheel in collecting.FRAMEWORKS and not (signatures or compiled):

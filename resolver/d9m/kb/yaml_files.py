@@ -189,7 +189,7 @@ _FACTS: dict[Any, str] = {
     wheel_facts.Published: "published",
     wheel_facts.SignatureCatalogue: "signatures",
     compiled_facts.CompiledCatalogue: "compiled",
-    dispatch_facts.DispatchTrace: "dispatch",
+    dispatch_facts.DispatchCatalogue: "dispatch",
     kernel_facts.KernelTable: "kernels",
 }
 

@@ -8,6 +8,7 @@ from d9m.authoring.audit.operators import HARMLESS, find_item, own_kernel
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.model.dispatch_facts import DispatchTrace
+from d9m.model.wheel_facts import spans
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.resolver import resolve
 
@@ -18,47 +19,60 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     """`dispatch-without-reach`: an op lacks a source that an operator has which it reaches, in a
     program that is compiled or in one that is not.
     """
-    for trace in shipped.traces:
-        reached = {name for ways in trace.ops.values() for ops in ways.values() for name in ops}
-        operators = {name: own_kernel(name) for name in reached}
-        asked = {
-            f"{op}:{direction}": f"{op}:{direction}"
-            for op, ways in trace.ops.items()
-            for direction in ways
-        }
-        compiled = (("compile", "true"),) if "compile" in known.loaded.facts else ()
-        for more in dict.fromkeys(((), compiled)):
-            setup = Setup(((trace.package, trace.version),), facts=(*_DENSE, *more))
-            environment = describe(known.kb, setup)
-            varying = _sources(known, environment, operators, False)
-            yield from _missing(trace, varying, _sources(known, environment, asked, True))
+    compiled = (("compile", "true"),) if "compile" in known.loaded.facts else ()
+    for catalogue in shipped.dispatched:
+        found: dict[str, dict[str, set[str]]] = {}
+        strange: set[str] = set()
+        for trace in catalogue.traces():
+            for more in dict.fromkeys(((), compiled)):
+                setup = Setup(((trace.package, trace.version),), facts=(*_DENSE, *more))
+                environment = describe(known.kb, setup)
+                for subject, operator in _missing(known, trace, environment, strange):
+                    held = found.setdefault(subject, {})
+                    held.setdefault(trace.version, set()).add(operator)
+        for subject, held in found.items():
+            operators = sorted(set[str]().union(*held.values()))
+            span = spans(catalogue.releases, [each in held for each in catalogue.releases])
+            detail = f"{catalogue.package}: it reaches {', '.join(operators)}"
+            yield AuditDifference("dispatch-without-reach", subject, span, detail)
 
 
 def _missing(
-    trace: DispatchTrace, varying: dict[str, set[str]], met: dict[str, set[str]]
-) -> Iterator[AuditDifference]:
+    known: Known, trace: DispatchTrace, environment: Environment, strange: set[str]
+) -> Iterator[tuple[str, str]]:
+    """What lacks a source, and the operator that has it."""
+    reached = {name for ways in trace.ops.values() for ops in ways.values() for name in ops}
+    operators = {name: own_kernel(name) for name in reached if "::" not in name}
+    varying = _sources(known, environment, operators, False, strange)
+    asked: dict[str, str] = {}
     for op, ways in trace.ops.items():
-        for direction, operators in ways.items():
-            found: dict[str, list[str]] = {}
-            for operator in operators:
-                for source in varying[operator] - met[f"{op}:{direction}"]:
-                    found.setdefault(source, []).append(operator)
-            for source, through in found.items():
-                subject = f"{op}:{direction}:{source}"
-                detail = f"{trace.package}: it reaches {', '.join(sorted(through))}"
-                yield AuditDifference(
-                    "dispatch-without-reach", subject, f"{trace.version}..", detail
-                )
+        for direction, reaches in ways.items():
+            if any(varying.get(operator) for operator in reaches):
+                asked[f"{op}:{direction}"] = f"{op}:{direction}"
+    met = _sources(known, environment, asked, True, strange)
+    for op, ways in trace.ops.items():
+        for direction, reaches in ways.items():
+            for operator in reaches:
+                for source in varying.get(operator, set()) - met.get(f"{op}:{direction}", set()):
+                    yield f"{op}:{direction}:{source}", operator
 
 
 def _sources(
-    known: Known, environment: Environment, asked: dict[str, str], harmless: bool
+    known: Known,
+    environment: Environment,
+    asked: dict[str, str],
+    harmless: bool,
+    strange: set[str],
 ) -> dict[str, set[str]]:
-    """Key -> sources of the op that is asked about; none for a name that nobody knows."""
+    """Key -> sources of the op that is asked about; none for a name that nobody knows. Such names
+    are collected in `strange`: they are looked up once, because that takes long.
+    """
     items: dict[str, OpItem] = {}
     for key, text in asked.items():
-        item = find_item(known, environment, text)
-        if item is not None:
+        item = find_item(known, environment, text) if text not in strange else None
+        if item is None:
+            strange.add(text)
+        else:
             items[key] = item
     answers = resolve(known.kb, environment, list(items.values())).ops
     found = {key: set[str]() for key in asked}

@@ -12,7 +12,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.kb.yaml_files import Records
 from d9m.model import records, wheel_facts
 from d9m.model.compiled_facts import CompiledCatalogue
-from d9m.model.dispatch_facts import DispatchTrace
+from d9m.model.dispatch_facts import DispatchCatalogue
 from d9m.model.kernel_facts import KernelTable
 from d9m.model.versions import in_order, within
 from d9m.model.wheel_facts import Catalogue, ListedOp, Published, WheelFacts
@@ -75,7 +75,7 @@ class Shipped(msgspec.Struct, frozen=True):
     catalogues: dict[str, Catalogue]
     published: list[Published]
     compiled: list[CompiledCatalogue] = []
-    traces: list[DispatchTrace] = []
+    dispatched: list[DispatchCatalogue] = []
     kernels: list[KernelTable] = []
 
     def all(self, package: str, field: str) -> list[str]:
@@ -111,7 +111,7 @@ def shipped(folder: Path) -> Shipped:
         wheel_facts.catalogues(folder),
         wheel_facts.published(folder),
         wheel_facts.read_all(folder, "evidence/compiled-*.json", CompiledCatalogue),
-        wheel_facts.read_all(folder, "evidence/dispatch/*.json", DispatchTrace),
+        wheel_facts.read_all(folder, "evidence/dispatch-*.json", DispatchCatalogue),
         wheel_facts.read_all(folder, "evidence/atomics/*.json", KernelTable),
     )
 

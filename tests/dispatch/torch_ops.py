@@ -1,19 +1,29 @@
 """Which ATen operators each public op of PyTorch ends in, forward and backward.
 
-Runs in a Python that has PyTorch and expecttest, and needs nothing else:
+Runs in a Python that has PyTorch, expecttest and PyYAML, and needs nothing else:
 
-    python tests/dispatch/trace.py kb/evidence/dispatch/torch-2.13.0.json
+    python tests/dispatch/torch_ops.py traced.json
+    d9m kb collect traced.json --dispatch kb/evidence/dispatch-torch.json
 
-PyTorch's own samples of each op and layer are run under a `TorchDispatchMode`: in float32 on the
-CPU, and again on the meta device, which takes the route of no particular device. Views are left
-out, and so are allocations, because what is allocated inside an op is written before it is read.
+PyTorch's own samples of each op and layer, and the calls in torch_calls.txt, are run under a
+`TorchDispatchMode`: in float32 on the CPU, and again on the meta device, which takes the route of
+no particular device. Views are left out, and so are allocations, because what is allocated inside
+an op is written before it is read.
+
+What computes nothing is listed, too: of the names in the catalogue those that are a type (but no
+layer with a `forward` of its own, and no optimizer), a module, a property or a constant, and those
+that only builds for other systems have.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
+import re
 import signal
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -33,6 +43,17 @@ VALUES = 4
 """Of an argument that decides; more of them are chance."""
 SECONDS = 300
 """For one op that hangs."""
+SPACES = (
+    "torch.distributed",
+    "torch.nn.attention",
+    "torch.nn.utils",
+    "torch.optim",
+    "torch.sparse",
+    "torch.utils.checkpoint",
+)
+"""Modules whose names are in the catalogue, and that `import torch` may leave alone."""
+CALLS = Path(__file__).with_name("torch_calls.txt")
+CATALOGUE = Path(__file__).parents[2] / "kb/evidence/catalogue-torch.json"
 
 
 def deciding(reaching: list[Features], all_: list[Features]) -> str:
@@ -59,7 +80,9 @@ def operator_name(operator: Any, arguments: tuple[Any, ...], keywords: dict[str,
     """
     import torch
 
-    name = operator._schema.name.partition("::")[2]
+    space, _colons, name = operator._schema.name.partition("::")
+    if space != "aten":
+        return f"{space}::{name}"
     given = {each.name: value for each, value in zip(operator._schema.arguments, arguments)}
     given.update(keywords)
     said: list[str] = []
@@ -82,7 +105,7 @@ def logger(into: set[str]) -> Any:
         def __torch_dispatch__(
             self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
         ) -> Any:
-            if func.namespace == "aten" and not func.is_view:
+            if not func.is_view:
                 name = operator_name(func, args, kwargs or {})
                 if not name.startswith((*ALLOCATIONS, "detach")):
                     into.add(name)
@@ -159,8 +182,10 @@ Sample = tuple[Features, Callable[[bool], Callable[[], Any]]]
 """What it passes, and what prepares a call of it: on the meta device or not."""
 
 
-def traced(samples: Iterable[Sample]) -> dict[str, dict[str, str]]:
-    """Direction -> operator -> the argument that decides. A sample that fails counts as none."""
+def traced(samples: Iterable[Sample]) -> dict[str, dict[str, str]] | None:
+    """Direction -> operator -> the argument that decides. A sample that fails counts as none; None
+    if all of them do.
+    """
     found: dict[str, Reached] = {"forward": {}, "backward": {}}
     all_: list[Features] = []
     signal.signal(signal.SIGALRM, late)
@@ -187,6 +212,8 @@ def traced(samples: Iterable[Sample]) -> dict[str, dict[str, str]]:
         pass
     finally:
         signal.alarm(0)
+    if not all_:
+        return None
     return {
         direction: {name: deciding(reaching, all_) for name, reaching in sorted(reached.items())}
         for direction, reached in found.items()
@@ -194,7 +221,10 @@ def traced(samples: Iterable[Sample]) -> dict[str, dict[str, str]]:
     }
 
 
-def of_ops() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
+Reaches = "dict[str, dict[str, str]] | None"
+
+
+def of_ops() -> Iterator[tuple[str, Reaches]]:
     """Every public op, with the samples of all of its variants."""
     import torch
     from torch.testing._internal.common_methods_invocations import op_db
@@ -244,7 +274,7 @@ def aliases() -> dict[str, str]:
     return found
 
 
-def of_modules() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
+def of_modules() -> Iterator[tuple[str, Reaches]]:
     """Every layer, in training."""
     import torch
     from torch.testing._internal.common_modules import module_db
@@ -271,6 +301,112 @@ def of_modules() -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
             f"torch.nn.{space}{info.module_cls.__name__}",
             traced(islice(guarded(samples(info)), SAMPLES)),
         )
+
+
+def of_calls() -> Iterator[tuple[str, Reaches]]:
+    """What torch_calls.txt calls; of a name that this release lacks, nothing runs."""
+    import torch
+
+    with tempfile.TemporaryDirectory() as folder:
+        torch.distributed.init_process_group(
+            "gloo", init_method=f"file://{folder}/group", rank=0, world_size=1
+        )
+        for name, lines in called_lines(CALLS.read_text(encoding="utf-8")).items():
+            yield name, traced(map(sample_of, lines))
+        torch.distributed.destroy_process_group()
+
+
+def called_lines(text: str) -> dict[str, list[str]]:
+    """Name -> the lines that call it."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        named = re.match(r"torch[.\w]+", line)
+        if named is not None:
+            call = line.removeprefix(f"{named[0]}: ")
+            found.setdefault(named[0], []).append(call)
+    return found
+
+
+def sample_of(line: str) -> Sample:
+    def prepare(meta: bool) -> Callable[[], Any]:
+        known = arguments("meta" if meta else "cpu")
+        return lambda: eval(line, known)
+
+    return {"call": line}, prepare
+
+
+def arguments(device: str) -> dict[str, Any]:
+    """What the lines of torch_calls.txt name, made anew."""
+    import numpy
+    import torch
+
+    def floats(*shape: int) -> Any:
+        return torch.ones(shape, device=device, requires_grad=True)
+
+    def sparse(parameter: Any) -> Any:
+        parameter.grad = parameter.grad.to_sparse()
+        return parameter
+
+    plain = torch.ones(3, 4, device=device)
+    parameter = torch.nn.Parameter(plain.clone())
+    parameter.grad = torch.ones(3, 4, device=device)
+    known: dict[str, Any] = {
+        "torch": torch,
+        "numpy": numpy,
+        "d": device,
+        "x": floats(3, 4),
+        "y": floats(3, 4),
+        "n": plain,
+        "v": floats(4),
+        "w": floats(4),
+        "m": torch.eye(2, device=device, requires_grad=True),
+        "t": floats(2, 2, 4),
+        "u": floats(2, 4, 4, 4),
+        "i": torch.ones(3, 4, dtype=torch.int64, device=device),
+        "b": torch.ones(3, 4, dtype=torch.bool, device=device),
+        "z": torch.ones(3, dtype=torch.complex64, device=device, requires_grad=True),
+        "p": parameter,
+        "sparse": sparse,
+        "closure": lambda: (parameter * parameter).sum(),
+    }
+    if device == "cpu":
+        known["s"] = plain.to_sparse()
+        known["c"] = plain.to_sparse_csr()
+        known["q"] = torch.quantize_per_tensor(plain, 0.1, 0, torch.quint8)
+        known["r"] = torch.quantize_per_channel(
+            plain, torch.ones(4), torch.zeros(4), 1, torch.quint8
+        )
+    return known
+
+
+def idle(release: str) -> list[str]:
+    """Names of the catalogue that compute nothing: a type, a module, a property, a constant; and
+    what only builds for other systems have.
+    """
+    catalogue = json.loads(CATALOGUE.read_text(encoding="utf-8"))
+    place = catalogue["releases"].index(release)
+    found: list[str] = []
+    for text, names in catalogue["names"].items():
+        for span in text.split(","):
+            first, _dots, until = span.partition("..")
+            end = catalogue["releases"].index(until) if until else place + 1
+            if catalogue["releases"].index(first) <= place < end:
+                found += [name for name in names if not computes(name)]
+    return sorted(found)
+
+
+def computes(name: str) -> bool:
+    """Whether a name can be called to compute."""
+    import torch
+
+    value: Any = torch
+    for part in name.split(".")[1:]:
+        value = getattr(value, part, None)
+    if isinstance(value, type) and issubclass(value, torch.nn.Module):
+        return value.forward is not torch.nn.Module.forward
+    if isinstance(value, type):
+        return issubclass(value, torch.optim.Optimizer) and value is not torch.optim.Optimizer
+    return callable(value)
 
 
 def guarded(samples: Iterator[Any]) -> Iterator[Any]:
@@ -304,17 +440,23 @@ def main(file: Path) -> None:
     import torch
 
     warnings.simplefilter("ignore")
+    for space in SPACES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(space)
+    release = torch.__version__.partition("+")[0]
     ops: dict[str, dict[str, dict[str, str]]] = {}
     torch.manual_seed(0)
-    for source in (of_ops(), of_modules()):
+    for source in (of_calls(), of_ops(), of_modules()):
         for name, reached in source:
-            ops[name] = reached
-            print(name, flush=True)
+            print(name, "" if reached is not None else "did not run", flush=True)
+            if reached is not None and not ops.get(name):
+                ops[name] = reached
     facts = {
         "package": "torch",
-        "version": torch.__version__.partition("+")[0],
+        "version": release,
         "ops": ops,
         "aliases": aliases(),
+        "idle": idle(release),
     }
     text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
     file.write_text(text + "\n", encoding="utf-8")

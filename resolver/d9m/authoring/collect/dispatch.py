@@ -1,0 +1,27 @@
+"""The operators that ops end in, as a script in ``tests/dispatch/`` wrote them for one release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from d9m.errors import DataError
+from d9m.model.dispatch_facts import DispatchCatalogue, DispatchTrace
+from d9m.model.wheel_facts import read
+
+
+def add_trace(catalogue: Path, path: Path) -> DispatchCatalogue:
+    """The catalogue in a file, or a new one, with what one release was seen to do.
+
+    Raises DataError for a file that is no trace, and for a catalogue of another package.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    trace = read(path, DispatchTrace)
+    known = (
+        read(catalogue, DispatchCatalogue)
+        if catalogue.exists()
+        else DispatchCatalogue(trace.package)
+    )
+    if known.package != trace.package:
+        raise DataError(f"{catalogue.name}: a catalogue of {known.package}, not of {trace.package}")
+    return known.with_trace(trace)
