@@ -66,18 +66,24 @@ def _joined(kb: KnowledgeBase, first: Clause, second: Clause) -> Clause | None:
     name = differing[0]
     one, other = first[name], second[name]
     if isinstance(one, Range) and isinstance(other, Range):
-        low, high = (one, other) if one.until == other.from_ else (other, one)
+        low, high = (one, other) if one.until and one.until == other.from_ else (other, one)
         if low.until is None or low.until != high.from_:
             return None
+        if low.from_ is None and high.until is None and name in kb.meta.facts:
+            return _without(first, name)
         return {**first, name: Range(from_=low.from_, until=high.until)}
     if isinstance(one, Range) or isinstance(other, Range):
         return None
     values = list(dict.fromkeys([*_values(one), *_values(other)]))
     known = kb.meta.facts.get(name)
     domain = known.values if known else []
-    if domain and len(first) > 1 and set(values) >= set(domain):
-        return {key: value for key, value in first.items() if key != name}
+    if domain and set(values) >= set(domain):
+        return _without(first, name)
     return {**first, name: values} if len(first) == 1 or name == "device" else None
+
+
+def _without(clause: Clause, name: str) -> Clause:
+    return {key: value for key, value in clause.items() if key != name}
 
 
 def _variable(kb: KnowledgeBase, name: str, value: Allowed) -> str:

@@ -50,18 +50,23 @@ function joined(tables, first, second) {
   const [name] = differing;
   const [one, other] = [first[name], second[name]];
   if (isRange(one) && isRange(other)) {
-    const [low, high] = one.until === other.from ? [one, other] : [other, one];
+    const [low, high] = one.until !== undefined && one.until === other.from ? [one, other] : [other, one];
     if (low.until === undefined || low.until !== high.from) return null;
+    if (low.from === undefined && high.until === undefined && name in tables.facts) return without(first, name);
     const edges = [["from", low.from], ["until", high.until]].filter(([, edge]) => edge !== undefined);
     return { ...first, [name]: Object.fromEntries(edges) };
   }
   if (isRange(one) || isRange(other)) return null;
   const values = unique([...listed(one), ...listed(other)]);
   const domain = tables.facts[name]?.[1] ?? [];
-  if (domain.length && names.length > 1 && domain.every((value) => values.includes(value))) {
-    return Object.fromEntries(Object.entries(first).filter(([key]) => key !== name));
+  if (domain.length && domain.every((value) => values.includes(value))) {
+    return without(first, name);
   }
   return names.length === 1 || name === "device" ? { ...first, [name]: values } : null;
+}
+
+function without(when, name) {
+  return Object.fromEntries(Object.entries(when).filter(([key]) => key !== name));
 }
 
 function variable(tables, name, value) {

@@ -45,8 +45,11 @@ def live(advice: Advice, step: Step) -> bool:
 
 
 def only(answer: Answer, step: Step) -> str:
-    """Where a step is needed, as half a sentence: ``only with PyTorch before 2.10``."""
-    return f"only {phrases.conditions(answer.kb, step.when or [])}"
+    """Where a step is needed, as half a sentence: ``only with PyTorch before 2.10``; empty for
+    everywhere.
+    """
+    where = phrases.conditions(answer.kb, step.when or [])
+    return f"only {where}" if where else ""
 
 
 def shell(answer: Answer) -> Iterator[str]:

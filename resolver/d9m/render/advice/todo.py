@@ -65,9 +65,8 @@ def settings(page: Page, answer: Answer) -> None:
 
 def _comment(answer: Answer, step: Step) -> str | None:
     note = step.why if step.kind == "avoid" else step.note
-    if step.when is None:
-        return note
-    return f"{only(answer, step)}: {note}" if note else only(answer, step)
+    where = only(answer, step)
+    return f"{where}: {note}" if where and note else where or note
 
 
 def conflicts(page: Page, answer: Answer) -> None:

@@ -1,0 +1,32 @@
+"""Several clauses of which one must hold, in as few words as say the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from d9m.model.when import Range
+from d9m.render import phrases
+from golden import knowledge_base
+
+HOPPER, OLDER = {"sm": Range(from_="90")}, {"sm": Range(until="90")}
+
+
+@pytest.mark.parametrize(
+    ("clauses", "said"),
+    [
+        ([HOPPER], "on Hopper GPUs or newer"),
+        ([HOPPER, OLDER], ""),
+        ([{"training": "true"}, {"training": "false"}], ""),
+        ([{"xla": "true", **HOPPER}, {"xla": "true", **OLDER}], "with XLA"),
+        ([{"torch": Range(until="2.1")}, {"torch": Range(from_="2.3")}], None),
+        ([{"torch": Range(until="2.1")}, {"torch": Range(from_="2.1")}], "with PyTorch"),
+    ],
+)
+def test_what_leaves_nothing_out_is_not_said(clauses: list[Any], said: str | None) -> None:
+    found = phrases.conditions(knowledge_base(), clauses)
+    if said is None:
+        assert ", or " in found
+    else:
+        assert found == said
