@@ -91,7 +91,7 @@ PLACE = "measured on NVIDIA H200 with PyTorch 2.11.0"
 
 def test_an_answer_says_what_a_run_measured(played: KnowledgeBase) -> None:
     assert prices(asked(played)) == [
-        (f"about 11 % slower in all, {PLACE} (4 calls, all advised settings)", None),
+        (f"about 11 % slower in all, {PLACE} (4 calls, all advised settings)", "1.11"),
         (f"1.4 to 3 times as long with the advised settings, {PLACE}", "3"),
     ], "the scatter's times lie within their own spread, and the put had no verdict"
 

@@ -121,7 +121,10 @@ def _command(question: dict[str, Any]) -> list[str]:
     words = ["d9m", "advise", choice.option, f"{named}{question['version']}"]
     ops = list(dict.fromkeys(op_syntax.split(question["ops"])))
     words += ["--ops", ",".join(ops)] if ops else []
-    words += ["--device", question["device"]] if question["device"] != "cuda" else []
+    gpu = question.get("gpu")
+    words += ["--gpu", gpu] if gpu else []
+    usual = real().gpus[""].gpus[gpu].device if gpu else "cuda"
+    words += ["--device", question["device"]] if question["device"] != usual else []
     words += ["--scope", question["scope"]] if question["scope"] != "run" else []
     for name, value in question["facts"].items():
         words += ["--fact", f"{name}={value}"]

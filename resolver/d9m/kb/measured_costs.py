@@ -139,12 +139,14 @@ def _total(
     default, advised = [pair[1] for pair in pairs], [pair[2] for pair in pairs]
     factor = _seconds(advised) / _seconds(default)
     percent = round(100 * abs(factor - 1))
+    said: str | None = None
     if not percent or not _differs(default, advised):
         text = "neither slower nor faster in all than the same calls vary by themselves"
     else:
+        said = f"{factor:.2f}"
         text = f"about {percent} % {'slower' if factor > 1 else 'faster'} in all"
     number = f"{len(pairs)} call{'s' * (len(pairs) != 1)}"
-    return _cost(one, every, text, None, f" ({number}, all advised settings)")
+    return _cost(one, every, text, said, f" ({number}, all advised settings)")
 
 
 def _cost(

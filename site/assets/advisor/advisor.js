@@ -12,7 +12,7 @@ export class Advisor {
     this.names = Object.fromEntries(Object.entries(tables.catalogues).map(([name, each]) => [name, new Names(each)]));
   }
 
-  // The environment of a question: { choice, version, device, scope, facts, inference }. Throws a Mistake.
+  // The environment of a question: { choice, version, device, gpu, scope, facts, inference }. Throws a Mistake.
   environment(question) {
     return new Environment(this.tables, question);
   }
@@ -20,9 +20,10 @@ export class Advisor {
   // The advice for a question with `ops`, a text of items; without, for every op that meets a source there.
   ask(question) {
     const queries = items(question.ops).map(parse);
-    const facts = decidedFacts(this.environment(question), this.names, queries);
+    const said = this.environment(question);
     // What somebody said comes first, and wins.
-    const here = this.environment({ ...question, facts: { ...question.facts, ...facts, ...question.facts } });
+    const facts = { ...said.facts, ...decidedFacts(said, this.names, queries), ...said.facts };
+    const here = this.environment({ ...question, facts });
     const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
     return { ...resolve(here, asked, question.scope), named_ops: queries.length > 0, calls: calls(here) };
   }

@@ -1,6 +1,6 @@
 """How long d9m scan takes, as CPU times of one core and as ratios to Python's own parser.
 
-    python tests/benchmarks/scan.py [LINES]      # default: a million
+    python tests/benchmarks/scan_speed.py [LINES]      # default: a million
 
 The files are those of the standard library that runs this, as often as it takes; the records are
 compiled, as in a wheel. Parsing and
