@@ -62,6 +62,10 @@ COMPLAINTS = {
         "my LLM gives different answers with temperature=0",
         "greedy decoding is not deterministic",
     ],
+    "jax-on-a-gpu": [
+        "how can I get deterministic behaviour in JAX on a GPU",
+        "which flag makes jax deterministic",
+    ],
     "after-an-upgrade": [
         "after upgrading from torch 2.3 to 2.5 my results are different",
         "results changed when I updated the CUDA driver",

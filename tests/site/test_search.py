@@ -71,7 +71,7 @@ ASKED = {
     "compare pytorch and tensorflow": "compare/",
     "batch size changes the result": "errors/symptoms/other-batch-size/",
     "cudnn benchmark": "settings/pytorch/torch-backends-cudnn-benchmark/",
-    "jax deterministic on gpu": "solutions/jax/xdo/",
+    "jax deterministic on gpu": "errors/symptoms/jax-on-a-gpu/",
     "json api": "reference/data/",
     "has this been measured on a gpu": "about/",
     "resume from checkpoint gives other loss": "errors/symptoms/resume-differs/",
