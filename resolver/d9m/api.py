@@ -93,17 +93,26 @@ def _environment(
     brought += [call.home for call in calls]
     added = dict.fromkeys(filter(None, brought))
     extra = tuple((package, None) for package in added if package not in named)
+    environment = _with_brought(kb, setup, extra) if extra else describe(kb, setup)
+    decided = op_lookup.decided_facts(kb, environment, queries)
+    return environment.given({**decided, **environment.facts}) if decided else environment
+
+
+def _with_brought(
+    kb: KnowledgeBase, setup: Setup, extra: tuple[tuple[str, None], ...]
+) -> Environment:
+    """The environment with packages that nobody named, and with what these need: torchvision brings
+    PyTorch, or comes in the release that is made for the PyTorch that is there.
+    """
     environment = describe(kb, msgspec.structs.replace(setup, packages=(*setup.packages, *extra)))
     wanted = dict.fromkeys(part for package, _version in extra for part in partners(kb, package))
     absent = tuple((part, None) for part in wanted if part not in environment.packages)
     if absent:
-        setup = msgspec.structs.replace(setup, packages=(*absent, *setup.packages, *extra))
-        environment = describe(kb, setup)
+        packages = (*absent, *setup.packages, *extra)
+        environment = describe(kb, msgspec.structs.replace(setup, packages=packages))
     unnamed = [package for package, _version in extra if not environment.packages[package].version]
     held = with_partners(kb, environment.packages, unnamed)
-    environment = msgspec.structs.replace(environment, packages=held)
-    decided = op_lookup.decided_facts(kb, environment, queries)
-    return environment.given({**decided, **environment.facts}) if decided else environment
+    return msgspec.structs.replace(environment, packages=held)
 
 
 def answer(kb: KnowledgeBase, question: Question) -> Advice:
