@@ -11,8 +11,8 @@ import records
 
 @functools.cache
 def days() -> dict[str, str]:
-    """Path of a record under ``kb/`` -> the day of its last commit; empty where there is no whole
-    history to ask: an export, a shallow clone, a machine without git.
+    """Path of a record under ``kb/`` -> the day of its last commit; empty without the whole
+    history: in an export, in a shallow clone, on a machine without git.
     """
     folder = records.folder()
     if _git(folder, "rev-parse", "--is-shallow-repository") != "false\n":

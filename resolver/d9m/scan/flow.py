@@ -209,7 +209,7 @@ class Flow:
 
     def _counting_loop(self, node: ast.Subscript) -> ast.For | ast.comprehension | None:
         """The loop around ``files[i]`` in which ``i`` takes every place of ``files``, or of a list
-        beside it, once each.
+        next to it, once each.
         """
         written = dotted(node.value)
         if not isinstance(node.slice, ast.Name) or written is None:

@@ -12,7 +12,7 @@ from d9m.model.wheel_facts import read
 def add_trace(catalogue: Path, path: Path) -> DispatchCatalogue:
     """The catalogue in a file, or a new one, with what one release was seen to do.
 
-    Raises DataError for a file that is no trace, and for a catalogue of another package.
+    Raises DataError for a file that is not a trace, and for a catalogue of another package.
     """
     if not path.is_file():
         raise DataError(f"{path}: no such file")

@@ -6,8 +6,8 @@ import msgspec
 
 from d9m.scan.rules import (
     files,
-    helpers,
     launchers,
+    library_calls,
     ops,
     order,
     programs,
@@ -39,7 +39,7 @@ RULES: tuple[ScanRule, ...] = tuple(
             *releases.RULES,
             *launchers.CONTRADICTIONS,
             *programs.RULES,
-            *helpers.RULES,
+            *library_calls.RULES,
             *seeds.RULES,
             *timing.SEEDS,
             *workers.RULES,

@@ -97,7 +97,7 @@ def _against(
         way_out=way_out,
         related=tuple(related) if launch.place.line != place.line else (),
         because=(
-            *because_of(project, turn.name, "beside the option"),
+            *because_of(project, turn.name, "with the option"),
             Because(f"solutions/{solution.label}", "settings"),
         ),
     )
@@ -109,7 +109,7 @@ CONTRADICTION = ScanRule(
     severity="error",
     title="Two settings of one job that cannot both hold",
     why="""An option asks for determinism, and a variable of the same job takes it back, or is
-    refused by it. Which one wins is up to the library: it stops, or the option is void.""",
+    refused by it. Which one wins is up to the library: it stops, or the option has no effect.""",
     silent="""The value is not written in the file, another file sets it, or the release does not
     look at it.""",
     bad="export NCCL_ALGO=NVLS\npython pretrain_gpt.py --deterministic-mode\n",

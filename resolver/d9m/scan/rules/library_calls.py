@@ -23,7 +23,6 @@ def _check_helper(project: Project) -> Iterator[Objection]:
             if effect.helper is None or effect.offered or not is_on or place in seen:
                 continue
             seen.add(place)
-            drawn = _drawn(project, effect.setting)
             yield Objection(
                 path=effect.path,
                 place=effect.place,
@@ -31,19 +30,19 @@ def _check_helper(project: Project) -> Iterator[Objection]:
                     f"{effect.by} turns the deterministic algorithms on and seeds nothing; "
                     f"neither does {program.path}, so every run starts from other weights."
                 ),
-                way_out=f"{drawn}(seed) before the model is made",
+                way_out=f"{_seeding(project, effect.setting)} before the model is made",
                 because=(Because(f"helpers/{effect.helper.id}", "sets"),),
                 related=(RelatedSpot(program.path, 1, "the program"),),
             )
 
 
-def _drawn(project: Project, switch: str) -> str:
-    """The call that seeds the library of a switch."""
+def _seeding(project: Project, switch: str) -> str:
+    """The call that seeds the library of a switch, or what to do where no record names one."""
     home = project.kb.home(project.kb.setting_ids[switch])
     for generator in project.knowledge.generators():
         if generator.marks.package == home:
-            return generator.marks.seeds[0]
-    return "set a seed: every generator"
+            return f"{generator.marks.seeds[0]}(seed)"
+    return "seed every generator"
 
 
 HELPER_LEAVES = ScanRule(
@@ -52,8 +51,8 @@ HELPER_LEAVES = ScanRule(
     severity="warning",
     title="A helper asks for deterministic algorithms, and nobody sets a seed",
     why="""Trainer(deterministic=True) and calls like it turn the switch on. Most of them seed
-    nothing. Weights, shuffles and dropout then differ in every run, and every op is
-    deterministic about it. Seed the program as well.""",
+    nothing. Weights, shuffles and dropout then differ in every run, however deterministic each op
+    is. Seed the program as well.""",
     silent="""Any file of the program seeds a generator, or the call turns no switch on.""",
     bad="""import lightning
 import torch
