@@ -50,6 +50,7 @@ def understand(
     environment = _environment(kb, setup, named, queries, made)
     for call in made:
         helper_calls.must_exist(environment, call)
+    environment = helper_calls.decide_facts(kb, environment, made)
     if ops is None:
         items = op_lookup.everything(kb, environment)
     else:

@@ -54,7 +54,7 @@ class Environment(msgspec.Struct, frozen=True):
     """Given ones only."""
     vocabulary: Mapping[str, Fact]
     undecided: frozenset[str]
-    """Platform parts that nobody named."""
+    """Platform parts that nobody named, and facts that only some of the releases decide."""
     gpu: str | None = None
     """The model, if it was named."""
     ignored: int = 0
@@ -93,6 +93,8 @@ class Environment(msgspec.Struct, frozen=True):
         return tuple(Cell(each, name=each) for each in fact.values)
 
     def _default(self, name: str) -> str | None:
+        if name in self.undecided:
+            return None
         return self.api_defaults.get(name, self.vocabulary[name].default)
 
     def assumes(self, name: str) -> bool:

@@ -280,6 +280,8 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """Every value it takes, where the set is closed."""
     refuses: list[str] = []
     """Values that undo what it is set for: ``PYTHONHASHSEED=random``."""
+    decides: dict[str, dict[str, str]] = {}
+    """Value -> facts that a program has which sets it: new memory is not filled."""
     when: When = {}
     """Where something reads it."""
     evidence: list[Evidence]

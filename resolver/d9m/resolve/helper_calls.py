@@ -112,6 +112,26 @@ def must_exist(environment: Environment, wanted: Call) -> None:
         )
 
 
+def decide_facts(kb: KnowledgeBase, environment: Environment, calls: Sequence[Call]) -> Environment:
+    """The environment with what the calls decide by the settings that they make; a fact that only
+    some of the releases decide is undecided. What the user says of a fact stays.
+    """
+    decided: dict[str, str] = {}
+    undecided = set(environment.undecided)
+    for made in calls:
+        for turn in made.helper.sets:
+            facts = kb.settings[turn.name].decides.get(next(iter(turn.to), ""), {})
+            where = environment.holding(turn.condition) if facts else []
+            if {} in where:
+                decided.update(facts)
+            elif where:
+                undecided.update(facts)
+    open_ = frozenset(undecided - decided.keys())
+    return msgspec.structs.replace(
+        environment.given({**decided, **environment.facts}), undecided=open_
+    )
+
+
 def _nearest(name: str, spellings: Sequence[str]) -> list[str]:
     """Calls with a name like this one, with or without what comes before the last dot."""
     ends: dict[str, str] = {}
