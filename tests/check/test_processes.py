@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
+import msgspec
 import pytest
 from machines import pick
 
@@ -19,7 +20,7 @@ from d9m.check.messages import (
 )
 from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm
-from d9m.check.plan.effort import FULL, QUICK, Effort
+from d9m.check.plan.effort import FULL, NORMAL, QUICK, Effort
 from d9m.check.workers import launch, run
 
 ARMS = [Arm("default"), Arm("advised"), Arm("default-again")]
@@ -55,6 +56,14 @@ def jobs(monkeypatch: pytest.MonkeyPatch, asked: run.Plan, answer: Answer) -> li
     monkeypatch.setattr(run, "events", events)
     run.run(asked, lambda _text: None)
     return found
+
+
+def announced(monkeypatch: pytest.MonkeyPatch, asked: run.Plan) -> str:
+    """The first line that a person sees."""
+    monkeypatch.setattr(run, "events", lambda _launcher, job, _stopped: quiet(job))
+    said: list[str] = []
+    run.run(asked, said.append)
+    return said[0]
 
 
 def quiet(job: ProbeJob) -> Iterator[WorkerEvent]:
@@ -127,3 +136,20 @@ def test_a_process_of_the_default_arm_that_fails_later_ends_nothing(
             yield from quiet(job)
 
     assert len(jobs(monkeypatch, plan(QUICK, "cuda"), second_broken)) == 3 + 3 + 1
+
+
+def test_a_quick_check_shares_a_minute_among_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = jobs(monkeypatch, plan(QUICK), quiet)
+    assert QUICK.total is not None
+    assert QUICK.total < 60
+    assert {job.seconds for job in found} == {QUICK.total * 2 / len(found)}
+    assert {job.seconds for job in jobs(monkeypatch, plan(NORMAL), quiet)} == {None}
+
+
+def test_the_first_line_says_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = pick(catalogue.probes("torch"), "cpu", None, quick=True)
+    whole = msgspec.structs.replace(plan(QUICK), selected=every)
+    assert announced(monkeypatch, whole).endswith(f"7 processes, about {QUICK.total:g} s")
+    assert announced(monkeypatch, plan(QUICK)).endswith("1 probe in 7 processes, at most 40 s")
+    usual = msgspec.structs.replace(plan(NORMAL), selected=every)
+    assert announced(monkeypatch, usual).endswith("7 processes, at most 9 min")

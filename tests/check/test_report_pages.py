@@ -233,3 +233,10 @@ def test_nothing_that_a_terminal_would_obey_is_shown() -> None:
     ):
         assert not set(evil) - set("[2J]0;x") & set(text)
     assert msgspec.json.decode(as_json.render(found), type=Report) == found
+
+
+def test_an_outcome_that_no_record_has_is_refused() -> None:
+    text = as_json.render(changed(made(), expected="solved"))
+    assert msgspec.json.decode(text, type=Report).probes[0].expected == "solved"
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(text.replace('"solved"', '"dissolved"'), type=Report)

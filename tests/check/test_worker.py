@@ -265,6 +265,17 @@ def test_a_slow_op_gets_fewer_repeats(torch: launch.Launcher) -> None:
     assert readings(torch, job([slow], repeats=100, budget=0.5, proofs=False))["slow"].repeats == 4
 
 
+def test_a_process_that_is_short_of_time_repeats_every_op_a_few_times(
+    torch: launch.Launcher,
+) -> None:
+    call = "__import__('time').sleep(0.02) or torch.ones(1)"
+    several = [probe(f"slow-{number}", call, reference=False) for number in range(20)]
+    asked = job(several, repeats=1000, budget=60.0, limit=120.0, proofs=False, seconds=0.1)
+    found = readings(torch, asked)
+    assert len(found) == 20
+    assert all(12 <= reading.repeats < 1000 for reading in found.values())
+
+
 def test_stopping_ends_the_process_at_once(torch: launch.Launcher) -> None:
     stopped = threading.Event()
     others = set(children(os.getpid()))

@@ -73,6 +73,8 @@ class ProbeJob(WorkerJob, frozen=True, kw_only=True, tag="probe"):
     repeats: int
     budget: float
     """Seconds for the repeats of one probe."""
+    seconds: float | None = None
+    """For the whole process: where it runs short, probes get fewer repeats. None: any number."""
     proofs: bool
     probes: list[Exercise]
 

@@ -21,6 +21,7 @@ from d9m.check.workers.run import Readings
 from d9m.errors import ExitCode
 from d9m.model.advice import Tool
 from d9m.model.op_syntax import Direction
+from d9m.model.records import Outcome
 from d9m.model.runs import Bounds
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
     bounds: Bounds
     verdict: Name
     reason: str
-    expected: str | None
+    expected: Outcome | None
     agrees_with_kb: bool | None
     kb: Agreement
     cost: float | None

@@ -18,8 +18,12 @@ class Effort(msgspec.Struct, frozen=True):
     """Repeats of a collective: every rank has to make the same number, however slow it is."""
     climb: bool = True
     """Whether ladders are climbed, or only their first rung is tried."""
+    total: float | None = None
+    """Seconds for all processes of a framework, of which each gets the same share; None: as long as
+    their repeats take.
+    """
 
 
-QUICK = Effort(repeats=160, budget=0.5, climb=False)
+QUICK = Effort(repeats=96, budget=0.5, climb=False, total=54.0)
 NORMAL = Effort()
 FULL = Effort(repeats=100, processes=8, again=3, budget=10.0, calls=100)

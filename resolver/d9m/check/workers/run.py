@@ -106,6 +106,8 @@ class _Task(msgspec.Struct, frozen=True):
     replica: int
     effort: Effort
     rungs: Rungs
+    seconds: float | None = None
+    """That it may take; None: any number."""
 
 
 class _Run:
@@ -182,6 +184,7 @@ class _Run:
             statements=arm.statements,
             repeats=task.effort.repeats,
             budget=min(task.effort.budget, plan.limit / 3),
+            seconds=task.seconds,
             proofs=task.replica == 0 and arm.name in ("default", "advised"),
             probes=exercises,
         )
@@ -209,12 +212,15 @@ class _Run:
             pool.shutdown(cancel_futures=True)
 
     def announce(self, tasks: Sequence[_Task]) -> None:
-        """How long it takes at most, before anything has run."""
+        """How long it takes, before anything has run."""
         probes, effort = len(self.plan.selected), self.plan.effort
         self.expected = len(tasks) * probes
         most = len(tasks) * (IMPORT + probes * (effort.budget + 1.0)) / self.plan.workers
+        how_long = f"at most {duration(most)}"
+        if effort.total is not None and effort.total < most:
+            how_long = f"about {duration(effort.total)}"
         what = f"{probes} probe{'s' * (probes != 1)} in {len(tasks)} processes"
-        self.watch(f"{self.plan.framework}: {what}, at most {duration(most)}")
+        self.watch(f"{self.plan.framework}: {what}, {how_long}")
 
     def chosen(self, first: _Task) -> Rungs:
         """The rungs at which the first process saw a difference, or the last ones; its readings say
@@ -268,15 +274,16 @@ def _perform(one: _Run) -> None:
     own = [arm for arm in plan.arms if arm.same_as is None]
     rungs: Rungs = {selected.key: selected.probe.ladder[:1] for selected in plan.selected}
     places = list(_places(own, effort))
+    share = None if effort.total is None else effort.total * plan.workers / len(places)
     one.announce([_Task(arm, replica, effort, rungs) for arm, replica in places])
     if effort.climb:
         whole = {selected.key: selected.probe.ladder for selected in plan.selected}
-        first = _Task(*places.pop(0), effort, whole)
+        first = _Task(*places.pop(0), effort, whole, share)
         one.perform_all([first])
         rungs = one.chosen(first)
     if own[0].name in one.broken:
         return
-    one.perform_all(_Task(arm, replica, effort, rungs) for arm, replica in places)
+    one.perform_all(_Task(arm, replica, effort, rungs, share) for arm, replica in places)
     undecided = one.undecided()
     more = msgspec.structs.replace(
         effort, repeats=MORE * effort.repeats, budget=MORE * effort.budget
@@ -286,6 +293,9 @@ def _perform(one: _Run) -> None:
     replicas = range(effort.processes, 2 * effort.processes)
     tasks = [_Task(arm, replica, more, again) for replica in replicas for arm in own]
     if undecided:
+        one.watch(
+            f"{plan.framework}: {len(undecided)} differ too rarely to judge: {MORE} times more"
+        )
         one.expected += len(tasks) * len(undecided)
         one.perform_all(tasks)
 

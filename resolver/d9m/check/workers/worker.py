@@ -45,6 +45,8 @@ ORDERS = 6
 """Shuffles that are tried until one changes the bits: a single number often rounds to the same."""
 LEAST = 4
 """Repeats even where the time for a probe is used up."""
+FEW = 12
+"""Repeats that a probe gets within its own time, even where the process's time runs short."""
 STARTED = "D9M_WORKER_STARTED"
 """Variable of a worker that has started itself again: it does so once, whatever others do to its
 environment.
@@ -246,17 +248,21 @@ def digest(leaves):
     return found.hexdigest()[:24]
 
 
-def repeated(case, wanted, budget, before):
-    """The same call again and again: what varied, by how much, how long one takes."""
+def repeated(case, wanted, budget, before, share=math.inf):
+    """The same call again and again: what varied, by how much, how long one takes. `share`: seconds
+    after which a few repeats are enough.
+    """
     first, digests, times, seen = None, [], [], []
-    stop = 0.0
-    while len(digests) < wanted and (len(digests) < LEAST or time.perf_counter() < stop):
+    began = None  # a framework may spend seconds on its very first call
+    while len(digests) < wanted:
+        spent = time.perf_counter() - began if began else 0.0
+        enough = FEW if spent < budget else LEAST
+        if len(digests) >= enough and spent >= min(budget, share):
+            break
         leaves = None  # or the next result finds its own bytes again in freed memory
         before(len(digests))
         found, took = case.finished()
-        stop = (
-            stop or time.perf_counter() + budget
-        )  # a framework may spend seconds on its very first call
+        began = began or time.perf_counter()
         times.append(took)
         leaves = case.framework.raw(found)
         del found
@@ -296,6 +302,7 @@ class Prober:
 
     def __init__(self, job):
         self.job = job
+        self.share = math.inf
         self.scope, self.statements = {}, []
         self._make(early=True)
         gc.disable()  # a sixth of an import goes into looking for garbage that is not there
@@ -355,7 +362,7 @@ class Prober:
             if turn < STIRRED or turn % 8 == 0:
                 self.framework.stir(turn)
 
-        found, first = repeated(case, self.job["repeats"], self.job["budget"], before)
+        found, first = repeated(case, self.job["repeats"], self.job["budget"], before, self.share)
         if self.job["proofs"]:
             found["planted"] = planted(first)
             found["moved"] = self._moved(case, probe, first)
@@ -512,7 +519,9 @@ def work(job, tell):
         return
     tell({"event": "ready", "facts": facts, "seconds": time.perf_counter() - began})
     limit_memory(job["memory"])
-    for probe in job["probes"]:
+    end = last_moment(job["seconds"], began)
+    for place, probe in enumerate(job["probes"]):
+        prober.share = (end - time.perf_counter()) / (len(job["probes"]) - place)
         tell({"event": "start", "key": probe["key"]})
         tell(
             {
@@ -522,6 +531,16 @@ def work(job, tell):
             }
         )
     tell({"event": "end"})
+
+
+def last_moment(seconds, began):
+    """When a process should be done that may take so long. On a machine that is slow, the probes
+    may take as long as the import did.
+    """
+    if seconds is None:
+        return math.inf
+    now = time.perf_counter()
+    return max(began + seconds, now + (now - began))
 
 
 def within(limit, prober, probe):
