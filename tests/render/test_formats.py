@@ -91,7 +91,7 @@ LAYERS = {
     "layers-calls": [*STACK, *CALLS],
     "layers-spoiled": [*STACK, "--calls", "Runner(ordered=False)"],
     "layers-conflict": ["advise", "--with", "train=2.0", "--with", "serve=1.0"],
-    "layers-scope-conflict": ["advise", "--with", "train=2.0", "--with", "serve=2.0"],
+    "layers-scope-conflict": ["advise", "--with", "train=2.0", "--with", "serve=2.0", "--all"],
     "layers-batch": ["advise", "--with", "serve=2.0", "--scope", "batch"],
     "layers-hardware": [
         "advise",

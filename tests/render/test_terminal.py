@@ -114,9 +114,9 @@ def test_of_a_wrapper_only_what_is_judged_counts() -> None:
 def test_a_switch_that_is_left_out_is_named_with_the_reason() -> None:
     text = said(["cumsum", "avg_pool3d"], torch="2.4")
     assert text.startswith(
-        "cumsum and avg_pool3d (backward) can differ between runs: no deterministic version of "
-        "them exists here. torch.use_deterministic_algorithms(True) is left out: they would raise "
-        "errors under it."
+        "cumsum and avg_pool3d (backward) can differ between runs, and no setting prevents it. "
+        "The settings below leave out torch.use_deterministic_algorithms(True), which would raise "
+        "errors."
     )
     assert "is left out" not in said(["cumsum", "index_add"], torch="2.4")
 
@@ -184,12 +184,30 @@ def test_a_note_says_what_else_a_bare_name_could_mean() -> None:
         assert "is taken as" not in said([name], torch="2.4")
 
 
+def test_an_upgrade_says_what_to_set_there() -> None:
+    assert "upgrade to PyTorch 1.9 and set torch.use_deterministic_algorithms(True)" in said(
+        ["index_add"], torch="1.6"
+    )
+    assert "upgrade to TensorFlow 1.14 and set TF_CUDNN_DETERMINISTIC=1" in said(
+        ["conv2d"], tensorflow="1.10"
+    )
+    text = said(sglang="0.4.3")
+    assert "set SGLang's deterministic inference (--enable-deterministic-inference)" in text
+
+
+def test_what_only_a_fact_brings_is_named_with_the_fact() -> None:
+    text = said(xgboost="2.0")
+    assert (
+        "races on purpose: only with XGBoost's linear booster (--fact linear_booster=true)" in text
+    )
+
+
 def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     text = said(torch="2.4", vllm="0.11.1")
     assert " You named no ops" not in text
     verdict = text.partition(" PyTorch 2.4 (")[0]
-    assert verdict.count("on record here, ") == 1
-    assert verdict.endswith(" open.")
+    assert verdict.count("that we know here, ") == 1
+    assert verdict.endswith(" unchecked.")
 
 
 def test_what_no_record_judges_as_an_op_points_to_what_to_do() -> None:

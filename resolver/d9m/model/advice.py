@@ -166,7 +166,9 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     error: str | None
     """The text of the error, as these releases word it."""
     fixed_in: dict[str, str] | None
-    """Home package -> first release from which every later known one is settled; null: none."""
+    """Home package -> first release from which every later known one repeats; null: none."""
+    fixed_with: list[str]
+    """Solutions to set in that release."""
     pending: str | None
     """Label that marks a solution which is in the works."""
     note: str | None

@@ -170,3 +170,14 @@ def call_here(kb: KnowledgeBase, label: str, releases: Mapping[str, Sequence[str
     if solution.title not in written:
         return solution.title
     return next((line for line, is_here in written.items() if is_here), solution.title)
+
+
+def call_with_setting(kb: KnowledgeBase, label: str, releases: Mapping[str, Sequence[str]]) -> str:
+    """The same, with the name of its first setting where the title lacks it:
+    ``vLLM's batch invariance (VLLM_BATCH_INVARIANT)``.
+    """
+    title = kb.solution(label)[1].title
+    called = call_here(kb, label, releases)
+    names = [turn.set for turn in kb.solution(label)[1].settings if turn.set]
+    is_a_name = called != title or " " not in title or any(name in title for name in names)
+    return called if is_a_name or not names else f"{title} ({names[0]})"

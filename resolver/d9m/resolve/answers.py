@@ -134,6 +134,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         raised_by=verdict.raised_by,
         error=_text_here(environment, error.texts) if error else None,
         fixed_in={judged.home: finding.fixed_in} if finding.fixed_in else None,
+        fixed_with=list(finding.fixed_with),
         pending=verdict.pending,
         note=verdict.note,
         last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen))

@@ -15,7 +15,7 @@ from d9m.model import conditions
 from d9m.model.advice import REPEATS, joined, worst
 from d9m.model.conditions import Cell, Cells
 from d9m.model.op_syntax import Direction
-from d9m.model.records import Outcome
+from d9m.model.records import Labels, Outcome
 from d9m.model.versions import Candidates, key
 from d9m.model.when import Clause, World
 from d9m.resolve.otherwise import deviations
@@ -35,6 +35,9 @@ class Evaluation(msgspec.Struct, frozen=True):
     """Worse outcomes, and the fewest assumptions that must fall for each."""
     bases: dict[Verdict, tuple[Basis, ...]]
     fixed_in: str | None
+    """First release of the home package from which every later known one repeats."""
+    fixed_with: Labels
+    """What to set in that release."""
     asks: tuple[str, ...]
     """Facts that had a part in it."""
 
@@ -161,13 +164,15 @@ def _find(
         everywhere_else: Clause = {}
         possible, outcome = [(everywhere_else, ELSEWHERE)], ELSEWHERE.outcome
         asks = [name for name in asks if any(name in clause for clause, _outcome in otherwise)]
+    fixed_in, fixed_with = _fixed(case, environment, here)
     return Evaluation(
         possible=tuple(possible),
         outcome=outcome,
         applies=applies,
         otherwise=tuple(otherwise),
         bases={verdict: tuple(group) for verdict, group in bases.items()},
-        fixed_in=_fixed_in(case, environment, here),
+        fixed_in=fixed_in,
+        fixed_with=fixed_with,
         asks=tuple(asks),
     )
 
@@ -197,11 +202,37 @@ def _honest(
     return possible
 
 
-def _fixed_in(case: Rules, environment: Environment, here: Sequence[Direction]) -> str | None:
-    """First release from which every later known one is solved or deterministic."""
+def _fixed(
+    case: Rules, environment: Environment, here: Sequence[Direction]
+) -> tuple[str | None, Labels]:
+    """First release from which every later known one is solved or deterministic, and what to set
+    there.
+    """
     domains = everywhere(case, environment).domains(case.cuts)
     place = ("fixed in", case, tuple(here), tuple(domains.items()))
-    return case.kb.once(place, lambda: first_good(case, domains, here))
+
+    def find() -> tuple[str | None, Labels]:
+        release = first_good(case, domains, here)
+        return release, _settings_of(case, domains, here, release) if release else ()
+
+    return case.kb.once(place, find)
+
+
+def _settings_of(
+    case: Rules, domains: Mapping[str, Cells], here: Sequence[Direction], release: str
+) -> Labels:
+    """The preferred settings of a release; where they differ, those of the first circumstances
+    that need any.
+    """
+    cells = domains[case.home]
+    cell = next((cell for cell in cells if cell.low == release), cells[0])
+    there = {**domains, case.home: (cell,)}
+    for _clause, verdict in conditions.by_answer(
+        there, lambda world: case.verdict(world, None, here)[0]
+    ):
+        if verdict.alternatives:
+            return verdict.alternatives[0]
+    return ()
 
 
 def everywhere(case: Rules, environment: Environment) -> Environment:

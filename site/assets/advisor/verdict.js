@@ -127,7 +127,7 @@ function ofOps(tables, advice, ops) {
   const own = advice.ops.find((op) => op.query === "*");
   const packagesLead = own?.sources.some((source) => !tables.about[source.home].framework);
   if (!advice.named_ops && packagesLead) return ops.length > 1 ? [inOneSentence(tables, advice, ops, good.length)] : [];
-  if (!advice.named_ops) found.push(`You named no ops: ${ops.length === 1 ? "this is the only one" : `these are the ${ops.length}`} on record here.`);
+  if (!advice.named_ops) found.push(`You named no ops: ${ops.length === 1 ? "this is the only one" : `these are the ${ops.length}`} that we know here.`);
   if (silent.length && silent.length === good.length) {
     found.push(`No record names ${DIFFERENCES[advice.scope]} of ${named(silent, names)}: that is not a proof.`);
   } else if (good.length) {
@@ -145,13 +145,17 @@ function ofOps(tables, advice, ops) {
 
 // The ops of somebody who asked about something else.
 function inOneSentence(tables, advice, ops, good) {
+  const does = PROMISES[advice.scope][Number(good !== 1)];
+  if (good === ops.length) return `The ${good} ops that we know here ${does}${withSettings(tables, advice)}.`;
   const bad = ops.filter((op) => ["raises", "unsolved"].includes(op.outcome)).length;
-  const left = ops.length - good - bad;
+  const depend = ops.filter((op) => op.outcome === "depends").length;
+  const unchecked = ops.length - good - bad - depend;
   const parts = [];
-  if (good) parts.push(`${good} ${PROMISES[advice.scope][Number(good !== 1)]}${withSettings(tables, advice)}`);
+  if (good) parts.push(`${good} ${does}${withSettings(tables, advice)}`);
   if (bad) parts.push(`${bad} ${bad === 1 ? "does" : "do"} not`);
-  if (left) parts.push(`${left} ${left === 1 ? "is" : "are"} open`);
-  return `Of the ${ops.length} ops on record here, ${phrases.join(parts)}.`;
+  if (depend) parts.push(`${depend} ${depend === 1 ? "depends" : "depend"} on more`);
+  if (unchecked) parts.push(`${unchecked} ${unchecked === 1 ? "is" : "are"} unchecked`);
+  return `Of the ${ops.length} ops that we know here, ${phrases.join(parts)}.`;
 }
 
 // Whether the settings that follow have a part in it, or only seeds and the like.
@@ -186,8 +190,8 @@ const SAY = {
     if (!switches.length) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"}.`;
     if (switches.some((label) => advised.includes(label))) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"} under ${knownSwitches(tables, advice).length === 1 ? "it" : "them"}.`;
     const calls = phrases.join(switches.map((label) => advice.calls[label]));
-    const would = ops.length === 1 ? "it would raise an error" : "they would raise errors";
-    return `${name} can differ between runs: no deterministic version of ${it(ops)} exists here. ${calls} is left out: ${would} under it.`;
+    const errors = ops.length === 1 ? "an error" : "errors";
+    return `${name} can differ between runs, and no setting prevents it. The settings below leave out ${calls}, which would raise ${errors}.`;
   },
   unsolved: (tables, advice, ops, names) => `${named(ops, names)} ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
   depends(tables, advice, ops, names) {

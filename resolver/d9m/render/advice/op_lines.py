@@ -6,7 +6,14 @@ import itertools
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Possible, SourceAnswer
+from d9m.model.advice import (
+    REPEATS,
+    WORST_LAST,
+    OpAnswer,
+    Otherwise,
+    Possible,
+    SourceAnswer,
+)
 from d9m.model.records import Outcome, together
 from d9m.model.versions import key
 from d9m.render import phrases, words
@@ -141,6 +148,9 @@ def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, wid
 
 def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
     """What belongs to a package rather than to an op."""
+    if source.outcome in NO_DIFFERENCE and source.otherwise:
+        page.marked(Span("–"), "", f"{source.title}: {_elsewhere(answer, source.otherwise[0])}")
+        return
     sign = Span(SIGNS[source.outcome], words.STYLES[source.outcome])
     contested = set[str]().union(*(conflict.between for conflict in answer.advice.conflicts))
     says = _IS_FIXED.get(source.outcome) or " ".join(_source_says(answer, source))
@@ -155,6 +165,15 @@ _IS_FIXED: dict[Outcome, str] = {
     "no-known-source": "does not happen here",
 }
 """Outcome -> what is said of a difference that a package would make."""
+
+
+NO_DIFFERENCE: tuple[Outcome, ...] = ("deterministic", "no-known-source")
+
+
+def _elsewhere(answer: Answer, other: Otherwise) -> str:
+    """Where a package makes the difference that it does not make as assumed."""
+    where = phrases.condition(answer.kb, other.when)
+    return f"only {where}{f' ({_to_type(other.decide)})' if other.decide else ''}"
 
 
 def _write_hints(page: Page, hints: Iterable[str]) -> None:
@@ -304,7 +323,7 @@ def _deciding(sources: Sequence[SourceAnswer]) -> Iterator[str]:
             if branches[0].decide:
                 ways[_to_type(branches[0].decide)] = None
     if ways:
-        yield f"decide with {', or '.join(list(ways)[:MOST_WAYS])}"
+        yield f"say which: {' or '.join(list(ways)[:MOST_WAYS])}"
 
 
 def _to_type(decide: Sequence[str]) -> str:
@@ -335,6 +354,15 @@ def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     for package, release in (source.fixed_in or {}).items():
         is_newer = all(key(release) > key(known) for known in releases.get(package, [])[-1:])
         if source.outcome != "unknown" and package not in asked and is_newer:
-            yield f"upgrade to {phrases.title(answer.kb, package)} {release}"
+            yield f"upgrade to {_upgrade(answer, source, package, release)}"
     for workaround in source.workarounds:
         yield workaround.text
+
+
+def _upgrade(answer: Answer, source: SourceAnswer, package: str, release: str) -> str:
+    """The release, and what has to be set there on top of what is advised here."""
+    advised = {solution.label for solution in answer.advice.solutions}
+    needed = [label for label in source.fixed_with if label not in advised]
+    calls = [phrases.call_with_setting(answer.kb, label, {package: [release]}) for label in needed]
+    there = f" and set {phrases.join(calls)}" if calls else ""
+    return f"{phrases.title(answer.kb, package)} {release}{there}"

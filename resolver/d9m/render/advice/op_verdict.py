@@ -108,19 +108,23 @@ def _calls_made(answer: Answer) -> bool:
 
 def _in_one_sentence(answer: Answer, ops: Sequence[OpAnswer], good: int) -> str:
     """The ops of somebody who asked about something else."""
-    bad = sum(op.outcome in ("raises", "unsolved") for op in ops)
     does = words.PROMISES[answer.advice.scope][good != 1]
+    if good == len(ops):
+        return f"The {good} ops that we know here {does}{with_settings(answer)}."
+    bad = sum(op.outcome in ("raises", "unsolved") for op in ops)
     parts = [f"{good} {does}{with_settings(answer)}"] if good else []
     parts += [f"{bad} {'does' if bad == 1 else 'do'} not"] if bad else []
-    left = len(ops) - good - bad
-    parts += [f"{left} {'is' if left == 1 else 'are'} open"] if left else []
-    return f"Of the {len(ops)} ops on record here, {phrases.join(parts)}."
+    depend = sum(op.outcome == "depends" for op in ops)
+    parts += [f"{depend} {'depends' if depend == 1 else 'depend'} on more"] if depend else []
+    unchecked = len(ops) - good - bad - depend
+    parts += [f"{unchecked} {'is' if unchecked == 1 else 'are'} unchecked"] if unchecked else []
+    return f"Of the {len(ops)} ops that we know here, {phrases.join(parts)}."
 
 
 def _on_record(count: int) -> str:
     if count == 1:
-        return "this is the only one on record here."
-    return f"these are the {count} on record here."
+        return "this is the only one that we know here."
+    return f"these are the {count} that we know here."
 
 
 def _of_silent(answer: Answer, silent: Sequence[OpAnswer], named: str) -> str:
@@ -187,12 +191,12 @@ def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) 
     if switches & advised:
         under = "it" if len(_known_switches(answer)) == 1 else "them"
         return f"{named} {_errors(ops)} under {under}."
-    would = "it would raise an error" if len(ops) == 1 else "they would raise errors"
+    errors = "an error" if len(ops) == 1 else "errors"
     releases = answer.advice.environment.releases
     switched = [phrases.call_here(answer.kb, label, releases) for label in sorted(switches)]
     return (
-        f"{named} can differ between runs: no deterministic version of {it(ops)} exists here. "
-        f"{phrases.join(switched)} is left out: {would} under it."
+        f"{named} can differ between runs, and no setting prevents it. The settings below leave "
+        f"out {phrases.join(switched)}, which would raise {errors}."
     )
 
 

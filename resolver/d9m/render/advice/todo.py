@@ -70,16 +70,16 @@ def _comment(answer: Answer, step: Step) -> str | None:
 
 
 def conflicts(page: Page, answer: Answer) -> None:
-    """Settings that several want turned differently, with what each choice costs."""
+    """Settings that several want turned differently, with what each choice costs; those that
+    another scope would turn differently with `--all`.
+    """
     for conflict in answer.advice.conflicts:
         page.marked(Span("✗", "bad"), "", f"{conflict.name}: choose one")
         _choices(page, conflict)
-    for conflict in answer.advice.scope_conflicts:
+    for conflict in answer.advice.scope_conflicts if answer.everything else ():
         needs = f"{conflict.name}: --scope {conflict.scope} needs another value"
-        more = "" if answer.everything else " (what each choice costs: --all)"
-        page.marked(Span("!", "doubt"), "", f"{needs}{more}")
-        if answer.everything:
-            _choices(page, conflict)
+        page.marked(Span("!", "doubt"), "", needs)
+        _choices(page, conflict)
     page.gap()
 
 
@@ -135,7 +135,7 @@ def _suggested(page: Page, helper: HelperAnswer) -> None:
     left = f", and leaves {names} to you" if helper.leaves else ""
     covered = phrases.join(helper.covers)
     warns = " It asks for warnings only: what would raise an error goes on." if helper.warns else ""
-    page.paragraph(f"Shorter: {helper.call} sets {covered}{left}.{warns}", "", "  ")
+    page.paragraph(f"In one call: {helper.call} sets {covered}{left}.{warns}", "", "  ")
 
 
 MOST_VALUE = 40
