@@ -1,8 +1,12 @@
-"""The tracer of PyTorch's ops says which argument decides, and its traces make one catalogue."""
+"""The tracers of ops say which argument decides, and their traces make one catalogue."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,17 +19,31 @@ from d9m.kb import locate
 from d9m.model.dispatch_facts import DispatchCatalogue, DispatchTrace
 from d9m.model.wheel_facts import canonical, read
 
-SCRIPT = Path(__file__).parents[1] / "dispatch" / "torch_ops.py"
+SCRIPTS = Path(__file__).parents[1] / "dispatch"
+JAX = Path(__file__).parents[2] / "build/frameworks/jax-0.10.2/bin/python"
+ADDING = {
+    "dot_general",
+    "gather",
+    "reduce_sum",
+    "reduce_sum[dtype=int32]",
+    "scatter-add",
+    "scatter-add[duplicate_indices=false]",
+}
+"""Primitives that the samples of JAX are asked about."""
 
 
 @pytest.fixture(scope="module")
-def tracer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("dispatch_trace", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def tracer() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(SCRIPTS))
+    yield importlib.import_module("torch_ops")
+    sys.path.remove(str(SCRIPTS))
+
+
+@pytest.fixture(scope="module")
+def samples() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(SCRIPTS))
+    yield importlib.import_module("samples")
+    sys.path.remove(str(SCRIPTS))
 
 
 AREA = {"mode": "area", "ndim": "4", "1": "2"}
@@ -46,9 +64,9 @@ CUBIC = {"mode": "bicubic", "ndim": "4", "1": "3"}
     ],
 )
 def test_an_argument_decides_if_its_values_tell_the_samples_apart(
-    tracer: ModuleType, reaching: list[Any], others: list[Any], decides: str
+    samples: ModuleType, reaching: list[Any], others: list[Any], decides: str
 ) -> None:
-    assert tracer.deciding(reaching, [*reaching, *others]) == decides
+    assert samples.deciding(reaching, [*reaching, *others]) == decides
 
 
 def test_a_sample_that_fails_counts_as_none_and_another_is_still_traced(
@@ -85,13 +103,53 @@ def test_an_op_of_which_no_sample_runs_is_not_traced(tracer: ModuleType) -> None
 
 
 def test_a_call_has_the_name_that_it_begins_with_or_that_stands_before_it(
-    tracer: ModuleType,
+    samples: ModuleType,
 ) -> None:
     text = "# a comment\ntorch.celu(x)\ntorch.Tensor.dim: x.dim()\ntorch.celu(y)\n"
-    assert tracer.called_lines(text) == {
+    assert samples.called_lines(text, "torch") == {
         "torch.celu": ["torch.celu(x)", "torch.celu(y)"],
         "torch.Tensor.dim": ["x.dim()"],
     }
+
+
+def test_samples_say_which_argument_decides_in_each_direction(samples: ModuleType) -> None:
+    nearest, linear = samples.features("r(x, 'nearest')"), samples.features("r(x, how='linear')")
+    assert (nearest, linear) == ({"0": "x", "1": "'nearest'"}, {"0": "x", "how": "linear"})
+    assert samples.ways(
+        [(nearest, {"forward": {"gather"}, "backward": set[str]()}), (linear, {"forward": {"dot"}})]
+    ) == {"forward": {"dot": "how=linear", "gather": "1='nearest'"}}
+    assert samples.used_names("f(lambda a: m @ a, v)") == {"f", "m", "a", "v"}
+    assert samples.guesses("# text\n* (x)\n* (x, y)\njax.f(x)\n") == ["(x)", "(x, y)"]
+
+
+TRACED: dict[str, tuple[set[str], set[str] | None]] = {
+    "jnp.take(v, i)": ({"gather"}, {"scatter-add"}),
+    "v.at[i].add(w, unique_indices=True)": ({"scatter-add[duplicate_indices=false]"}, {"gather"}),
+    "jnp.sum(j)": ({"reduce_sum[dtype=int32]"}, None),
+    "jnp.expand_dims(v, 0)": (set(), set()),
+    "jnp.broadcast_to(v, (3, 4))": (set(), {"reduce_sum"}),
+    "lax.fori_loop(0, 3, lambda i, a: a @ m, m)": ({"dot_general"}, {"dot_general"}),
+    "jnp.linalg.eig(m)": (set(), None),
+}
+"""A call of JAX -> which of the primitives that add it ends in, forward and backward: an axis of
+length one is no sum, a loop is looked into, and what has no gradient is traced forward."""
+
+
+def test_a_function_of_jax_is_traced_with_its_gradient() -> None:
+    if not JAX.exists():
+        pytest.skip("needs build/frameworks/jax-0.10.2")
+    program = (
+        "import json, jax_ops; known = jax_ops.arguments()\n"
+        f"for line in {list(TRACED)!r}:\n"
+        "    ways = jax_ops.reached(line, known, False)\n"
+        "    print(json.dumps({way: sorted(names) for way, names in ways.items()}))"
+    )
+    command = [JAX, "-c", program]
+    done = subprocess.run(command, cwd=SCRIPTS, capture_output=True, check=True, text=True)
+    for (line, expected), printed in zip(TRACED.items(), done.stdout.splitlines(), strict=True):
+        ways = json.loads(printed)
+        adding = {way: ADDING & {*names} for way, names in ways.items()}
+        assert (line, adding["forward"], adding.get("backward")) == (line, *expected)
 
 
 OLD = DispatchTrace(
@@ -135,10 +193,30 @@ def test_a_trace_of_another_package_or_none_is_refused(tmp_path: Path) -> None:
         add_trace(file, tmp_path / "absent.json")
 
 
-def test_the_catalogue_that_is_kept_is_as_d9m_writes_it() -> None:
-    file = locate.folder() / "evidence/dispatch-torch.json"
-    catalogue: DispatchCatalogue = read(file, DispatchCatalogue)
-    assert catalogue.encoded() == file.read_bytes()
+@pytest.mark.parametrize("package", ["torch", "jax"])
+def test_the_catalogue_that_is_kept_is_as_d9m_writes_it(package: str) -> None:
+    file = locate.folder() / f"evidence/dispatch-{package}.json"
+    assert read(file, DispatchCatalogue).encoded() == file.read_bytes()
+
+
+def test_the_traces_of_jax_hold_gradients_and_what_decides() -> None:
+    catalogue: DispatchCatalogue = read(
+        locate.folder() / "evidence/dispatch-jax.json", DispatchCatalogue
+    )
+    assert catalogue.releases == ["0.4.30", "0.5.3", "0.10.2"]
+    for trace in catalogue.traces():
+        assert len(trace.ops) > 850
+        take = trace.ops["jax.numpy.take"]["backward"]
+        assert take["scatter-add[duplicate_indices=false]"] == "unique_indices=True"
+        resize = trace.ops["jax.image.resize"]["backward"]
+        assert resize["scatter-add"] == "2='nearest'"
+        assert "jax.numpy.float32" in trace.idle
+
+
+def test_the_traces_of_torch_hold_gradients_and_what_decides() -> None:
+    catalogue: DispatchCatalogue = read(
+        locate.folder() / "evidence/dispatch-torch.json", DispatchCatalogue
+    )
     for trace in catalogue.traces():
         assert "scatter_add" in trace.ops["torch.gather"]["backward"]
         bicubic = trace.ops["torch.nn.functional.interpolate"]["backward"]

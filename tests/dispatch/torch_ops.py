@@ -20,7 +20,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
-import re
 import signal
 import sys
 import tempfile
@@ -30,8 +29,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-Features = dict[str, str]
-"""What a sample passes: parameter or position -> value, and ``ndim`` of its first tensor."""
+from samples import Features, called_lines, deciding
 
 Reached = dict[str, list[Features]]
 """Operator -> samples that reach it."""
@@ -39,8 +37,6 @@ Reached = dict[str, list[Features]]
 ALLOCATIONS = ("empty", "new_empty")
 SAMPLES = 40
 """Of one op; a few have thousands."""
-VALUES = 4
-"""Of an argument that decides; more of them are chance."""
 SECONDS = 300
 """For one op that hangs."""
 SPACES = (
@@ -54,24 +50,6 @@ SPACES = (
 """Modules whose names are in the catalogue, and that `import torch` may leave alone."""
 CALLS = Path(__file__).with_name("torch_calls.txt")
 CATALOGUE = Path(__file__).parents[2] / "kb/evidence/catalogue-torch.json"
-
-
-def deciding(reaching: list[Features], all_: list[Features]) -> str:
-    """The argument on which it depends whether an operator is reached: ``mode=bicubic|bilinear``;
-    empty where every sample reaches it, ``?`` where no single argument decides. Keywords come
-    first, then the number of dimensions, then arguments by place.
-    """
-    if len(reaching) == len(all_):
-        return ""
-    names = {name for features in all_ for name in features}
-    reached = {id(features) for features in reaching}
-    others = [features for features in all_ if id(features) not in reached]
-    for name in sorted(names, key=lambda name: (name.isdigit(), name == "ndim", name)):
-        with_ = {features.get(name, "") for features in reaching}
-        without = {features.get(name, "") for features in others}
-        if "" not in with_ and not with_ & without and len(with_) <= VALUES:
-            return f"{name}={'|'.join(sorted(with_))}"
-    return "?"
 
 
 def operator_name(operator: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> str:
@@ -311,20 +289,9 @@ def of_calls() -> Iterator[tuple[str, Reaches]]:
         torch.distributed.init_process_group(
             "gloo", init_method=f"file://{folder}/group", rank=0, world_size=1
         )
-        for name, lines in called_lines(CALLS.read_text(encoding="utf-8")).items():
+        for name, lines in called_lines(CALLS.read_text(encoding="utf-8"), "torch").items():
             yield name, traced(map(sample_of, lines))
         torch.distributed.destroy_process_group()
-
-
-def called_lines(text: str) -> dict[str, list[str]]:
-    """Name -> the lines that call it."""
-    found: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        named = re.match(r"torch[.\w]+", line)
-        if named is not None:
-            call = line.removeprefix(f"{named[0]}: ")
-            found.setdefault(named[0], []).append(call)
-    return found
 
 
 def sample_of(line: str) -> Sample:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.operators import HARMLESS, find_item, own_kernel
+from d9m.authoring.audit.operators import HARMLESS, OWN_QUERIES, find_item
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.model.dispatch_facts import DispatchTrace
@@ -42,7 +42,8 @@ def _missing(
 ) -> Iterator[tuple[str, str]]:
     """What lacks a source, and the operator that has it."""
     reached = {name for ways in trace.ops.values() for ops in ways.values() for name in ops}
-    operators = {name: own_kernel(name) for name in reached if "::" not in name}
+    query = OWN_QUERIES[trace.package]
+    operators = {name: query(name) for name in reached if "::" not in name}
     varying = _sources(known, environment, operators, False, strange)
     asked: dict[str, str] = {}
     for op, ways in trace.ops.items():

@@ -1,6 +1,8 @@
-"""How to ask about an ATen operator."""
+"""How to ask about an operator that ops end in."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from d9m.authoring.audit.shipped import Known
 from d9m.environment.environment import Environment
@@ -18,6 +20,16 @@ def own_kernel(name: str) -> str:
     """The query for what its own kernel does: its gradient is another operator."""
     own = "" if name.partition("[")[0].endswith("_backward") else ":forward"
     return f"aten::{name}{own}"
+
+
+def own_primitive(name: str) -> str:
+    """The query for a primitive of JAX; kb/ops says which direction is its own."""
+    plain, bracket, said = name.partition("[")
+    return f"jax.extend.core.primitives.{plain.replace('-', '_')}_p{bracket}{said}"
+
+
+OWN_QUERIES: dict[str, Callable[[str], str]] = {"torch": own_kernel, "jax": own_primitive}
+"""Package -> how to ask about an operator in its traces."""
 
 
 def find_item(known: Known, environment: Environment, query: str) -> OpItem | None:

@@ -1,0 +1,92 @@
+"""What the scripts of this folder share: lines that call ops, and the argument that decides."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+Features = dict[str, str]
+"""What a sample passes: parameter or position -> value, and ``ndim`` of its first tensor."""
+
+VALUES = 4
+"""Of an argument that decides; more of them are chance."""
+
+
+def deciding(reaching: list[Features], all_: list[Features]) -> str:
+    """The argument on which it depends whether an operator is reached: ``mode=bicubic|bilinear``;
+    empty where every sample reaches it, ``?`` where no single argument decides. Keywords come
+    first, then the number of dimensions, then arguments by place.
+    """
+    if len(reaching) == len(all_):
+        return ""
+    names = {name for features in all_ for name in features}
+    reached = {id(features) for features in reaching}
+    others = [features for features in all_ if id(features) not in reached]
+    for name in sorted(names, key=lambda name: (name.isdigit(), name == "ndim", name)):
+        with_ = {features.get(name, "") for features in reaching}
+        without = {features.get(name, "") for features in others}
+        if "" not in with_ and not with_ & without and len(with_) <= VALUES:
+            return f"{name}={'|'.join(sorted(with_))}"
+    return "?"
+
+
+def called_lines(text: str, root: str) -> dict[str, list[str]]:
+    """Name -> the lines that call it. Names begin with `root`."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        named = re.match(rf"{root}[.\w]+", line)
+        if named is not None:
+            call = line.removeprefix(f"{named[0]}: ")
+            found.setdefault(named[0], []).append(call)
+    return found
+
+
+Sample = tuple[Features, dict[str, set[str]]]
+"""What it passes, and direction -> the operators that it reaches."""
+
+
+def ways(samples: list[Sample]) -> dict[str, dict[str, str]]:
+    """Direction -> operator -> the argument that decides."""
+    found: dict[str, dict[str, list[Features]]] = {}
+    for said, reached in samples:
+        for direction, operators in reached.items():
+            for operator in operators:
+                found.setdefault(direction, {}).setdefault(operator, []).append(said)
+    all_ = [said for said, _reached in samples]
+    return {
+        direction: {name: deciding(held, all_) for name, held in sorted(reaching.items())}
+        for direction, reaching in found.items()
+    }
+
+
+def features(line: str) -> Features:
+    """What a line passes: keyword or position -> the value as it is written."""
+    node = ast.parse(line.strip(), mode="eval").body
+    if not isinstance(node, ast.Call):
+        return {"call": line}
+    found = {str(place): ast.unparse(value) for place, value in enumerate(node.args)}
+    for keyword in node.keywords:
+        if keyword.arg is not None:
+            found[keyword.arg] = ast.unparse(keyword.value).strip("'")
+    return found
+
+
+def used_names(line: str) -> set[str]:
+    """The names that a line uses."""
+    return {node.id for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Name)}
+
+
+def guesses(text: str) -> list[str]:
+    """Arguments for a function without a line of its own, the likeliest first."""
+    return [line[2:] for line in text.splitlines() if line.startswith("* ")]
+
+
+def write_trace(
+    file: Path, package: str, version: str, ops: dict[str, object], idle: Iterable[str]
+) -> None:
+    facts = {"package": package, "version": version, "ops": ops, "idle": sorted(idle)}
+    text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
