@@ -164,3 +164,10 @@ def test_what_is_given_wins_everywhere() -> None:
 def test_a_fact_alone_leaves_the_device_as_it_is() -> None:
     files = {"requirements.txt": "torch==2.4.1+rocm6.1\n"}
     assert around(files, Setup(facts=(("xla", "true"),)))[0][""].device == "rocm"
+
+
+def test_a_version_that_is_none_is_passed_over_even_where_no_release_is_listed() -> None:
+    found, _contradictions = around(
+        {"Dockerfile": "FROM ubuntu\nRUN pip install mmcv-full==latest+torch1.6.0+cu101\n"}
+    )
+    assert "mmcv" not in found[""].packages

@@ -709,6 +709,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that give something else in every run: a clock, the number of the process."""
     listings: list[str] = []
     """Calls that list something in no fixed order."""
+    walks: list[str] = []
+    """Among them, those that list a folder and all below it, each as its path, folders, files."""
     listing_methods: list[str] = []
     """Methods that do, of objects that `listing_makers` make."""
     listing_makers: list[str] = []
@@ -718,6 +720,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls whose result is the same in whatever order they get the elements."""
     order_bound: list[str] = []
     """Calls whose result depends on the order of what they get."""
+    order_kept: list[str] = []
+    """Calls that give the elements of what they get in the same order, such as a progress bar."""
     starts_process: list[str] = []
     """Calls that start a process, with the environment as it is then."""
     trains: list[str] = []

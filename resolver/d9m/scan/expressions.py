@@ -12,14 +12,23 @@ _MOST_ELEMENTS = 8
 
 
 def children(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node. As those of `ast`, in a third of the time."""
-    for value in vars(node).values():
-        if isinstance(value, list):
+    """The parts of a node. As those of `ast`, without contexts, in a third of the time."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if type(value) is list:
             for part in value:  # pyright: ignore[reportUnknownVariableType]
                 if isinstance(part, ast.AST):
                     yield part
         elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
             yield value
+
+
+def nodes(node: ast.AST) -> list[ast.AST]:
+    """A node and all below it, in the order of `ast.walk`."""
+    found = [node]
+    for known in found:
+        found += children(known)
+    return found
 
 
 def dotted(node: ast.expr) -> str | None:

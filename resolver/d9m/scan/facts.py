@@ -187,6 +187,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     consumer_place: Spot
     sure: bool = True
     """Otherwise it is a hint at most."""
+    draws: str = ""
+    """The consumer, if it draws from a global generator: ``random.shuffle``."""
     subject: str = ""
     """The expression as written, for the way out."""
     wrap: Spot | None = None

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from d9m.scan.expressions import children, dotted
+from d9m.scan.expressions import children, dotted, nodes
 from d9m.scan.facts import Order
 from d9m.scan.names import Names
 from d9m.scan.shapes import (
@@ -41,6 +41,8 @@ class Consumer(msgspec.Struct, frozen=True):
     what: str
     node: ast.expr | ast.stmt
     sure: bool = True
+    draws: str = ""
+    """The call that draws from a global generator, if it is one."""
 
 
 class Flow:
@@ -84,6 +86,7 @@ class Flow:
             consumer=use.what,
             sure=use.sure,
             consumer_place=self._lines.spot(use.node),
+            draws=use.draws,
             subject=ast.unparse(node)[:100],
             wrap=self._lines.spot(node) if kind != "completion" else None,
             scope=self._scope(node),
@@ -150,7 +153,10 @@ class Flow:
         if name in self._vocabulary.order_blind:
             return None
         if name in self._vocabulary.order_bound and node is call.args[0]:
-            return Consumer(short_text(call), call)
+            draws = name if name in self._vocabulary.draws else ""
+            return Consumer(short_text(call), call, draws=draws)
+        if name in self._vocabulary.order_kept and node is call.args[0]:
+            return self._consumer(call, depth + 1, kind, listed)
         if name == "builtins.enumerate":
             return self._by_numbers(call, depth, kind)
         if name in ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.array"):
@@ -264,7 +270,7 @@ class Flow:
         end = statement.end_lineno or statement.lineno
         last = float("inf")
         found: list[ast.expr] = []
-        for node in ast.walk(function):
+        for node in nodes(function):
             if not isinstance(node, ast.Name | ast.Attribute) or dotted(node) != written:
                 continue
             if node.lineno <= end:
@@ -285,7 +291,7 @@ class Flow:
         while around in self._parents and not isinstance(around, ast.ClassDef):
             around = self._parents[around]
         found: list[ast.expr] = []
-        for node in ast.walk(around):
+        for node in nodes(around):
             if not isinstance(node, ast.Attribute) or dotted(node) != written:
                 continue
             if isinstance(node.ctx, ast.Load):
@@ -314,10 +320,12 @@ class Flow:
         """A list that the loop fills takes its order over, and so does a table that numbers. A
         loop that breaks off looks for one element.
         """
-        if any(isinstance(node, ast.Break) for node in ast.walk(loop)):
+        if any(isinstance(node, ast.Break) for node in nodes(loop)):
+            return None
+        if kind == "listing" and self._walks_in_order(loop):
             return None
         for statement in loop.body:
-            for node in ast.walk(statement):
+            for node in nodes(statement):
                 if kind == "set" and self._is_numbered_by(node, loop):
                     assert isinstance(node, ast.Call)
                     return Consumer(short_text(node), node)
@@ -329,6 +337,40 @@ class Flow:
                     surely = after.sure or kind == "listing"
                     return msgspec.structs.replace(after, sure=surely)
         return None
+
+    def _walks_in_order(self, loop: ast.For) -> bool:
+        """Whether a walk over folders sorts what it lists: ``dirs.sort()``, ``sorted(files)``."""
+        if not isinstance(loop.target, ast.Tuple) or not isinstance(loop.iter, ast.Call):
+            return False
+        name = self._names.resolve(self._scope(loop), loop.iter.func, loop.lineno)
+        if name is None or name not in self._vocabulary.walks:
+            return False
+        folders, files = (dotted(part) for part in loop.target.elts[1:3])
+        return self._is_put_in_order(loop, folders) and self._is_read_in_order(loop, files)
+
+    def _is_put_in_order(self, loop: ast.For, written: str | None) -> bool:
+        """Whether a loop sorts a list in place: ``dirs.sort()``, ``dirs[:] = sorted(dirs)``."""
+        for node in nodes(loop):
+            if not isinstance(node, ast.Name) or node.id != written:
+                continue
+            parent = self._parents.get(node)
+            if self._is_sorted_in_place(node):
+                return True
+            if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+                return True
+        return False
+
+    def _is_read_in_order(self, loop: ast.For, written: str | None) -> bool:
+        """Whether a loop reads a list sorted, wherever it reads it."""
+        if self._is_put_in_order(loop, written):
+            return True
+        for node in nodes(loop):
+            if isinstance(node, ast.Name) and node.id == written and node is not loop.target:
+                parent = self._parents.get(node)
+                name = dotted(parent.func) if isinstance(parent, ast.Call) else None
+                if isinstance(node.ctx, ast.Load) and name not in ("sorted", "natsorted", "len"):
+                    return False
+        return True
 
     def _is_numbered_by(self, node: ast.AST, loop: ast.For) -> bool:
         """Whether a call hands the element to a method of this file that gives it a number."""
@@ -347,7 +389,7 @@ class Flow:
         written = dotted(filled)
         if written is None:
             return False
-        for node in ast.walk(loop):
+        for node in nodes(loop):
             if isinstance(node, ast.Assign) and dotted(node.targets[0]) == written:
                 return False
         return True

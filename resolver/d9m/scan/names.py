@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from d9m.scan.expressions import nodes
 from d9m.scan.facts import CodeScope, Import
 
 LOCAL = ":"
@@ -38,7 +39,9 @@ class Bound(msgspec.Struct, frozen=True):
 class Names:
     """The scopes of a file, and what its names mean there."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, usual: Mapping[str, str] | None = None) -> None:
+        """`usual`: what a name mostly means that may come from ``from … import *``."""
+        self._usual: Mapping[str, str] = usual or {}
         self.scopes: list[CodeScope] = []
         self.tables: list[dict[str, list[Bound]]] = []
         self.imports: list[Import] = []
@@ -61,6 +64,8 @@ class Names:
         bound, here = self.bindings(scope, name)
         if not bound:
             found = BUILTINS + name if name in _BUILTIN_NAMES else None
+            if found is None and self.stars:
+                found = self._usual.get(name)
         else:
             found = self._chosen(bound, here, line)
             if len(bound) > 1:
@@ -170,7 +175,7 @@ class Names:
             self._try(statement, scope)  # type: ignore[arg-type]
         elif isinstance(statement, ast.Match):
             for case in statement.cases:
-                for node in ast.walk(case.pattern):
+                for node in nodes(case.pattern):
                     name = getattr(node, "name", None) or getattr(node, "rest", None)
                     if isinstance(name, str):
                         self._bind(scope, name, Bound(statement.lineno))

@@ -131,7 +131,7 @@ class OrderSources:
                 place=self._lines.spot(call),
                 consumer=ast.unparse(node)[:60],
                 consumer_place=self._lines.spot(node),
-                sure=_is_text(call.args[0]),
+                sure=_is_text(call.args[0]) and not _is_cached(node.right),
                 subject=ast.unparse(call.args[0])[:60],
                 scope=self._here.scope,
             )
@@ -146,6 +146,11 @@ def _is_numeric(node: ast.expr) -> bool:
         return all(map(_is_numeric, node.elts))
     text = ast.unparse(node)[:200]
     return bool(_NUMBERS.search(text)) and not _TEXT.search(text)
+
+
+def _is_cached(size: ast.expr) -> bool:
+    """Whether a hash only picks a place of a cache, whose key is compared."""
+    return "cache" in ast.unparse(size).lower()
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -19,7 +19,8 @@ class CallGraph:
     """Which scopes of a project's files call which, by name."""
 
     def __init__(self, files: Iterable[FileFacts]) -> None:
-        self._functions: dict[str, list[Place]] = {}
+        self._functions: dict[str, dict[str, list[Place]]] = {}
+        """Name -> file -> the functions of that name."""
         self._modules: dict[str, list[Place]] = {}
         """File -> what runs once it is imported: module code, and the bodies of classes."""
         self._files: dict[str, FileFacts] = {}
@@ -31,7 +32,8 @@ class CallGraph:
             for number, scope in enumerate(facts.scopes):
                 place = (facts.path, number)
                 if scope.kind == "function":
-                    self._functions.setdefault(_called_as(scope.name), []).append(place)
+                    by_file = self._functions.setdefault(_called_as(scope.name), {})
+                    by_file.setdefault(facts.path, []).append(place)
                 else:
                     modules.append(place)
 
@@ -43,6 +45,15 @@ class CallGraph:
                 calls.setdefault(call.scope, []).append(call)
             self._calls[path] = calls
         return self._calls[path].get(scope, ())
+
+    def _called_by(self, name: str, paths: Collection[str]) -> list[Place]:
+        """The functions of these files that a name can mean."""
+        by_file = self._functions.get(name, {})
+        found: list[Place] = []
+        for path in by_file if len(by_file) < len(paths) else paths:
+            if path in by_file and path in paths:
+                found += by_file[path]
+        return found
 
     def live(
         self, paths: Collection[str], surely: bool = False
@@ -66,8 +77,7 @@ class CallGraph:
                 if surely and call.is_optional:
                     continue
                 if call.name not in called:
-                    functions = self._functions.get(call.name, ())
-                    todo += [function for function in functions if function[0] in paths]
+                    todo += self._called_by(call.name, paths)
                 called.setdefault(call.name, []).append(call)
         return frozenset(found), called
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from d9m.scan import source
-from d9m.scan.expressions import dotted, is_main, tests_for_nothing
+from d9m.scan.expressions import children, dotted, is_main, nodes, tests_for_nothing
 from d9m.scan.facts import CodeScope, FileFacts, FileKind
 from d9m.scan.order_sources import OrderSources
 from d9m.scan.recording import Recorder
@@ -57,7 +57,7 @@ class Reader:
     """Walks over a tree once."""
 
     def __init__(self, vocabulary: Vocabulary, tree: ast.Module, lines: Lines) -> None:
-        self.here = Standpoint(tree, lines)
+        self.here = Standpoint(tree, lines, vocabulary.usual)
         self.scopes: list[CodeScope] = self.here.names.scopes
         self.recorder = Recorder(vocabulary, self.here)
         self.variables = Variables(self.here)
@@ -75,14 +75,9 @@ class Reader:
         if visitor is not None:
             visitor(self, node)
             return
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, ast.AST):
-                self.visit(value)
-            elif isinstance(value, list):
-                for part in value:  # pyright: ignore
-                    if isinstance(part, ast.AST):
-                        self.visit(part)
+        for part in children(node):
+            if type(part) not in _LEAVES:
+                self.visit(part)
 
     def on_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         for decorator in node.decorator_list:
@@ -176,7 +171,7 @@ class Reader:
         self.visit(node.generators[0].iter)
         names: set[str] = set()
         for generator in node.generators:
-            for part in ast.walk(generator.target):
+            for part in nodes(generator.target):
                 if isinstance(part, ast.Name):
                     names.add(part.id)
         self.here.shadows.append(names)
@@ -281,6 +276,8 @@ def _nothing(_reader: Reader, _node: ast.AST) -> None:
     """Names, constants and imports hold nothing to record."""
 
 
+_LEAVES = frozenset((ast.Constant, ast.Name))
+
 _VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
     ast.FunctionDef: Reader.on_function,
     ast.AsyncFunctionDef: Reader.on_function,
@@ -316,7 +313,7 @@ def _callee(node: ast.expr) -> ast.expr:
 
 
 def _asks_for_version(test: ast.expr) -> bool:
-    for node in ast.walk(test):
+    for node in nodes(test):
         if isinstance(node, ast.Name):
             if node.id == "hasattr" or _VERSION.search(node.id):
                 return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from d9m.scan.expressions import dotted
+from d9m.scan.expressions import dotted, nodes
 
 
 def filled_list(node: ast.AST) -> ast.expr | None:
@@ -19,12 +19,12 @@ def filled_list(node: ast.AST) -> ast.expr | None:
 
 
 def uses_name(node: ast.AST, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+    return any(isinstance(part, ast.Name) and part.id == name for part in nodes(node))
 
 
 def mentions(node: ast.AST, written: str) -> bool:
     """Whether an expression holds a name as written."""
-    for part in ast.walk(node):
+    for part in nodes(node):
         if isinstance(part, ast.Name | ast.Attribute) and dotted(part) == written:
             return True
     return False
@@ -50,7 +50,7 @@ def is_number(node: ast.expr) -> bool:
 
 def gives_numbers(method: ast.FunctionDef) -> bool:
     """Whether a method stores a length under a key: ``self.index[word] = len(self.index)``."""
-    for node in ast.walk(method):
+    for node in nodes(method):
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
             continue
         value = node.value
@@ -61,7 +61,7 @@ def gives_numbers(method: ast.FunctionDef) -> bool:
 
 def keeps_number(loop: ast.For, number: str) -> bool:
     """Whether a loop stores its number under a key: ``index[name] = i``."""
-    for node in ast.walk(loop):
+    for node in nodes(loop):
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
             continue
         if isinstance(node.value, ast.Name) and node.value.id == number:

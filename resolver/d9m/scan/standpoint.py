@@ -6,6 +6,7 @@ import ast
 import contextlib
 from collections.abc import Generator, Mapping
 
+from d9m.scan.expressions import nodes
 from d9m.scan.facts import Arms
 from d9m.scan.names import Names
 from d9m.scan.source import Lines
@@ -24,8 +25,8 @@ _OF_A_BODY: Mapping[str, object] = {
 class Standpoint:
     """Changes while a reader goes through a tree."""
 
-    def __init__(self, tree: ast.Module, lines: Lines) -> None:
-        self.names = Names(tree)
+    def __init__(self, tree: ast.Module, lines: Lines, usual: Mapping[str, str]) -> None:
+        self.names = Names(tree, usual)
         self.lines = lines
         self.scope: int
         self.arms: Arms
@@ -67,7 +68,7 @@ class Standpoint:
         """The parameter, false by default, that an expression asks for."""
         if not self.names.scopes[self.scope].parameters:
             return ""
-        for node in ast.walk(test):
+        for node in nodes(test):
             if isinstance(node, ast.Name) and self.parameter_default(node.id) in (
                 "False",
                 "None",

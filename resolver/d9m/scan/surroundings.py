@@ -153,13 +153,15 @@ def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> St
     """A statement in terms of the listed releases; None where it is not a version."""
     released = kb.releases(name)
     said_in = f"{path}:{package.line}"
-    if package.version is None or not released:
+    if package.version is None:
         newest = released[-1] if released else None
-        return StatedVersion(package.version or newest, _HOW[package.strength], said_in)
+        return StatedVersion(newest, _HOW[package.strength], said_in)
     try:
         found = candidates(name, package.version, released)
     except UsageError:
         return None
+    if not released:
+        return StatedVersion(package.version, _HOW[package.strength], said_in)
     if package.strength in ("range", "name"):
         return StatedVersion(found.releases[-1], "range", said_in, found.releases[0])
     return StatedVersion(package.version, "pinned", said_in)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from d9m.scan.expressions import nodes
 from d9m.scan.facts import EnvironmentWrite, Written
 from d9m.scan.standpoint import Standpoint
 
@@ -110,7 +111,7 @@ def _copied(value: ast.expr | None, name: str) -> str:
     """The variable, if its own old value is part of the new one."""
     if value is None or isinstance(value, ast.Constant):
         return ""
-    for part in ast.walk(value):
+    for part in nodes(value):
         if isinstance(part, ast.Constant) and part.value == name:
             return name
     return ""

@@ -31,14 +31,19 @@ class Vocabulary:
         self.kb = kb
         self.roots = dict(_roots(kb))
         """Name that is imported -> package."""
+        self.usual = dict(_usual_names(kb))
+        """Name that programs give a module -> the module: ``np`` -> ``numpy``."""
         self.no_gradients = self.marks("no_gradients")
         self.tensors = self.marks("tensors")
         self.listings = self.marks("listings")
+        self.walks = self.marks("walks")
         self.listing_methods = self.marks("listing_methods")
         self.listing_makers = self.marks("listing_makers")
         self.completions = self.marks("completions")
         self.order_blind = self.marks("order_blind")
         self.order_bound = self.marks("order_bound")
+        self.order_kept = self.marks("order_kept")
+        self.draws = self.marks("draws")
         self.helpers = frozenset(_helper_names(kb))
         """Package, and the last part of the name of a helper call."""
         self.statements = dict(setting_statements(kb))
@@ -54,7 +59,7 @@ class Vocabulary:
             self.loaders.update(marks.loaders)
         self._marked = [
             self.seeds,
-            self.marks("draws"),
+            self.draws,
             self.makers,
             self.reseeds,
             self.chance,
@@ -146,6 +151,19 @@ def _roots(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     for name in with_ops_last:
         for imported in kb.packages[name].imports:
             yield imported.partition(".")[0], name
+
+
+def _usual_names(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
+    for setting in kb.settings.values():
+        for line in setting.imports:
+            words = line.split()
+            if words[0] != "import":
+                continue
+            if len(words) == 4:
+                yield words[3], words[1]
+            elif len(words) == 2:
+                root = words[1].partition(".")[0]
+                yield root, root
 
 
 def _helper_names(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,6 @@ import fnmatch
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -83,7 +82,7 @@ def walk(
             named.add(_inside(root, os.path.abspath(path)))
             top = _project_of(os.path.realpath(path), root)
         for file in _files_below(top, tests):
-            below = _inside(excluded_in, file)
+            below = _inside(excluded_in, file) if exclude else ""
             if not any(fits(below, pattern) for pattern in exclude):
                 _add(root, _inside(root, file), found, unread)
     for relative in sorted(named):
@@ -118,7 +117,10 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def _inside(root: str, path: str) -> str:
-    return Path(os.path.relpath(path, root)).as_posix()
+    """A path from `root`, with ``/``. Both are absolute, without detours."""
+    start = os.path.join(root, "")
+    below = path[len(start) :] if path.startswith(start) else os.path.relpath(path, root)
+    return below.replace(os.sep, "/")
 
 
 PROJECT_MARKS = (".git", "d9m.toml", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
@@ -177,7 +179,7 @@ def _first_line(full: str) -> str:
 def _files_below(top: str, tests: bool) -> Iterator[str]:
     listed = _listed_by_git(top)
     for file in listed if listed is not None else _listed_by_folder(top):
-        parts = Path(os.path.relpath(file, top)).parts
+        parts = _inside(top, file).split("/")
         if not any(map(_is_skipped, parts[:-1])) and (tests or not _is_test(parts)):
             yield file
 

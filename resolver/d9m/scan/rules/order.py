@@ -9,6 +9,7 @@ from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.order_sources import is_surely_text
 from d9m.scan.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.seeds import seeded
 
 
 def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
@@ -16,6 +17,13 @@ def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
         for order in facts.orders:
             if order.kind == kind:
                 yield path, order
+
+
+def _in_order(project: Project, order: Order) -> str:
+    """How to list in a fixed order; a walk sorts nothing by being sorted itself."""
+    if order.name in project.vocabulary.walks:
+        return "in the loop: dirs.sort(), and sorted(files)"
+    return f"sorted({order.subject})"
 
 
 def _sorted(order: Order) -> Fix | None:
@@ -40,19 +48,45 @@ def _where(order: Order) -> str:
     return f"{order.consumer} in line {line}" if line != order.place.line else order.consumer
 
 
+def _unseeded(project: Project, path: str, order: Order) -> str:
+    """The generator that the consumer draws from, if no program with this file seeds it: then the
+    order alone is not enough. Empty otherwise.
+    """
+    for generator in project.knowledge.generators() if order.draws else ():
+        draws, others = project.vocabulary.draws_of(generator.marks)
+        if order.draws not in draws or order.draws in others:
+            continue
+        if any(call.name in generator.marks.seeds for call in project.files[path].calls):
+            return ""
+        for program in project.programs:
+            if path in program.files and generator.title in seeded(project, program):
+                return ""
+        return generator.title
+    return ""
+
+
+def _seed_too(generator: str) -> str:
+    return f" Nothing seeds {generator}, either." if generator else ""
+
+
+def _and_seed(generator: str) -> str:
+    return f", and seed {generator}" if generator else ""
+
+
 def _check_listing(project: Project) -> Iterator[Objection]:
     for path, order in _orders(project, "listing"):
+        drawn = _unseeded(project, path, order)
         yield Objection(
             path=path,
             place=order.place,
             severity=None if order.sure else "hint",
             message=(
                 f"{order.name}() lists in no fixed order, and {_where(order)} builds on it: "
-                "the order differs between machines."
+                f"the order differs between machines.{_seed_too(drawn)}"
             ),
-            way_out=f"sorted({order.subject})",
+            way_out=f"{_in_order(project, order)}{_and_seed(drawn)}",
             related=_built_on(path, order),
-            fix=_sorted(order),
+            fix=None if order.name in project.vocabulary.walks else _sorted(order),
         )
 
 
@@ -76,6 +110,7 @@ UNSORTED_LISTING = ScanRule(
 def _check_set(project: Project) -> Iterator[Objection]:
     for path, order in _orders(project, "set"):
         sure = order.sure and is_surely_text(order.subject)
+        drawn = _unseeded(project, path, order)
         yield Objection(
             path=path,
             place=order.place,
@@ -83,9 +118,9 @@ def _check_set(project: Project) -> Iterator[Objection]:
             confidence="sure" if sure else "likely",
             message=(
                 f"The order of a set of strings differs in every process, and {_where(order)} "
-                "builds on it."
+                f"builds on it.{_seed_too(drawn)}"
             ),
-            way_out=f"sorted({order.subject})",
+            way_out=f"sorted({order.subject}){_and_seed(drawn)}",
             related=_built_on(path, order),
             fix=_sorted(order),
         )
@@ -142,15 +177,16 @@ STRING_HASH = ScanRule(
 
 def _check_completion(project: Project) -> Iterator[Objection]:
     for path, order in _orders(project, "completion"):
+        drawn = _unseeded(project, path, order)
         yield Objection(
             path=path,
             place=order.place,
             severity=None if order.sure else "hint",
             message=(
                 f"{order.name}() yields results in the order in which they finish, and "
-                f"{_where(order)} builds on it."
+                f"{_where(order)} builds on it.{_seed_too(drawn)}"
             ),
-            way_out="keep each result under the index of its task",
+            way_out=f"keep each result under the index of its task{_and_seed(drawn)}",
             related=_built_on(path, order),
         )
 

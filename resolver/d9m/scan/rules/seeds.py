@@ -141,14 +141,18 @@ def draws_of(
                 yield path, call
 
 
-def seeded(project: Project, program: Program) -> frozenset[str]:
-    """Titles of the generators that a program seeds, on demand or always."""
+def seeded(project: Project, program: Program, running: bool = False) -> frozenset[str]:
+    """Titles of the generators that a program seeds, on demand or always; `running`: in code that
+    it calls, not only in a file that it imports.
+    """
     found: set[str] = set()
     for generator in project.knowledge.generators():
         for path, facts in program.files.items():
-            if any(call.name in generator.marks.seeds for call in facts.calls):
-                found.add(generator.title)
-            if any(effect.setting in generator.settings for effect in project.effects[path]):
+            scopes = [call.scope for call in facts.calls if call.name in generator.marks.seeds]
+            for effect in project.effects[path]:
+                if effect.setting in generator.settings:
+                    scopes.append(effect.scope)
+            if any(not running or program.runs(path, scope) for scope in scopes):
                 found.add(generator.title)
     return frozenset(found)
 
@@ -158,12 +162,13 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
     for program in project.programs:
         if not project.trains(program):
             continue
-        known = seeded(project, program)
+        known = seeded(project, program, running=True)
         if not known:
             continue
+        elsewhere = seeded(project, program)
         own = _trains_by_known_calls(project, program)
         for generator in project.knowledge.generators():
-            if generator.title in known:
+            if generator.title in elsewhere:
                 continue
             for path, call in draws_of(project, program, generator):
                 if (path, call.place.line, generator.title) in spoken:

@@ -10,6 +10,7 @@ from d9m.model.records import Loader
 from d9m.model.when import parse
 from d9m.scan.facts import CodeScope, FileFacts, WrittenCall
 from d9m.scan.finding import RelatedSpot, Spot
+from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
@@ -151,11 +152,21 @@ def _copied_libraries(
             continue
         for path, call in draws_of(project, program, generator):
             if path == facts.path and _reads(facts, number, call.scope):
+                if _seeds_itself(facts, generator, call.scope):
+                    break
                 version = dict(stack.packages).get(package or "")
                 yield _objection(
                     path, call.place, generator.title, loading, f" ({package} {version})", call
                 )
                 break
+
+
+def _seeds_itself(facts: FileFacts, generator: Generator, scope: int) -> bool:
+    """Whether a method seeds the generator whenever it is called."""
+    return any(
+        call.scope == scope and call.name in generator.marks.seeds and not call.fallback
+        for call in facts.calls
+    )
 
 
 def _objection(
@@ -189,7 +200,8 @@ WORKER_SEEDS = ScanRule(
     another num_workers gives other samples. Before PyTorch 1.9 that holds for numpy.random as
     well. Seed the generator in worker_init_fn, from torch.initial_seed().""",
     silent="""A loader of the program has a worker_init_fn, the file asks for the number of the
-    worker, or the generator is made or seeded again in another place.""",
+    worker, the method seeds what it draws from, or the generator is made or seeded again in another
+    place.""",
     bad="""import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
