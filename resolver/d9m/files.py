@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from d9m.errors import DataError, quote
 
 LARGEST = 1 << 28
 """Bytes of any file that is read at once. The largest one that d9m writes has a tenth of that."""
+
+UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+"""What a decoder of msgspec raises for bytes that are something else: nested too deep, not UTF-8.
+"""
 
 
 def content(file: str | Path, most: int = LARGEST) -> bytes:

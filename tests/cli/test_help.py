@@ -13,7 +13,7 @@ OPTIONS = {
     "advise": (
         "--tf --tensorflow --torch --pytorch --jax --with --container --from --gpu --ops "
         "--op --device --quiet --inference --fact --scope --env-file --from-env --diff "
-        "--format --output --all --allow-unknown --color --help"
+        "--format --output --all --allow-unknown --exit-zero --color --help"
     ),
     "check": "--ops --device --format --output --color --help",
     "diff": "--rank --process --align --all --verbose --format --output --color --help",

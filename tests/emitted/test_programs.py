@@ -175,6 +175,20 @@ def test_a_block_refuses_to_run_without_a_variable_that_only_the_shell_can_set(
                 )
 
 
+def test_a_notebook_is_warned_of_a_seed_that_its_kernel_had_to_have(
+    interpreter: ForkedInterpreter, tmp_path: Path
+) -> None:
+    """Its kernel started long before the first cell, so an error could not be followed."""
+    asking = [each for each in blocks() if "PYTHONHASHSEED" in each.required]
+    assert asking
+    notebook = "import sys, types\nsys.modules['ipykernel'] = types.ModuleType('ipykernel')\n"
+    for each in asking[:5]:
+        others = {k: v for k, v in each.required.items() if k != "PYTHONHASHSEED"}
+        warned = interpreter.run(notebook + each.text, tmp_path, others)
+        assert "warning: set PYTHONHASHSEED=0 before Python starts" in warned.stderr, said(warned)
+        assert "RuntimeError: set PYTHONHASHSEED" not in warned.stderr, said(warned)
+
+
 def test_a_block_refuses_to_run_with_a_variable_that_only_the_shell_can_unset(
     interpreter: ForkedInterpreter, tmp_path: Path
 ) -> None:

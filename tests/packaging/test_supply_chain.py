@@ -42,8 +42,8 @@ def test_a_wheel_is_the_same_bytes_wherever_and_whenever_it_is_built(tmp_path: P
     assert only(place / "out").read_bytes() == archives.wheel().read_bytes()
 
 
-@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
-def test_every_action_of_a_workflow_is_pinned_by_its_commit(file: Path) -> None:
+@pytest.mark.parametrize("file", [*WORKFLOWS, ROOT / "action.yml"], ids=lambda file: file.name)
+def test_every_action_is_pinned_by_its_commit(file: Path) -> None:
     used = re.findall(r"uses: (.*)", file.read_text())
     assert used
     for action in used:

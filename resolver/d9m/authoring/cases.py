@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from d9m import api
+from d9m import api, files
 from d9m.environment.environment import Setup
 from d9m.errors import D9mError, DataError
 from d9m.kb.store import KnowledgeBase
@@ -128,7 +128,7 @@ def load(folder: Path) -> list[Case]:
 
 def read(path: Path) -> Case:
     try:
-        case = msgspec.json.decode(path.read_bytes(), type=Case)
+        case = msgspec.json.decode(files.content(path), type=Case)
         for row in case.expect:
             row.comparison()
     except (OSError, msgspec.MsgspecError, ValueError) as error:

@@ -62,7 +62,7 @@ def read(file: str) -> DigestReference:
             found = msgspec.json.decode(content, type=DigestFile)
     except OSError as error:
         raise DataError(f"{quote(file)} cannot be read: {error.strerror or error}") from None
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except files.UNREADABLE as error:
         raise DataError(
             f"{quote(file)} holds no digests of d9m check: {error}",
             tip="write them: d9m check --digests FILE",

@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from d9m.files import UNREADABLE
+
 Rung: TypeAlias = dict[str, int]
 """Sizes by name."""
 
@@ -212,5 +214,5 @@ def read(line: str, token: str) -> WorkerEvent | None:
         return None
     try:
         return _DECODER.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
+    except (*UNREADABLE, UnicodeEncodeError) as error:
         return WorkerFault(why=f"its answer cannot be read: {error}")

@@ -59,6 +59,10 @@ def command(
             help="Exit with 0 if part of the answer is unknown or depends on more.",
         ),
     ] = False,
+    exit_zero: Annotated[
+        bool,
+        typer.Option("--exit-zero", help="Exit with 0 whatever the answer says; errors stay."),
+    ] = False,
     color: output.Color = "auto",
 ) -> None:
     """Print the exact settings for an environment and ops. Without an environment: for what is
@@ -83,12 +87,13 @@ def command(
         ignored = [option for option, value in given.items() if value]
         if ignored:
             raise UsageError(f"--diff compares two releases: it has no use for {ignored[0]}")
-        raise typer.Exit(_diff(kb, setup, items, diff, scope, format_, out, color))
+        code = _diff(kb, setup, items, diff, scope, format_, out, color)
+        raise typer.Exit(ExitCode.ANSWERED if exit_zero else code)
     advice = advise(kb, setup, items, scope, made, _settings(env_file, from_env))  # type: ignore[arg-type]
     if quiet and format_ != "text":
         raise UsageError(f"--quiet shortens the text; --format {format_} has one length")
     _write(kb, advice, format_, items is not None, everything, quiet, color, out)
-    raise typer.Exit(exit_code(advice, allow_unknown))
+    raise typer.Exit(ExitCode.ANSWERED if exit_zero else exit_code(advice, allow_unknown))
 
 
 def _settings(env_file: str | None, from_env: bool) -> dict[str, PlainValue] | None:

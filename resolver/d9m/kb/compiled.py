@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, TypeAlias
 import msgspec
 
 from d9m.errors import DataError
+from d9m.files import UNREADABLE
 from d9m.kb.store import KnowledgeBase, Meta, Table, Value
 
 FILE = "knowledge.d9m"
@@ -177,5 +178,5 @@ def _numbers(head: bytes, path: str) -> tuple[int, int, int]:
 def _decode(data: bytes, type_: type[Value], path: str) -> Value:
     try:
         return msgspec.json.decode(data, type=type_)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except UNREADABLE as error:
         raise DataError(f"{path}: the knowledge base is damaged ({error})", tip=_REPAIR) from None

@@ -171,7 +171,7 @@ def _run(path: Path, file: str) -> Loaded | Fault:
         return Loaded(
             RUNS.name, path.stem, file, msgspec.json.decode(files.content(path), type=RUNS.type), {}
         )
-    except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError, DataError) as error:
+    except (OSError, DataError, *files.UNREADABLE) as error:
         return Fault(file, 1, "schema", str(error), tip="write it again: d9m check --evidence FILE")
 
 
@@ -179,7 +179,7 @@ def _digest_faults(path: Path, file: str) -> Iterator[Fault]:
     """Reference values are not records: `d9m check --against` reads the file itself."""
     try:
         msgspec.json.decode(files.content(path), type=DigestFile)
-    except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError, DataError) as error:
+    except (OSError, DataError, *files.UNREADABLE) as error:
         yield Fault(file, 1, "schema", str(error), tip="write it again: d9m check --digests FILE")
 
 

@@ -218,7 +218,7 @@ def read(path: Path, type_: Any) -> Any:
     """One fact file. Raises DataError naming the file and what is wrong in it."""
     try:
         return msgspec.json.decode(files.content(path), type=type_)
-    except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except (OSError, *files.UNREADABLE) as error:
         raise DataError(f"{path.name}: not a fact file: {error}") from None
 
 

@@ -31,7 +31,7 @@ def read_baseline(file: str) -> Baseline:
         found = msgspec.json.decode(files.text(file), type=Baseline)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"baseline {quote(file)} cannot be read: {reason(error)}") from None
-    except (msgspec.DecodeError, RecursionError) as error:
+    except files.UNREADABLE as error:
         raise DataError(
             f"baseline {quote(file)} is damaged: {error}", tip="write it anew: --write-baseline"
         ) from None

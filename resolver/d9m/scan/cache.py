@@ -9,7 +9,9 @@ import sys
 
 import msgspec
 
+from d9m import files
 from d9m.about import __version__
+from d9m.errors import DataError
 from d9m.kb.store import KnowledgeBase
 from d9m.scan.file_kinds import Kind
 from d9m.scan.read_file import FileRead
@@ -37,9 +39,9 @@ class Cache:
 
     def _load(self) -> dict[str, tuple[str, bytes]]:
         try:
-            with open(os.path.join(self._folder, _NAME), "rb") as file:
-                stored = msgspec.msgpack.decode(file.read(), type=_Stored)
-        except (OSError, msgspec.DecodeError, RecursionError):
+            content = files.content(os.path.join(self._folder, _NAME))
+            stored = msgspec.msgpack.decode(content, type=_Stored)
+        except (OSError, DataError, *files.UNREADABLE):
             return {}
         return stored.entries if stored.made_by == self._made_by else {}
 
@@ -50,7 +52,7 @@ class Cache:
             return None
         try:
             return msgspec.msgpack.decode(known[1], type=FileRead)
-        except (msgspec.DecodeError, RecursionError):
+        except files.UNREADABLE:
             return None
 
     def put(self, path: str, digest: str, read: FileRead) -> None:

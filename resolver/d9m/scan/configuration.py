@@ -68,7 +68,7 @@ def _open(kb: KnowledgeBase, path: str, keys: Sequence[str]) -> Configuration | 
         return None
     try:
         tree: object = msgspec.toml.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except files.UNREADABLE as error:
         line = re.search(r"line (\d+)", str(error))
         what = re.sub(r"\s*\(at .*?\)", "", str(error))
         raise UsageError(f"{shown}:{line[1] if line else 1}: not TOML: {what}") from None

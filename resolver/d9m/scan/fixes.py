@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from d9m.errors import UsageError, quote
+from d9m import files
+from d9m.errors import DataError, UsageError, quote
 from d9m.scan.file_kinds import Kind
 from d9m.scan.finding import ScanFinding, TextEdit
 
@@ -70,9 +71,8 @@ def fixed_files(
 def _text(file: str) -> str | None:
     """A file as it is, with its own ends of lines; None for one that is not in UTF-8."""
     try:
-        with open(file, encoding="utf-8", newline="") as opened:
-            return opened.read()
-    except (OSError, UnicodeDecodeError):
+        return files.content(file).decode("utf-8")
+    except (OSError, DataError, UnicodeDecodeError):
         return None
 
 

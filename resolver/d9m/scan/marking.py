@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from d9m import files
+from d9m.errors import DataError
 from d9m.scan.file_kinds import Kind
 from d9m.scan.finding import RelatedSpot, ScanFinding
 from d9m.scan.notebooks import cell_of
@@ -48,9 +50,8 @@ def _lines(root: str, path: str, kind: Kind | None) -> list[str]:
     if kind is None:
         return []
     try:
-        with open(os.path.join(root, path), "rb") as file:
-            return text_of(kind, file.read()).split("\n")
-    except (OSError, UnreadableError):
+        return text_of(kind, files.content(os.path.join(root, path))).split("\n")
+    except (OSError, DataError, UnreadableError):
         return []
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from d9m.files import UNREADABLE
 from d9m.scan.jobs.notebook import read_magics
 from d9m.scan.jobs.shell import Job, joined
 
@@ -59,7 +60,7 @@ def read_notebook(data: bytes) -> Notebook:
         file = msgspec.json.decode(data, type=_NotebookFile)
     except msgspec.ValidationError:
         raise NotANotebookError("it is JSON, but not a notebook") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         raise NotANotebookError("it is not JSON, so not a notebook") from None
     if file.cells is None and not file.worksheets:
         raise NotANotebookError("it is JSON, but not a notebook")

@@ -10,6 +10,7 @@ import msgspec
 from d9m.errors import DataError, quote
 from d9m.trace import folder
 from d9m.trace.folder import RunInfo
+from d9m.trace.reading import LONGEST
 
 KINDS = {
     "o": "ops", "v": "values", "m": "module outputs", "h": "module gradients",
@@ -57,7 +58,7 @@ def _stream(path: Path) -> StreamContents:
     steps = 0
     header: dict[str, Any] | None = None
     with open(path, "rb") as lines:
-        for line in lines:
+        while line := lines.readline(LONGEST):
             if line.startswith(b'["'):
                 letter = chr(line[2])
                 counts[letter] = counts.get(letter, 0) + 1

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from d9m.errors import DataError, quote, reason
+from d9m.files import UNREADABLE
 from d9m.trace.stream_records import (
     BatchContent,
     BatchIndices,
@@ -132,7 +133,7 @@ class RecordStream:
                 self.end = _end.decode(line)
                 return None
             return _line.decode(line)
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except UNREADABLE as error:
             raise self._damaged(str(error)) from None
 
     def _learn(self, site: Site) -> None:
@@ -187,7 +188,7 @@ def _read_header(file: Path) -> StreamHeader:
     first = next(_lines(file), b"")
     try:
         header = _header.decode(first)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except UNREADABLE as error:
         raise DataError(f"{quote(str(file))} is not a recording of d9m: {error}") from None
     if header.d9m_trace > FORMAT:
         raise DataError(
@@ -209,7 +210,7 @@ def sums(file: Path) -> Iterator[tuple[str, int, str]]:
         if line.startswith(_SUMS):
             try:
                 record = _line.decode(line)
-            except (msgspec.MsgspecError, RecursionError) as error:
+            except UNREADABLE as error:
                 raise DataError(f"{quote(str(file))} is damaged: {error}") from None
             if isinstance(record, StepEnd):
                 step = record.step + 1

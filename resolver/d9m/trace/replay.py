@@ -10,6 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from d9m import files
+from d9m.errors import DataError
 from d9m.trace import folder
 from d9m.trace.findings import Cause, Replay
 from d9m.trace.process import name
@@ -89,8 +91,8 @@ def replayed(
     `place` is the folder of the saved call, `env` what d9m had set for the program.
     """
     try:
-        about = msgspec.json.decode((place / "call.json").read_bytes(), type=SavedAbout)
-    except (OSError, msgspec.MsgspecError):
+        about = msgspec.json.decode(files.content(place / "call.json"), type=SavedAbout)
+    except (OSError, DataError, *files.UNREADABLE):
         return ReplayFailure("that call did not come again in the run that was to save it")
     if about.reason is not None:
         return ReplayFailure(about.reason)

@@ -148,7 +148,17 @@ function required(step) {
   if (step.free) wrong = `os.environ.get(${name}) in (${["", ...step.refuses].map(repr).join(", ")}, None)`;
   let message = `set ${step.name}=${step.value ?? ""} before Python starts: inside the process it is too late`;
   if (step.kind === "unset") [wrong, message] = [`${name} in os.environ`, `unset ${step.name} before Python starts`];
-  return [`if ${wrong}:`, `    raise RuntimeError(${repr(message)})`];
+  const refusal = step.free ? unlessNotebook(message) : [`    raise RuntimeError(${repr(message)})`];
+  return [`if ${wrong}:`, ...refusal];
+}
+
+// Raise; in a notebook, whose kernel started long before its first cell, print a warning.
+function unlessNotebook(message) {
+  return [
+    "    if 'ipykernel' not in sys.modules:",
+    `        raise RuntimeError(${repr(message)})`,
+    `    print(${repr(`warning: ${message}`)}, file=sys.stderr)`,
+  ];
 }
 
 function guard(imports) {

@@ -6,13 +6,14 @@ or calls a helper of the same file has what that one has.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from d9m import files
 from d9m.authoring.collect.reach import Graph
+from d9m.authoring.collect.wheel import checksum
 from d9m.errors import DataError
 from d9m.model.kernel_facts import KernelHow, KernelTable, KernelUse
 
@@ -57,15 +58,20 @@ def kernel_table(path: Path, package: str, version: str) -> KernelTable:
         raise DataError(f"{path.name}: cannot be read as an archive: {error}") from None
     if not texts:
         raise DataError(f"{path.name}: holds no CUDA source")
-    checksum = hashlib.sha256(path.read_bytes()).hexdigest()
-    return KernelTable(package, version, path.name, checksum, kernel_uses(texts))
+    return KernelTable(package, version, path.name, checksum(path), kernel_uses(texts))
 
 
 def _texts(archive: tarfile.TarFile) -> Iterator[tuple[str, str]]:
+    left = files.LARGEST
     for member in archive:
         if _LEFT_OUT.search(member.name):
             continue
         if member.isfile() and _SOURCE.fullmatch(member.name) and member.size < _LARGEST:
+            left -= member.size
+            if left < 0:
+                raise DataError(
+                    f"{archive.name}: holds more than {files.LARGEST >> 20} MiB of source"
+                )
             content = archive.extractfile(member)
             text = content.read().decode("utf-8", errors="replace") if content else ""
             yield member.name.partition("/")[2], text

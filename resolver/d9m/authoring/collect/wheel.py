@@ -106,12 +106,7 @@ class Wheel:
                 yield content
 
     def checksum(self) -> str:
-        """SHA-256 of the whole file, as package indexes list it."""
-        digest = hashlib.sha256()
-        with self.path.open("rb") as file:
-            while piece := file.read(_PIECE):
-                digest.update(piece)
-        return digest.hexdigest()
+        return checksum(self.path)
 
     def oldest_python(self) -> tuple[int, ...]:
         """The first Python that it is made for; empty where it does not say."""
@@ -126,3 +121,12 @@ class Wheel:
         return DataError(
             f"{place}: cannot be read as a wheel: {error}", tip="fetch it again, whole"
         )
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file of any size, as package indexes list it."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -44,7 +44,7 @@ def read(file: str) -> Report:
         found = msgspec.json.decode(files.content(file), type=Report)
     except OSError as error:
         raise DataError(f"{quote(file)} cannot be read: {error.strerror or error}") from None
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+    except files.UNREADABLE as error:
         raise DataError(f"{quote(file)} is not a report of d9m check: {error}") from None
     if found.schema_version != SCHEMA_VERSION:
         raise DataError(

@@ -58,7 +58,19 @@ def _required(left: Answer, steps: list[Step]) -> Iterator[str]:
                 f"{step.name!r} in os.environ",
                 f"unset {step.name} before Python starts",
             )
-        yield from _commented(left, step, [f"if {wrong}:", f"    raise RuntimeError({message!r})"])
+        refusal = [f"    raise RuntimeError({message!r})"]
+        if step.free:
+            refusal = _unless_notebook(message)
+        yield from _commented(left, step, [f"if {wrong}:", *refusal])
+
+
+def _unless_notebook(message: str) -> list[str]:
+    """Raise; in a notebook, whose kernel started long before its first cell, print a warning."""
+    return [
+        "    if 'ipykernel' not in sys.modules:",
+        f"        raise RuntimeError({message!r})",
+        f"    print({'warning: ' + message!r}, file=sys.stderr)",
+    ]
 
 
 def _guard(frameworks: tuple[str, ...]) -> list[str]:

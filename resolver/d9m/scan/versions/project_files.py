@@ -13,6 +13,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 from d9m.environment.package_files import requirement
+from d9m.files import UNREADABLE
 
 Pair: TypeAlias = tuple[str, str | None]
 
@@ -42,7 +43,7 @@ def pipfile(text: str) -> list[Pair]:
 def pipfile_lock(text: str) -> list[Pair]:
     try:
         tree = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         return []
     return [*_poetry(_table(tree, "default")), *_poetry(_table(tree, "develop"))]
 
@@ -127,7 +128,7 @@ def poetry_range(text: str) -> str | None:
 def _toml(text: str) -> Mapping[str, object]:
     try:
         return msgspec.toml.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except UNREADABLE:
         return {}
 
 
