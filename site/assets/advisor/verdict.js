@@ -83,13 +83,15 @@ function homesOf(tables, sources) {
 // The conditions under which sources that depend on something repeat; empty if a sentence cannot say them.
 function only(tables, sources) {
   const said = sources.filter((source) => source.outcome === "depends").map((source) => {
+    const whens = (branches) => phrases.fewest(tables, branches.map((branch) => branch.when));
     const repeating = source.possible.filter((branch) => REPEATS.includes(branch.outcome));
-    const good = phrases.fewest(tables, repeating.map((branch) => branch.when));
-    const where = phrases.conditions(tables, good);
     const others = source.possible.filter((branch) => !repeating.includes(branch));
-    const unchecked = others.length && others.every((branch) => branch.outcome === "unknown");
-    if (good.length > MOST_BRANCHES) return "";
-    return unchecked ? `${where}; nobody has checked the rest` : `only ${where}`;
+    const [good, bad] = [whens(repeating), whens(others)];
+    const checked = others.some((branch) => branch.outcome !== "unknown");
+    if (checked && bad.length < good.length && bad.length <= MOST_BRANCHES) return `except ${phrases.conditions(tables, bad)}`;
+    if (!good.length || good.length > MOST_BRANCHES) return "";
+    const where = phrases.conditions(tables, good);
+    return checked ? `only ${where}` : `${where}; nobody has checked the rest`;
   });
   return unique(said).length === 1 ? said[0] : "";
 }

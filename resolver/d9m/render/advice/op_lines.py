@@ -275,7 +275,10 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
     parts = [f"{_does(answer, first[0])} {_clauses(answer, first[1])}".rstrip()]
     for outcome, branches in others:
         does = f"it {_does(answer, outcome)}" if outcome in REPEATS else _it_does(answer, outcome)
-        parts.append(f"{_clauses(answer, branches)} {does}".strip())
+        several = len(phrases.fewest(answer.kb, [branch.when for branch in branches])) > 1
+        is_the_rest = several and outcome == merged[-1][0]
+        where = "otherwise" if is_the_rest else _clauses(answer, branches)
+        parts.append(f"{where} {does}".strip())
     if len(merged) > most:
         parts.append(f"{phrases.plural(len(merged) - most, 'more case')}: --all")
     return "; ".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from d9m.model.advice import REPEATS, OpAnswer, SourceAnswer
+from d9m.model.advice import REPEATS, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import together
 from d9m.render import phrases, words
 from d9m.render.advice.op_lines import packages_lead
@@ -18,22 +18,25 @@ MOST_BRANCHES = 2
 
 def where_they_repeat(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     """The conditions under which sources that depend on something repeat, ``only with PyTorch 2.6
-    or newer``; empty if a sentence cannot say them.
+    or newer`` or ``except with spatial_dims of 3``; empty if a sentence cannot say them.
     """
-    said: set[str] = set()
-    for source in sources:
-        if source.outcome == "depends":
-            good = [branch.when for branch in source.possible if branch.outcome in REPEATS]
-            clauses = phrases.fewest(answer.kb, good)
-            where = phrases.conditions(answer.kb, clauses)
-            others = {branch.outcome for branch in source.possible} - set(REPEATS)
-            says = (
-                f"{where}; nobody has checked the rest"
-                if others == {"unknown"}
-                else f"only {where}"
-            )
-            said.add(says if len(clauses) <= MOST_BRANCHES else "")
+    depending = [source for source in sources if source.outcome == "depends"]
+    said = {_where_it_repeats(answer, source.possible) for source in depending}
     return said.pop() if len(said) == 1 else ""
+
+
+def _where_it_repeats(answer: Answer, possible: Sequence[Possible]) -> str:
+    repeating = [branch.when for branch in possible if branch.outcome in REPEATS]
+    good = phrases.fewest(answer.kb, repeating)
+    others = [branch for branch in possible if branch.outcome not in REPEATS]
+    bad = phrases.fewest(answer.kb, [branch.when for branch in others])
+    checked = any(branch.outcome != "unknown" for branch in others)
+    if checked and len(bad) < len(good) and len(bad) <= MOST_BRANCHES:
+        return f"except {phrases.conditions(answer.kb, bad)}"
+    if not good or len(good) > MOST_BRANCHES:
+        return ""
+    where = phrases.conditions(answer.kb, good)
+    return f"only {where}" if checked else f"{where}; nobody has checked the rest"
 
 
 def to_pass(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
