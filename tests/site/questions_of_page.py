@@ -150,6 +150,7 @@ LEFT_OUT = {
     "home",
     "decide",
     "could_mean",
+    "fixed_with",
 }
 """What pages of records and fields of the form have instead, and what is about a machine at hand.
 """
