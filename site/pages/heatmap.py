@@ -96,9 +96,10 @@ def _row(here: Here, title: str, table: Grid, row: HeatRow, top: int) -> str:
     name = row.ops[0]
     short = name if len(name) <= _LETTERS else f"…{name[-_LETTERS:]}"
     more = f" +{len(row.ops) - 1}" if len(row.ops) > 1 else ""
+    names = ", ".join(row.ops)
     label = _link(
         here.served(f"ops/{table.package}.md", anchor(name)),
-        ", ".join(row.ops),
+        f"{short}{more}: {names}" if more else names,
         f'<text class="d9m-op" x="0" y="{top + 17}">{entities(short + more)}</text>',
     )
     place, cells = _NAME, ""
