@@ -14,11 +14,13 @@ from d9m.browse import mentions, messages, symptoms
 from d9m.browse.explanation import Explanation, explanation
 from d9m.browse.known_texts import LONG, search
 from d9m.browse.resemblance import Resemblance, resembling
-from d9m.browse.subject import Subject, about_complaint, about_error, context
-from d9m.environment.environment import Setup, describe
+from d9m.browse.subject import Subject, about_complaint, about_error, context, with_partners
+from d9m.environment.environment import Environment, Setup, describe
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Tool
+from d9m.model.records import ErrorRecord
 
 
 class NamedSetting(msgspec.Struct, frozen=True):
@@ -45,6 +47,12 @@ class Explained(msgspec.Struct, frozen=True):
     """Whether the text reads like a message and is none on record."""
     resembles: list[Resemblance] = []
     """Known messages that an unknown one nearly is."""
+    packages: list[str] = []
+    """What the text or the command names."""
+    releases: dict[str, list[str]] = {}
+    """Packages of which the text names several releases, oldest first."""
+    unlisted: dict[str, str] = {}
+    """Packages of which the text names a version that no record lists."""
 
 
 def explain(
@@ -95,23 +103,35 @@ def _of_complaint(
     quoted = messages.quoted(kb, text)
     if quoted is not None:
         return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), [quoted])
-    described = symptoms.described(kb, text)
+    named = mentions.find(kb, text)
+    described = symptoms.described(kb, text, bool(named.releases))
     alike = resembling(kb, text)
     is_message = bool(alike) or messages.is_message(kb, text)
     if is_message:
         described = []
-    named = mentions.find(kb, text)
     subject = None
     if alike or not is_message:
         subject = about_complaint(kb, text, named, described, setup, here)
     if subject is not None and (subject.ops or subject.packages):
         described = [symptom for symptom in described if not symptom.record.by_settings]
-    found = [_of_symptom(kb, symptom) for symptom in described]
+    environment = describe(kb, with_partners(kb, context(kb, setup, named.packages, here)))
+    found = [_of_symptom(kb, symptom, environment) for symptom in described]
     settings = [] if is_message else list(_named_settings(kb, named, subject))
     if not found and subject is None and not settings:
         raise _not_known(kb, text, alike)
     tool = Tool(__version__, kb.meta.date)
-    return Explained(SCHEMA_VERSION, tool, found, subject, settings, is_message, alike)
+    return Explained(
+        SCHEMA_VERSION,
+        tool,
+        found,
+        subject,
+        settings,
+        is_message,
+        alike,
+        packages=list(environment.packages),
+        releases=named.releases,
+        unlisted=named.unlisted,
+    )
 
 
 def _named_settings(
@@ -127,10 +147,26 @@ def _named_settings(
             yield NamedSetting(name, setting.summary, setting.instead, is_read)
 
 
-def _of_symptom(kb: KnowledgeBase, symptom: symptoms.Symptom) -> Explanation:
+def _of_symptom(
+    kb: KnowledgeBase, symptom: symptoms.Symptom, environment: Environment
+) -> Explanation:
     found = explanation(kb, symptom.id, symptom.record, symptom.wording, [], {}, 1)
-    certainty = "open" if symptom.is_general else "likely"
-    return msgspec.structs.replace(found, certainty=certainty)
+    return msgspec.structs.replace(
+        found,
+        advice="\n\n".join([found.advice, *_points(kb, symptom.record, environment)]),
+        certainty="open" if symptom.is_general else "likely",
+    )
+
+
+def _points(kb: KnowledgeBase, record: ErrorRecord, environment: Environment) -> list[str]:
+    """The points for what is here; where nothing is that a point is about, those for the newest
+    release of each framework.
+    """
+    about = set[str]().union(*(point.condition.cuts for point in record.points))
+    if not about & environment.packages.keys():
+        newest = Setup(packages=tuple((framework, "latest") for framework in VERSION_OPTIONS))
+        environment = describe(kb, newest)
+    return [point.text for point in environment.among(record.points)]
 
 
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:

@@ -45,6 +45,8 @@ class Explanation(msgspec.Struct, frozen=True):
     """
     scope: Scope = "run"
     """What should be the same and is not."""
+    on_runs: bool = True
+    """Whether it is about runs that should repeat."""
 
 
 def printing_clauses(texts: Iterable[ErrorText]) -> Iterator[Clause]:
@@ -76,4 +78,5 @@ def explanation(
         history=[source_history(kb, source) for source in error.sources],
         evidence=[told_of(kb, evidence) for evidence in error.evidence],
         scope=error.scope,
+        on_runs=error.on_runs,
     )

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from d9m.browse import named_packages
 from d9m.environment.environment import DEVICES
 from d9m.environment.version_options import VERSION_OPTIONS
-from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
 from d9m.model.records import Helper, Setting, Words
-from d9m.model.versions import candidates
 from d9m.resolve import op_names
 
 
@@ -31,7 +30,7 @@ class Mentions(msgspec.Struct, frozen=True):
     """What a text names."""
 
     packages: dict[str, str | None]
-    """Package -> its version, where the text gives one."""
+    """Package -> its version, where the text gives one; the newest of several."""
     ops: tuple[OpMention, ...]
     settings: dict[str, str | None]
     """Setting -> the value that stands behind it."""
@@ -39,17 +38,20 @@ class Mentions(msgspec.Struct, frozen=True):
     """The GPU model; None where the text names none, or several."""
     device: str | None
     """The device; None where the text names none, several, or the usual one."""
+    facts: dict[str, str]
+    """Fact -> what the text says of it."""
+    releases: dict[str, list[str]]
+    """Package -> its releases, where the text names several, oldest first."""
+    unlisted: dict[str, str]
+    """Package -> a version of it that no record lists."""
+    arguments: dict[str, str]
+    """Argument of a call -> its value: ``spatial_dims=3``."""
+    words: int
+    """How many words the text has."""
 
 
 _NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
 """A name as code has it, outside of paths and of the names of autograd nodes."""
-
-_PACKAGE = re.compile(r"(?<![\w./\\])[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
-_VERSION = re.compile(
-    r"['\"]?(?:\s+(?:framework|version|release))?\s*(?:==|[:=]|\s|-|v)\s*v?(\d+\.\d+[\w.+]*)",
-    re.IGNORECASE,
-)
-"""What joins a package to its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``vllm v0.11``."""
 
 ANY_GPU = "gpu"
 """What names no device, but says that it is a GPU."""
@@ -61,57 +63,74 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
     """Everything that a text names. A name in everyday use counts where it is written as code."""
     words = kb.words.get("") or Words()
     everyday = frozenset(words.everyday)
-    packages = _packages(kb, text, everyday)
+    packages: dict[str, str | None] = {}
+    several: dict[str, list[str]] = {}
+    unlisted: dict[str, str] = {}
+    for package, stated in named_packages.find(kb, text, everyday).items():
+        listed = named_packages.listed(kb, package, stated)
+        if stated and not listed:
+            unlisted[package] = stated[0]
+            if named_packages.is_older(kb, package, stated[0]):
+                continue
+        packages[package] = listed[-1] if listed else None
+        if len(listed) > 1:
+            several[package] = listed
     settings = dict(_settings(kb, text))
     ops: dict[str, OpMention] = {}
     for op in _ops(kb, text, everyday):
         ops.setdefault(plain(op.name).rpartition(".")[2], op)
-    return Mentions(packages, tuple(ops.values()), settings, _gpu(kb, text), _device(words, text))
+    return Mentions(
+        packages,
+        tuple(ops.values()),
+        settings,
+        _gpu(kb, text),
+        _device(words, text),
+        dict(_facts(words, text)),
+        several,
+        unlisted,
+        dict(_arguments(kb, text)),
+        len(text.split()),
+    )
 
 
 def versions(kb: KnowledgeBase, text: str) -> dict[str, str | None]:
     """The packages of which a log prints the version."""
-    named = _packages(kb, text, frozenset())
-    return {name: version for name, version in named.items() if version is not None}
+    found: dict[str, str | None] = {}
+    for package, stated in named_packages.find(kb, text, frozenset()).items():
+        listed = named_packages.listed(kb, package, stated)
+        if len(listed) == 1:
+            found[package] = listed[0]
+    return found
 
 
-def _packages(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, str | None]:
-    """Packages with the version of each; none where the text gives several."""
-    found: dict[str, set[str]] = {}
-    for match in _PACKAGE.finditer(text):
-        for name in _spellings(match[0]):
-            package = kb.find_package(name)
-            if package is None or (package in kb.meta.platforms and name != match[0]):
-                continue
-            version = _VERSION.match(text, match.start() + len(name))
-            stated = version[1].rstrip(".") if version else None
-            if stated is None and name.lower() in everyday:
-                break
-            known = found.setdefault(package, set())
-            if stated is not None and _is_release(kb, package, stated):
-                known.add(stated)
-            break
-    return {package: _only(known) for package, known in found.items()}
+def _facts(words: Words, text: str) -> Iterator[tuple[str, str]]:
+    """What a text says of a program: ``strategy=ddp`` that it runs on several devices."""
+    said = re.sub(r"\s*=\s*", "=", " ".join(text.lower().replace("-", " ").split()))
+    for fact, values in words.facts.items():
+        for value, names in values.items():
+            if any(_says(said, name) for name in names):
+                yield fact, value
+
+
+_ARGUMENT = re.compile(r"(?<!\w)([a-z]\w*)\s*=\s*['\"]?(\w+)")
+
+
+def _arguments(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
+    """Arguments of calls that decide how an op behaves."""
+    for match in _ARGUMENT.finditer(text):
+        fact = kb.meta.facts.get(match[1])
+        if fact is not None and fact.argument:
+            yield match[1], match[2]
+
+
+def _says(text: str, name: str) -> bool:
+    """Whether a text has a name, and not only to say that it is absent."""
+    bounded = rf"(?<![\w.]){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name)
+    return re.search(rf"(?<!without )(?<!without a )(?<!no )(?<!not ){bounded}", text) is not None
 
 
 def _only(values: set[str]) -> str | None:
     return next(iter(values)) if len(values) == 1 else None
-
-
-def _spellings(name: str) -> Iterator[str]:
-    """A name as written, and without what hangs on it: ``torch-2``, ``flash_attn.layers``."""
-    yield name
-    for cut in range(len(name) - 1, 1, -1):
-        if name[cut] in ".-":
-            yield name[:cut]
-
-
-def _is_release(kb: KnowledgeBase, package: str, version: str) -> bool:
-    try:
-        candidates(package, version, kb.releases(package))
-    except UsageError:
-        return False
-    return True
 
 
 def _gpu(kb: KnowledgeBase, text: str) -> str | None:

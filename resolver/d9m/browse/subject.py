@@ -13,11 +13,12 @@ from d9m.browse import mentions
 from d9m.browse.mentions import Mentions, OpMention
 from d9m.browse.symptoms import Symptom
 from d9m.environment.environment import Setup, describe
+from d9m.environment.packages import partners
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import Advice
-from d9m.model.records import Scope
+from d9m.model.advice import Advice, OpAnswer
+from d9m.model.records import Scope, Words
 from d9m.model.settings import Step
 from d9m.resolve.op_lookup import OpItem
 
@@ -65,6 +66,14 @@ def context(
     return msgspec.structs.replace(setup, packages=(*setup.packages, *added))
 
 
+def with_partners(kb: KnowledgeBase, setup: Setup) -> Setup:
+    """A setup with what its packages need: torchvision stands on PyTorch."""
+    known = describe(kb, setup).packages
+    wanted = dict.fromkeys(part for package in known for part in partners(kb, package))
+    added = tuple((part, None) for part in wanted if part not in known)
+    return msgspec.structs.replace(setup, packages=(*setup.packages, *added))
+
+
 def about_error(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Subject | None:
     """What the ops of a message do in the environment, if its release is known."""
     if not ops or not any(version for _package, version in setup.packages):
@@ -85,12 +94,19 @@ def about_complaint(
     here: Setup | None,
 ) -> Subject | None:
     """What the records say of what a complaint names; None where they say nothing of it."""
-    if not described and len(text.split()) > LONGEST_NAME and not _is_meant(kb, named):
+    if not described and named.words > LONGEST_NAME and not _is_meant(kb, named):
         return None
     whole = context(kb, setup, named.packages, here)
+    whole = msgspec.structs.replace(whole, facts=(*named.facts.items(), *whole.facts))
     if whole.gpu is None and whole.device is None:
         gpu = None if named.device else named.gpu
         whole = msgspec.structs.replace(whole, gpu=gpu, device=named.device)
+    if described and not any(symptom.record.on_runs for symptom in described):
+        scope = _scope(described)
+        ops = _of_ops(kb, whole, named, described)
+        if ops is not None or scope == "run":
+            return ops
+        return _of_packages(kb, whole, named, described, scope)
     return (
         _of_ops(kb, whole, named, described)
         or _of_packages(kb, whole, named, described, _scope(described))
@@ -113,22 +129,39 @@ def _of_ops(
     """The ops that are named; of a complaint, those that do not simply repeat."""
     known = _names(kb, setup)
     homes: dict[str, None] = {}
-    for op in named.ops:
+    meant = [op for op in named.ops if op.is_code or _is_near(op, known)]
+    for op in meant:
         homes.update(dict.fromkeys(_homes(op, known)))
     added = tuple((home, None) for home in homes if home not in known)
     asked = msgspec.structs.replace(setup, packages=(*setup.packages, *added))
-    ops = [op.name for op in named.ops if _is_op(kb, asked, op.name)]
+    ops = [called for op in meant if (called := _called(kb, asked, op, named)) is not None]
     if not ops:
         return None
     advice = _advice(kb, asked, ops)
-    plain = () if not described else ("deterministic", "no-known-source")
+    plain = _hidden(described)
     answered = [op for op in advice.ops if op.query in ops]
     met = [op.query for op in answered if op.sources and op.outcome not in plain]
     if not met:
         return None
     if len(met) < len(ops):
         advice = _advice(kb, asked, met)
+    if described and described[0].record.by_settings and advice.outcome == "unsolved":
+        advice = _with_switches(kb, asked, advice)
     return _subject(advice, named, ops=met)
+
+
+def _with_switches(kb: KnowledgeBase, setup: Setup, advice: Advice) -> Advice:
+    """The settings of the whole framework, for a model of which one op has no way out: its other
+    ops need them.
+    """
+    frameworks = [name for name in _names(kb, setup) if name in VERSION_OPTIONS]
+    versions = {kb.package_named(name): version for name, version in setup.packages}
+    if any(versions[framework] is None for framework in frameworks):
+        return advice
+    whole = api.advise(kb, setup).steps
+    names = {step.name for step in whole}
+    own = [step for step in advice.steps if step.name not in names]
+    return msgspec.structs.replace(advice, steps=[*whole, *own])
 
 
 def _advice(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Advice:
@@ -152,6 +185,20 @@ def _homes(op: OpMention, known: Iterable[str]) -> list[str]:
         or mentions.frameworks(op.packages)
         or list(op.packages)
     )
+
+
+def _is_near(op: OpMention, known: Iterable[str]) -> bool:
+    """Whether a plain word is the op of a framework, or of a package that is named."""
+    return bool(mentions.frameworks(op.packages)) or any(home in known for home in op.packages)
+
+
+def _called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> str | None:
+    """An op with the arguments that the text gives it; None where it is none here."""
+    arguments = ",".join(f"{name}={value}" for name, value in named.arguments.items())
+    for called in (f"{op.name}[{arguments}]", op.name) if arguments else (op.name,):
+        if _is_op(kb, setup, called):
+            return called
+    return None
 
 
 def _is_op(kb: KnowledgeBase, setup: Setup, name: str) -> bool:
@@ -178,16 +225,62 @@ def _of_packages(
     libraries = [package for package in [*known, *parts] if package not in VERSION_OPTIONS]
     if not libraries:
         return None
-    asked = msgspec.structs.replace(setup, packages=(*setup.packages, *added), facts=facts)
+    asked = msgspec.structs.replace(
+        setup,
+        packages=(*setup.packages, *added),
+        facts=facts,
+        inference=setup.inference or _is_served(kb, [*known, *parts]),
+    )
     newest, asked = _newest(kb, asked)
     question = api.understand(kb, asked, scope=scope)
     items = [item for item in question.items if item.ops[0].package in libraries]
     advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
+    if described or named.words > LONGEST_NAME:
+        advice = _repeating_left_out(advice)
     if not advice.ops:
         return None
     homes = set(map(kb.home, advice.sources()))
     about = [package for package in libraries if package in homes]
-    return _subject(advice, named, packages=about, newest=newest) if about else None
+    if not about:
+        return None
+    if _is_served(kb, [*known, *parts]):
+        steps = [step for step in advice.steps if not _is_general(kb, step)]
+        advice = msgspec.structs.replace(advice, steps=steps)
+    return _subject(advice, named, packages=about, newest=newest)
+
+
+def _is_served(kb: KnowledgeBase, packages: Sequence[str]) -> bool:
+    """Whether the packages are servers, which take no seeds of a program."""
+    words = kb.words.get("") or Words()
+    return bool(packages) and set(packages) <= {*words.servers, *kb.meta.platforms}
+
+
+def _is_general(kb: KnowledgeBase, step: Step) -> bool:
+    """Whether a setting is good for every program, as seeds are."""
+    return all(solution in kb.ingredients for solution in step.solutions)
+
+
+def _repeating_left_out(advice: Advice) -> Advice:
+    """Without what cannot be the trouble: what never differs here."""
+    ops: list[OpAnswer] = []
+    for op in advice.ops:
+        sources = [source for source in op.sources if source.outcome not in _NEVER]
+        if sources:
+            ops.append(msgspec.structs.replace(op, sources=sources))
+    return msgspec.structs.replace(advice, ops=ops)
+
+
+def _hidden(described: Sequence[Symptom]) -> tuple[str, ...]:
+    """Outcomes of an op that are no answer: to a complaint that it repeats, to a complaint about
+    something else than runs that it would with some settings.
+    """
+    if not described:
+        return ()
+    on_runs = any(symptom.record.on_runs for symptom in described)
+    return _NEVER if on_runs or _scope(described) == "hardware" else (*_NEVER, "solved")
+
+
+_NEVER = ("deterministic", "no-known-source")
 
 
 def _of_frameworks(

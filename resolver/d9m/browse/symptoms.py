@@ -43,13 +43,17 @@ class _Known(msgspec.Struct, frozen=True, eq=False):
     likeness: Likeness
 
 
-def described(kb: KnowledgeBase, text: str) -> list[Symptom]:
+def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[Symptom]:
     """The symptoms that a text describes, most alike first: the best one, and those nearly as good.
 
-    A text that is about determinism and describes none shows the general one.
+    A text that is about determinism and describes none shows the general one. `two_releases`: it
+    names one package in two.
     """
     vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(_words(kb)))
     thoughts = vocabulary.thoughts(text)
+    releases = _words(kb).two_releases
+    if two_releases and releases is not None:
+        thoughts = [thought | {releases} for thought in thoughts]
     everything = frozenset[str]().union(*thoughts)
     best: dict[str, Symptom] = {}
     known = kb.once("symptoms", lambda: _known(kb, vocabulary))

@@ -535,6 +535,12 @@ class Words(Record, frozen=True, kw_only=True):
     """
     devices: dict[str, list[str]] = {}
     """Device -> words that name it."""
+    facts: dict[str, dict[str, list[str]]] = {}
+    """Fact -> its value -> words that say so of a program."""
+    two_releases: str | None = None
+    """Group that a text says which names one package in two releases."""
+    servers: list[str] = []
+    """Packages that answer requests: seeds of a training program mean nothing to them."""
 
 
 class ErrorText(Conditional, frozen=True, kw_only=True):
@@ -544,6 +550,13 @@ class ErrorText(Conditional, frozen=True, kw_only=True):
     """Python says its first words of anything (``module 'torch' has no attribute``): only all of it
     is this message.
     """
+    when: When = {}
+
+
+class ErrorPoint(Conditional, frozen=True, kw_only=True):
+    """One more point of an advice, for those whom it concerns."""
+
+    text: str
     when: When = {}
 
 
@@ -570,10 +583,18 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     """For a symptom: what a text that describes it says of the program."""
     by_settings: bool = False
     """Of a symptom: whether the settings that `d9m advise` names are the answer."""
+    on_runs: bool = True
+    """Of a symptom: whether runs should repeat and do not. Settings for repeated runs are no answer
+    to another one: a seed without effect, two releases that differ.
+    """
     ops: list[str] = []
     sources: list[str] = []
     advice: str
     """What to do. Of a symptom: a paragraph with the answer, then one for each point."""
+    points: list[ErrorPoint] = []
+    """Of a symptom: points for some packages or releases. Where a text names none of these, the
+    points for the newest frameworks count.
+    """
     evidence: list[Evidence]
     moved_from: list[str] = []
 

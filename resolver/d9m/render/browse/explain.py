@@ -10,6 +10,7 @@ import msgspec
 from d9m.browse.explain import Explained
 from d9m.browse.explanation import Explanation
 from d9m.browse.subject import Subject
+from d9m.environment.version_options import naming
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
 from d9m.render import phrases
@@ -92,6 +93,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     found = explained.found
     scoped = bool(found) and subject is not None and subject.advice.scope != "run"
     _unknown(page, explained)
+    _unlisted(page, kb, explained)
     if subject is not None and not about_names and subject.is_all_switched:
         page.paragraph(_ALL_SWITCHED, style="head")
         page.gap()
@@ -102,9 +104,33 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _settings(page, explained)
     if about_names and not scoped:
         _symptoms(page, found, other=True)
-    if (found or subject) and not any(explanation.scope != "run" for explanation in found):
-        _next_step(page, subject)
+    _compared(page, kb, explained)
+    if (found or subject) and all(
+        explanation.scope == "run" and explanation.on_runs for explanation in found
+    ):
+        _next_step(page, explained)
     _sources(page, explained, *(explanation.id for explanation in found))
+
+
+def _unlisted(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """Versions that the text names and that no record knows."""
+    for package, version in explained.unlisted.items():
+        page.paragraph(
+            f"No record of d9m is about {phrases.title(kb, package)} {version}: what follows is "
+            "about the releases that it knows.",
+            style="doubt",
+        )
+
+
+def _compared(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """How to compare the releases that the text names."""
+    for package, releases in explained.releases.items():
+        command = f"{naming(package, 'any')} --diff {releases[0]}..{releases[-1]}"
+        named = phrases.join(releases)
+        page.paragraph(
+            f"You name {phrases.title(kb, package)} {named}. What changed for determinism between "
+            f"them: d9m advise {command}"
+        )
 
 
 def _unknown(page: Page, explained: Explained) -> None:
@@ -221,13 +247,16 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
         page.paragraph(f"This is for the {phrases.join(here)} that is installed here.", style="dim")
 
 
-def _next_step(page: Page, subject: Subject | None) -> None:
+def _next_step(page: Page, explained: Explained) -> None:
     """What nobody can tell from a sentence."""
     from d9m.trace.hunt import FRAMEWORKS
 
+    subject = explained.subject
     ops = subject is not None and bool(subject.ops)
     name = "" if ops else " Then name the ops of your model: d9m advise --ops …"
-    packages = subject.advice.environment.packages if subject is not None else {}
+    packages = {*explained.packages}
+    if subject is not None:
+        packages.update(subject.advice.environment.packages)
     if not packages or any(framework in packages for framework in FRAMEWORKS):
         page.paragraph(
             "To find what still differs, let d9m run a PyTorch program twice and compare:"

@@ -1,0 +1,80 @@
+"""Packages that a text names, with the releases that it gives of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model.versions import candidates, key
+
+_PACKAGE = re.compile(r"(?<![\w./\\])[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
+_VERSION = re.compile(
+    r"['\"]?(?:\s+(?:framework|version|versions|release|releases|from))?\s*(?:==|[:=]|\s|-|v|(?=\d+\.))"
+    r"\s*v?(\d+\.\d+[\w.+]*)",
+    re.IGNORECASE,
+)
+"""What joins a package to its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``tf1.8``."""
+
+_ANOTHER = re.compile(
+    r"\s*(?:,|/|->|→|\band\b|\bto\b|\bor\b|\bvs\b\.?|\bversus\b|\bthan\b)\s*v?(\d+\.\d+[\w.+]*)",
+    re.IGNORECASE,
+)
+"""What joins a version to another one of the same package: ``1.8.0 and 1.1.0``."""
+
+
+def find(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, list[str]]:
+    """Packages with the releases of each, in the order of the text. A name in everyday use counts
+    where a version follows.
+    """
+    found: dict[str, list[str]] = {}
+    for match in _PACKAGE.finditer(text):
+        for name in _spellings(match[0]):
+            package = kb.find_package(name)
+            if package is None or (package in kb.meta.platforms and name != match[0]):
+                continue
+            stated = list(_versions(text, match.start() + len(name)))
+            if not stated and name.lower() in everyday:
+                break
+            known = found.setdefault(package, [])
+            known += [version for version in stated if version not in known]
+            break
+    return found
+
+
+def listed(kb: KnowledgeBase, package: str, versions: Sequence[str]) -> list[str]:
+    """Those of some versions that the knowledge base lists, oldest first."""
+    found: dict[str, tuple[int, ...]] = {}
+    for version in versions:
+        try:
+            releases = candidates(package, version, kb.releases(package)).releases
+        except UsageError:
+            continue
+        if releases:
+            found[version] = key(releases[-1])
+    return sorted(found, key=found.__getitem__)
+
+
+def is_older(kb: KnowledgeBase, package: str, version: str) -> bool:
+    """Whether a version came before all that the knowledge base lists."""
+    numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
+    first = next(iter(kb.releases(package)), None)
+    return first is not None and numbers < key(first)[:2]
+
+
+def _versions(text: str, at: int) -> Iterator[str]:
+    match = _VERSION.match(text, at)
+    while match is not None:
+        yield match[1].rstrip(".")
+        match = _ANOTHER.match(text, match.start(1) + len(match[1].rstrip(".")))
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """A name as written, and without what hangs on it: ``torch-2``, ``tf1.8``,
+    ``flash_attn.layers``.
+    """
+    yield name
+    for cut in range(len(name) - 1, 1, -1):
+        if name[cut] in ".-" or (name[cut].isdigit() and name[cut - 1].isalpha()):
+            yield name[:cut]
