@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -157,3 +158,16 @@ def test_a_folder_elsewhere_is_the_root(project: Path, monkeypatch: pytest.Monke
     assert names(found) == ["model.py"]
     monkeypatch.chdir(project)
     assert names(walk([str(project / "pkg")])) == ["pkg/model.py"]
+
+
+def test_a_pipe_is_not_read(project: Path) -> None:
+    os.mkfifo(project / "pipe.py")
+    walked = walk(["."])
+    assert "pipe.py" not in dict(walked.files)
+    assert [(file.path, file.why) for file in walked.unread] == [("pipe.py", "not a regular file")]
+
+
+def test_a_named_link_that_leads_nowhere_is_named_once(project: Path) -> None:
+    (project / "gone.py").symlink_to("nowhere.py")
+    walked = walk(["gone.py"])
+    assert [(file.path, file.named) for file in walked.unread] == [("gone.py", True)]

@@ -81,8 +81,9 @@ def _of_call(
     questions: Questions, vocabulary: Vocabulary, facts: FileFacts, call: WrittenCall
 ) -> Iterator[Effect]:
     setting = vocabulary.statements.get(call.name)
+    first = call.positional[0] if call.positional else next(iter(call.keywords.values()), None)
     helper = _helper(questions, vocabulary, call)
-    if helper is not None:
+    if helper is not None and not _says_other(helper, setting, first):
         for turn in helper.helper.sets:
             if turn.set is not None:
                 yield Effect(
@@ -103,7 +104,6 @@ def _of_call(
                     free=turn.free,
                 )
     elif setting is not None:
-        first = call.positional[0] if call.positional else next(iter(call.keywords.values()), None)
         yield Effect(
             setting=setting,
             value=first,
@@ -116,6 +116,15 @@ def _of_call(
             guarded=call.guarded,
             call=call,
         )
+
+
+def _says_other(helper: Call, setting: str | None, value: str | None) -> bool:
+    """Whether a call gives a switch the opposite of what the helper of its arguments gives it:
+    ``use_deterministic_algorithms(False, warn_only=True)``.
+    """
+    return value in ("True", "False") and any(
+        turn.set == setting and value not in turn.to for turn in helper.helper.sets
+    )
 
 
 def _helper(questions: Questions, vocabulary: Vocabulary, call: WrittenCall) -> Call | None:

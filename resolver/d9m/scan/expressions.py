@@ -79,6 +79,9 @@ def tests_for_nothing(test: ast.expr) -> Literal["body", "else", ""]:
     """Which arm of a test runs where something is None: body, else, or neither."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return "body" if isinstance(test.operand, ast.Name | ast.Attribute) else ""
+    if isinstance(test, ast.BoolOp):
+        arm: Literal["body", "else"] = "else" if isinstance(test.op, ast.And) else "body"
+        return arm if any(tests_for_nothing(part) == arm for part in test.values) else ""
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         other = test.comparators[0]
         if isinstance(other, ast.Constant) and other.value in (None, -1, 0):

@@ -135,6 +135,8 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     """Parameter of its function that has to ask for it, and is false by default."""
     fallback: bool = False
     """Only where something (a seed) is None."""
+    in_main: bool = False
+    """Only where the file itself is run: under ``if __name__ == "__main__"``."""
     insert: tuple[int, int] = (0, 0)
     """Line and column at which a further argument can be written."""
 
@@ -152,6 +154,8 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     """Whether a test of something else decides that it is called."""
     line: int = 0
     is_call: bool = False
+    in_main: bool = False
+    """Only where the file itself is run."""
 
 
 class OwnDraw(msgspec.Struct, frozen=True, array_like=True):

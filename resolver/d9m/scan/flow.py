@@ -188,7 +188,7 @@ class Flow:
             return None
         if isinstance(node.slice, ast.Slice):
             whole = node.slice.lower is None and node.slice.upper is None
-            return None if whole else Consumer(short_text(node), node)
+            return None if whole else Consumer(short_text(node), node, not self._tries_out(node))
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             return None
         loop = self._counting_loop(node)
@@ -196,6 +196,14 @@ class Flow:
             return self._by_loop(loop, depth, kind) if isinstance(loop, ast.For) else None
         looked_up = kind == "listing" and self._is_one_place(node.slice)
         return Consumer(short_text(node), node, sure=not looked_up)
+
+    def _tries_out(self, node: ast.AST) -> bool:
+        """Whether a test of a debugging option decides that it runs."""
+        while node in self._parents:
+            node = self._parents[node]
+            if isinstance(node, ast.If) and "debug" in ast.unparse(node.test).lower():
+                return True
+        return False
 
     def _is_one_place(self, index: ast.expr) -> bool:
         """``files[0]``, or ``files[first]`` where ``first = 0``."""

@@ -132,7 +132,7 @@ class OrderSources:
                 consumer=ast.unparse(node)[:60],
                 consumer_place=self._lines.spot(node),
                 sure=_is_text(call.args[0]) and not _is_cached(node.right),
-                subject=ast.unparse(call.args[0])[:60],
+                subject=_encoded(call.args[0]),
                 scope=self._here.scope,
             )
         )
@@ -148,12 +148,21 @@ def _is_numeric(node: ast.expr) -> bool:
     return bool(_NUMBERS.search(text)) and not _TEXT.search(text)
 
 
+def _encoded(node: ast.expr) -> str:
+    """The bytes of what is hashed, as one would write them."""
+    text = ast.unparse(node)[:60]
+    plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)
+    return f"{text}.encode()" if plain and _is_text(node) else f"str({text}).encode()"
+
+
 def _is_cached(size: ast.expr) -> bool:
     """Whether a hash only picks a place of a cache, whose key is compared."""
     return "cache" in ast.unparse(size).lower()
 
 
 def _is_text(node: ast.expr) -> bool:
+    if isinstance(node, ast.IfExp):
+        return _is_text(node.body) and _is_text(node.orelse)
     return bool(_TEXT.search(ast.unparse(node)[:200]))
 
 

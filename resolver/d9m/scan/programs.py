@@ -56,12 +56,13 @@ class CallGraph:
         return found
 
     def live(
-        self, paths: Collection[str], surely: bool = False
+        self, entry: str, paths: Collection[str], surely: bool = False
     ) -> tuple[frozenset[Place], dict[str, list[LocalCall]]]:
         """Scopes of these files that run: module code, and every function whose name is called
         from one that runs; and the calls, by name.
 
-        `surely`: calls that depend on a test do not count.
+        Under ``if __name__ == "__main__"`` only the entry runs. `surely`: calls that depend on a
+        test do not count.
         """
         found: set[Place] = set()
         called: dict[str, list[LocalCall]] = {}
@@ -74,7 +75,7 @@ class CallGraph:
                 continue
             found.add(place)
             for call in self._called_in(place):
-                if surely and call.is_optional:
+                if (surely and call.is_optional) or (call.in_main and place[0] != entry):
                     continue
                 if call.name not in called:
                     todo += self._called_by(call.name, paths)
@@ -107,7 +108,7 @@ class Program:
         self.near = frozenset(near)
         """Those whose draws count: itself, its folder, and what it imports directly."""
         self._calls = calls
-        self._live, self._asked = calls.live(self.files)
+        self._live, self._asked = calls.live(entry.path, self.files)
         self.effects: tuple[Effect, ...] = ()
         """Settings that it makes for sure."""
 
@@ -121,7 +122,7 @@ class Program:
 
     @functools.cached_property
     def _sure(self) -> frozenset[Place]:
-        return self._calls.live(self.files, surely=True)[0]
+        return self._calls.live(self.path, self.files, surely=True)[0]
 
     def asks(self, path: str, scope: int, parameter: str) -> bool:
         """Whether some call of that function asks for what a parameter offers."""

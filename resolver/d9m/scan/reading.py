@@ -108,7 +108,9 @@ class Reader:
     def on_if(self, node: ast.If) -> None:
         if self.here.scope == 0 and is_main(node.test):
             self.is_entry = True
+            self.here.in_main = True
             self._branch(node.body, None)
+            self.here.in_main = False
             self._branch(node.orelse, None)
             return
         self.visit(node.test)

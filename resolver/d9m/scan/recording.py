@@ -107,6 +107,7 @@ class Recorder:
                 guarded=self._here.guarded,
                 offered=self._here.offered or self._offer_of(node),
                 fallback=self._here.fallback or (bool(made) and all(made.values())),
+                in_main=self._here.in_main,
                 insert=(end, self._here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )
         )
@@ -178,4 +179,5 @@ class Recorder:
             is_optional,
             node.lineno,
             isinstance(node, ast.Call),
+            self._here.in_main,
         )

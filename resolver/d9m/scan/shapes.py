@@ -30,8 +30,13 @@ def mentions(node: ast.AST, written: str) -> bool:
     return False
 
 
+_COUNTING = ("enumerate", "range")
+
+
 def counts_places(node: ast.expr) -> bool:
-    """``enumerate(…)``, ``range(len(…))``."""
+    """``enumerate(…)``, ``range(len(…))``, each perhaps behind a progress bar."""
+    while isinstance(node, ast.Call) and dotted(node.func) not in _COUNTING and node.args:
+        node = node.args[0]
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
         return False
     if node.func.id == "enumerate":

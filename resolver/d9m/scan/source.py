@@ -34,12 +34,16 @@ def decode(data: bytes) -> str:
     return _LINE_END.sub("\n", text) if "\r" in text else text
 
 
+_ADVICE = re.compile(r"[.;] ")
+"""After it Python says what to do."""
+
+
 def parse(text: str) -> ast.Module:
     """The tree of a text. Raises UnreadableError."""
     try:
         return ast.parse(text)
     except SyntaxError as error:
-        said = error.msg.partition(". ")[0]  # what follows is advice, with a full stop of its own
+        said = _ADVICE.split(error.msg)[0]
         raise UnreadableError(f"it is not valid Python 3: {said}", error.lineno or 1) from None
     except (RecursionError, MemoryError, ValueError):
         raise UnreadableError("it is nested too deeply") from None

@@ -18,6 +18,7 @@ _OF_A_BODY: Mapping[str, object] = {
     "guarded": False,
     "offered": "",
     "fallback": False,
+    "in_main": False,
 }
 """What holds at the beginning of a file or a function, and changes on the way through it."""
 
@@ -34,6 +35,7 @@ class Standpoint:
         self.guarded: bool
         self.offered: str
         self.fallback: bool
+        self.in_main: bool
         vars(self).update(_OF_A_BODY)
         self.shadows: list[set[str]] = []
         """Names of comprehensions and lambdas around, which mean something of their own."""

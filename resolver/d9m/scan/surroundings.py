@@ -130,7 +130,8 @@ def _surrounding(
         for image in versions.images:
             inside = _inside(kb, image, path)
             for name, version in inside.items():
-                stated.setdefault(name, []).append(Stated(version, "image"))
+                strength: Strength = "name" if version.how == "assumed" else "image"
+                stated.setdefault(name, []).append(Stated(version, strength))
                 containers[version.said_in] = image.reference
         if versions.device is not None:
             devices.append(versions.device)
@@ -176,8 +177,14 @@ def _inside(kb: KnowledgeBase, image: StatedImage, path: str) -> dict[str, State
     for name, installed in held.items():
         if name not in kb.meta.platforms:
             version = _newest(installed)
-            found[name] = StatedVersion(version, "pinned", f"{path}:{image.line}")
+            how: How = "assumed" if _moves(image.reference) else "pinned"
+            found[name] = StatedVersion(version, how, f"{path}:{image.line}")
     return found
+
+
+def _moves(reference: str) -> bool:
+    """Whether a tag means another image after every release: ``latest-gpu``."""
+    return reference.rpartition(":")[2].startswith("latest")
 
 
 def _newest(installed: Installed) -> str | None:

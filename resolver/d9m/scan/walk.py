@@ -94,8 +94,16 @@ def walk(
         ordered,
         frozenset(named),
         shown,
-        tuple(sorted(set(unread), key=lambda file: file.path)),
+        tuple(_each_once(unread)),
     )
+
+
+def _each_once(unread: Iterable[Unread]) -> list[Unread]:
+    """In order of path; a file that was named counts as named."""
+    found: dict[str, Unread] = {}
+    for file in sorted(unread, key=lambda file: (file.path, file.named)):
+        found[file.path] = file
+    return list(found.values())
 
 
 def _root(paths: Sequence[str]) -> str:
@@ -152,9 +160,15 @@ def _add(
     root: str, path: str, found: dict[str, Kind], unread: list[Unread], *, named: bool = False
 ) -> None:
     full = os.path.join(root, path)
-    if os.path.islink(full) and not named:
-        if not os.path.exists(full) and kind_of(path, ""):
-            unread.append(Unread(path, "a link that leads nowhere"))
+    if os.path.islink(full):
+        if not os.path.exists(full) and (named or kind_of(path, "")):
+            unread.append(Unread(path, "a link that leads nowhere", named))
+            return
+        if not named:
+            return
+    if os.path.exists(full) and not os.path.isfile(full):
+        if named or kind_of(path, ""):
+            unread.append(Unread(path, "not a regular file", named))
         return
     try:
         kind = kind_of(path, "") or kind_of(path, _first_line(full))

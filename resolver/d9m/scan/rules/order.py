@@ -155,7 +155,7 @@ def _check_hash(project: Project) -> Iterator[Objection]:
                 f"The hash of a string differs in every process, so {order.consumer} "
                 "differs in every run."
             ),
-            way_out=f"zlib.crc32({order.subject}.encode())",
+            way_out=f"zlib.crc32({order.subject})",
         )
 
 

@@ -135,6 +135,8 @@ def draws_of(
         for call in program.files[path].calls:
             if call.name not in draws or call.name in others or "generator" in call.keywords:
                 continue
+            if call.in_main and path != program.path:
+                continue
             function = program.files[path].scopes[call.scope]
             method = "." in function.name
             if program.runs(path, call.scope) or method:

@@ -69,12 +69,24 @@ def _used_before(
     facts = program.files[path]
     draws, others = project.vocabulary.draws_of(generator.marks)
     calls = [call for call in facts.calls if call.name in draws and call.name not in others]
-    plain = [call for call in calls if "generator" not in call.keywords and not call.guarded]
+    plain = [
+        call
+        for call in calls
+        if not ("generator" in call.keywords or call.guarded or _makes_seed(call, seeding))
+    ]
     first = first_before(plain, seeding)
     made = _model_before(program, facts, generator, seeding)
     if made is not None and (first is None or made[1] < first.place.line):
         return made
     return (f"{first.name}()", first.place.line) if first is not None else None
+
+
+def _makes_seed(draw: WrittenCall, seeding: WrittenCall | Effect) -> bool:
+    """Whether a draw is what the seed is made of: ``seed = random.randint(1, 10000)``."""
+    call = seeding.call if isinstance(seeding, Effect) else seeding
+    if call is None:
+        return False
+    return draw.name in call.made_from or (draw.target != "" and draw.target in call.positional)
 
 
 def _model_before(
