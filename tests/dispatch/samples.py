@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 Features = dict[str, str]
 """What a sample passes: parameter or position -> value, and ``ndim`` of its first tensor."""
@@ -84,9 +85,34 @@ def guesses(text: str) -> list[str]:
     return [line[2:] for line in text.splitlines() if line.startswith("* ")]
 
 
+def catalogue_names(file: Path, release: str) -> list[str]:
+    """The public names of a release, as a catalogue of kb/evidence has them."""
+    catalogue = json.loads(file.read_text(encoding="utf-8"))
+    place = catalogue["releases"].index(release)
+    found: list[str] = []
+    for text, names in catalogue["names"].items():
+        for span in text.split(","):
+            first, _dots, until = span.partition("..")
+            end = catalogue["releases"].index(until) if until else place + 1
+            if catalogue["releases"].index(first) <= place < end:
+                found += names
+    return found
+
+
 def write_trace(
-    file: Path, package: str, version: str, ops: dict[str, object], idle: Iterable[str]
+    file: Path,
+    package: str,
+    version: str,
+    ops: Mapping[str, object],
+    idle: Iterable[str],
+    aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    facts = {"package": package, "version": version, "ops": ops, "idle": sorted(idle)}
+    facts = {
+        "package": package,
+        "version": version,
+        "ops": ops,
+        "aliases": dict(aliases),
+        "idle": sorted(idle),
+    }
     text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
     file.write_text(text + "\n", encoding="utf-8")

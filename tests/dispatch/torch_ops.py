@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import signal
 import sys
 import tempfile
@@ -29,7 +28,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from samples import Features, called_lines, deciding
+from samples import Features, called_lines, catalogue_names, deciding, write_trace
 
 Reached = dict[str, list[Features]]
 """Operator -> samples that reach it."""
@@ -350,16 +349,8 @@ def idle(release: str) -> list[str]:
     """Names of the catalogue that compute nothing: a type, a module, a property, a constant; and
     what only builds for other systems have.
     """
-    catalogue = json.loads(CATALOGUE.read_text(encoding="utf-8"))
-    place = catalogue["releases"].index(release)
-    found: list[str] = []
-    for text, names in catalogue["names"].items():
-        for span in text.split(","):
-            first, _dots, until = span.partition("..")
-            end = catalogue["releases"].index(until) if until else place + 1
-            if catalogue["releases"].index(first) <= place < end:
-                found += [name for name in names if not computes(name)]
-    return sorted(found)
+    names = catalogue_names(CATALOGUE, release)
+    return sorted(name for name in names if not computes(name))
 
 
 def computes(name: str) -> bool:
@@ -418,15 +409,7 @@ def main(file: Path) -> None:
             print(name, "" if reached is not None else "did not run", flush=True)
             if reached is not None and not ops.get(name):
                 ops[name] = reached
-    facts = {
-        "package": "torch",
-        "version": release,
-        "ops": ops,
-        "aliases": aliases(),
-        "idle": idle(release),
-    }
-    text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
-    file.write_text(text + "\n", encoding="utf-8")
+    write_trace(file, "torch", release, ops, idle(release), aliases())
 
 
 if __name__ == "__main__":

@@ -28,7 +28,18 @@ def own_primitive(name: str) -> str:
     return f"jax.extend.core.primitives.{plain.replace('-', '_')}_p{bracket}{said}"
 
 
-OWN_QUERIES: dict[str, Callable[[str], str]] = {"torch": own_kernel, "jax": own_primitive}
+def own_operation(name: str) -> str:
+    """The query for what an operation of a TensorFlow graph does itself: its gradient is others."""
+    plain = name.partition("[")[0]
+    is_gradient = "Grad" in plain or "Backprop" in plain
+    return f"tf.raw_ops.{name}" + ("" if is_gradient else ":forward")
+
+
+OWN_QUERIES: dict[str, Callable[[str], str]] = {
+    "torch": own_kernel,
+    "jax": own_primitive,
+    "tensorflow": own_operation,
+}
 """Package -> how to ask about an operator in its traces."""
 
 
