@@ -15,7 +15,7 @@ from d9m.model.records import Scope, Solution
 from d9m.model.settings import Conflict
 from d9m.resolve import sources_met
 from d9m.resolve.merge import Contest, Demand, settle
-from d9m.resolve.needs import covered, needs, turned
+from d9m.resolve.needs import by_label, covered, needs, turned
 from d9m.resolve.select import Need, choose
 
 
@@ -130,8 +130,9 @@ def _cost(
     """
     others = [by for by in contest.parties if by not in side]
     lost: dict[str, None] = {}
+    naming = by_label(chosen.wanted)
     for by in others:
-        lost.update(dict.fromkeys(covered(by, chosen.labels, chosen.wanted)))
+        lost.update(dict.fromkeys(covered(by, chosen.labels, naming)))
     given_up = f"gives up {_listed(kb, others)}"
     if lost:
         titles = " and ".join(f'"{kb.sources[id_].title}"' for id_ in lost)

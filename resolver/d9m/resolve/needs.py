@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
@@ -23,19 +23,30 @@ def needs(judged: Iterable[Judged]) -> list[Need]:
     return found
 
 
-def served(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[Need]:
-    """Needs that a chosen solution helps to meet."""
-    found: list[Need] = []
+def by_label(wanted: Iterable[Need]) -> dict[str, list[Need]]:
+    """Label of a solution -> the needs that name it."""
+    found: dict[str, list[Need]] = {}
     for need in wanted:
+        labels: set[str] = set()
+        labels.update(*need.alternatives)
+        for label in labels:
+            found.setdefault(label, []).append(need)
+    return found
+
+
+def served(label: str, labels: frozenset[str], naming: Mapping[str, Sequence[Need]]) -> list[Need]:
+    """Needs that a chosen solution helps to meet. `naming`: as `by_label` gives them."""
+    found: list[Need] = []
+    for need in naming.get(label, ()):
         own = [alternative for alternative in need.alternatives if label in alternative]
         if any(map(labels.issuperset, own)):
             found.append(need)
     return found
 
 
-def covered(label: str, labels: frozenset[str], wanted: Sequence[Need]) -> list[str]:
+def covered(label: str, labels: frozenset[str], naming: Mapping[str, Sequence[Need]]) -> list[str]:
     """Ids of the sources that a chosen solution helps to remove."""
-    return list(dict.fromkeys(need.source for need in served(label, labels, wanted)))
+    return list(dict.fromkeys(need.source for need in served(label, labels, naming)))
 
 
 def turned(
@@ -43,8 +54,9 @@ def turned(
 ) -> list[Demand]:
     """What chosen solutions turn, with where it is needed."""
     found: list[Demand] = []
+    naming = by_label(wanted)
     for label, _id, solution in kb.with_required(labels):
-        helped = served(label, labels, wanted)
+        helped = served(label, labels, naming)
         clauses = (
             []
             if not helped or any(not need.when for need in helped)

@@ -34,7 +34,7 @@ from d9m.resolve.answers import op_answers, told_of
 from d9m.resolve.conflicts import Chosen, across, priced
 from d9m.resolve.helper_calls import Call
 from d9m.resolve.merge import Demand, Settled, alone, demands, settle, total
-from d9m.resolve.needs import covered, needs, turned
+from d9m.resolve.needs import by_label, covered, needs, turned
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.select import Need, choose
 from d9m.resolve.sources_met import Judged
@@ -133,13 +133,14 @@ def _solutions(
     kb: KnowledgeBase, environment: Environment, chosen: frozenset[str], wanted: Sequence[Need]
 ) -> list[SolutionAnswer]:
     found: list[SolutionAnswer] = []
+    naming = by_label(wanted)
     for label, id_, solution in kb.with_required(chosen):
         found.append(
             SolutionAnswer(
                 id=id_,
                 label=label,
                 title=solution.title,
-                covers=covered(label, chosen, wanted),
+                covers=covered(label, chosen, naming),
                 includes=_included(kb, environment, solution, wanted),
                 settings=alone(kb, demands(kb, environment, label, solution.settings)),
                 evidence=[told_of(kb, each) for each in solution.evidence],
