@@ -27,8 +27,9 @@ def _seeding(project: Project, call: WrittenCall) -> bool:
 def _check_chance(project: Project) -> Iterator[Objection]:
     chance = project.vocabulary.chance
     for path, facts in project.python.items():
+        spoken: set[int] = set()
         for call in facts.calls:
-            if not _seeding(project, call):
+            if not _seeding(project, call) or call.place.line in spoken:
                 continue
             maker = call.name not in project.vocabulary.seeds
             sources = [name for name in call.made_from if name in chance]
@@ -38,6 +39,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
                 what = f"{call.name}() without a seed takes a new one in every run."
             else:
                 continue
+            spoken.add(call.place.line)
             yield Objection(
                 path=path,
                 place=call.place,

@@ -53,7 +53,7 @@ def _with_workers(project: Project, program: Program) -> list[LoaderCall]:
         prepared = loading.argument(loading.loader.starts_worker)
         if not loading.is_plain or prepared not in ("", "None"):
             return []
-        if loading.argument(loading.loader.workers) not in ("", "0", "None"):
+        if loading.argument(loading.loader.workers) not in ("", "0", "1", "None"):
             found.append(loading)
     return found
 
