@@ -118,6 +118,7 @@ class _Tables:
             "concerns": self.conditions.number(package.concerns) if package.concerns else None,
             "application": int(package.kind == "application"),
             "image": int(package.kind == "image"),
+            "serves": int(package.serves),
         }
 
     def _ranks(self) -> dict[str, dict[str, int]]:

@@ -39,7 +39,7 @@ class Subject(msgspec.Struct, frozen=True):
     missing: list[Step]
     """Advised settings that it does not name, or with another value."""
     newest: list[str] = []
-    """Frameworks of which the newest release was taken, because nobody named one."""
+    """Packages of which the newest release was taken, because nobody named one."""
     installed: list[str] = []
     """Packages in the release that is installed here."""
 
@@ -314,12 +314,12 @@ def _names(kb: KnowledgeBase, setup: Setup) -> list[str]:
 
 
 def _newest(kb: KnowledgeBase, setup: Setup) -> tuple[list[str], Setup]:
-    """The frameworks without a release, and the environment with the newest of each."""
+    """The packages without a release, and the environment with the newest of each."""
     newest: list[str] = []
     packages: list[tuple[str, str | None]] = []
     for name, version in setup.packages:
         package = kb.package_named(name)
-        if version is None and package in VERSION_OPTIONS:
+        if version is None and kb.packages[package].releases:
             newest.append(package)
             version = "latest"
         packages.append((name, version))

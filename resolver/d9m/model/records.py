@@ -447,6 +447,8 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Values of that variable: ``{release}-tf2``."""
     stock: str | None = None
     """For a vendor build: the package that it rebuilds."""
+    serves: bool = False
+    """Whether it answers requests with a trained model, and never trains."""
     releases: dict[str, Release] = {}
     never_released: list[str] = []
     evidence: list[Evidence]

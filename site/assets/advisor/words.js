@@ -30,13 +30,21 @@ export function environment(tables, advice) {
   }
   const device = here.gpu ?? phrases.DEVICES[here.device] ?? here.device;
   if (!parts.some((part) => part.startsWith(`${device} `))) parts.push(device); // its toolkit names it already
-  parts.push(here.facts.training === "false" ? "inference" : "training");
+  parts.push(activity(tables, here));
   const facts = Object.entries(here.facts).filter(([name]) => name !== "training");
   const said = ([name, value]) => phrases.condition(tables, { [name]: value });
   const taken = facts.filter(([name]) => here.assumed.includes(name)).map(said);
   parts.push(...facts.filter(([name]) => !here.assumed.includes(name)).map(said));
   if (taken.length) parts.push(`assumed: ${taken.join(", ")}`);
   return parts.join(" · ");
+}
+
+// What the program does: it serves where every library that was named does.
+function activity(tables, here) {
+  if (here.facts.training === "false") return "inference";
+  const named = Object.keys(here.packages).filter((name) => !here.assumed.includes(name));
+  const libraries = named.map((name) => tables.about[name]).filter((about) => about && !about.framework && !about.platform && !about.image);
+  return libraries.length && libraries.every((about) => about.serves) ? "serving" : "training";
 }
 
 function held(tables, here, name, version) {

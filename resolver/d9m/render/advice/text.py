@@ -50,13 +50,24 @@ def environment(answer: Answer) -> str:
     if not any(part.startswith(f"{device} ") for part in parts):  # its toolkit names it already
         parts.append(device)
     facts = {name: value for name, value in here.facts.items() if name != "training"}
-    parts.append("inference" if here.facts.get("training") == "false" else "training")
+    parts.append(_activity(answer))
     known = {name: value for name, value in facts.items() if name not in here.assumed}
     parts += [phrases.condition(answer.kb, {name: value}) for name, value in known.items()]
     taken += [phrases.condition(answer.kb, {n: v}) for n, v in facts.items() if n in here.assumed]
     if taken:
         parts.append(f"assumed: {', '.join(taken)}")
     return " · ".join(parts)
+
+
+def _activity(answer: Answer) -> str:
+    """What the program does: it serves where every library that was named does."""
+    here = answer.advice.environment
+    if here.facts.get("training") == "false":
+        return "inference"
+    named = [answer.kb.packages[name] for name in here.packages if name not in here.assumed]
+    libraries = [package for package in named if package.kind in ("library", "application")]
+    serves = bool(libraries) and all(package.serves for package in libraries)
+    return "serving" if serves else "training"
 
 
 def _package(answer: Answer, name: str, version: str) -> str:

@@ -12,7 +12,7 @@ from d9m.browse.explanation import Explanation
 from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import Advice
+from d9m.model.advice import REPEATS, Advice
 from d9m.render import phrases
 from d9m.render.advice import op_lines, todo, verdict
 from d9m.render.advice.step import line
@@ -91,18 +91,22 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     subject = explained.subject
     about_names = subject is not None and bool(subject.ops or subject.packages)
     found = explained.found
-    scoped = bool(found) and subject is not None and subject.advice.scope != "run"
+    symptoms_first = bool(found) and (not about_names or _is_described(explained))
+    settings_first = subject is None or (not subject.made and not subject.ops)
     _unknown(page, explained)
     _unlisted(page, kb, explained)
+    if settings_first:
+        _settings(page, explained)
     if subject is not None and not about_names and subject.is_all_switched:
         page.paragraph(_ALL_SWITCHED, style="head")
         page.gap()
-    elif found and (not about_names or scoped):
+    elif symptoms_first:
         _symptoms(page, found)
     if subject is not None:
         _subject(page, kb, subject)
-    _settings(page, explained)
-    if about_names and not scoped:
+    if not settings_first:
+        _settings(page, explained)
+    if about_names and not symptoms_first:
         _symptoms(page, found, other=True)
     _compared(page, kb, explained)
     if (found or subject) and all(
@@ -131,6 +135,17 @@ def _compared(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
             f"You name {phrases.title(kb, package)} {named}. What changed for determinism between "
             f"them: d9m advise {command}"
         )
+
+
+def _is_described(explained: Explained) -> bool:
+    """Whether a symptom answers more than what the records say of the names: it is about other
+    than runs, or every op and package that the text names repeats here.
+    """
+    subject = explained.subject
+    if subject is None or subject.advice.scope != "run":
+        return True
+    likely = explained.found[0].certainty == "likely"
+    return likely and (not subject.ops or subject.advice.outcome in REPEATS)
 
 
 def _unknown(page: Page, explained: Explained) -> None:
@@ -213,12 +228,23 @@ def _subject(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
         op_lines.write(page, answer)
         todo.conflicts(page, answer)
     if subject.made:
-        page.paragraph(f"You already name {phrases.join(subject.made)}.")
+        page.paragraph(
+            " ".join([f"You already name {phrases.join(subject.made)}.", *_values(subject)])
+        )
         page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
     else:
         todo.helpers(page, answer)
     left = msgspec.structs.replace(subject.advice, steps=subject.missing)
     todo.settings(page, msgspec.structs.replace(answer, advice=left))
+
+
+def _values(subject: Subject) -> list[str]:
+    """What the variables must be that a text names."""
+    found: list[str] = []
+    for step in subject.advice.steps:
+        if step.name in subject.made and step.kind == "env" and not step.free:
+            found.append(f"{step.name} must be {phrases.join(step.accepts, 'or')}.")
+    return found
 
 
 def _way_out(kb: KnowledgeBase, subject: Subject) -> str | None:
@@ -239,7 +265,7 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
     if titles:
         page.paragraph(
             f"You did not name a release of {phrases.join(titles)}: this is for the newest. Name "
-            "yours with --torch, --tf, --jax or --with.",
+            f"yours: {' '.join(naming(name, 'VERSION') for name in subject.newest)}",
             style="dim",
         )
     if subject.installed:

@@ -18,7 +18,15 @@ ELSEWHERE = frozenset(
     [
         *("evidence", "timeline", "title", "summary", "releases", "label", "name"),
         *("order", "folder", "imports", "value_type", "list", "moved_from", "number"),
-        *("about", "not_about", "packages", "by_settings", "variable", "variable_forms"),
+        *(
+            "about",
+            "not_about",
+            "packages",
+            "by_settings",
+            "decides",
+            "variable",
+            "variable_forms",
+        ),
         *("tags", "holds", "before_import", "placeholder", "known_label"),
     ]
 )
@@ -221,6 +229,7 @@ _FIELDS: dict[str, Field] = {
     "stock": _sentence("A vendor's build of {}."),
     "texts": _texts,
     "url": _sentence("{}"),
+    "serves": _if_so("It answers requests with a trained model."),
     "warns": _if_so("An op without a deterministic version warns and goes on."),
     "when": _when,
     "workarounds": _statements("Other ways"),
