@@ -109,6 +109,8 @@ def _of_complaint(
     is_message = bool(alike) or messages.is_message(kb, text)
     if is_message:
         described = []
+    if described and not described[0].record.on_runs:
+        described = [symptom for symptom in described if not symptom.record.by_settings]
     subject = None
     if alike or not is_message:
         subject = about_complaint(kb, text, named, described, setup, here)

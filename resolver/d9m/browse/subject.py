@@ -129,7 +129,7 @@ def _of_ops(
     """The ops that are named; of a complaint, those that do not simply repeat."""
     known = _names(kb, setup)
     homes: dict[str, None] = {}
-    meant = [op for op in named.ops if op.is_code or _is_near(op, known)]
+    meant = [op for op in named.ops if op.is_code or _is_near(kb, op, known)]
     for op in meant:
         homes.update(dict.fromkeys(_homes(op, known)))
     added = tuple((home, None) for home in homes if home not in known)
@@ -145,7 +145,9 @@ def _of_ops(
         return None
     if len(met) < len(ops):
         advice = _advice(kb, asked, met)
-    if described and described[0].record.by_settings and advice.outcome == "unsolved":
+    of_frameworks = all(kb.home(source) in VERSION_OPTIONS for source in advice.sources())
+    unsolved = of_frameworks and advice.outcome == "unsolved"
+    if described and described[0].record.by_settings and unsolved:
         advice = _with_switches(kb, asked, advice)
     return _subject(advice, named, ops=met)
 
@@ -187,9 +189,13 @@ def _homes(op: OpMention, known: Iterable[str]) -> list[str]:
     )
 
 
-def _is_near(op: OpMention, known: Iterable[str]) -> bool:
-    """Whether a plain word is the op of a framework, or of a package that is named."""
-    return bool(mentions.frameworks(op.packages)) or any(home in known for home in op.packages)
+def _is_near(kb: KnowledgeBase, op: OpMention, known: Sequence[str]) -> bool:
+    """Whether a plain word is the op of a package that is named, or of one for the framework that
+    is named; where none is, of any framework.
+    """
+    if not mentions.frameworks(known):
+        return bool(mentions.frameworks(op.packages)) or any(home in known for home in op.packages)
+    return any(not {home, *partners(kb, home)}.isdisjoint(known) for home in op.packages)
 
 
 def _called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> str | None:
