@@ -56,7 +56,7 @@ _NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
 ANY_GPU = "gpu"
 """What names no device, but says that it is a GPU."""
 
-_VALUE = re.compile(r"['\"]?\]?\s*(?:=\s*|\()\s*(?:str\()?['\"]?([^\s'\"`(),]*[^\s'\"`(),.?!;])")
+_VALUE = re.compile(r"['\"]?\]?\s{0,60}[=(]\s{0,60}(?:str\()?['\"]?([^\s'\"`(),]*[^\s'\"`(),.?!;])")
 
 
 def find(kb: KnowledgeBase, text: str) -> Mentions:

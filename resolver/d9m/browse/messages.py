@@ -34,7 +34,7 @@ def quoted(kb: KnowledgeBase, text: str) -> Explanation | None:
     return explanation(kb, id_, kb.errors[id_], fitting[0], fitting, {}, 1)
 
 
-_MESSAGE = re.compile(r"^\s*(?:\w+\.)*\w*(?:Error|Warning|Exception): .*", re.MULTILINE)
+_MESSAGE = re.compile(r"^[ \t]*(?:\w+\.)*\w*(?:Error|Warning|Exception): .*", re.MULTILINE)
 
 
 def is_message(kb: KnowledgeBase, text: str) -> bool:

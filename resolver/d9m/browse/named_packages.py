@@ -11,8 +11,8 @@ from d9m.model.versions import candidates, key
 
 _PACKAGE = re.compile(r"(?<![\w./\\])[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
 _VERSION = re.compile(
-    r"['\"]?(?:\s+(?:framework|version|versions|release|releases|from))?\s*(?:==|[:=]|\s|-|v|(?=\d+\.))"
-    r"\s*v?(\d+\.\d+[\w.+]*)",
+    r"['\"]?(?:\s{1,60}(?:framework|version|versions|release|releases|from))?"
+    r"\s{0,60}(?:==|[:=-]|v|(?<=\s)|(?=\d+\.))\s{0,60}v?(\d+\.\d+[\w.+]*)",
     re.IGNORECASE,
 )
 """What joins a package to its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``tf1.8``."""

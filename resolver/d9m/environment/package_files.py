@@ -316,10 +316,10 @@ _COLLECTED = {
 _SYSTEMS = {"Windows": "windows", "macOS": "macos", "Mac OSX": "macos"}
 
 _READERS: tuple[tuple[Callable[[str], bool], Callable[[list[str]], ListedPackages]], ...] = (
-    (_matches(r"^\W*PyTorch version: "), _collected),
+    (_matches(r"^[^\w\n]*PyTorch version: "), _collected),
     (_matches(r"^\[\[packages?\]\]"), _lock),
-    (_matches(r"^dependencies:\s*$"), _conda),
-    (_matches(r"^\s*(?i:FROM)\s+\S"), _dockerfile),
+    (_matches(r"^dependencies:[ \t]*$"), _conda),
+    (_matches(r"^[ \t]*(?i:FROM)\s+\S"), _dockerfile),
     (lambda text: True, _requirements),
 )
 """How a file is recognised, and what reads it; the first that fits."""
