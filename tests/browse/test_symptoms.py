@@ -6,6 +6,7 @@ import pytest
 
 from d9m.browse.explain import explain
 from d9m.browse.similarity import Likeness, SymptomWords
+from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from golden import knowledge_base
 
@@ -139,6 +140,27 @@ def test_every_symptom_is_found_by_each_of_its_own_texts() -> None:
         error = kb.errors[id_]
         for each in error.texts if error.kind == "symptom" else ():
             assert explain(kb, each.text).found[0].id == id_, each.text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("temperature-zero", "Request for deterministic support of the padding kernel"),
+        ("evaluation-differs", "Dropout makes LSTM non-deterministic"),
+        ("parallel-map", "the output is non deterministic because of autotune"),
+        ("compiled-differs", "Randomness in reference scripts: results differ across executions"),
+    ],
+)
+def test_one_word_with_other_meanings_is_no_symptom(name: str, text: str) -> None:
+    assert f"symptoms/{name}" not in [found.id for found in explain(knowledge_base(), text).found]
+
+
+def test_points_of_other_frameworks_stay_away() -> None:
+    text = "Enabling tf.function(jit_compile=True) causes inconsistent results"
+    found = explain(knowledge_base(), text, Setup((("tensorflow", "2.9"),))).found
+    assert found[0].id == "symptoms/compiled-differs"
+    assert "torch" not in found[0].advice.casefold()
+    assert "jax" not in found[0].advice.casefold()
 
 
 def test_a_log_tells_no_symptom() -> None:

@@ -161,11 +161,11 @@ def _of_symptom(
 
 
 def _points(kb: KnowledgeBase, record: ErrorRecord, environment: Environment) -> list[str]:
-    """The points for what is here; where nothing is that a point is about, those for the newest
-    release of each framework.
+    """The points for what is here; where no framework is, and nothing that a point is about, those
+    for the newest release of each framework.
     """
     about = set[str]().union(*(point.condition.cuts for point in record.points))
-    if not about & environment.packages.keys():
+    if not {*about, *VERSION_OPTIONS} & environment.packages.keys():
         newest = Setup(packages=tuple((framework, "latest") for framework in VERSION_OPTIONS))
         environment = describe(kb, newest)
     return [point.text for point in environment.among(record.points)]

@@ -8,7 +8,9 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
 
 from d9m.model.records import Words
 
@@ -36,12 +38,21 @@ def _stem(word: str) -> str:
     return word
 
 
+class Thought(msgspec.Struct, frozen=True):
+    """What a part of a text tells."""
+
+    words: frozenset[str]
+    clear: frozenset[str]
+    """Those of its words that do not rest on a word that may mean something else."""
+
+
 class SymptomWords:
     """What words say: nothing, the same as others of their group, or what their stem says."""
 
     def __init__(self, words: Words) -> None:
         self.words = words
         self.empty = frozenset(words.empty)
+        self.faint = frozenset(words.faint)
         self.stems = {_COUNT: _COUNT}
         self.phrases: dict[str, str] = {}
         for group in words.groups:
@@ -59,12 +70,23 @@ class SymptomWords:
 
     def telling(self, text: str) -> frozenset[str]:
         """The words of a sentence that say something, each as its group's name or its stem."""
+        return self._with_more(self._named(text))
+
+    def clear(self, text: str) -> frozenset[str]:
+        """What a sentence tells by other words than those that may mean something else."""
+        named = self._named(text)
+        return self._with_more({word: named[word] for word in named if word not in self.faint})
+
+    def _named(self, text: str) -> dict[str, str]:
         written = _RELEASE.sub(" ", text.lower()).replace("-", " ").replace("’", "'")
         plain = " ".join(written.split())
         found = {match[0]: self.phrases[match[0]] for match in self.phrase.finditer(plain)}
         for word in _WORD.findall(self.phrase.sub(" ", plain)):
             if word not in self.empty:
                 found[word] = self.stems.get(word) or self.stems.get(_stem(word)) or _stem(word)
+        return found
+
+    def _with_more(self, found: Mapping[str, str]) -> frozenset[str]:
         names = Counter(found.values())
         said = set(names)
         for name, other in self.words.several.items():
@@ -75,13 +97,14 @@ class SymptomWords:
                 said.add(other)
         return frozenset(said)
 
-    def thoughts(self, text: str) -> list[frozenset[str]]:
+    def thoughts(self, text: str) -> list[Thought]:
         """What each sentence of a text tells, each two that follow each other, and each part of a
         long one.
         """
         parts = [part for part in _parts(text) if self.telling(part)]
         pairs = [f"{first} {second}" for first, second in itertools.pairwise(parts)]
-        return list(dict.fromkeys(self.telling(part) for part in [*parts, *pairs]))
+        every = [Thought(self.telling(part), self.clear(part)) for part in [*parts, *pairs]]
+        return list(dict.fromkeys(every))
 
 
 def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:

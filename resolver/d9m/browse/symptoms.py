@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from d9m.browse.similarity import Likeness, SymptomWords
+from d9m.browse.similarity import Likeness, SymptomWords, Thought
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import ErrorRecord, ErrorText, Words
 
@@ -41,6 +41,8 @@ class _Known(msgspec.Struct, frozen=True, eq=False):
 
     wordings: list[tuple[str, ErrorRecord, ErrorText]]
     likeness: Likeness
+    common: frozenset[str]
+    """What the wordings of the general symptom tell: no sign of another one."""
 
 
 def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[Symptom]:
@@ -53,17 +55,20 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
     thoughts = vocabulary.thoughts(text)
     releases = _words(kb).two_releases
     if two_releases and releases is not None:
-        thoughts = [thought | {releases} for thought in thoughts]
-    everything = frozenset[str]().union(*thoughts)
+        thoughts = [
+            Thought(thought.words | {releases}, thought.clear | {releases}) for thought in thoughts
+        ]
+    everything = frozenset[str]().union(*(thought.words for thought in thoughts))
     best: dict[str, Symptom] = {}
     known = kb.once("symptoms", lambda: _known(kb, vocabulary))
     for place, (id_, record, wording) in enumerate(known.wordings):
         if everything & set(record.not_about):
             continue
         for thought in thoughts:
-            likeness = known.likeness.to(place, thought)
+            likeness = known.likeness.to(place, thought.words)
             better = id_ not in best or likeness > best[id_].likeness
-            if likeness >= LEAST_LIKE and better and _is_about(record, thought):
+            fits = likeness >= LEAST_LIKE and better and _is_about(record, thought.words)
+            if fits and not _rests_on_one_faint_word(known, place, thought):
                 best[id_] = Symptom(id_, record, wording, likeness)
     general = _words(kb).general
     special = [symptom for symptom in best.values() if symptom.id != general]
@@ -84,20 +89,31 @@ def _known(kb: KnowledgeBase, vocabulary: SymptomWords) -> _Known:
         for wording in record.texts if record.kind == "symptom" else ():
             wordings.append((id_, record, wording))
     told = [vocabulary.telling(wording.text) for _id, _record, wording in wordings]
-    return _Known(wordings, Likeness(told))
+    general = _words(kb).general
+    known = zip(wordings, told, strict=True)
+    common = [words for (id_, _record, _wording), words in known if id_ == general]
+    return _Known(wordings, Likeness(told), frozenset[str]().union(*common))
 
 
 def _is_about(record: ErrorRecord, thought: frozenset[str]) -> bool:
     return all(thought.intersection(groups) for groups in record.about)
 
 
-def _general(kb: KnowledgeBase, thoughts: list[frozenset[str]]) -> list[Symptom]:
+def _rests_on_one_faint_word(known: _Known, place: int, thought: Thought) -> bool:
+    """Whether all that a text shares with a wording is what every complaint says, and one group
+    that is named by a word with other meanings.
+    """
+    signs = (known.likeness.known[place] & thought.words) - known.common
+    return len(signs) == 1 and not signs & thought.clear
+
+
+def _general(kb: KnowledgeBase, thoughts: list[Thought]) -> list[Symptom]:
     """The general symptom, for a text of which one thought is about determinism."""
     words = _words(kb)
     record = kb.errors.get(words.general) if words.general else None
     if record is None or words.general is None:
         return []
     for thought in thoughts:
-        if any(thought.issuperset(topic) for topic in words.topics):
+        if any(thought.words.issuperset(topic) for topic in words.topics):
             return [Symptom(words.general, record, record.texts[0], 0.0, is_general=True)]
     return []

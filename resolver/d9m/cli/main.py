@@ -141,6 +141,8 @@ def _refuse(error: Exception) -> int:
         raise error
     said = io.StringIO()
     show(file=said)
+    if " " in getattr(error, "option_name", ""):
+        said.write('A text that begins with dashes comes after --: d9m explain -- "--flag fails"\n')
     _say(said.getvalue())
     return int(getattr(error, "exit_code", ExitCode.USAGE))
 

@@ -521,6 +521,10 @@ class Words(Record, frozen=True, kw_only=True):
     """Words that tell nothing. All words are lower case."""
     groups: list[list[str]] = []
     """Words and phrases that say the same; the first one stands for all."""
+    faint: list[str] = []
+    """Words of groups that mean something else in many sentences: alone, such a word is no sign of
+    a symptom.
+    """
     implies: dict[str, str] = {}
     """Group -> another one that its words say as well."""
     several: dict[str, str] = {}
