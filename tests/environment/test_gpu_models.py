@@ -37,7 +37,7 @@ def test_a_gpu_is_found_as_people_and_tools_write_it(text: str, name: str, sm: s
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("H10", "unknown GPU 'H10'\n  did you mean H100 or A10"),
+        ("H10", "unknown GPU 'H10'\n  did you mean H100, H20 or A10"),
         (
             "6000",
             (
