@@ -161,3 +161,15 @@ def test_a_setting_that_nothing_reads_is_named() -> None:
     assert [(setting.name, setting.is_read) for setting in answer.settings] == [
         ("NCCL_DETERMINISTIC", False)
     ]
+
+
+def test_an_op_without_a_record_of_differences_is_named() -> None:
+    text = "Argmax is not deterministic. Applying torch.argmax to equal values goes wrong"
+    subject = explain(knowledge_base(), text, Setup((("torch", "1.1"),))).subject
+    assert subject is not None
+    assert subject.ops == ["torch.argmax"]
+
+
+def test_what_says_how_a_program_runs_is_no_op() -> None:
+    subject = explain(knowledge_base(), "no `torch.compile`, and runs still differ").subject
+    assert subject is None or not subject.ops

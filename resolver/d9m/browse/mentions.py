@@ -246,7 +246,9 @@ def _is_method(kb: KnowledgeBase, name: str) -> bool:
 
 
 def _homes(kb: KnowledgeBase, name: str) -> Iterator[str]:
-    """Packages of which a name means an op that is known to differ somewhere."""
+    """Packages of which a name means an op: one that is written with its module, or that is known
+    to differ somewhere.
+    """
     head, dot, _rest = re.sub(r"^np\.", "numpy.", name).partition(".")
     module = kb.find_package(head) if dot else None
     if dot and head in sys.stdlib_module_names:
@@ -254,8 +256,15 @@ def _homes(kb: KnowledgeBase, name: str) -> Iterator[str]:
     for package in kb.meta.prefixes:
         if module in (None, package):
             entries = op_names.meaning(kb, package, name).entries
-            if any(_has_sources(kb, entry) for entry in entries):
+            is_whole = module == package and bool(entries) and not _says_a_fact(kb, name)
+            if is_whole or any(_has_sources(kb, entry) for entry in entries):
                 yield package
+
+
+def _says_a_fact(kb: KnowledgeBase, name: str) -> bool:
+    """Whether a name says how a program runs: ``torch.compile``."""
+    words = kb.words.get("") or Words()
+    return any(name in names for values in words.facts.values() for names in values.values())
 
 
 def _has_sources(kb: KnowledgeBase, entry: OpEntry) -> bool:

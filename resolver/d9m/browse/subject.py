@@ -141,6 +141,8 @@ def _of_ops(
     plain = _hidden(described)
     answered = [op for op in advice.ops if op.query in ops]
     met = [op.query for op in answered if op.sources and op.outcome not in plain]
+    if not met and len(ops) == 1 and _says_no_cause(described) and meant[0].is_code:
+        return _subject(advice, named, ops=ops)
     if not met:
         return None
     if len(met) < len(ops):
@@ -274,6 +276,11 @@ def _repeating_left_out(advice: Advice) -> Advice:
         if sources:
             ops.append(msgspec.structs.replace(op, sources=sources))
     return msgspec.structs.replace(advice, ops=ops)
+
+
+def _says_no_cause(described: Sequence[Symptom]) -> bool:
+    """Whether a text says no more than that something differs."""
+    return bool(described) and all(symptom.is_general for symptom in described)
 
 
 def _hidden(described: Sequence[Symptom]) -> tuple[str, ...]:
