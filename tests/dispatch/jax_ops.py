@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from samples import Sample, called_lines, features, guesses, used_names, ways, write_trace
+from samples import called_lines, guesses, traced, used_names, ways, write_trace
 
 SPACES = (
     "jax.numpy",
@@ -210,28 +210,6 @@ def is_smooth(value: Any) -> bool:
     return bool(jnp.issubdtype(value.dtype, jnp.inexact))
 
 
-def sample(line: str, known: dict[str, Any]) -> Sample | None:
-    """None for a call that JAX refuses, whatever is known of its arguments."""
-    for hold in (False, True):
-        try:
-            return features(line), reached(line, known, hold)
-        except Exception:  # whatever a function says to arguments that it does not take
-            continue
-    return None
-
-
-def traced(name: str, lines: list[str], known: dict[str, Any]) -> list[Sample]:
-    """The samples of a function that can be traced: of all its lines, or of the first guess."""
-    written = [sample(line, known) for line in lines]
-    if lines:
-        return [one for one in written if one is not None]
-    for guess in guesses(CALLS.read_text(encoding="utf-8")):
-        found = sample(f"{name}{guess}", known)
-        if found is not None:
-            return [found]
-    return []
-
-
 def public_names() -> Iterator[tuple[str, Any]]:
     for space in SPACES:
         try:
@@ -255,7 +233,8 @@ def main(file: Path) -> None:
 
     warnings.simplefilter("ignore")
     known = arguments()
-    written = called_lines(CALLS.read_text(encoding="utf-8"), "jax")
+    text = CALLS.read_text(encoding="utf-8")
+    written, guessed = called_lines(text, "jax"), guesses(text)
     public = dict(public_names())
     ops: dict[str, object] = {}
     idle: list[str] = []
@@ -265,7 +244,7 @@ def main(file: Path) -> None:
         if not lines and (not callable(value) or isinstance(value, type)):
             idle.append(name)
         elif name.rpartition(".")[2] not in FILES:
-            samples = traced(name, lines, known)
+            samples = traced(name, lines, guessed, known, reached)
             print(name, "" if samples else "did not run", flush=True)
             if samples:
                 ops[name] = ways(samples)

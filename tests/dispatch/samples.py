@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 Features = dict[str, str]
 """What a sample passes: parameter or position -> value, and ``ndim`` of its first tensor."""
@@ -73,6 +74,43 @@ def features(line: str) -> Features:
         if keyword.arg is not None:
             found[keyword.arg] = ast.unparse(keyword.value).strip("'")
     return found
+
+
+Known = dict[str, Any]
+"""Name that a line uses -> what it stands for."""
+
+Reach = Callable[[str, Known, bool], dict[str, set[str]]]
+"""A line, its names, and whether some are known when it is traced -> the operators by direction."""
+
+
+def sample(line: str, known: Known, reached: Reach) -> Sample | None:
+    """None for a call that the framework refuses, whatever is known of its arguments."""
+    for hold in (False, True):
+        try:
+            return features(line), reached(line, known, hold)
+        except Exception:  # whatever a function says to arguments that it does not take
+            continue
+    return None
+
+
+def traced(
+    call: str,
+    lines: Sequence[str],
+    guessed: Sequence[str],
+    known: Known,
+    reached: Reach,
+) -> list[Sample]:
+    """The samples of a function that can be traced: of all its lines, or of the first guess of its
+    arguments. `call`: what these are given to.
+    """
+    if lines:
+        written = [sample(line, known, reached) for line in lines]
+        return [one for one in written if one is not None]
+    for guess in guessed:
+        found = sample(f"{call}{guess}", known, reached)
+        if found is not None:
+            return [found]
+    return []
 
 
 def used_names(line: str) -> set[str]:

@@ -31,11 +31,10 @@ from pathlib import Path
 from typing import Any
 
 from samples import (
-    Sample,
     called_lines,
     catalogue_names,
-    features,
     guesses,
+    traced,
     used_names,
     ways,
     write_trace,
@@ -235,29 +234,6 @@ def is_smooth(value: Any) -> bool:
     return value.dtype.is_floating or value.dtype.is_complex
 
 
-def sample(line: str, known: dict[str, Any]) -> Sample | None:
-    """None for a call that TensorFlow refuses, whatever is known of its arguments."""
-    for hold in (False, True):
-        try:
-            return features(line), reached(line, known, hold)
-        except Exception:  # whatever a function says to arguments that it does not take
-            continue
-    return None
-
-
-def traced(name: str, lines: list[str], known: dict[str, Any], layer: bool) -> list[Sample]:
-    """The samples of a function that can be traced: of all its lines, or of the first guess."""
-    if lines:
-        written = [sample(line, known) for line in lines]
-        return [one for one in written if one is not None]
-    made = f"{name}()" if layer else name
-    for guess in guesses(CALLS.read_text(encoding="utf-8")):
-        found = sample(f"{made}{guess}", known)
-        if found is not None:
-            return [found]
-    return []
-
-
 def public_names() -> Iterator[tuple[str, Any]]:
     import tensorflow as tf
 
@@ -311,14 +287,16 @@ def main(file: Path) -> None:
     tf.get_logger().setLevel("ERROR")
     tf.keras.utils.set_random_seed(0)  # some layers choose what to do while they are traced
     known = arguments()
-    written = called_lines(CALLS.read_text(encoding="utf-8"), "tf")
+    text = CALLS.read_text(encoding="utf-8")
+    written, guessed = called_lines(text, "tf"), guesses(text)
     public = dict(public_names())
     ops: dict[str, object] = {}
     for name in sorted({*public, *written}):
         value = public.get(name)
         lines = written.get(name, [])
         if lines or is_layer(value) or (callable(value) and not inspect.isclass(value)):
-            samples = traced(name, lines, known, is_layer(value))
+            call = f"{name}()" if is_layer(value) else name
+            samples = traced(call, lines, guessed, known, reached)
             print(name, "" if samples else "did not run", flush=True)
             if samples:
                 ops[name] = ways(samples)
