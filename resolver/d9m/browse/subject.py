@@ -17,7 +17,7 @@ from d9m.environment.packages import partners
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import Advice, OpAnswer
+from d9m.model.advice import NEVER_DIFFERS, Advice, OpAnswer
 from d9m.model.records import Scope, Words
 from d9m.model.settings import Step
 from d9m.resolve.op_lookup import OpItem
@@ -63,15 +63,18 @@ def context(
     for package, version in named.items():
         if package not in known:
             added.append((package, version or installed.get(package)))
-    return msgspec.structs.replace(setup, packages=(*setup.packages, *added))
+    return _adding(setup, added)
 
 
 def with_partners(kb: KnowledgeBase, setup: Setup) -> Setup:
     """A setup with what its packages need: torchvision stands on PyTorch."""
     known = describe(kb, setup).packages
     wanted = dict.fromkeys(part for package in known for part in partners(kb, package))
-    added = tuple((part, None) for part in wanted if part not in known)
-    return msgspec.structs.replace(setup, packages=(*setup.packages, *added))
+    return _adding(setup, ((part, None) for part in wanted if part not in known))
+
+
+def _adding(setup: Setup, packages: Iterable[tuple[str, str | None]]) -> Setup:
+    return msgspec.structs.replace(setup, packages=(*setup.packages, *packages))
 
 
 def about_error(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Subject | None:
@@ -132,8 +135,7 @@ def _of_ops(
     meant = [op for op in named.ops if op.is_code or _is_near(kb, op, known)]
     for op in meant:
         homes.update(dict.fromkeys(_homes(op, known)))
-    added = tuple((home, None) for home in homes if home not in known)
-    asked = msgspec.structs.replace(setup, packages=(*setup.packages, *added))
+    asked = _adding(setup, ((home, None) for home in homes if home not in known))
     ops = [called for op in meant if (called := _called(kb, asked, op, named)) is not None]
     if not ops:
         return None
@@ -272,7 +274,7 @@ def _repeating_left_out(advice: Advice) -> Advice:
     """Without what cannot be the trouble: what never differs here."""
     ops: list[OpAnswer] = []
     for op in advice.ops:
-        sources = [source for source in op.sources if source.outcome not in _NEVER]
+        sources = [source for source in op.sources if source.outcome not in NEVER_DIFFERS]
         if sources:
             ops.append(msgspec.structs.replace(op, sources=sources))
     return msgspec.structs.replace(advice, ops=ops)
@@ -290,10 +292,9 @@ def _hidden(described: Sequence[Symptom]) -> tuple[str, ...]:
     if not described:
         return ()
     on_runs = any(symptom.record.on_runs for symptom in described)
-    return _NEVER if on_runs or _scope(described) == "hardware" else (*_NEVER, "solved")
-
-
-_NEVER = ("deterministic", "no-known-source")
+    return (
+        NEVER_DIFFERS if on_runs or _scope(described) == "hardware" else (*NEVER_DIFFERS, "solved")
+    )
 
 
 def _of_frameworks(
@@ -311,8 +312,7 @@ def _of_frameworks(
     installed = mentions.frameworks(list(found))
     if not own and not installed:
         return None
-    added = tuple((package, found[package]) for package in installed)
-    asked = msgspec.structs.replace(setup, packages=(*setup.packages, *added))
+    asked = _adding(setup, ((package, found[package]) for package in installed))
     newest, asked = _newest(kb, asked)
     subject = _subject(api.advise(kb, asked), named, newest=newest)
     return msgspec.structs.replace(subject, installed=installed)

@@ -15,7 +15,10 @@ from d9m.model.when import Clause
 
 SCHEMA_VERSION = 2
 
-REPEATS: tuple[RecordedOutcome, ...] = ("no-known-source", "deterministic", "solved")
+NEVER_DIFFERS: tuple[RecordedOutcome, ...] = ("no-known-source", "deterministic")
+"""Outcomes that need no settings."""
+
+REPEATS: tuple[RecordedOutcome, ...] = (*NEVER_DIFFERS, "solved")
 """Outcomes that all mean: the same bits in every run, with the advised settings."""
 
 WORST_LAST: tuple[Outcome, ...] = (*REPEATS, "depends", "unknown", "raises", "unsolved")

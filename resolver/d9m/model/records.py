@@ -522,9 +522,7 @@ class Words(Record, frozen=True, kw_only=True):
     groups: list[list[str]] = []
     """Words and phrases that say the same; the first one stands for all."""
     faint: list[str] = []
-    """Words of groups that mean something else in many sentences: alone, such a word is no sign of
-    a symptom.
-    """
+    """Words of groups that often mean something else: a symptom needs more than one of them."""
     implies: dict[str, str] = {}
     """Group -> another one that its words say as well."""
     several: dict[str, str] = {}

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from d9m.model.advice import (
+    NEVER_DIFFERS,
     REPEATS,
     WORST_LAST,
     OpAnswer,
@@ -148,7 +149,7 @@ def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, wid
 
 def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
     """What belongs to a package rather than to an op."""
-    if source.outcome in NO_DIFFERENCE and source.otherwise:
+    if source.outcome in NEVER_DIFFERS and source.otherwise:
         page.marked(Span("–"), "", f"{source.title}: {_elsewhere(answer, source.otherwise[0])}")
         return
     sign = Span(SIGNS[source.outcome], words.STYLES[source.outcome])
@@ -165,9 +166,6 @@ _IS_FIXED: dict[Outcome, str] = {
     "no-known-source": "does not happen here",
 }
 """Outcome -> what is said of a difference that a package would make."""
-
-
-NO_DIFFERENCE: tuple[Outcome, ...] = ("deterministic", "no-known-source")
 
 
 def _elsewhere(answer: Answer, other: Otherwise) -> str:
