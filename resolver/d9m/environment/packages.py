@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from d9m.environment.container import Image, contents
 from d9m.environment.releases import Installed, installed, listed, matching, shipped
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import covers
@@ -78,6 +79,14 @@ def partners(kb: KnowledgeBase, package: str) -> list[str]:
         return []
     releases = kb.packages[package].releases.values()
     return list(dict.fromkeys(part for release in releases for part in release.with_))
+
+
+def framework_of(kb: KnowledgeBase, package: str) -> str | None:
+    """The framework whose ops a library runs."""
+    known = kb.packages[package]
+    if known.framework is not None or known.kind != "library":
+        return known.framework
+    return next((part for part in partners(kb, package) if part in VERSION_OPTIONS), None)
 
 
 def with_partners(

@@ -328,6 +328,8 @@ class Helper(Conditional, frozen=True, kw_only=True):
     summary: str
     when: When = {}
     """Releases that have it."""
+    left_out: When | None = None
+    """Where a call without these arguments does the same."""
     sets: list[Turn]
     overwrites: list[str] = []
     """Names of settings that it replaces even where the user has set another value."""
@@ -447,6 +449,10 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Values of that variable: ``{release}-tf2``."""
     stock: str | None = None
     """For a vendor build: the package that it rebuilds."""
+    said_as: list[str] = []
+    """What else a sentence calls it, lower case, with spaces: ``pytorch lightning``."""
+    framework: str | None = None
+    """For a library: the framework whose ops it runs."""
     serves: bool = False
     """Whether it answers requests with a trained model, and never trains."""
     releases: dict[str, Release] = {}
@@ -523,6 +529,10 @@ class Words(Record, frozen=True, kw_only=True):
     """Words and phrases that say the same; the first one stands for all."""
     faint: list[str] = []
     """Words of groups that often mean something else: a symptom needs more than one of them."""
+    negations: list[str] = []
+    """Words that turn what follows into its opposite: ``not``, and the ``t`` of ``isn't``."""
+    opposite: dict[str, str] = {}
+    """Group -> what it says after a negation."""
     implies: dict[str, str] = {}
     """Group -> another one that its words say as well."""
     several: dict[str, str] = {}
@@ -533,6 +543,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Groups that make a text one about determinism, where all of a list stand in one thought."""
     general: str | None = None
     """The symptom that such a text shows at least."""
+    broad: list[str] = []
+    """Symptoms that nearly every complaint shows: any other one is the better answer."""
     everyday: list[str] = []
     """Names of ops and packages that mean something else in most sentences, unless they are written
     as code.
@@ -562,6 +574,10 @@ class ErrorPoint(Conditional, frozen=True, kw_only=True):
 
     text: str
     when: When = {}
+    switch: bool = False
+    """Whether it says how a framework is made deterministic: left out where the settings themselves
+    are shown.
+    """
 
 
 class ErrorRecord(Record, frozen=True, kw_only=True):
@@ -597,7 +613,8 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     """What to do. Of a symptom: a paragraph with the answer, then one for each point."""
     points: list[ErrorPoint] = []
     """Of a symptom: points for some packages or releases. Where a text names none of these, the
-    points for the newest frameworks count.
+    points for the newest frameworks count. Those of the general symptom (``words.yaml``) belong to
+    every symptom that settings answer.
     """
     evidence: list[Evidence]
     moved_from: list[str] = []
@@ -721,6 +738,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Methods that seed a generator later."""
     copied_to_workers: When | None = None
     """Where every worker of a loader starts with a copy of the global generator."""
+    seeded_in_workers: When | None = None
+    """Where every worker of a loader seeds it, with a number that the loader draws."""
     loaders: dict[str, Loader] = {}
     datasets: list[str] = []
     """Classes whose objects a loader reads in its workers."""
@@ -749,12 +768,18 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that give the elements of what they get in the same order, such as a progress bar."""
     starts_process: list[str] = []
     """Calls that start a process, with the environment as it is then."""
+    imports_named: list[str] = []
+    """Calls that import what a text names."""
     trains: list[str] = []
     """Calls that compute gradients."""
     no_gradients: list[str] = []
     """Contexts and decorators without gradients."""
     tensors: list[str] = []
     """Names whose calls give tensors; annotations that say so are among them."""
+    layers: list[str] = []
+    """Names whose calls make an object that gives a tensor when it is called."""
+    compiles: list[str] = []
+    """Calls that give a compiled form of what they get, to be called in its place."""
     own_methods: list[str] = []
     """Methods of its objects that objects of other libraries lack."""
     evidence: list[Evidence]

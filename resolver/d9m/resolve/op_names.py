@@ -35,6 +35,11 @@ def meaning(kb: KnowledgeBase, package: str, name: str) -> Meaning:
     return Meaning()
 
 
+def is_known(kb: KnowledgeBase, package: str, name: str) -> bool:
+    """Whether a package has a name as it is written; quicker than what it means."""
+    return bool(_meant(kb, package, name))
+
+
 def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
     """Public names that a written name may mean: those of its first known spelling, in full or by
     its last parts.

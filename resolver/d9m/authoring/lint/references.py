@@ -100,6 +100,8 @@ def _package_links(index: RecordIndex) -> Iterator[Link]:
     for at, path, package in index.parts(records.Package):
         if package.stock is not None:
             yield link(at, (*path, "stock"), package.stock)
+        if package.framework is not None:
+            yield link(at, (*path, "framework"), package.framework)
         for device, parts in package.builds.items():
             for part in parts:
                 yield link(at, (*path, "builds", device), part)
