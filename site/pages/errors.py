@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from d9m.browse import history
+from d9m.browse import history, symptoms
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import parse
 from d9m.model.records import ErrorRecord
@@ -38,6 +38,7 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
         headline(error),
         f"{error.title}. {error.advice}",
         error=error,
+        points=symptoms.points(kb, id_),
         texts=[(phrases.where(kb, each.when), each.text) for each in error.texts],
         filled=any(re.search(r"\{\w+\}", each.text) for each in error.texts),
         causes=[(each, kb.sources[each], history.of(kb, each)) for each in error.sources],

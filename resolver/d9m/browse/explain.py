@@ -5,6 +5,7 @@ somebody's own words; answer what the text is about.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -14,13 +15,15 @@ from d9m.browse import mentions, messages, symptoms
 from d9m.browse.explanation import Explanation, explanation
 from d9m.browse.known_texts import LONG, search
 from d9m.browse.resemblance import Resemblance, resembling
-from d9m.browse.subject import Subject, about_complaint, about_error, context, with_partners
+from d9m.browse.subject import Subject, about_complaint, about_error
+from d9m.browse.text_environment import context, packages_of, with_partners
 from d9m.environment.environment import Environment, Setup, describe
+from d9m.environment.releases import installed
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Tool
-from d9m.model.records import ErrorRecord
+from d9m.model.records import ErrorPoint
 
 
 class NamedSetting(msgspec.Struct, frozen=True):
@@ -39,6 +42,8 @@ class Explained(msgspec.Struct, frozen=True):
     d9m: Tool
     found: list[Explanation]
     """Known texts in the order of the text; else symptoms, most likely first."""
+    switches: list[str] = []
+    """How frameworks are made deterministic, where settings are the answer and none is shown."""
     subject: Subject | None = None
     """What the records say of the ops and packages that the text names."""
     settings: list[NamedSetting] = []
@@ -52,7 +57,9 @@ class Explained(msgspec.Struct, frozen=True):
     releases: dict[str, list[str]] = {}
     """Packages of which the text names several releases, oldest first."""
     unlisted: dict[str, str] = {}
-    """Packages of which the text names a version that no record lists."""
+    """Packages of which the text or the command names a version that no record lists."""
+    strangers: list[str] = []
+    """Packages that the command names and that no record is about."""
 
 
 def explain(
@@ -73,6 +80,7 @@ def explain(
         raise UsageError(
             "no text was given", tip='d9m explain "the error text", or a log on standard input'
         )
+    setup, strangers, unlisted = _known_part(kb, setup)
     environment = describe(kb, setup) if setup else None
     matches = search(kb, itertools.chain([first], blocks), environment)
     if matches:
@@ -81,10 +89,56 @@ def explain(
         found = [messages.explained(kb, match, whole) for match in matches]
         subject = about_error(kb, known, found[0].ops) if len(found) == 1 else None
     elif len(first) < LONG:
-        return _of_complaint(kb, first, setup, here)
+        try:
+            explained = _of_complaint(kb, first, setup, here)
+        except UsageError:
+            for name in strangers:
+                kb.package_named(name)
+            raise
+        unlisted.update(explained.unlisted)
+        return msgspec.structs.replace(explained, strangers=strangers, unlisted=unlisted)
     else:
         raise _not_known(kb, first, resembling(kb, first))
-    return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), found, subject)
+    tool = Tool(__version__, kb.meta.date)
+    return Explained(SCHEMA_VERSION, tool, found, subject=subject)
+
+
+def _known_part(
+    kb: KnowledgeBase, setup: Setup | None
+) -> tuple[Setup | None, list[str], dict[str, str]]:
+    """A setup without the packages that no record is about and the versions that none lists, then
+    these packages, and these versions.
+    """
+    if setup is None:
+        return None, [], {}
+    known: list[tuple[str, str | None]] = []
+    strangers: list[str] = []
+    unlisted: dict[str, str] = {}
+    for name, version in setup.packages:
+        package = kb.find_package(name)
+        if package is None:
+            strangers.append(name)
+        elif version is None or _is_listed(kb, package, version):
+            known.append((name, version))
+        else:
+            known.append((name, None))
+            unlisted[package] = version
+    return msgspec.structs.replace(setup, packages=tuple(known)), strangers, unlisted
+
+
+_NUMBERS = re.compile(r"\d{1,4}(?:\.\d{1,6}){1,3}\w{0,9}")
+"""What a release can be called. Anything else is a mistake of typing."""
+
+
+def _is_listed(kb: KnowledgeBase, package: str, version: str) -> bool:
+    """Whether a version is one of a package, as far as it reads as a version."""
+    if not _NUMBERS.fullmatch(version):
+        return True
+    try:
+        installed(kb, package, version)
+    except UsageError:
+        return False
+    return True
 
 
 def _not_known(kb: KnowledgeBase, text: str, resembles: Sequence[Resemblance]) -> UsageError:
@@ -109,6 +163,8 @@ def _of_complaint(
     is_message = bool(alike) or messages.is_message(kb, text)
     if is_message:
         described = []
+    if all(symptom.record.by_settings for symptom in described):
+        described = described[:1]  # settings answer each of them
     if described and not described[0].record.on_runs:
         described = [symptom for symptom in described if not symptom.record.by_settings]
     subject = None
@@ -116,8 +172,13 @@ def _of_complaint(
         subject = about_complaint(kb, text, named, described, setup, here)
     if subject is not None and (subject.ops or subject.packages):
         described = [symptom for symptom in described if not symptom.record.by_settings]
-    environment = describe(kb, with_partners(kb, context(kb, setup, named.packages, here)))
+    environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
     found = [_of_symptom(kb, symptom, environment) for symptom in described]
+    switches: list[str] = []
+    answered_by_settings = [symptom for symptom in described if symptom.record.by_settings]
+    if subject is None and answered_by_settings:
+        points = symptoms.points(kb, answered_by_settings[0].id)
+        switches = _points(kb, [point for point in points if point.switch], environment)
     settings = [] if is_message else list(_named_settings(kb, named, subject))
     if not found and subject is None and not settings:
         raise _not_known(kb, text, alike)
@@ -126,6 +187,7 @@ def _of_complaint(
         SCHEMA_VERSION,
         tool,
         found,
+        switches,
         subject,
         settings,
         is_message,
@@ -134,6 +196,24 @@ def _of_complaint(
         releases=named.releases,
         unlisted=named.unlisted,
     )
+
+
+def _shown(
+    kb: KnowledgeBase,
+    setup: Setup | None,
+    named: mentions.Mentions,
+    here: Setup | None,
+    subject: Subject | None,
+) -> Setup:
+    """The environment of a text, with the releases and the frameworks whose settings are shown."""
+    whole = context(kb, setup, named.packages, here)
+    if subject is None:
+        return whole
+    stated = dict(zip(packages_of(kb, whole), (version for _name, version in whole.packages)))
+    for package, version in subject.advice.environment.packages.items():
+        if package in VERSION_OPTIONS or package in subject.newest:
+            stated[package] = stated.get(package) or (None if version == "any" else version)
+    return msgspec.structs.replace(whole, packages=tuple(stated.items()))
 
 
 def _named_settings(
@@ -153,22 +233,30 @@ def _of_symptom(
     kb: KnowledgeBase, symptom: symptoms.Symptom, environment: Environment
 ) -> Explanation:
     found = explanation(kb, symptom.id, symptom.record, symptom.wording, [], {}, 1)
+    own = [point for point in symptoms.points(kb, symptom.id) if not point.switch]
+    points = _points(kb, own, environment)
     return msgspec.structs.replace(
         found,
-        advice="\n\n".join([found.advice, *_points(kb, symptom.record, environment)]),
+        advice="\n\n".join([found.advice, *points]),
         certainty="open" if symptom.is_general else "likely",
+        points=points if _is_about(own, environment) else [],
     )
 
 
-def _points(kb: KnowledgeBase, record: ErrorRecord, environment: Environment) -> list[str]:
+def _points(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environment) -> list[str]:
     """The points for what is here; where no framework is, and nothing that a point is about, those
     for the newest release of each framework.
     """
-    about = set[str]().union(*(point.condition.cuts for point in record.points))
-    if not {*about, *VERSION_OPTIONS} & environment.packages.keys():
+    if not _is_about(points, environment) and not environment.packages.keys() & {*VERSION_OPTIONS}:
         newest = Setup(packages=tuple((framework, "latest") for framework in VERSION_OPTIONS))
         environment = describe(kb, newest)
-    return [point.text for point in environment.among(record.points)]
+    return [point.text for point in environment.among(points)]
+
+
+def _is_about(points: Sequence[ErrorPoint], environment: Environment) -> bool:
+    """Whether some of the points are about a package that is here."""
+    about = set[str]().union(*(point.condition.cuts for point in points))
+    return not about.isdisjoint(environment.packages)
 
 
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:

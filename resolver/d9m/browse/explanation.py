@@ -47,6 +47,12 @@ class Explanation(msgspec.Struct, frozen=True):
     """What should be the same and is not."""
     on_runs: bool = True
     """Whether it is about runs that should repeat."""
+    points: list[str] = []
+    """Paragraphs of `advice` for the packages that are named."""
+    by_settings: bool = False
+    """Whether settings are the answer, and what follows the first paragraph is for those whom they
+    do not help.
+    """
 
 
 def printing_clauses(texts: Iterable[ErrorText]) -> Iterator[Clause]:
@@ -79,4 +85,5 @@ def explanation(
         evidence=[told_of(kb, evidence) for evidence in error.evidence],
         scope=error.scope,
         on_runs=error.on_runs,
+        by_settings=error.by_settings,
     )

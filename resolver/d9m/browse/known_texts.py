@@ -213,29 +213,37 @@ def pattern(text: str, whole: bool = False) -> re.Pattern[str]:
     """A wording as a pattern for lower case, of which all after the first words may be missing
     unless it is to be `whole`.
 
-    ``{name}`` stands for one word, ``…`` for anything; any white space matches any.
+    ``{name}`` stands for one word, ``…`` for anything; any white space matches any. Only one part
+    of a pattern can take a blank: of two, each would try all that the other leaves.
     """
     words = [_word(word) for word in text.split()]
     least = len(words) if whole else LEAST_WORDS
     needed, rest = words[:least], words[least:]
     optional = ""
     for word in reversed(rest):
-        optional = rf"(?:\s*{word}{optional})?"
+        optional = rf"(?:{word}{optional})?"
     whole_word = (
         r"(?<![^\s'\"])" if text.startswith("{") else ""
     )  # or each letter of a long one is a beginning
-    return re.compile(whole_word + r"\s*".join(needed) + optional)
+    return re.compile(whole_word + "".join(needed).removeprefix(_BLANKS) + optional)
+
+
+_BLANKS = r"\s*"
+_ANYTHING = rf"(?:{_BLANKS}\S(?:.{{0,400}}?\S)??)??"
+_ONE_WORD = r"[^\s'\"]{1,400}"
 
 
 def _word(word: str) -> str:
-    parts = re.split(r"(\{[^{}]*\}|…|\.\.\.)", word)
-    return "".join(_part(part) for part in parts if part)
+    """A word with the blanks before it."""
+    parts = [part for part in re.split(r"(\{[^{}]*\}|…|\.\.\.)", word) if part]
+    patterns = "".join(map(_part, parts)).removesuffix(_BLANKS)
+    return patterns if patterns.startswith(_ANYTHING) else _BLANKS + patterns
 
 
 def _part(part: str) -> str:
     if part in ("…", "..."):
-        return r".{0,400}?"
+        return _ANYTHING
     if part.startswith("{") and part.endswith("}"):
         name = part[1:-1]
-        return rf"(?P<{name}>[^\s'\"]+)" if name.isidentifier() else r"[^\s'\"]+"
+        return rf"(?P<{name}>{_ONE_WORD})" if name.isidentifier() else _ONE_WORD
     return r",\s*".join(re.escape(piece.lower()) for piece in part.split(","))

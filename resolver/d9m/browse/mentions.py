@@ -166,14 +166,19 @@ def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
     for match in _NAME.finditer(text):
         name = re.sub(r"^np\.", "numpy.", match[0])
         setting = by_ending.get(name)
-        if setting is not None and not _is_too_late(kb.settings[setting], text[: match.start()]):
+        if setting is not None and not _is_too_late(kb.settings[setting], text, match.start()):
             value = _VALUE.match(text, match.end())
             yield setting, value[1] if value and value[1] else None
 
 
-def _is_too_late(setting: Setting, before: str) -> bool:
+def _is_too_late(setting: Setting, text: str, at: int) -> bool:
     """Whether a program makes for itself what was read before it began."""
+    before = text[max(0, at - NEAR) : at]
     return setting.read == "process-start" and before.rstrip("'\"[( ").endswith("environ")
+
+
+NEAR = 60
+"""Characters before the name of a variable in which ``os.environ[`` stands."""
 
 
 def _last_names(helper: Helper) -> Iterator[str]:
@@ -201,6 +206,7 @@ def _setting_endings(kb: KnowledgeBase) -> dict[str, str]:
 
 def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpMention]:
     endings = kb.once("setting endings", lambda: _setting_endings(kb))
+    known: dict[str, tuple[str, ...]] = {}
     for match in _NAME.finditer(text):
         name = match[0]
         if re.sub(r"^np\.", "numpy.", name) in endings or text.startswith(
@@ -214,9 +220,10 @@ def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpM
             continue
         if name.rpartition(".")[2].lower() in everyday and _is_method(kb, name):
             continue
-        packages = tuple(_homes(kb, name))
-        if packages:
-            yield OpMention(name, packages, is_code)
+        if name not in known:
+            known[name] = tuple(_homes(kb, name))
+        if known[name]:
+            yield OpMention(name, known[name], is_code)
 
 
 def _is_code(text: str, match: re.Match[str]) -> bool:
@@ -236,7 +243,7 @@ LONGEST_SHOUT = 3
 
 
 def _is_quoted(text: str, match: re.Match[str]) -> bool:
-    return text[: match.start()].endswith("`") and text.startswith("`", match.end())
+    return text.endswith("`", 0, match.start()) and text.startswith("`", match.end())
 
 
 def _is_method(kb: KnowledgeBase, name: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import candidates, key
@@ -24,23 +26,47 @@ _ANOTHER = re.compile(
 """What joins a version to another one of the same package: ``1.8.0 and 1.1.0``."""
 
 
+LONGEST_NAME = 60
+"""Characters of a package's name with what may hang on it. A path of a thousand parts is none."""
+
+
 def find(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, list[str]]:
     """Packages with the releases of each, in the order of the text. A name in everyday use counts
     where a version follows.
     """
-    found: dict[str, list[str]] = {}
-    for match in _PACKAGE.finditer(text):
+    found: dict[str, dict[str, None]] = {}
+    names = kb.once("package phrases", lambda: _phrases(kb))
+    for match in names.pattern.finditer(text):
+        package = names.packages[" ".join(match[0].lower().split())]
+        found.setdefault(package, {}).update(dict.fromkeys(_versions(text, match.end())))
+    rest = names.pattern.sub(lambda match: " " * len(match[0]), text)
+    for match in _PACKAGE.finditer(rest):
         for name in _spellings(match[0]):
             package = kb.find_package(name)
             if package is None or (package in kb.meta.platforms and name != match[0]):
                 continue
-            stated = list(_versions(text, match.start() + len(name)))
-            if not stated and name.lower() in everyday:
-                break
-            known = found.setdefault(package, [])
-            known += [version for version in stated if version not in known]
+            stated = dict.fromkeys(_versions(rest, match.start() + len(name)))
+            if stated or name.lower() not in everyday:
+                found.setdefault(package, {}).update(stated)
             break
-    return found
+    return {package: list(versions) for package, versions in found.items()}
+
+
+class _Phrases(msgspec.Struct, frozen=True, eq=False):
+    """What sentences call packages."""
+
+    packages: dict[str, str]
+    pattern: re.Pattern[str]
+
+
+def _phrases(kb: KnowledgeBase) -> _Phrases:
+    packages: dict[str, str] = {}
+    for name, package in kb.packages.items():
+        packages.update(dict.fromkeys(package.said_as, name))
+    longest_first = sorted(packages, key=len, reverse=True)
+    written = [r"\s{1,9}".join(map(re.escape, phrase.split())) for phrase in longest_first]
+    either = "|".join(written) or r"(?!)"
+    return _Phrases(packages, re.compile(rf"(?<![\w.-])(?:{either})(?!\w)", re.IGNORECASE))
 
 
 def listed(kb: KnowledgeBase, package: str, versions: Sequence[str]) -> list[str]:
@@ -75,6 +101,6 @@ def _spellings(name: str) -> Iterator[str]:
     ``flash_attn.layers``.
     """
     yield name
-    for cut in range(len(name) - 1, 1, -1):
+    for cut in range(min(len(name), LONGEST_NAME) - 1, 1, -1):
         if name[cut] in ".-" or (name[cut].isdigit() and name[cut - 1].isalpha()):
             yield name[:cut]

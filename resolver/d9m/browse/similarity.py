@@ -14,13 +14,18 @@ import msgspec
 
 from d9m.model.records import Words
 
-_WORD = re.compile(r"[a-z0-9_]*[a-z_][a-z0-9_]*|(?<![\d.])(?:[2-9]|\d\d+)(?![\d.])")
+_WORD = re.compile(r"(?<![a-z0-9_])(?:[a-z0-9_]*[a-z_][a-z0-9_]*|(?<!\.)(?:[2-9]|\d\d+)(?![\d.]))")
 _ENDINGS = (
     *("ations", "ation", "ating", "ated", "ates", "ate", "ings", "ing"),
     *("ies", "ers", "ed", "es", "er", "ly", "s", "e"),
 )
 
 _COUNT = "number"
+
+_CLAUSE = re.compile(r"[,;:()]|\b(?:but|although|though|while|because)\b")
+
+REACH = 6
+"""Words after which a negation says nothing any more: "not able to get exactly the same"."""
 
 _RELEASE = re.compile(r"\b(?:version|release)s?:?\s+v?\d[\w.]*")
 """A release that is named: nothing is said of another one."""
@@ -53,12 +58,13 @@ class SymptomWords:
         self.words = words
         self.empty = frozenset(words.empty)
         self.faint = frozenset(words.faint)
+        self.negations = frozenset(words.negations)
         self.stems = {_COUNT: _COUNT}
         self.phrases: dict[str, str] = {}
         for group in words.groups:
             for word in group:
                 self._learn(word, group[0])
-        self.phrase = _any_of(sorted(self.phrases, key=len, reverse=True))
+        self.longest_first = sorted(self.phrases, key=len, reverse=True)
 
     def _learn(self, word: str, group: str) -> None:
         if not _WORD.fullmatch(word):
@@ -72,19 +78,23 @@ class SymptomWords:
         """The words of a sentence that say something, each as its group's name or its stem."""
         return self._with_more(self._named(text))
 
-    def clear(self, text: str) -> frozenset[str]:
-        """What a sentence tells by other words than those that may mean something else."""
-        named = self._named(text)
-        return self._with_more({word: named[word] for word in named if word not in self.faint})
-
     def _named(self, text: str) -> dict[str, str]:
         written = _RELEASE.sub(" ", text.lower()).replace("-", " ").replace("’", "'")
         plain = " ".join(written.split())
-        found = {match[0]: self.phrases[match[0]] for match in self.phrase.finditer(plain)}
-        for word in _WORD.findall(self.phrase.sub(" ", plain)):
-            if word not in self.empty:
-                found[word] = self.stems.get(word) or self.stems.get(_stem(word)) or _stem(word)
+        phrase = _any_of([phrase for phrase in self.longest_first if phrase in plain])
+        found = {match[0]: self.phrases[match[0]] for match in phrase.finditer(plain)}
+        for clause in _CLAUSE.split(phrase.sub(" ", plain)):
+            found.update(self._named_in_clause(clause))
         return found
+
+    def _named_in_clause(self, clause: str) -> Iterator[tuple[str, str]]:
+        """Each word that tells something and its name, the opposite one after a negation."""
+        since = REACH
+        for word in _WORD.findall(clause):
+            since = 0 if word in self.negations else since + 1
+            if word not in self.empty:
+                name = self.stems.get(word) or self.stems.get(_stem(word)) or _stem(word)
+                yield word, self.words.opposite.get(name, name) if since < REACH else name
 
     def _with_more(self, found: Mapping[str, str]) -> frozenset[str]:
         names = Counter(found.values())
@@ -98,13 +108,20 @@ class SymptomWords:
         return frozenset(said)
 
     def thoughts(self, text: str) -> list[Thought]:
-        """What each sentence of a text tells, each two that follow each other, and each part of a
-        long one.
+        """What the title of a text tells, each sentence, each two that follow each other, and each
+        part of a long one.
         """
+        title = text.strip().partition("\n")[0]
         parts = [part for part in _parts(text) if self.telling(part)]
         pairs = [f"{first} {second}" for first, second in itertools.pairwise(parts)]
-        every = [Thought(self.telling(part), self.clear(part)) for part in [*parts, *pairs]]
-        return list(dict.fromkeys(every))
+        titles = [title] if len(title.split()) <= LONGEST_SENTENCE else []
+        distinct = dict.fromkeys([*titles, *parts, *pairs])
+        return list(dict.fromkeys(map(self._thought, distinct)))
+
+    def _thought(self, part: str) -> Thought:
+        named = self._named(part)
+        clear = {word: named[word] for word in named if word not in self.faint}
+        return Thought(self._with_more(named), self._with_more(clear))
 
 
 def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:
@@ -119,7 +136,7 @@ def _bounded(phrase: str) -> str:
 LONGEST_SENTENCE = 40
 """Words of a sentence that is one thought; of a longer one, parts of this length are looked at."""
 
-_END = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？；，])|\n+")
+_END = re.compile(r"(?<=[.!?;:])(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？；，])|\n+")
 
 
 def _parts(text: str) -> Iterator[str]:

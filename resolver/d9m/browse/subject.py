@@ -4,23 +4,23 @@ answer, asked for somebody who described a trouble instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from d9m import api
-from d9m.browse import mentions
-from d9m.browse.mentions import Mentions, OpMention
+from d9m.browse import mentions, named_calls
+from d9m.browse.mentions import Mentions
+from d9m.browse.named_ops import advice_for, homes, is_near, op_called
 from d9m.browse.symptoms import Symptom
+from d9m.browse.text_environment import adding, bases, context, packages_of, with_newest
 from d9m.environment.environment import Setup, describe
-from d9m.environment.packages import partners
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import NEVER_DIFFERS, Advice, OpAnswer
 from d9m.model.records import Scope, Words
 from d9m.model.settings import Step
-from d9m.resolve.op_lookup import OpItem
 
 LONGEST_NAME = 3
 """Words of a text that names an op or a package and says nothing of it."""
@@ -39,7 +39,9 @@ class Subject(msgspec.Struct, frozen=True):
     missing: list[Step]
     """Advised settings that it does not name, or with another value."""
     newest: list[str] = []
-    """Packages of which the newest release was taken, because nobody named one."""
+    """Packages of which a release was taken, because nobody named one: the newest, or that of the
+    time of those that were named.
+    """
     installed: list[str] = []
     """Packages in the release that is installed here."""
 
@@ -48,33 +50,6 @@ class Subject(msgspec.Struct, frozen=True):
         """Whether the text names every advised setting, seeds and the like left out."""
         switches = [step for step in self.advice.steps if not step.free]
         return bool(switches) and not any(step in self.missing for step in switches)
-
-
-def context(
-    kb: KnowledgeBase, setup: Setup | None, named: Mapping[str, str | None], here: Setup | None
-) -> Setup:
-    """The environment of a text: what was named wins over the text, and the text over what is
-    installed here.
-    """
-    setup = setup or Setup()
-    known = describe(kb, setup).packages
-    installed = dict(here.packages) if here else {}
-    added: list[tuple[str, str | None]] = []
-    for package, version in named.items():
-        if package not in known:
-            added.append((package, version or installed.get(package)))
-    return _adding(setup, added)
-
-
-def with_partners(kb: KnowledgeBase, setup: Setup) -> Setup:
-    """A setup with what its packages need: torchvision stands on PyTorch."""
-    known = describe(kb, setup).packages
-    wanted = dict.fromkeys(part for package in known for part in partners(kb, package))
-    return _adding(setup, ((part, None) for part in wanted if part not in known))
-
-
-def _adding(setup: Setup, packages: Iterable[tuple[str, str | None]]) -> Setup:
-    return msgspec.structs.replace(setup, packages=(*setup.packages, *packages))
 
 
 def about_error(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Subject | None:
@@ -109,12 +84,12 @@ def about_complaint(
         ops = _of_ops(kb, whole, named, described)
         if ops is not None or scope == "run":
             return ops
-        return _of_packages(kb, whole, named, described, scope)
+        return _of_packages(kb, whole, text, named, described, scope)
     return (
         _of_ops(kb, whole, named, described)
-        or _of_packages(kb, whole, named, described, _scope(described))
-        or _of_packages(kb, whole, named, described, "run")
-        or _of_frameworks(kb, whole, named, described, here)
+        or _of_packages(kb, whole, text, named, described, _scope(described))
+        or _of_packages(kb, whole, text, named, described, "run")
+        or _of_frameworks(kb, whole, text, named, described, here)
     )
 
 
@@ -130,16 +105,17 @@ def _of_ops(
     kb: KnowledgeBase, setup: Setup, named: Mentions, described: Sequence[Symptom]
 ) -> Subject | None:
     """The ops that are named; of a complaint, those that do not simply repeat."""
-    known = _names(kb, setup)
-    homes: dict[str, None] = {}
-    meant = [op for op in named.ops if op.is_code or _is_near(kb, op, known)]
+    known = packages_of(kb, setup)
+    at_home: dict[str, None] = {}
+    meant = [op for op in named.ops if op.is_code or is_near(kb, op, known)]
     for op in meant:
-        homes.update(dict.fromkeys(_homes(op, known)))
-    asked = _adding(setup, ((home, None) for home in homes if home not in known))
-    ops = [called for op in meant if (called := _called(kb, asked, op, named)) is not None]
+        at_home.update(dict.fromkeys(homes(op, known)))
+    asked = adding(setup, ((home, None) for home in at_home if home not in known))
+    written = (op_called(kb, asked, op, named) for op in meant)
+    ops = [op for op in written if op is not None]
     if not ops:
         return None
-    advice = _advice(kb, asked, ops)
+    advice = advice_for(kb, asked, ops)
     plain = _hidden(described)
     answered = [op for op in advice.ops if op.query in ops]
     met = [op.query for op in answered if op.sources and op.outcome not in plain]
@@ -148,21 +124,20 @@ def _of_ops(
     if not met:
         return None
     if len(met) < len(ops):
-        advice = _advice(kb, asked, met)
+        advice = advice_for(kb, asked, met)
     of_frameworks = all(kb.home(source) in VERSION_OPTIONS for source in advice.sources())
     unsolved = of_frameworks and advice.outcome == "unsolved"
-    if described and described[0].record.by_settings and unsolved:
+    is_wrapper = any(name in kb.meta.judged for op in advice.ops for name in op.names)
+    if described and (is_wrapper or (described[0].record.by_settings and unsolved)):
         advice = _with_switches(kb, asked, advice)
     return _subject(advice, named, ops=met)
 
 
 def _with_switches(kb: KnowledgeBase, setup: Setup, advice: Advice) -> Advice:
-    """The settings of the whole framework, for a model of which one op has no way out: its other
-    ops need them.
-    """
-    frameworks = [name for name in _names(kb, setup) if name in VERSION_OPTIONS]
+    """The settings of the whole framework as well: the other ops of the model need them."""
+    frameworks = [name for name in packages_of(kb, setup) if name in VERSION_OPTIONS]
     versions = {kb.package_named(name): version for name, version in setup.packages}
-    if any(versions[framework] is None for framework in frameworks):
+    if not frameworks or any(versions[framework] is None for framework in frameworks):
         return advice
     whole = api.advise(kb, setup).steps
     names = {step.name for step in whole}
@@ -170,58 +145,10 @@ def _with_switches(kb: KnowledgeBase, setup: Setup, advice: Advice) -> Advice:
     return msgspec.structs.replace(advice, steps=[*whole, *own])
 
 
-def _advice(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Advice:
-    """The advice for ops of a sentence: one that is not written as a call says nothing of its
-    arguments, not even that it leaves them out.
-    """
-    question = api.understand(kb, setup, ops)
-    items: list[OpItem] = []
-    for item in question.items:
-        if "(" not in item.text:
-            calls = tuple(msgspec.structs.replace(op, defaults={}) for op in item.ops)
-            item = msgspec.structs.replace(item, ops=calls)
-        items.append(item)
-    return api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
-
-
-def _homes(op: OpMention, known: Iterable[str]) -> list[str]:
-    """The packages of an op that are meant: named ones, else frameworks, else all that have it."""
-    return (
-        [package for package in op.packages if package in known]
-        or mentions.frameworks(op.packages)
-        or list(op.packages)
-    )
-
-
-def _is_near(kb: KnowledgeBase, op: OpMention, known: Sequence[str]) -> bool:
-    """Whether a plain word is the op of a package that is named, or of one for the framework that
-    is named; where none is, of any framework.
-    """
-    if not mentions.frameworks(known):
-        return bool(mentions.frameworks(op.packages)) or any(home in known for home in op.packages)
-    return any(not {home, *partners(kb, home)}.isdisjoint(known) for home in op.packages)
-
-
-def _called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> str | None:
-    """An op with the arguments that the text gives it; None where it is none here."""
-    arguments = ",".join(f"{name}={value}" for name, value in named.arguments.items())
-    for called in (f"{op.name}[{arguments}]", op.name) if arguments else (op.name,):
-        if _is_op(kb, setup, called):
-            return called
-    return None
-
-
-def _is_op(kb: KnowledgeBase, setup: Setup, name: str) -> bool:
-    try:
-        api.understand(kb, setup, [name])
-    except UsageError:
-        return False
-    return True
-
-
 def _of_packages(
     kb: KnowledgeBase,
     setup: Setup,
+    text: str,
     named: Mentions,
     described: Sequence[Symptom],
     scope: Scope,
@@ -229,8 +156,9 @@ def _of_packages(
     """What belongs to the libraries that are named, or that have a part in the symptom."""
     parts = list(described[0].record.packages) if described else []
     said = described[0].record.facts if described else {}
-    known = _names(kb, setup)
-    added = tuple((package, None) for package in parts if package not in known)
+    known = packages_of(kb, setup)
+    stand_on = bases(kb, known) if described and described[0].record.on_runs else []
+    added = tuple((name, None) for name in [*parts, *stand_on] if name not in known)
     facts = tuple({**said, **dict(setup.facts)}.items())
     libraries = [package for package in [*known, *parts] if package not in VERSION_OPTIONS]
     if not libraries:
@@ -241,18 +169,21 @@ def _of_packages(
         facts=facts,
         inference=setup.inference or _is_served(kb, [*known, *parts]),
     )
-    newest, asked = _newest(kb, asked)
-    question = api.understand(kb, asked, scope=scope)
+    newest, asked = with_newest(kb, asked)
+    calls = _calls_made(kb, asked, text) if scope == "run" else []
+    question = api.understand(kb, asked, scope=scope, calls=calls)
     items = [item for item in question.items if item.ops[0].package in libraries]
     advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
     if described or named.words > LONGEST_NAME:
-        advice = _repeating_left_out(advice)
+        advice = _differing(advice) or advice
     if not advice.ops:
         return None
     homes = set(map(kb.home, advice.sources()))
     about = [package for package in libraries if package in homes]
     if not about:
         return None
+    if scope == "run" and described:
+        advice = _with_switches(kb, asked, advice)
     if _is_served(kb, [*known, *parts]):
         steps = [step for step in advice.steps if not _is_general(kb, step)]
         advice = msgspec.structs.replace(advice, steps=steps)
@@ -270,14 +201,14 @@ def _is_general(kb: KnowledgeBase, step: Step) -> bool:
     return all(solution in kb.ingredients for solution in step.solutions)
 
 
-def _repeating_left_out(advice: Advice) -> Advice:
-    """Without what cannot be the trouble: what never differs here."""
+def _differing(advice: Advice) -> Advice | None:
+    """Without what cannot be the trouble: what never differs here. None where that is all."""
     ops: list[OpAnswer] = []
     for op in advice.ops:
         sources = [source for source in op.sources if source.outcome not in NEVER_DIFFERS]
         if sources:
             ops.append(msgspec.structs.replace(op, sources=sources))
-    return msgspec.structs.replace(advice, ops=ops)
+    return msgspec.structs.replace(advice, ops=ops) if ops else None
 
 
 def _says_no_cause(described: Sequence[Symptom]) -> bool:
@@ -300,6 +231,7 @@ def _hidden(described: Sequence[Symptom]) -> tuple[str, ...]:
 def _of_frameworks(
     kb: KnowledgeBase,
     setup: Setup,
+    text: str,
     named: Mentions,
     described: Sequence[Symptom],
     here: Setup | None,
@@ -307,36 +239,35 @@ def _of_frameworks(
     """The settings of the frameworks that are named, else of those that are installed here."""
     if not any(symptom.record.by_settings for symptom in described):
         return None
-    own = mentions.frameworks(_names(kb, setup))
+    names = packages_of(kb, setup)
+    parts = described[0].record.packages if described else []
+    own = mentions.frameworks(names) or bases(kb, [*names, *parts])
     found = {} if own or here is None else dict(here.packages)
     installed = mentions.frameworks(list(found))
     if not own and not installed:
         return None
-    asked = _adding(setup, ((package, found[package]) for package in installed))
-    newest, asked = _newest(kb, asked)
-    subject = _subject(api.advise(kb, asked), named, newest=newest)
+    added = [(package, None) for package in own if package not in names]
+    asked = adding(setup, [*added, *((package, found[package]) for package in installed)])
+    newest, asked = with_newest(kb, asked)
+    advice = api.advise(kb, asked, calls=_calls_made(kb, asked, text))
+    subject = _subject(advice, named, newest=newest)
     return msgspec.structs.replace(subject, installed=installed)
+
+
+def _calls_made(kb: KnowledgeBase, setup: Setup, text: str) -> list[str]:
+    """The helpers that the text names, as far as the releases have them."""
+    made: list[str] = []
+    for call in named_calls.find(kb, text, describe(kb, setup).packages):
+        try:
+            api.understand(kb, setup, [], calls=[call])
+        except UsageError:  # of another release
+            continue
+        made.append(call)
+    return made
 
 
 def _scope(described: Sequence[Symptom]) -> Scope:
     return described[0].record.scope if described else "run"
-
-
-def _names(kb: KnowledgeBase, setup: Setup) -> list[str]:
-    return [kb.package_named(name) for name, _version in setup.packages]
-
-
-def _newest(kb: KnowledgeBase, setup: Setup) -> tuple[list[str], Setup]:
-    """The packages without a release, and the environment with the newest of each."""
-    newest: list[str] = []
-    packages: list[tuple[str, str | None]] = []
-    for name, version in setup.packages:
-        package = kb.package_named(name)
-        if version is None and kb.packages[package].releases:
-            newest.append(package)
-            version = "latest"
-        packages.append((name, version))
-    return newest, msgspec.structs.replace(setup, packages=tuple(packages))
 
 
 def _subject(
@@ -346,8 +277,10 @@ def _subject(
     packages: Sequence[str] = (),
     newest: Sequence[str] = (),
 ) -> Subject:
-    missing = [step for step in advice.steps if not _is_made(step, named)]
-    made = [step.name for step in advice.steps if step not in missing]
+    missing = [
+        step for step in advice.steps if step.covered_by is None and not _is_made(step, named)
+    ]
+    made = [step.name for step in advice.steps if step.covered_by is None and step not in missing]
     return Subject(advice, list(ops), list(packages), made, missing, list(newest))
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from d9m.browse.similarity import Likeness, SymptomWords, Thought
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import ErrorRecord, ErrorText, Words
+from d9m.model.records import ErrorPoint, ErrorRecord, ErrorText, Words
 
 LEAST_LIKE = 0.45
 """Likeness from which a text clearly describes a symptom."""
 
 NEARLY = 0.85
 """Share of the best likeness from which another symptom is a second candidate."""
+
+OUTSTANDING = 0.8
+"""Share of a broad symptom's fit from which a particular one is the better answer."""
 
 PARTICULAR = 0.1
 """What each list of words that a symptom asks for adds to its likeness."""
@@ -51,9 +56,9 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
     A text that is about determinism and describes none shows the general one. `two_releases`: it
     names one package in two.
     """
-    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(_words(kb)))
+    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(_word_lists(kb)))
     thoughts = vocabulary.thoughts(text)
-    releases = _words(kb).two_releases
+    releases = _word_lists(kb).two_releases
     if two_releases and releases is not None:
         thoughts = [
             Thought(thought.words | {releases}, thought.clear | {releases}) for thought in thoughts
@@ -70,16 +75,37 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
             fits = likeness >= LEAST_LIKE and better and _is_about(record, thought.words)
             if fits and not _rests_on_one_faint_word(known, place, thought):
                 best[id_] = Symptom(id_, record, wording, likeness)
-    general = _words(kb).general
-    special = [symptom for symptom in best.values() if symptom.id != general]
-    ranked = sorted(special, key=lambda symptom: -symptom.fit)
-    nearly = [symptom for symptom in ranked if symptom.fit >= NEARLY * ranked[0].fit]
-    if nearly:
-        return nearly[:MOST_SYMPTOMS]
-    return _general(kb, thoughts)
+    nearly = _nearly_as_good(_outstanding(_word_lists(kb), list(best.values())))
+    return nearly[:MOST_SYMPTOMS] or _general(kb, thoughts)
 
 
-def _words(kb: KnowledgeBase) -> Words:
+def _outstanding(words: Words, symptoms: Sequence[Symptom]) -> list[Symptom]:
+    """The particular symptoms that a broad one does not fit much better; without any, the broad
+    ones.
+    """
+    broad = [symptom for symptom in symptoms if symptom.id in words.broad]
+    general = [symptom for symptom in symptoms if symptom.id == words.general]
+    particular = [symptom for symptom in symptoms if symptom not in (*broad, *general)]
+    least = OUTSTANDING * max((symptom.fit for symptom in (*broad, *general)), default=0)
+    return [symptom for symptom in particular if symptom.fit >= least] or broad
+
+
+def _nearly_as_good(symptoms: Sequence[Symptom]) -> list[Symptom]:
+    """The best symptom and those that fit nearly as well."""
+    ranked = sorted(symptoms, key=lambda symptom: -symptom.fit)
+    return [symptom for symptom in ranked if symptom.fit >= NEARLY * ranked[0].fit]
+
+
+def points(kb: KnowledgeBase, id_: str) -> list[ErrorPoint]:
+    """The points of a symptom. Those of the general one are true of all that settings answer."""
+    general, record = _word_lists(kb).general, kb.errors[id_]
+    if not record.by_settings or general in (None, id_):
+        return record.points
+    return [*record.points, *kb.errors[general].points]
+
+
+def _word_lists(kb: KnowledgeBase) -> Words:
+    """How the knowledge base reads somebody's own words."""
     return kb.words.get("") or Words()
 
 
@@ -89,7 +115,7 @@ def _known(kb: KnowledgeBase, vocabulary: SymptomWords) -> _Known:
         for wording in record.texts if record.kind == "symptom" else ():
             wordings.append((id_, record, wording))
     told = [vocabulary.telling(wording.text) for _id, _record, wording in wordings]
-    general = _words(kb).general
+    general = _word_lists(kb).general
     known = zip(wordings, told, strict=True)
     common = [words for (id_, _record, _wording), words in known if id_ == general]
     return _Known(wordings, Likeness(told), frozenset[str]().union(*common))
@@ -109,11 +135,11 @@ def _rests_on_one_faint_word(known: _Known, place: int, thought: Thought) -> boo
 
 def _general(kb: KnowledgeBase, thoughts: list[Thought]) -> list[Symptom]:
     """The general symptom, for a text of which one thought is about determinism."""
-    words = _words(kb)
-    record = kb.errors.get(words.general) if words.general else None
-    if record is None or words.general is None:
+    lists = _word_lists(kb)
+    record = kb.errors.get(lists.general) if lists.general else None
+    if record is None or lists.general is None:
         return []
     for thought in thoughts:
-        if any(thought.words.issuperset(topic) for topic in words.topics):
-            return [Symptom(words.general, record, record.texts[0], 0.0, is_general=True)]
+        if any(thought.words.issuperset(topic) for topic in lists.topics):
+            return [Symptom(lists.general, record, record.texts[0], 0.0, is_general=True)]
     return []

@@ -8,7 +8,7 @@ import { DIFFERS, PROMISES } from "./words.js";
 
 export const REPEATS = ["no-known-source", "deterministic", "solved"];
 const MOST_NAMES = 4; // ops that a sentence names before it counts them
-const MOST_BRANCHES = 2; // conditions that a sentence names
+const MOST_BRANCHES = 2; // conditions that a sentence names, and parts of all of them
 const DIFFERENCES = { run: "a difference between runs", batch: "a dependence on the batch", hardware: "a dependence on the machine" };
 
 export function sentences(tables, advice) {
@@ -89,7 +89,8 @@ function only(tables, sources) {
     const [good, bad] = [whens(repeating), whens(others)];
     const checked = others.some((branch) => branch.outcome !== "unknown");
     if (checked && bad.length < good.length && bad.length <= MOST_BRANCHES) return `except ${phrases.conditions(tables, bad)}`;
-    if (!good.length || good.length > MOST_BRANCHES) return "";
+    const parts = good.reduce((count, when) => count + Object.keys(when).length, 0);
+    if (!good.length || good.length > MOST_BRANCHES || parts > MOST_BRANCHES) return "";
     const where = phrases.conditions(tables, good);
     return checked ? `only ${where}` : `${where}; nobody has checked the rest`;
   });
@@ -199,7 +200,7 @@ const SAY = {
   depends(tables, advice, ops, names) {
     const where = ops.map((op) => only(tables, op.sources));
     if (ops.length > MOST_BRANCHES || !where.every(Boolean)) {
-      return `Whether ${named(ops, names)} ${ops.length === 1 ? "repeats" : "repeat"} depends on what you have not said yet.`;
+      return `Whether ${named(ops, names)} ${ops.length === 1 ? "repeats" : "repeat"} depends on the details below.`;
     }
     return ops.map((op, at) => `${names[op.query]} ${PROMISES[advice.scope][0]} ${where[at]}.`).join(" ");
   },

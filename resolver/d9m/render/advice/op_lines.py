@@ -207,6 +207,13 @@ def _worse_branches(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     return f"{'; '.join(parts)}; otherwise it {_does(answer, 'solved')}"
 
 
+def of_source(answer: Answer, source: SourceAnswer) -> str:
+    """What one cause does here; of several cases those that do not repeat."""
+    if source.outcome == "depends":
+        return _worse_branches(answer, [source])
+    return " ".join(_source_says(answer, source))
+
+
 def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     if source.outcome == "depends":
         yield _branches(answer, source)

@@ -13,7 +13,7 @@ from d9m.render.advice.op_names import blamed_names, shown_elsewhere
 from d9m.render.interface import Answer
 
 MOST_BRANCHES = 2
-"""Conditions that a sentence names."""
+"""Conditions that a sentence names, and parts of all of them."""
 
 
 def where_they_repeat(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
@@ -33,7 +33,7 @@ def _where_it_repeats(answer: Answer, possible: Sequence[Possible]) -> str:
     checked = any(branch.outcome != "unknown" for branch in others)
     if checked and len(bad) < len(good) and len(bad) <= MOST_BRANCHES:
         return f"except {phrases.conditions(answer.kb, bad)}"
-    if not good or len(good) > MOST_BRANCHES:
+    if not good or len(good) > MOST_BRANCHES or sum(map(len, good)) > MOST_BRANCHES:
         return ""
     where = phrases.conditions(answer.kb, good)
     return f"only {where}" if checked else f"{where}; nobody has checked the rest"
@@ -220,7 +220,7 @@ def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
     where = [where_they_repeat(answer, op.sources) for op in ops]
     if len(ops) > MOST_BRANCHES or not all(where):
         repeat = "repeats" if len(ops) == 1 else "repeat"
-        return f"Whether {_named(ops, names)} {repeat} depends on what you have not said yet."
+        return f"Whether {_named(ops, names)} {repeat} depends on the details below."
     does = words.PROMISES[answer.advice.scope][0]
     return " ".join(f"{names[op.query]} {does} {there}." for op, there in zip(ops, where))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from d9m.environment.version_options import naming
 from d9m.model.advice import Advice
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, todo, verdict
@@ -18,6 +19,8 @@ def render(answer: Answer) -> Rendered:
     if answer.quiet:
         return Rendered(page)
     page.paragraph(environment(answer), style="dim")
+    for sentence in _frameworks_left_out(answer):
+        page.paragraph(sentence)
     page.gap()
     op_lines.write(page, answer)
     todo.conflicts(page, answer)
@@ -57,6 +60,21 @@ def environment(answer: Answer) -> str:
     if taken:
         parts.append(f"assumed: {', '.join(taken)}")
     return " · ".join(parts)
+
+
+def _frameworks_left_out(answer: Answer) -> Iterator[str]:
+    """The frameworks whose ops named libraries run, and that nobody named."""
+    here = answer.advice.environment.packages
+    libraries: dict[str, list[str]] = {}
+    for name in here:
+        framework = answer.kb.packages[name].framework
+        if framework is not None and framework not in here:
+            libraries.setdefault(framework, []).append(phrases.title(answer.kb, name))
+    for framework, titles in libraries.items():
+        run = "runs" if len(titles) == 1 else "run"
+        option = naming(framework, "VERSION")
+        title = phrases.title(answer.kb, framework)
+        yield f"{phrases.join(titles)} {run} {title}'s ops. For their settings, add {option}."
 
 
 def _activity(answer: Answer) -> str:

@@ -56,9 +56,17 @@ def settings(page: Page, answer: Answer) -> None:
                 page.commented(statement, None)
             members = program_steps(members)
         last: str | None = None
+        place: str | None = None
         for step in members:
             comment = _comment(answer, step)
-            page.commented(line(step), None if comment == last else comment)
+            shown = None if comment == last else comment
+            if step.kind != "code" or step.where is None:
+                page.commented(line(step), shown)
+            else:
+                if step.where != place:
+                    page.line(f"  {step.where}:")
+                page.commented(step.text or step.value or "", shown, "    ")
+                place = step.where
             last = comment
     page.gap()
 
@@ -147,7 +155,7 @@ def existing(page: Page, answer: Answer) -> None:
     advice = answer.advice
     if not advice.existing and not advice.missing:
         return
-    page.line(Span("Already set", "head"))
+    page.line(Span("Your settings", "head"))
     there = {made.name for made in advice.existing}
     absent = [name for name in advice.missing if name not in there]
     if absent:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Collection, Sequence
 
 import msgspec
 
-from d9m.browse.explain import Explained
+from d9m.browse.explain import Explained, NamedSetting
 from d9m.browse.explanation import Explanation
 from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
+from d9m.errors import nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS, Advice
 from d9m.render import phrases
@@ -20,12 +22,13 @@ from d9m.render.advice.text import environment
 from d9m.render.browse.show import history_table
 from d9m.render.interface import Answer
 from d9m.render.page import WIDTH, Page, Span
+from d9m.render.words import STYLES
 
 LONGEST_TEXT = 200
 """Characters of a known message that are shown again; the reader has the rest."""
 
 MOST_CAUSES = 2
-"""Records of one op whose ways out fit below its line."""
+"""Records of one op that fit into one line."""
 
 
 def render(kb: KnowledgeBase, explained: Explained, width: int = WIDTH) -> Page:
@@ -92,22 +95,22 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     about_names = subject is not None and bool(subject.ops or subject.packages)
     found = explained.found
     symptoms_first = bool(found) and (not about_names or _is_described(explained))
-    settings_first = subject is None or (not subject.made and not subject.ops)
     _unknown(page, explained)
     _unlisted(page, kb, explained)
-    if settings_first:
-        _settings(page, explained)
+    _strangers(page, kb, explained)
+    without_effect = [setting for setting in explained.settings if not setting.is_read]
+    _settings(page, without_effect)
     if subject is not None and not about_names and subject.is_all_switched:
         page.paragraph(_ALL_SWITCHED, style="head")
         page.gap()
     elif symptoms_first:
-        _symptoms(page, found)
+        _symptoms(page, explained)
     if subject is not None:
-        _subject(page, kb, subject)
-    if not settings_first:
-        _settings(page, explained)
+        _subject(page, kb, subject, explained.unlisted)
     if about_names and not symptoms_first:
-        _symptoms(page, found, other=True)
+        _symptoms(page, explained, other=True)
+    _further(page, found)
+    _settings(page, [setting for setting in explained.settings if setting.is_read])
     _compared(page, kb, explained)
     if (found or subject) and all(
         explanation.scope == "run" and explanation.on_runs for explanation in found
@@ -124,6 +127,16 @@ def _unlisted(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
             "about the releases that it knows.",
             style="doubt",
         )
+
+
+def _strangers(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """Packages of which d9m knows nothing."""
+    for name in explained.strangers:
+        close = nearest(name, kb.meta.aliases)
+        meant = f" Did you mean {phrases.join(close, 'or')}?" if close else ""
+        page.paragraph(f"d9m has no records of {quote(name)}.{meant}", style="doubt")
+    if explained.strangers:
+        page.gap()
 
 
 def _compared(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
@@ -163,12 +176,12 @@ MOST_SETTINGS = 4
 """Settings that a text names, and that an answer describes."""
 
 
-def _settings(page: Page, explained: Explained) -> None:
+def _settings(page: Page, settings: Sequence[NamedSetting]) -> None:
     """Settings that the text names and that are not part of the advice."""
-    if not explained.settings:
+    if not settings:
         return
-    page.line(Span("Settings that you name", "head"))
-    for setting in explained.settings[:MOST_SETTINGS]:
+    page.line(Span("Settings that you mention", "head"))
+    for setting in settings[:MOST_SETTINGS]:
         meant = f" {setting.instead} was meant." if setting.instead else ""
         unread = "" if setting.is_read else f" Nothing reads it, so it has no effect.{meant}"
         page.paragraph(f"{setting.name}: {setting.summary}{unread}", "  • ", "    ")
@@ -176,16 +189,22 @@ def _settings(page: Page, explained: Explained) -> None:
 
 
 _ALL_SWITCHED = (
-    "You name every switch that d9m advises here. What still differs comes from an op without a "
+    "You have switched on all that d9m advises here. What still differs comes from an op without a "
     "deterministic version, from an op of another library, from the order of the data, or from "
     "something that nobody has recorded."
 )
 
 
-def _symptoms(page: Page, found: list[Explanation], other: bool = False) -> None:
-    """One symptom as the answer; two as two, with what each would mean."""
+def _symptoms(page: Page, explained: Explained, other: bool = False) -> None:
+    """One symptom as the answer; two as two, with what each would mean. Of one that settings
+    answer the rest follows them.
+    """
+    found = explained.found
     if len(found) == 1 and not other:
-        _points(page, found[0].advice, head=True)
+        first, *rest = _paragraphs(found[0].advice)
+        page.paragraph(first, style="head")
+        _bullets(page, found[0].points)
+        _bullets(page, explained.switches if found[0].by_settings else _others(found[0], rest))
     elif found:
         page.line(Span("What you describe" if other else "This can be one of two things:", "head"))
         for number, explanation in enumerate(found, 1):
@@ -195,18 +214,43 @@ def _symptoms(page: Page, found: list[Explanation], other: bool = False) -> None
     page.gap()
 
 
-def _points(page: Page, advice: str, head: bool = False) -> None:
+def _further(page: Page, found: list[Explanation]) -> None:
+    """What else can be the cause where the settings of an answer do not help."""
+    if len(found) != 1 or not found[0].by_settings:
+        return
+    _first, *rest = _paragraphs(found[0].advice)
+    others = _others(found[0], rest)
+    if others:
+        page.gap()
+        page.line(Span("If runs still differ", "head"))
+        _bullets(page, others)
+        page.gap()
+
+
+def _others(found: Explanation, paragraphs: Sequence[str]) -> list[str]:
+    """The paragraphs that are not about a named package."""
+    said = {" ".join(point.split()) for point in found.points}
+    return [paragraph for paragraph in paragraphs if paragraph not in said]
+
+
+def _points(page: Page, advice: str) -> None:
     """A paragraph with the answer, then one for each point."""
-    first, *rest = [" ".join(part.split()) for part in advice.split("\n") if part.strip()]
-    page.paragraph(first, style="head" if head else "")
-    for point in rest:
+    first, *rest = _paragraphs(advice)
+    page.paragraph(first)
+    _bullets(page, rest)
+
+
+def _paragraphs(advice: str) -> list[str]:
+    return [" ".join(part.split()) for part in advice.split("\n") if part.strip()]
+
+
+def _bullets(page: Page, points: Sequence[str]) -> None:
+    for point in points:
         page.paragraph(point, "  • ", "    ")
 
 
 def _answer(kb: KnowledgeBase, subject: Subject, width: int) -> Answer:
-    named = [op for op in subject.advice.ops if op.query in subject.ops]
-    hints = max((len(op.sources) for op in named), default=0) <= MOST_CAUSES
-    return Answer(subject.advice, kb, named_ops=bool(subject.ops) and hints, width=width)
+    return Answer(subject.advice, kb, named_ops=bool(subject.ops), width=width)
 
 
 def _verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
@@ -216,26 +260,42 @@ def _verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
     page.gap()
 
 
-def _subject(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
+def _subject(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str]) -> None:
     """The advice for what the text names, without what it names as made."""
     answer = _answer(kb, subject, page.width)
     if subject.ops or subject.packages:
         page.paragraph(_way_out(kb, subject) or verdict.sentences(answer), style="head")
     page.paragraph(environment(answer), style="dim")
-    _assumed(page, kb, subject)
+    _assumed(page, kb, subject, unlisted)
     page.gap()
     if subject.ops or subject.packages:
-        op_lines.write(page, answer)
+        _ops(page, answer, subject)
         todo.conflicts(page, answer)
+    calls = [helper.call for helper in subject.advice.helpers if helper.used]
+    if calls or not subject.made:
+        todo.helpers(page, answer)
     if subject.made:
         page.paragraph(
-            " ".join([f"You already name {phrases.join(subject.made)}.", *_values(subject)])
+            " ".join([f"You already set {phrases.join(subject.made)}.", *_values(subject)])
         )
+    if subject.made or calls:
         page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
-    else:
-        todo.helpers(page, answer)
     left = msgspec.structs.replace(subject.advice, steps=subject.missing)
     todo.settings(page, msgspec.structs.replace(answer, advice=left))
+
+
+def _ops(page: Page, answer: Answer, subject: Subject) -> None:
+    """The ops; of one with many causes, a line for each: a text says little of the arguments."""
+    named = [op for op in subject.advice.ops if op.query in subject.ops]
+    if max((len(op.sources) for op in named), default=0) <= MOST_CAUSES:
+        op_lines.write(page, answer)
+        return
+    for op in named:
+        page.line(Span(f"{op.query} depends on how it is called", "head"))
+        for source in op.sources:
+            sign = Span(op_lines.SIGNS[source.outcome], STYLES[source.outcome])
+            page.marked(sign, "", f"{source.title}: {op_lines.of_source(answer, source)}")
+    page.gap()
 
 
 def _values(subject: Subject) -> list[str]:
@@ -257,15 +317,22 @@ def _way_out(kb: KnowledgeBase, subject: Subject) -> str | None:
     version = advice.environment.packages[package]
     name = phrases.title(kb, package) + (f" {version}" if version != "any" else "")
     where = phrases.conditions(kb, steps[0].when or [])
-    return f"{name} can switch that off: {line(steps[0])}{f' ({where})' if where else ''}."
+    on = {"batch": "the batch", "hardware": "the machine"}[advice.scope]
+    how = f"{line(steps[0])}{f' ({where})' if where else ''}"
+    return f"{name} can remove the dependence on {on}: {how}."
 
 
-def _assumed(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
-    titles = [phrases.title(kb, name) for name in subject.newest]
+def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str]) -> None:
+    """The releases that were taken for packages of which nobody named one."""
+    assumed = [name for name in subject.newest if name not in unlisted]
+    titles = [phrases.title(kb, name) for name in assumed]
     if titles:
+        here = subject.advice.environment.packages
+        is_newest = all(here[name] == kb.releases(name)[-1] for name in assumed)
+        which = "the newest" if is_newest else "the newest of that time"
         page.paragraph(
-            f"You did not name a release of {phrases.join(titles)}: this is for the newest. Name "
-            f"yours: {' '.join(naming(name, 'VERSION') for name in subject.newest)}",
+            f"You did not name a release of {phrases.join(titles)}: this is for {which}. Name "
+            f"yours: {' '.join(naming(name, 'VERSION') for name in assumed)}",
             style="dim",
         )
     if subject.installed:
@@ -298,7 +365,7 @@ def _next_step(page: Page, explained: Explained) -> None:
 
 
 def _sources(page: Page, explained: Explained, *ids: str) -> None:
-    records = ", ".join(f"errors/{id_}" for id_ in ids)
-    source = f"Source: {records} · " if records else ""
+    shown = " · ".join(f"d9m show {id_}" for id_ in ids)
+    source = f"Source: {shown} · " if shown else ""
     page.paragraph(f"{source}knowledge base of {explained.d9m.kb_date}", "", "  ", "dim")
     page.gap()

@@ -55,6 +55,10 @@ def _condition(kb: KnowledgeBase, value: Any) -> str:
     return phrases.conditions(kb, clauses)
 
 
+def _left_out(page: Page, kb: KnowledgeBase, value: Any) -> None:
+    page.paragraph(f"Without these arguments it does the same {_condition(kb, value)}.", "", "  ")
+
+
 def _sentence(template: str, last: str = "and") -> Field:
     """A value, or several, in a sentence."""
 
@@ -116,6 +120,15 @@ def _statements(title: str) -> Field:
         page.gap()
 
     return write_statements
+
+
+def _points(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
+    """Points for some packages, which they name."""
+    page.gap()
+    page.line(Span("By framework and library", "head"))
+    for point in value:
+        page.paragraph(point["text"], "  • ", "    ")
+    page.gap()
 
 
 def _statement(kb: KnowledgeBase, statement: Any) -> str:
@@ -202,7 +215,9 @@ _FIELDS: dict[str, Field] = {
     "notes": _statements("Good to know"),
     "ops": _sentence("Ops: {}"),
     "optional": _if_so("Not every program needs it."),
+    "left_out": _left_out,
     "overwrites": _sentence("Replaces what you have set for {}."),
+    "points": _points,
     "read": _word(
         {
             "process-start": "It is read when the process starts: set it before.",

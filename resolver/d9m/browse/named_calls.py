@@ -1,0 +1,57 @@
+"""Helper calls that a text says its program makes: `seed_everything`, `deterministic=True`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from d9m.kb.store import KnowledgeBase
+from d9m.model.op_syntax import split
+from d9m.resolve.helper_calls import call, spellings
+
+_ARGUMENT = re.compile(r"(?P<name>\w+)=(?P<value>.+)")
+_SEED = "seed"
+
+
+def find(kb: KnowledgeBase, text: str, packages: Collection[str]) -> list[str]:
+    """The helpers of some packages that a text names, each as its record writes it. Of those that
+    differ in their arguments, the one with the most that the text has.
+    """
+    best: dict[str, tuple[int, str]] = {}
+    for id_ in kb.helpers:
+        known = call(kb, id_)
+        if known.home not in packages:
+            continue
+        for spelling in spellings(known):
+            name, _bracket, inside = spelling.partition("(")
+            last = name.rpartition(".")[2]
+            said = _arguments_said(text, inside.rpartition(")")[0])
+            if said is None or (not said and not _is_named(text, last)):
+                continue
+            if last not in best or said > best[last][0]:
+                best[last] = (said, known.helper.call)
+    return list(dict.fromkeys(named for _said, named in best.values()))
+
+
+def _is_named(text: str, name: str) -> bool:
+    """Whether a text has a name that is none of everyday English."""
+    is_code = "_" in name or name.startswith("--")
+    return is_code and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _arguments_said(text: str, arguments: str) -> int | None:
+    """How many of a call's keyword arguments a text has; None if one is absent. A seed is none."""
+    count = 0
+    for name, value in _keywords(arguments):
+        pattern = rf"(?<!\w){name}(?:\s+\w+)?\s*=\s*['\"]?{re.escape(value)}(?!\w)"
+        if re.search(pattern, text, re.IGNORECASE) is None:
+            return None
+        count += 1
+    return count
+
+
+def _keywords(arguments: str) -> Iterator[tuple[str, str]]:
+    for part in split(arguments):
+        written = _ARGUMENT.fullmatch(part.strip())
+        if written is not None and written["name"] != _SEED:
+            yield written["name"], written["value"].strip("'\"")

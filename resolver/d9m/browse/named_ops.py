@@ -1,0 +1,66 @@
+"""Ops that a text names, as the resolver takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from d9m import api
+from d9m.browse import mentions
+from d9m.browse.mentions import Mentions, OpMention
+from d9m.environment.environment import Setup
+from d9m.environment.packages import partners
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
+from d9m.resolve.op_lookup import OpItem
+
+
+def advice_for(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Advice:
+    """The advice for ops of a sentence: one that is not written as a call says nothing of its
+    arguments, not even that it leaves them out.
+    """
+    question = api.understand(kb, setup, ops)
+    items: list[OpItem] = []
+    for item in question.items:
+        if "(" not in item.text:
+            calls = tuple(msgspec.structs.replace(op, defaults={}) for op in item.ops)
+            item = msgspec.structs.replace(item, ops=calls)
+        items.append(item)
+    return api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
+
+
+def homes(op: OpMention, known: Iterable[str]) -> list[str]:
+    """The packages of an op that are meant: named ones, else frameworks, else all that have it."""
+    return (
+        [package for package in op.packages if package in known]
+        or mentions.frameworks(op.packages)
+        or list(op.packages)
+    )
+
+
+def is_near(kb: KnowledgeBase, op: OpMention, known: Sequence[str]) -> bool:
+    """Whether a plain word is the op of a package that is named, or of one for the framework that
+    is named; where none is, of any framework.
+    """
+    if not mentions.frameworks(known):
+        return bool(mentions.frameworks(op.packages)) or any(home in known for home in op.packages)
+    return any(not {home, *partners(kb, home)}.isdisjoint(known) for home in op.packages)
+
+
+def op_called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> str | None:
+    """An op with the arguments that the text gives it; None where it is none here."""
+    arguments = ",".join(f"{name}={value}" for name, value in named.arguments.items())
+    for written in (f"{op.name}[{arguments}]", op.name) if arguments else (op.name,):
+        if _is_op(kb, setup, written):
+            return written
+    return None
+
+
+def _is_op(kb: KnowledgeBase, setup: Setup, name: str) -> bool:
+    try:
+        api.understand(kb, setup, [name])
+    except UsageError:
+        return False
+    return True

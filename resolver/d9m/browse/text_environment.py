@@ -1,0 +1,91 @@
+"""The environment of a text: what was named, what it names, and what stands in for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from d9m.environment.environment import Setup, describe
+from d9m.environment.packages import framework_of, partners
+from d9m.environment.releases import installed
+from d9m.kb.store import KnowledgeBase
+from d9m.model.versions import key
+
+
+def context(
+    kb: KnowledgeBase, setup: Setup | None, named: Mapping[str, str | None], here: Setup | None
+) -> Setup:
+    """The environment of a text: what was named wins over the text, and the text over what is
+    installed here.
+    """
+    setup = setup or Setup()
+    known = describe(kb, setup).packages
+    there = dict(here.packages) if here else {}
+    added: list[tuple[str, str | None]] = []
+    for package, version in named.items():
+        if package not in known:
+            added.append((package, version or there.get(package)))
+    return adding(setup, added)
+
+
+def with_partners(kb: KnowledgeBase, setup: Setup) -> Setup:
+    """A setup with what its packages need: torchvision and Lightning run PyTorch's ops."""
+    known = describe(kb, setup).packages
+    wanted = dict.fromkeys(part for package in known for part in partners(kb, package))
+    wanted.update(dict.fromkeys(bases(kb, known)))
+    return adding(setup, ((part, None) for part in wanted if part not in known))
+
+
+def bases(kb: KnowledgeBase, packages: Iterable[str]) -> list[str]:
+    """The frameworks whose ops some packages run."""
+    found = dict.fromkeys(framework_of(kb, package) for package in packages)
+    return [framework for framework in found if framework is not None]
+
+
+def adding(setup: Setup, packages: Iterable[tuple[str, str | None]]) -> Setup:
+    """A setup with more packages."""
+    return msgspec.structs.replace(setup, packages=(*setup.packages, *packages))
+
+
+def packages_of(kb: KnowledgeBase, setup: Setup) -> list[str]:
+    """The packages of a setup by their own names."""
+    return [kb.package_named(name) for name, _version in setup.packages]
+
+
+def with_newest(kb: KnowledgeBase, setup: Setup) -> tuple[list[str], Setup]:
+    """The packages without a release, and the environment with the newest of each; next to named
+    releases, with the newest one of their time.
+    """
+    time = _time(kb, setup)
+    newest: list[str] = []
+    packages: list[tuple[str, str | None]] = []
+    for name, version in setup.packages:
+        package = kb.package_named(name)
+        if version is None and kb.packages[package].releases:
+            version = _newest_until(kb, package, time)
+            if version is not None:
+                newest.append(package)
+        packages.append((name, version))
+    return newest, msgspec.structs.replace(setup, packages=tuple(packages))
+
+
+def _time(kb: KnowledgeBase, setup: Setup) -> str | None:
+    """The day of the last release that is named, if each of them has one."""
+    days: list[str] = []
+    for name, version in setup.packages:
+        package = kb.package_named(name)
+        if version is not None and kb.packages[package].kind != "platform":
+            meant = installed(kb, package, version).candidates.releases
+            known = kb.packages[package].releases.get(meant[-1]) if meant else None
+            days.append((known.date if known else None) or "")
+    return max(days) if days and all(days) else None
+
+
+def _newest_until(kb: KnowledgeBase, package: str, day: str | None) -> str | None:
+    """The newest release of a package on a day; None where there was none yet."""
+    if day is None:
+        return "latest"
+    releases = kb.packages[package].releases
+    before = [release for release, known in releases.items() if known.date and known.date <= day]
+    return max(before, key=key, default=None)

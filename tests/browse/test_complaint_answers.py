@@ -1,0 +1,151 @@
+"""What an answer to a complaint holds, and in which order it says it."""
+
+from __future__ import annotations
+
+import pytest
+
+from d9m.browse import symptoms
+from d9m.browse.explain import Explained, explain
+from d9m.environment.environment import Setup
+from d9m.errors import UsageError
+from d9m.render.browse.explain import render
+from golden import flat, knowledge_base
+
+SEEDED = "I set all the seeds and every run gives another loss"
+
+
+def _explained(text: str, *packages: tuple[str, str | None]) -> Explained:
+    return explain(knowledge_base(), text, Setup(packages=packages))
+
+
+def _page(text: str, *packages: tuple[str, str | None]) -> str:
+    return flat(render(knowledge_base(), _explained(text, *packages)).plain())
+
+
+def test_the_settings_come_before_what_else_can_be_the_cause() -> None:
+    page = _page(SEEDED, ("torch", "2.4"))
+    switch = page.index("torch.use_deterministic_algorithms(True)")
+    assert page.index("Seeds make the random numbers repeat") < switch
+    assert switch < page.index("If runs still differ")
+
+
+def test_settings_that_are_shown_are_not_said_again() -> None:
+    assert _explained(SEEDED, ("torch", "2.4")).switches == []
+    assert "Trainers: a seed alone" not in _page(SEEDED, ("torch", "2.4"))
+
+
+def test_without_a_framework_each_one_has_its_switch() -> None:
+    kb = knowledge_base()
+    said = " ".join(explain(kb, SEEDED).switches)
+    for switch in ("torch.use_deterministic_algorithms", "enable_op_determinism", "XLA_FLAGS"):
+        assert switch in said
+
+
+@pytest.mark.parametrize("library", ["lightning", "torchtune", "stable-baselines3", "ultralytics"])
+def test_a_library_names_the_framework_whose_ops_it_runs(library: str) -> None:
+    subject = _explained(SEEDED, (library, None)).subject
+    assert subject is not None
+    assert "torch" in subject.advice.environment.packages
+    assert any(step.name == "torch.use_deterministic_algorithms" for step in subject.advice.steps)
+
+
+def test_what_is_particular_to_a_library_leads() -> None:
+    page = _page(SEEDED, ("ultralytics", None))
+    assert page.index("only warn: read the warnings") < page.index("still differ")
+    assert "Keras" not in page
+
+
+def test_a_point_for_other_releases_stays_away() -> None:
+    old = _explained(SEEDED, ("transformers", "4.12")).found[0].points
+    new = _explained(SEEDED, ("transformers", "4.40")).found[0].points
+    assert any("full_determinism" in point for point in new)
+    assert not any("full_determinism" in point for point in old)
+
+
+def test_next_to_a_named_release_stands_one_of_its_time() -> None:
+    subject = _explained(SEEDED, ("transformers", "4.12")).subject
+    assert subject is not None
+    assert subject.advice.environment.packages["torch"].startswith("1.10")
+    assert "the newest of that time" in _page(SEEDED, ("transformers", "4.12"))
+
+
+def test_a_package_without_records_does_not_end_the_answer() -> None:
+    found = _explained(SEEDED, ("no-such-library", "1.0"), ("torch", "2.4"))
+    assert found.strangers == ["no-such-library"]
+    assert found.subject is not None
+    assert flat("d9m has no records of 'no-such-library'.") in _page(
+        SEEDED, ("no-such-library", None)
+    )
+
+
+def test_an_unknown_package_is_the_error_where_nothing_else_is_known() -> None:
+    with pytest.raises(UsageError, match="unknown package 'no-such-library'"):
+        _explained("foo bar", ("no-such-library", None))
+
+
+def test_a_named_library_is_answered_although_it_repeats() -> None:
+    found = _explained("XGBoost gives another result in every run", ("xgboost", None))
+    assert found.subject is not None
+    assert found.subject.packages == ["xgboost"]
+
+
+def test_a_complaint_about_other_than_runs_gets_no_settings() -> None:
+    found = _explained("CPU and GPU give different results", ("jax", "0.4.30"))
+    assert found.subject is None
+    assert not found.found[0].on_runs
+    assert "Philox" not in found.found[0].advice
+
+
+def test_the_points_of_the_general_symptom_belong_to_those_that_settings_answer() -> None:
+    kb = knowledge_base()
+    general = symptoms.points(kb, "symptoms/runs-differ")
+    assert general
+    assert [point for point in symptoms.points(kb, "symptoms/all-seeds-set") if point in general]
+    assert not set(map(id, symptoms.points(kb, "symptoms/resume-differs"))) & set(map(id, general))
+
+
+def test_a_source_can_be_shown() -> None:
+    assert "d9m show symptoms/all-seeds-set" in _page(SEEDED, ("torch", "2.4"))
+
+
+def test_an_op_with_many_causes_has_a_line_for_each() -> None:
+    page = _page("torch.nn.Upsample differs between runs")
+    assert "You named no ops" not in page
+    assert flat("Gradient of bilinear interpolation: with mode=bilinear") in page
+
+
+def test_a_release_without_a_date_has_no_time() -> None:
+    subject = _explained(SEEDED, ("ultralytics", "8.3")).subject
+    assert subject is not None
+    assert subject.advice.environment.packages["ultralytics"] == "8.3"
+
+
+def test_calls_that_the_text_names_are_made_already() -> None:
+    text = "seed_everything and deterministic flag = True, and every run gives another loss"
+    subject = _explained(text, ("lightning", "2.1"), ("torch", "2.1")).subject
+    assert subject is not None
+    missing = {step.name for step in subject.missing}
+    assert "torch.use_deterministic_algorithms" not in missing
+    assert "torch.manual_seed" not in missing
+    assert "PYTHONHASHSEED" in missing
+
+
+def test_a_call_that_the_release_lacks_is_not_made() -> None:
+    text = "full_determinism=True is set and every run gives another loss"
+    subject = _explained(text, ("transformers", "4.12")).subject
+    assert subject is not None
+    assert "torch.use_deterministic_algorithms" in {step.name for step in subject.missing}
+
+
+def test_a_version_that_no_record_lists_does_not_end_the_answer() -> None:
+    found = _explained(SEEDED, ("tensorflow", "1.14.1"))
+    assert found.unlisted == {"tensorflow": "1.14.1"}
+    assert found.subject is not None
+    page = _page(SEEDED, ("tensorflow", "1.14.1"))
+    assert "No record of d9m is about TensorFlow 1.14.1" in page
+    assert "You did not name a release" not in page
+
+
+def test_what_is_no_version_is_an_error() -> None:
+    with pytest.raises(UsageError, match="'abc' is not a version of torch"):
+        _explained(SEEDED, ("torch", "abc"))
