@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import textwrap
 from pathlib import Path
 
 import msgspec
@@ -77,6 +78,20 @@ def test_the_samples_of_a_rule_show_it(rule: ScanRule) -> None:
             answer = scanned({rule.sample: text}, torch="2.4.1", jax="0.5.0")
         codes = {finding.code for finding in answer.findings}
         assert (rule.code in codes) is speaks, text
+
+
+def test_what_an_argument_decides_is_not_said_to_vary() -> None:
+    text = """
+        import torch
+        import torch.nn.functional as F
+        torch.manual_seed(1)
+        loss = F.cross_entropy(logits, targets)
+        torch.index_add(x, 0, i, s).sum().backward()
+    """
+    answer = scanned({"train.py": textwrap.dedent(text)}, torch="1.13.1")
+    said = [finding.message for finding in answer.findings if finding.code == "no-switch"]
+    assert len(said) == 1
+    assert "index_add can differ" in said[0]
 
 
 def test_the_order_of_the_files_changes_nothing() -> None:

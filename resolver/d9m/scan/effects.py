@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.model.when import Condition
+from d9m.model.signatures import arguments
+from d9m.model.when import Condition, parse
+from d9m.resolve import helper_calls
 from d9m.resolve.helper_calls import Call
 from d9m.scan.facts import Arms, Assignment, EnvironmentWrite, FileFacts, WrittenCall
 from d9m.scan.finding import Spot
@@ -84,25 +86,7 @@ def _of_call(
     first = call.positional[0] if call.positional else next(iter(call.keywords.values()), None)
     helper = _helper(questions, vocabulary, call)
     if helper is not None and not _says_other(helper, setting, first):
-        for turn in helper.helper.sets:
-            if turn.set is not None:
-                yield Effect(
-                    setting=turn.set,
-                    value=None if turn.free or not turn.to else turn.to[0],
-                    path=facts.path,
-                    place=call.place,
-                    by=helper.helper.call,
-                    package=helper.home,
-                    when=(helper.helper.condition, turn.condition),
-                    scope=call.scope,
-                    arms=call.arms,
-                    offered=call.offered,
-                    guarded=call.guarded,
-                    warns=helper.helper.warns,
-                    call=call,
-                    helper=helper,
-                    free=turn.free,
-                )
+        yield from _of_helper(facts, call, helper, _spelt(helper, call), ())
     elif setting is not None:
         yield Effect(
             setting=setting,
@@ -116,6 +100,59 @@ def _of_call(
             guarded=call.guarded,
             call=call,
         )
+    else:
+        package = vocabulary.package(call.name)
+        if package is not None and (package, call.name.rpartition(".")[2]) in vocabulary.helpers:
+            for known in _left_out(questions, package, call):
+                where = (parse(known.helper.left_out or {}),)
+                named = known.helper.call.partition("(")[2].partition("=")[0]
+                yield from _of_helper(facts, call, known, f"{call.name}() without {named}=", where)
+
+
+def _of_helper(
+    facts: FileFacts, call: WrittenCall, helper: Call, by: str, where: tuple[Condition, ...]
+) -> Iterator[Effect]:
+    for turn in helper.helper.sets:
+        if turn.set is not None:
+            yield Effect(
+                setting=turn.set,
+                value=None if turn.free or not turn.to else turn.to[0],
+                path=facts.path,
+                place=call.place,
+                by=by,
+                package=helper.home,
+                when=(helper.helper.condition, turn.condition, *where),
+                scope=call.scope,
+                arms=call.arms,
+                offered=call.offered,
+                guarded=call.guarded,
+                warns=helper.helper.warns,
+                call=call,
+                helper=helper,
+                free=turn.free,
+            )
+
+
+def _spelt(helper: Call, call: WrittenCall) -> str:
+    """The call as its record writes it, with the name that the file uses."""
+    spellings = helper_calls.spellings(helper)
+    own = (text for text in spellings if text.startswith(f"{call.name}("))
+    return next(own, spellings[0])
+
+
+def _left_out(questions: Questions, package: str, call: WrittenCall) -> Iterator[Call]:
+    """Helper calls that this one is in some releases, for it leaves out what they name."""
+    if call.positional:
+        return
+    for id_, helper in questions.kb.helpers.items():
+        if helper.left_out is None:
+            continue
+        known = helper_calls.call(questions.kb, id_)
+        name, _bracket, rest = helper.call.partition("(")
+        named = arguments(rest.rpartition(")")[0]).keywords
+        same = name.rpartition(".")[2] == call.name.rpartition(".")[2]
+        if same and known.home == package and not named.keys() & call.keywords.keys():
+            yield known
 
 
 def _says_other(helper: Call, setting: str | None, value: str | None) -> bool:

@@ -137,6 +137,7 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     """Only where something (a seed) is None."""
     in_main: bool = False
     """Only where the file itself is run: under ``if __name__ == "__main__"``."""
+    in_loop: bool = False
     insert: tuple[int, int] = (0, 0)
     """Line and column at which a further argument can be written."""
 
@@ -217,6 +218,8 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     orders: tuple[Order, ...] = ()
     called: tuple[LocalCall, ...] = ()
     own_draws: tuple[OwnDraw, ...] = ()
+    named: tuple[str, ...] = ()
+    """Of YAML: dotted names among its values, such as the class of a model."""
     is_entry: bool = False
     """Whether it has ``if __name__ == "__main__"``."""
     cells: tuple[tuple[int, int], ...] = ()

@@ -8,6 +8,7 @@ on it: an index, a number, a shuffle, a split.
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
@@ -20,6 +21,7 @@ from d9m.scan.shapes import (
     counts_places,
     filled_list,
     gives_numbers,
+    is_field,
     is_number,
     keeps_number,
     mentions,
@@ -56,6 +58,7 @@ class Flow:
         self._lines = lines
         self._parents: dict[ast.AST, ast.AST] = {}
         self._scopes: dict[ast.AST, int] = {tree: 0}
+        self._written: dict[ast.AST, dict[str, list[ast.Name | ast.Attribute]]] = {}
         self._tree = tree
 
     def orders(self, sources: Sequence[tuple[OrderKind, ast.expr, str]]) -> list[Order]:
@@ -188,13 +191,15 @@ class Flow:
             return None
         if isinstance(node.slice, ast.Slice):
             whole = node.slice.lower is None and node.slice.upper is None
-            return None if whole else Consumer(short_text(node), node, not self._tries_out(node))
+            if whole or self._is_chunk(node.slice):
+                return None
+            return Consumer(short_text(node), node, not self._tries_out(node))
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             return None
         loop = self._counting_loop(node)
         if loop is not None:
             return self._by_loop(loop, depth, kind) if isinstance(loop, ast.For) else None
-        looked_up = kind == "listing" and self._is_one_place(node.slice)
+        looked_up = kind == "listing" and (self._is_one_place(node.slice) or is_field(node.slice))
         return Consumer(short_text(node), node, sure=not looked_up)
 
     def _tries_out(self, node: ast.AST) -> bool:
@@ -204,6 +209,24 @@ class Flow:
             if isinstance(node, ast.If) and "debug" in ast.unparse(node.test).lower():
                 return True
         return False
+
+    def _is_chunk(self, part: ast.Slice) -> bool:
+        """``files[i : i + 32]``, where a loop counts ``i`` through all of them."""
+        if part.lower is None or part.upper is None:
+            return False
+        for loop in self._loops_around(part):
+            for name in nodes(loop.target):
+                if isinstance(name, ast.Name) and uses_name(part.lower, name.id):
+                    return uses_name(part.upper, name.id)
+        return False
+
+    def _loops_around(self, node: ast.AST) -> Iterator[ast.For | ast.comprehension]:
+        while node in self._parents and node not in self._names.numbers:
+            node = self._parents[node]
+            if isinstance(node, ast.For):
+                yield node
+            else:
+                yield from getattr(node, "generators", ())
 
     def _is_one_place(self, index: ast.expr) -> bool:
         """``files[0]``, or ``files[first]`` where ``first = 0``."""
@@ -228,15 +251,11 @@ class Flow:
         written = dotted(node.value)
         if not isinstance(node.slice, ast.Name) or written is None:
             return None
-        around: ast.AST = node
-        while around in self._parents and around not in self._names.numbers:
-            around = self._parents[around]
-            loops = [around] if isinstance(around, ast.For) else getattr(around, "generators", [])
-            for loop in loops:
-                if not uses_name(loop.target, node.slice.id):
-                    continue
-                if mentions(loop.iter, written) or counts_places(loop.iter):
-                    return loop
+        for loop in self._loops_around(node):
+            if not uses_name(loop.target, node.slice.id):
+                continue
+            if mentions(loop.iter, written) or counts_places(loop.iter):
+                return loop
         return None
 
     def _by_comprehension(
@@ -244,6 +263,9 @@ class Flow:
     ) -> Consumer | None:
         outer = self._parents[part]
         if isinstance(outer, ast.ListComp | ast.GeneratorExp):
+            names = {name.id for name in nodes(part.target) if isinstance(name, ast.Name)}
+            if not any(uses_name(outer.elt, name) for name in names):
+                return None
             return self._consumer(outer, depth + 1, kind, isinstance(outer, ast.ListComp))
         return None
 
@@ -277,19 +299,34 @@ class Flow:
         """Where a function reads a name until it is given something else."""
         end = statement.end_lineno or statement.lineno
         last = float("inf")
-        found: list[ast.expr] = []
-        for node in nodes(function):
-            if not isinstance(node, ast.Name | ast.Attribute) or dotted(node) != written:
-                continue
-            if node.lineno <= end:
-                continue
+        everywhere = self._everywhere(function, written)
+        first = bisect_right(everywhere, end, key=lambda node: node.lineno)
+        for place in range(first, len(everywhere)):
+            node = everywhere[place]
+            if node.lineno > last:
+                return
             if isinstance(node.ctx, ast.Store):
                 stored = self._parents.get(node)
                 whole = isinstance(stored, ast.Assign) and stored.end_lineno
                 last = min(last, whole or node.lineno)
             elif isinstance(node.ctx, ast.Load):
-                found.append(node)
-        return (node for node in found if node.lineno <= last)
+                yield node
+
+    def _everywhere(self, around: ast.AST, written: str) -> list[ast.Name | ast.Attribute]:
+        """The places that write a name, line by line; all names of a function are looked for at
+        once, for many of them may hold what has no order.
+        """
+        if around not in self._written:
+            found: dict[str, list[ast.Name | ast.Attribute]] = {}
+            for node in nodes(around):
+                if isinstance(node, ast.Name | ast.Attribute):
+                    name = dotted(node)
+                    if name is not None:
+                        found.setdefault(name, []).append(node)
+            for places in found.values():
+                places.sort(key=lambda node: node.lineno)
+            self._written[around] = found
+        return self._written[around].get(written, [])
 
     def _reads_in_class(self, statement: ast.stmt, written: str) -> list[ast.expr]:
         """Where the methods of a class read an attribute; none if it is given something else, or
@@ -299,9 +336,7 @@ class Flow:
         while around in self._parents and not isinstance(around, ast.ClassDef):
             around = self._parents[around]
         found: list[ast.expr] = []
-        for node in nodes(around):
-            if not isinstance(node, ast.Attribute) or dotted(node) != written:
-                continue
+        for node in self._everywhere(around, written):
             if isinstance(node.ctx, ast.Load):
                 if self._is_sorted_in_place(node):
                     return []

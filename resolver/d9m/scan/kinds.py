@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from d9m.scan.expressions import dotted
 from d9m.scan.names import Bound, Names
 from d9m.scan.vocabulary import Vocabulary
 
@@ -16,6 +17,8 @@ class Kinds:
     """Kinds of the expressions of one file."""
 
     def __init__(self, names: Names, vocabulary: Vocabulary) -> None:
+        self.layers: set[str] = set()
+        """Attributes that hold a layer, as written: ``self.head``."""
         self._names = names
         self._vocabulary = vocabulary
         types = vocabulary.kb.meta.facts["dtype"].parameters["dtype"]
@@ -61,6 +64,8 @@ class Kinds:
         name = self._names.resolve(scope, node.func, node.lineno)
         if name is not None and "." in name and name in self._vocabulary.tensors:
             return self._typed(node) or TENSOR
+        if dotted(node.func) in self.layers or self._is_layer(scope, node.func):
+            return TENSOR
         if isinstance(node.func, ast.Attribute) and self.of(scope, node.func.value, depth + 1):
             word = node.func.attr
             if word in self._whole or word.startswith("arg"):
@@ -70,6 +75,22 @@ class Kinds:
             before = self.of(scope, node.func.value, depth + 1)
             return self._typed(node) or before
         return ""
+
+    def _is_layer(self, scope: int, node: ast.expr) -> bool:
+        """Whether what is called is a layer: made here, or a name that was given one."""
+        if isinstance(node, ast.Name):
+            bound, _here = self._names.bindings(scope, node.id)
+            return bool(bound) and all(
+                each.value is not None and self._makes_layer(each.scope, each.value)
+                for each in bound
+            )
+        return self._makes_layer(scope, node)
+
+    def _makes_layer(self, scope: int, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._names.resolve(scope, node.func, node.lineno)
+        return name is not None and name in self._vocabulary.layers
 
     def _typed(self, node: ast.Call) -> str:
         """What ``dtype=`` or a dtype among the arguments says."""

@@ -13,12 +13,17 @@ class Modules:
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = frozenset(paths)
         self._by_ending: dict[str, list[str]] = {}
+        self._packages: dict[str, list[str]] = {}
+        """Name -> packages that a setup.py next to them installs."""
         for path in sorted(self._paths):
             parts = path.removesuffix(".py").split("/")
             if parts[-1] == "__init__":
                 parts.pop()
             for start in range(len(parts)):
                 self._by_ending.setdefault(".".join(parts[start:]), []).append(path)
+            folder = "/".join(parts[:-1])
+            if path.endswith("/__init__.py") and f"{folder}/setup.py" in self._paths:
+                self._packages.setdefault(parts[-1], []).append(path)
 
     def imported(self, facts: FileFacts) -> list[str]:
         """The local files that a file imports, in order of path."""
@@ -32,6 +37,11 @@ class Modules:
         """The file of ``python -m module``."""
         found = (self._nearest(importer, name) for name in (module, f"{module}.__main__"))
         return [path for path in found if path is not None]
+
+    def holding(self, importer: str, name: str) -> str | None:
+        """The file of a class or function that is named in full: ``pkg.model.Net``."""
+        module, _dot, _last = name.rpartition(".")
+        return self._nearest(importer, module) or self._nearest(importer, name)
 
     def _meant(self, importer: str, module: str, name: str) -> Iterator[str]:
         if module.startswith("."):
@@ -58,7 +68,7 @@ class Modules:
         candidates = self._by_ending.get(module, [])
         if "." not in module:
             folder = importer.rpartition("/")[0]
-            near: set[str] = set()
+            near = set(self._packages.get(module, ()))
             for start in (f"{folder}/" if folder else "", "", "src/"):
                 near.update((f"{start}{module}.py", f"{start}{module}/__init__.py"))
             candidates = [path for path in candidates if path in near]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -36,6 +37,17 @@ class Bound(msgspec.Struct, frozen=True):
     scope: int = 0
 
 
+class _Together(msgspec.Struct, frozen=True):
+    """What several bindings of one name mean together."""
+
+    known: list[Bound]
+    """In the order of the file."""
+    meanings: tuple[str | None, ...]
+    """Each once."""
+    imported: str | None
+    """The first of them, where each comes from an import."""
+
+
 class Names:
     """The scopes of a file, and what its names mean there."""
 
@@ -52,6 +64,8 @@ class Names:
         self._handlers = 0
         self._known: dict[tuple[int, str], str | None] = {}
         self._meant: dict[int, str | None] = {}
+        self._together: dict[int, _Together] = {}
+        self._in_work: set[int] = set()
         self._open(CodeScope("module", "", -1))
         self._statements(tree.body, 0)
 
@@ -111,15 +125,25 @@ class Names:
 
     def _chosen(self, bound: Sequence[Bound], same: bool, line: int) -> str | None:
         """What several bindings mean together."""
-        known = [each for each in bound if not each.neutral] or list(bound)
-        meanings = dict.fromkeys(self._meaning(each) for each in known)
-        if len(meanings) == 1:
-            return next(iter(meanings))
+        together = self._together.get(id(bound)) or self._all_meanings(bound)
+        known = together.known
+        if len(together.meanings) == 1:
+            return together.meanings[0]
         if same:
-            before = [each for each in known if each.line <= line]
-            return self._meaning(before[-1]) if before else None
-        imported = [each.name for each in known]
-        return imported[0] if all(imported) and not imported[0].startswith(LOCAL) else None
+            before = bisect_right(known, line, key=lambda one: one.line)
+            return self._meaning(known[before - 1]) if before else None
+        return together.imported
+
+    def _all_meanings(self, bound: Sequence[Bound]) -> _Together:
+        """What bindings mean, worked out once: a file may bind a name thousands of times."""
+        known = [one for one in bound if not one.neutral] or list(bound)
+        first = known[0].name
+        imported = all(one.name for one in known) and not first.startswith(LOCAL)
+        meanings = tuple(dict.fromkeys(map(self._meaning, known)))
+        found = _Together(known, meanings, first if imported else None)
+        if self._in_work.isdisjoint(map(id, known)):
+            self._together[id(bound)] = found
+        return found
 
     def _meaning(self, bound: Bound) -> str | None:
         """Of an alias, what its value means where it stands."""
@@ -127,7 +151,9 @@ class Names:
             return bound.name or None
         if id(bound) not in self._meant:
             self._meant[id(bound)] = None  # an alias of itself means nothing
+            self._in_work.add(id(bound))
             self._meant[id(bound)] = self.resolve(bound.scope, bound.value, bound.line)
+            self._in_work.remove(id(bound))
         return self._meant[id(bound)]
 
     # --- binding -----------------------------------------------------------------------

@@ -10,6 +10,7 @@ import msgspec
 from d9m.files import UNREADABLE
 from d9m.scan.jobs.notebook import read_magics
 from d9m.scan.jobs.shell import Job, joined
+from d9m.scan.source import UnreadableError, parse
 
 
 class _Cell(msgspec.Struct, frozen=True):
@@ -92,8 +93,10 @@ def _is_python(metadata: _Metadata) -> bool:
 _PYTHON_CELLS = re.compile(
     r"%%(time|timeit|capture|prun|memit|mprun|lprun|heat|px|wandb|debug|python3?|scalene)\b.*"
 )
-_MAGIC = re.compile(r"(\s*)(?:[!%?].*|[\w.]+\?{1,2}\s*)")
-_ASSIGNED = re.compile(r"(\s*[\w.,\s\[\]\"']+=\s*)[!%](?!=).*")
+_MAGIC = re.compile(r"(\s*)(?:[!?].*|%{1,2}\s*[A-Za-z_].*|[\w.]+\?{1,2}\s*)")
+_PERCENT = re.compile(r"\s+%.*")
+"""A magic, or the operator in the middle of an expression."""
+_ASSIGNED = re.compile(r"([\w.,\s\[\]\"']+=\s*)[!%](?!=).*")
 
 
 def python_of(lines: Sequence[str]) -> list[str]:
@@ -107,6 +110,8 @@ def python_of(lines: Sequence[str]) -> list[str]:
         if not _PYTHON_CELLS.fullmatch(lines[opening]):
             return [""] * len(lines)
         return [*([""] * (opening + 1)), *python_of(lines[opening + 1 :])]
+    if any(map(_PERCENT.fullmatch, lines)) and _is_whole(lines):
+        return [*lines]
     found: list[str] = []
     goes_on = False
     for line in lines:
@@ -122,6 +127,15 @@ def python_of(lines: Sequence[str]) -> list[str]:
             found.append(line)
         goes_on = (goes_on or magic is not None) and line.endswith("\\")
     return found
+
+
+def _is_whole(lines: Sequence[str]) -> bool:
+    """Whether a cell is Python as it stands."""
+    try:
+        parse("\n".join(lines))
+    except UnreadableError:
+        return False
+    return True
 
 
 def cell_of(cells: Sequence[tuple[int, int]], line: int) -> tuple[int, int]:

@@ -84,9 +84,9 @@ class CallGraph:
 
 
 def _called_as(name: str) -> str:
-    """The name by which a function is called: its class's, if it makes an object."""
+    """The name by which a function is called: its class's, if Python calls it (``__init__``)."""
     *outer, last = name.split(".")
-    if last in ("__init__", "__new__", "__post_init__") and outer:
+    if last.startswith("__") and outer:
         return outer[-1]
     return last
 
@@ -141,7 +141,10 @@ class Program:
 
 
 def find_programs(
-    files: Mapping[str, FileFacts], entry_points: Sequence[str], trains: Marks
+    files: Mapping[str, FileFacts],
+    entry_points: Sequence[str],
+    trains: Marks,
+    imports_named: Marks,
 ) -> list[Program]:
     """The programs among the files, in order of path."""
     python = {path: facts for path, facts in files.items() if facts.kind in ("python", "notebook")}
@@ -159,11 +162,31 @@ def find_programs(
         )
         if is_entry:
             reached = _reached(path, imported)
-            near = {path, *imported[path]}
+            direct = set(imported[path])
+            calls_in = (call for other in (path, *imported[path]) for call in python[other].calls)
+            if any(call.name in imports_named for call in calls_in):
+                direct = {*imported[path], *_configured(files, modules, path)}
+                reached = _reached(path, {**imported, path: sorted(direct)})
+            near = {path, *direct}
             folder = path.rpartition("/")[0]
             near.update(other for other in reached if other.rpartition("/")[0] == folder)
             found.append(Program(facts, [python[other] for other in reached], near, calls))
     return found
+
+
+def _configured(files: Mapping[str, FileFacts], modules: Modules, entry: str) -> set[str]:
+    """Files that the configurations nearest to an entry name: those in its folder or below it,
+    else in the folder above, and so on.
+    """
+    folder = entry
+    found: set[str] = set()
+    while folder and not found:
+        folder = folder.rpartition("/")[0]
+        below = f"{folder}/" if folder else ""
+        for path, facts in files.items():
+            if facts.named and path.startswith(below):
+                found.update(filter(None, (modules.holding(entry, name) for name in facts.named)))
+    return found - {entry}
 
 
 def _reached(path: str, imported: Mapping[str, Sequence[str]]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -12,6 +11,7 @@ from d9m.model.records import Setting
 from d9m.scan.effects import Effect, effects
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
 from d9m.scan.knowledge import Knowledge
+from d9m.scan.notebooks import cell_of
 from d9m.scan.programs import Program, find_programs
 from d9m.scan.questions import PackageStack, Questions
 from d9m.scan.surrounding import Surrounding
@@ -65,8 +65,8 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:
-        trains = self.vocabulary.marks("trains")
-        found = find_programs(self.files, self.entry_points, trains)
+        trains, named = self.vocabulary.marks("trains"), self.vocabulary.marks("imports_named")
+        found = find_programs(self.files, self.entry_points, trains, named)
         for program in found:
             program.effects = tuple(self._effects_in(program))
         return tuple(found)
@@ -88,6 +88,21 @@ class Project:
     def is_made(self, world: PackageStack, effect: Effect) -> bool:
         """Whether a helper makes a setting in an environment; a statement always does."""
         return all(self.questions.holds(world, when) for when in effect.when)
+
+    def line(self, path: str, number: int) -> str:
+        """A line of a file as its reader counts it: in a notebook, in its cell."""
+        facts = self.files.get(path)
+        if facts is None or not facts.cells:
+            return f"line {number}"
+        cell, line = cell_of(facts.cells, number)
+        return f"line {line} of cell {cell}"
+
+    def spot(self, path: str, number: int) -> str:
+        """A line of another file: ``train.py:3``."""
+        facts = self.files.get(path)
+        if facts is None or not facts.cells:
+            return f"{path}:{number}"
+        return f"{path}, {self.line(path, number)}"
 
     def packages(self, facts: FileFacts) -> frozenset[str]:
         """Packages of the records that a file imports."""
@@ -134,8 +149,11 @@ class Project:
     def _is_trained(self, program: Program) -> bool:
         marks = self.vocabulary.marks("trains")
         near = [program.files[path] for path in sorted(program.near)]
-        calls = itertools.chain.from_iterable(facts.calls for facts in near)
-        if not any(call.name in marks for call in calls):
+        if not any(
+            call.name in marks and (facts.path == program.path or not call.in_main)
+            for facts in near
+            for call in facts.calls
+        ):
             return False
         imported = frozenset[str]().union(*map(self.packages, near))
         return any(self._may_train(package) for package in imported)
@@ -160,10 +178,11 @@ class Project:
         for name, (_label, solution) in self.knowledge.switches().items():
             home = self.kb.home(self.kb.setting_ids[name])
             setting = self.kb.settings[name]
-            if home in dict(stack.packages) and self.questions.surely_holds(
-                stack, setting.condition
+            turn = next(turn for turn in solution.settings if turn.set == name)
+            if home in dict(stack.packages) and all(
+                self.questions.surely_holds(stack, when)
+                for when in (setting.condition, turn.condition)
             ):
-                turn = next(turn for turn in solution.settings if turn.set == name)
                 value = turn.to[0] if turn.to else ""
                 return (setting.statement or name).replace("{value}", value)
         return None

@@ -135,6 +135,14 @@ class Reader:
         self.read(body)
         self.here.arms = outer
 
+    def on_loop(self, node: ast.For | ast.AsyncFor) -> None:
+        self.visit(node.iter)
+        self.visit(node.target)
+        outer, self.here.in_loop = self.here.in_loop, True
+        self.read(node.body)
+        self.here.in_loop = outer
+        self.read(node.orelse)
+
     def on_match(self, node: ast.Match) -> None:
         self.visit(node.subject)
         self._branches += 1
@@ -285,6 +293,8 @@ _VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
     ast.AsyncFunctionDef: Reader.on_function,
     ast.ClassDef: Reader.on_class,
     ast.If: Reader.on_if,
+    ast.For: Reader.on_loop,
+    ast.AsyncFor: Reader.on_loop,
     ast.Match: Reader.on_match,
     ast.Try: Reader.on_try,
     ast.With: Reader.on_with,

@@ -46,6 +46,9 @@ class Recorder:
     def call(self, node: ast.Call, name: str | None) -> None:
         """Record a call, if it matters; `name` is its qualified name."""
         func = node.func
+        target = self._here.targets.get(id(node), "")
+        if "." in target and name is not None and name in self._vocabulary.layers:
+            self._kinds.layers.add(target)
         if name is not None and name[0] not in (LOCAL, ".") and self._vocabulary.keeps(name):
             self._keep(node, name)
         elif name is None and isinstance(func, ast.Attribute):
@@ -108,6 +111,7 @@ class Recorder:
                 offered=self._here.offered or self._offer_of(node),
                 fallback=self._here.fallback or (bool(made) and all(made.values())),
                 in_main=self._here.in_main,
+                in_loop=self._here.in_loop,
                 insert=(end, self._here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )
         )

@@ -53,6 +53,13 @@ def is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
 
 
+def is_field(node: ast.expr) -> bool:
+    """``hit["place"]``: a place that something else has found in the same list."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+        return False
+    return isinstance(node.slice.value, str)
+
+
 def gives_numbers(method: ast.FunctionDef) -> bool:
     """Whether a method stores a length under a key: ``self.index[word] = len(self.index)``."""
     for node in nodes(method):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.records import CodeMarks, Loader
-from d9m.resolve.op_names import meaning
+from d9m.resolve.op_names import is_known, meaning
 
 Kept = Literal["", "always", "tensor"]
 
@@ -35,6 +35,7 @@ class Vocabulary:
         """Name that programs give a module -> the module: ``np`` -> ``numpy``."""
         self.no_gradients = self.marks("no_gradients")
         self.tensors = self.marks("tensors")
+        self.layers = self.marks("layers")
         self.listings = self.marks("listings")
         self.walks = self.marks("walks")
         self.listing_methods = self.marks("listing_methods")
@@ -66,6 +67,8 @@ class Vocabulary:
             self.completions,
             self.marks("starts_process"),
             self.marks("trains"),
+            self.marks("compiles"),
+            self.marks("imports_named"),
             self.no_gradients,
             self.order_bound,
             self.marks("loaders"),
@@ -140,6 +143,8 @@ class Vocabulary:
             return "always"
         for package, spaces in self.kb.meta.methods.items():
             for space in spaces:
+                if not is_known(self.kb, package, space + name):
+                    continue
                 entries = meaning(self.kb, package, space + name).entries
                 if any(self.meets(entry) for entry in entries):
                     return "always" if name in self._own_methods else "tensor"

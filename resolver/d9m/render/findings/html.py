@@ -44,6 +44,10 @@ def render(view: FindingsView) -> str:
     ]
     for number, cause in enumerate(found.causes, 1):
         parts += _cause(view, number, cause)
+    for head, ops in text.closer(found):
+        parts.append(f"<h2>{escape(head)}</h2>")
+        for cause in ops:
+            parts += _block(view, cause)
     if found.harmless:
         parts.append("<h2>Differs, and reaches nothing that is learned</h2>")
         parts.append(_list(_harmless(view)))
@@ -70,6 +74,10 @@ def _harmless(view: FindingsView) -> Iterator[str]:
 
 def _cause(view: FindingsView, number: int, cause: Cause) -> Iterator[str]:
     yield f"<h2>{number}. {escape(sentences.sentence(view.findings, cause))}</h2>"
+    yield from _block(view, cause)
+
+
+def _block(view: FindingsView, cause: Cause) -> Iterator[str]:
     yield "<dl>"
     for name, said in text.facts(view, cause):
         yield f"<dt>{escape(name)}</dt><dd>{escape(said)}</dd>"

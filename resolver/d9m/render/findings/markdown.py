@@ -14,6 +14,10 @@ def render(view: FindingsView) -> str:
     parts = [f"## {_plain(sentences.verdict(found))}", _plain(" · ".join(text.machine(view)))]
     for number, cause in enumerate(found.causes, 1):
         parts += _cause(view, number, cause)
+    for head, ops in text.closer(found):
+        parts.append(f"### {_plain(head)}")
+        for cause in ops:
+            parts += _block(view, cause)
     if found.harmless:
         lines: list[str] = []
         for cause in found.harmless:
@@ -26,11 +30,17 @@ def render(view: FindingsView) -> str:
 
 
 def _cause(view: FindingsView, number: int, cause: Cause) -> list[str]:
-    head = f"### {number}. {_plain(sentences.sentence(view.findings, cause))}"
+    return [
+        f"### {number}. {_plain(sentences.sentence(view.findings, cause))}",
+        *_block(view, cause),
+    ]
+
+
+def _block(view: FindingsView, cause: Cause) -> list[str]:
     rows = [f"- {name}: {_code(said)}" for name, said in text.facts(view, cause)]
     lines = [line.strip() for line in text.fix(view, cause) if line.strip()]
     block = ["```text\n" + "\n".join(lines) + "\n```"] if lines else []
-    return [head, *(["\n".join(rows)] if rows else []), *block]
+    return [*(["\n".join(rows)] if rows else []), *block]
 
 
 def _code(said: str) -> str:

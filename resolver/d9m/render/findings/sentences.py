@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from d9m.errors import ExitCode
 from d9m.render.page import Style
 from d9m.render.phrases import join
-from d9m.trace.findings import Cause, Findings, ForkPlace, ForkSide, Reach, exit_code
+from d9m.trace.findings import (
+    FROM_PYTHON,
+    Cause,
+    Findings,
+    ForkPlace,
+    ForkSide,
+    Reach,
+    exit_code,
+)
 
 _REACHED = {
     "data": "the batches",
@@ -92,12 +102,14 @@ def sentence(found: Findings, cause: Cause) -> str:
                 f"{op} reads other values that no recorded op wrote: something outside the trace "
                 "changed the tensor, or picked another part of it."
             )
+        case "outside-value" if cause.op == FROM_PYTHON:
+            return "Python puts other values into a tensor."
         case "outside-value":
             return f"{op} reads a tensor that came from outside the framework with other values."
         case "argument":
             return f"An argument of {op} differs: {cause.argument} is {cause.a} and {cause.b}."
         case "compiled":
-            return f"Compiled graph {cause.argument} gave other bits for equal inputs."
+            return f"Compiled {cause.argument} gave other bits for equal inputs."
         case "collective":
             return f"{op} gave other bits, though every rank sent the same in both runs."
         case "structure":
@@ -138,6 +150,9 @@ def _state(found: Findings, cause: Cause) -> str:
     what = cause.module or _REACHED.get(cause.argument or "", "something").removeprefix("the ")
     if found.runs[0].level == "op":
         return f"No recorded op explains why {what} differ."
+    if cause.parameter is not None:
+        what = "the gradient of" if cause.argument == "gradients" else "the parameter"
+        return f"The first difference is in {what} {cause.parameter}."
     if cause.module is not None:
         return f"The first difference is in what {what} returns or gets back."
     return f"The first difference is in {_REACHED.get(cause.argument or '', 'a state')}."
@@ -159,6 +174,20 @@ def call(cause: Cause) -> str:
     when = f" · {phase}" if phase else ""
     node = f" ({cause.node})" if cause.node else ""
     return f"{cause.op}{overload}({arguments}){when}{node}"
+
+
+def candidates(found: Sequence[Cause]) -> str:
+    """What can be said of ops that were not seen to differ."""
+    if len(found) == 1:
+        return "One op of that step can differ by itself, as our records say:"
+    return f"{len(found)} ops of that step can differ by themselves, as our records say:"
+
+
+def inside(found: Sequence[Cause]) -> str:
+    """What can be said of ops of compiled graphs, run op by op."""
+    if len(found) == 1:
+        return "Where compiled graphs run op by op, one op differs by itself:"
+    return f"Where compiled graphs run op by op, {len(found)} ops differ by themselves:"
 
 
 def later_ops(count: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -12,7 +13,7 @@ from d9m.render import phrases
 from d9m.render.findings import sentences
 from d9m.render.page import WIDTH, Page, Span
 from d9m.resolve.solution_names import written
-from d9m.trace.findings import Cause, CauseAdvice, Findings
+from d9m.trace.findings import FROM_PYTHON, Cause, CauseAdvice, Findings
 
 MOST = 5
 """Causes that are shown without `--all`."""
@@ -57,6 +58,7 @@ def render(view: FindingsView) -> Page:
     if len(causes) < len(found.causes):
         page.line(f"{phrases.plural(len(found.causes) - len(causes), 'more cause')}: --all")
         page.gap()
+    _closer(page, view)
     _harmless(page, view)
     for note in notes(found):
         page.marked(Span("!", "doubt"), "", note)
@@ -89,7 +91,7 @@ def _cause(page: Page, view: FindingsView, number: int, cause: Cause) -> None:
 
 
 def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
-    if cause.op is not None:
+    if cause.op is not None and cause.op != FROM_PYTHON:
         yield "op", sentences.call(cause)
     if sentences.place(cause):
         yield "where", sentences.place(cause)
@@ -103,7 +105,8 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
         yield "reaches", sentences.reaches(cause.reaches)
     if cause.inherited:
         yield "then", f"{sentences.later_ops(cause.inherited)} because of it"
-    if not cause.certain and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
+    doubtful = not cause.certain and cause not in view.findings.candidates
+    if doubtful and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
         yield "but", _doubt(view.findings)
     if sentences.follows(cause):
         yield "perhaps", sentences.follows(cause)
@@ -116,10 +119,14 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
 
 
 def _shapes(inputs: Sequence[str]) -> str:
-    """An op such as cat can have thousands of inputs."""
-    rest = len(inputs) - MOST_SHAPES
+    """An op such as cat can have thousands of inputs, and most of them are alike."""
+    shapes: list[str] = []
+    for shape, alike in groupby(inputs):
+        count = len(list(alike))
+        shapes.append(shape if count == 1 else f"{count} x {shape}")
+    rest = len(shapes) - MOST_SHAPES
     more = f" and {rest} more" if rest > 0 else ""
-    return ", ".join(inputs[:MOST_SHAPES]) + more
+    return ", ".join(shapes[:MOST_SHAPES]) + more
 
 
 def _doubt(found: Findings) -> str:
@@ -169,6 +176,9 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
             if name in table:
                 lead = "Fix      " if not lines else "         "
                 lines.append(f"{lead}{table[name].title}: d9m show {name}")
+    if cause.tries:
+        variables = " ".join(f"{name}={value}" for name, value in cause.tries.items())
+        lines += _hunted(view, "Is it that? Then this finds nothing:", f"{variables} d9m hunt")
     return ["", *lines] if lines else []
 
 
@@ -187,8 +197,7 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
         return [
             f"Fix      {phrases.calls(view.kb, advice.solutions)}",
             f"         {question}",
-            "         Does it hold?",
-            f"         d9m hunt {labels} -- {view.command}",
+            *_hunted(view, "Does it hold?", f"d9m hunt {labels}"),
         ]
     does = {
         "raises": "no setting makes it repeat: it raises an error instead",
@@ -197,6 +206,13 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
         "unknown": "nobody has checked this release",
     }.get(advice.outcome, "our records say that it repeats: please send us this answer")
     return [f"Fix      {does}", f"         {question}"]
+
+
+def _hunted(view: FindingsView, why: str, hunt: str) -> list[str]:
+    """A hunt to start; none of a notebook, which no command starts again."""
+    if not view.command:
+        return []
+    return [f"         {why}", f"         {hunt} -- {view.command}"]
 
 
 def _frameworks(view: FindingsView) -> dict[str, str]:
@@ -211,6 +227,29 @@ def _question(view: FindingsView, query: str) -> str:
     packages = " ".join(options).replace("--with torch=", "--torch ")
     device = (found.device or "cpu").partition(":")[0]
     return f"d9m advise {packages} --device {device} --ops {shlex.quote(query)}"
+
+
+def _closer(page: Page, view: FindingsView) -> None:
+    """Ops that are not causes as the program runs, but say where to look."""
+    for head, ops in closer(view.findings):
+        page.line(Span(head, "head"))
+        for cause in ops if view.everything else ops[:MOST]:
+            for name, text in facts(view, cause):
+                page.paragraph(text, f"  {name:<8} ", " " * 11)
+            for line in fix(view, cause):
+                page.line(f"  {line}")
+            page.gap()
+        if len(ops) > MOST and not view.everything:
+            page.line(f"{len(ops) - MOST} more: --all")
+            page.gap()
+
+
+def closer(found: Findings) -> Iterator[tuple[str, list[Cause]]]:
+    """What can be said of ops that are not causes, and these."""
+    if found.inside:
+        yield sentences.inside(found.inside), found.inside
+    if found.candidates:
+        yield sentences.candidates(found.candidates), found.candidates
 
 
 def _harmless(page: Page, view: FindingsView) -> None:
@@ -272,7 +311,8 @@ def _next(page: Page, view: FindingsView) -> None:
     if more is not None and not view.findings.stages:
         page.line("To see which op it is, record that step of both runs again, or let d9m do it:")
         page.line(f"  {more}")
-        page.line(f"  d9m hunt -- {view.command}")
+        if view.command:
+            page.line(f"  d9m hunt -- {view.command}")
         page.gap()
     bound = view.findings.bound
     if bound is not None:

@@ -10,7 +10,7 @@ from d9m.scan.facts import EnvironmentWrite
 from d9m.scan.finding import Spot
 from d9m.scan.jobs.shell import Job, joined, read_one_shot, read_shell
 
-_ENV = re.compile(r"\s*%(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>.*?)\s*")
+_ENV = re.compile(r"\s*%(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>.*)")
 _SHELL_CELL = re.compile(r"\s*%%(?:bash|sh|script\s+(?:ba)?sh)\b.*")
 
 
@@ -23,7 +23,7 @@ def read_magics(cell: str, first_line: int) -> Job:
     parts: list[Job] = []
     for number, line in enumerate(lines, start=first_line):
         shell = re.match(r"\s*(?:!|%sx |%system )", line)
-        variable = _ENV.fullmatch(line)
+        variable = _ENV.fullmatch(line.rstrip())
         if shell is not None:
             parts.append(read_one_shot(line[shell.end() :], number, shell.end() + 1))
         elif variable is not None:

@@ -8,7 +8,7 @@ from d9m.scan.facts import EnvironmentWrite
 from d9m.scan.finding import Spot
 from d9m.scan.jobs.shell import Job
 
-_ENV_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*?)\s*")
+_ENV_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
 _JSON_PAIR = re.compile(r'"(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"\s*:\s*"(?P<value>[^"\\]*)"')
 
 
@@ -16,7 +16,7 @@ def read_env(text: str) -> Job:
     """``NAME=value`` lines, as Docker and systemd read them. What is none is left out."""
     found: list[EnvironmentWrite] = []
     for number, line in enumerate(text.split("\n"), start=1):
-        match = _ENV_LINE.fullmatch(line)
+        match = _ENV_LINE.fullmatch(line.rstrip())
         if match is not None and not line.lstrip().startswith("#"):
             value = match["value"]
             quoted = len(value) > 1 and value[0] in "'\"" and value[-1] == value[0]

@@ -10,7 +10,7 @@ from d9m.scan.jobs.docker import read_dockerfile
 from d9m.scan.jobs.make import read_makefile
 from d9m.scan.jobs.pairs import read_env, read_launch_json
 from d9m.scan.jobs.shell import Job, read_shell
-from d9m.scan.jobs.yaml import read_yaml
+from d9m.scan.jobs.yaml import dotted_values, read_yaml
 
 _READERS: dict[Kind, tuple[Callable[[str], Job], FileKind]] = {
     "shell": (read_shell, "shell"),
@@ -34,4 +34,10 @@ def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
     if any(len(line) > LONGEST_LINE for line in lines):
         text = "\n".join(line if len(line) <= LONGEST_LINE else "" for line in lines)
     job = reader(text.replace("\r", " "))
-    return FileFacts(path=path, kind=facts_kind, variables=job.variables, launches=job.launches)
+    return FileFacts(
+        path=path,
+        kind=facts_kind,
+        variables=job.variables,
+        launches=job.launches,
+        named=dotted_values(text) if kind == "yaml" else (),
+    )

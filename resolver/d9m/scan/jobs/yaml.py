@@ -18,7 +18,9 @@ _LINE = re.compile(r"(?P<indent>[ ]*)(?P<dashes>(?:-[ ]+)*)(?P<rest>.*)")
 _KEY = re.compile(
     r"(?P<quote>[\"']?)(?P<name>[A-Za-z_][\w.-]*)(?P=quote)[ ]*:(?:[ ]+(?P<value>.*))?"
 )
-_PAIR = re.compile(r"(?P<quote>[\"']?)(?P<name>[A-Za-z_]\w*)=(?P<value>.*?)(?P=quote)(?:[ ]+#.*)?")
+_PAIR = re.compile(
+    r"(?P<quote>[\"']?)(?P<name>[A-Za-z_]\w*)=(?P<value>.*?)(?P=quote)(?:(?<! ) +#.*)?"
+)
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PYTHONHASHSEED")
 """What is taken for a variable of the environment wherever it stands."""
 
@@ -29,6 +31,22 @@ _SCRIPT = frozenset(
         "args", "entrypoint", "inlineScript", "bash", "pre_run", "postsetup",
     }
 )  # fmt: skip
+
+
+_DOTTED = re.compile(
+    r"^[ ]*(?:-[ ]+)?(?:[\w-]+[ ]*:[ ]+)?(?P<quote>[\"']?)"
+    r"(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?P=quote)[ ]*(?:#.*)?$",
+    re.MULTILINE,
+)
+
+
+def dotted_values(text: str) -> tuple[str, ...]:
+    """Values that can be names of Python: ``target: agent.sac.Agent``.
+
+    >>> dotted_values("target: agent.sac.Agent\\nlr: 0.1\\n- a.b  # c")
+    ('a.b', 'agent.sac.Agent')
+    """
+    return tuple(sorted({found["name"] for found in _DOTTED.finditer(text)}))
 
 
 class _Level(msgspec.Struct):
@@ -157,7 +175,7 @@ class _Yaml:
                 break
             end += 1
         text = "\n".join(self._lines[at + 1 : end])
-        if key in _SCRIPT or re.search(r"^\s*(export |.*\bpython\b)", text, re.MULTILINE):
+        if key in _SCRIPT or re.search(r"^(?:[^\S\n]*export |.*\bpython\b)", text, re.MULTILINE):
             in_step = key == "run" and any(level.key == "steps" for level in self._levels)
             read = read_one_shot if in_step else read_shell
             self._parts.append(read(text, at + 2))

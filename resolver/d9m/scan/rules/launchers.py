@@ -82,18 +82,19 @@ def _against(
         value = given[turn.set]
         if value.value in turn.to:
             return None
-        what, place = f"{turn.set}={value.value}", value.place
+        what, place = f"{option} of the same job refuses {turn.set}={value.value}.", value.place
         way_out = f"{turn.set}={turn.to[0]}"
     elif turn.set is None and turn.name in launch.options:
-        what, place, way_out = turn.name, launch.place, f"remove {turn.name}"
+        note = f": {turn.note}" if turn.note else ""
+        what, place = f"{turn.name} contradicts {option} of the same job{note}.", launch.place
+        way_out = f"remove {turn.name}"
     else:
         return None
-    note = f": {turn.note}" if turn.note else ""
     related = [RelatedSpot(path, launch.place.line, f"{option} is given here")]
     return Objection(
         path=path,
         place=place,
-        message=f"{what} contradicts {option} of the same job{note}.",
+        message=what,
         way_out=way_out,
         related=tuple(related) if launch.place.line != place.line else (),
         because=(

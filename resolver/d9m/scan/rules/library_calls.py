@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from d9m.resolve import helper_calls
+from d9m.resolve.helper_calls import Call
 from d9m.scan.finding import Because, RelatedSpot
+from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.seeds import seeded
@@ -12,6 +15,12 @@ from d9m.scan.rules.settings import because_of, switches_on
 
 
 def _check_helper(project: Project) -> Iterator[Objection]:
+    yield from _check_switch_only(project)
+    yield from _check_seeds_only(project)
+
+
+def _check_switch_only(project: Project) -> Iterator[Objection]:
+    """Helpers that turn a switch on, in a program that seeds nothing."""
     switches = project.knowledge.switches()
     seen: set[tuple[str, int]] = set()
     for program in project.programs:
@@ -36,6 +45,44 @@ def _check_helper(project: Project) -> Iterator[Objection]:
             )
 
 
+def _check_seeds_only(project: Project) -> Iterator[Objection]:
+    """Helpers that seed, in a program without a switch, and that could turn it on."""
+    seen: set[tuple[str, int]] = set()
+    for program in project.programs:
+        if not project.trains(program) or project.wants_determinism(program):
+            continue
+        for effect in program.effects:
+            place = (effect.path, effect.place.line)
+            if effect.helper is None or effect.offered or place in seen:
+                continue
+            seen.add(place)
+            more = _that_switches(project, program, effect.helper)
+            if more is not None:
+                yield Objection(
+                    path=effect.path,
+                    place=effect.place,
+                    severity=None if project.goal == "repeatable" else "hint",
+                    message=f"{effect.by} sets seeds and leaves the deterministic algorithms off.",
+                    way_out=more.helper.call,
+                    because=(Because(f"helpers/{effect.helper.id}", "sets"),),
+                    related=(RelatedSpot(program.path, 1, "the program"),),
+                )
+
+
+def _that_switches(project: Project, program: Program, helper: Call) -> Call | None:
+    """The same function with the arguments that also turn the switch on, if the release has it."""
+    switches = project.knowledge.switches()
+    world = project.world_of(program)
+    name = helper.helper.call.partition("(")[0]
+    for id_, other in project.kb.helpers.items():
+        if other.call.partition("(")[0] != name or other.warns:
+            continue
+        turns = {turn.set for turn in other.sets if "True" in turn.to}
+        if turns & switches.keys() and project.questions.surely_holds(world, other.condition):
+            return helper_calls.call(project.kb, id_)
+    return None
+
+
 def _seeding(project: Project, switch: str) -> str:
     """The call that seeds the library of a switch, or what to do where no record names one."""
     home = project.kb.home(project.kb.setting_ids[switch])
@@ -49,11 +96,13 @@ HELPER_LEAVES = ScanRule(
     code="helper-leaves",
     family="settings",
     severity="warning",
-    title="A helper asks for deterministic algorithms, and nobody sets a seed",
-    why="""Trainer(deterministic=True) and calls like it turn the switch on. Most of them seed
-    nothing. Weights, shuffles and dropout then differ in every run, however deterministic each op
-    is. Seed the program as well.""",
-    silent="""Any file of the program seeds a generator, or the call turns no switch on.""",
+    title="A helper sets seeds or the deterministic switch, and nobody sets the other",
+    why="""Trainer(deterministic=True) and calls like it turn the switch on, and most of them seed
+    nothing: weights, shuffles and dropout then differ in every run, however deterministic each op
+    is. set_seed(1) seeds, and turns no switch on unless an argument asks for it: that is a hint,
+    and with --goal repeatable a warning.""",
+    silent="""Another line of the program does what the call leaves, or the call has no argument
+    for it.""",
     bad="""import lightning
 import torch
 

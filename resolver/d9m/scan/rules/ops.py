@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 
@@ -40,7 +40,8 @@ def _asked(project: Project) -> Iterator[Asked]:
     switches = project.knowledge.switches()
     seen: set[tuple[str, int, int]] = set()
     for program in sorted(project.programs, key=lambda one: not project.trains(one)):
-        on = [effect for effect in program.effects if _turns_on(effect, switches)]
+        on = [effect for effect in program.effects if turns_on(effect, switches)]
+        on = on or _flags_of_old(project, program)
         if not on:
             continue
         home = project.kb.home(project.kb.setting_ids[on[0].setting])
@@ -56,9 +57,23 @@ def _asked(project: Project) -> Iterator[Asked]:
                     yield Asked(path, call, program, on[0], answer, stack, oldest)
 
 
-def _turns_on(effect: Effect, switches: object) -> bool:
-    assert isinstance(switches, dict)
+def turns_on(effect: Effect, switches: Mapping[str, object]) -> bool:
     return effect.setting in switches and effect.value not in ("False", "0", "None")
+
+
+def _flags_of_old(project: Project, program: Program) -> list[Effect]:
+    """What asks for determinism in a release that has no switch: flags of single libraries."""
+    if project.switch_for(program) is not None or not project.trains(program):
+        return []
+    wanted = project.knowledge.wanted()
+    return [effect for effect in program.effects if is_good_flag(effect, wanted)]
+
+
+def is_good_flag(effect: Effect, wanted: Mapping[str, Collection[str]]) -> bool:
+    """Whether a statement assigns the True that some solution asks for."""
+    if effect.assignment is None or effect.value != "True":
+        return False
+    return effect.value in wanted.get(effect.setting, ())
 
 
 def question(call: WrittenCall) -> str:
@@ -77,7 +92,7 @@ def _answer(
     else in the oldest.
     """
     package = home if call.name.startswith(".") else project.vocabulary.package(call.name)
-    if package is None or _is_foreign(project, package, home):
+    if package is None or is_foreign(project, package, home):
         return None
     packages = frozenset((package, home))
     text = question(call)
@@ -95,7 +110,7 @@ def _answer(
     return None
 
 
-def _is_foreign(project: Project, package: str, home: str) -> bool:
+def is_foreign(project: Project, package: str, home: str) -> bool:
     """Whether a package is a framework that the switch of another one does not reach."""
     return package != home and project.kb.packages[package].kind == "framework"
 
@@ -141,8 +156,8 @@ def _check_raises(project: Project) -> Iterator[Objection]:
 
 def _is_by(project: Project, asked: Asked) -> bool:
     """Whether it is the switch of this program that makes the op raise."""
-    label = project.knowledge.switches()[asked.switch.setting][0]
-    return label in (_worst(asked.answer).raised_by or "").split(" + ")
+    switch = project.knowledge.switches().get(asked.switch.setting)
+    return switch is not None and switch[0] in (_worst(asked.answer).raised_by or "").split(" + ")
 
 
 OP_RAISES = ScanRule(
@@ -189,6 +204,8 @@ def _check_varies(project: Project) -> Iterator[Objection]:
         on = f" on {asked.only_oldest}" if asked.only_oldest else ""
         why = "the switch only warns" if warned else "no setting makes it repeatable"
         rare = project.kb.sources[source.id].mechanism in _RARE
+        if source.direction == ["backward"] and not _has_gradients(project, asked):
+            rare = True
         if not project.trains(asked.program) and not asked.is_near:
             rare = True
         yield Objection(
@@ -202,6 +219,20 @@ def _check_varies(project: Project) -> Iterator[Objection]:
         )
 
 
+def _has_gradients(project: Project, asked: Asked) -> bool:
+    """Whether the text shows that gradients are taken: in a model, or in a file that trains."""
+    facts = project.files[asked.path]
+    trains = project.vocabulary.marks("trains")
+    if asked.path == asked.program.path or any(call.name in trains for call in facts.calls):
+        return True
+    scope = asked.call.scope
+    while scope >= 0:
+        if facts.scopes[scope].kind == "class":
+            return bool(facts.scopes[scope].bases)
+        scope = facts.scopes[scope].parent
+    return False
+
+
 OP_VARIES = ScanRule(
     code="op-varies",
     family="ops",
@@ -210,7 +241,8 @@ OP_VARIES = ScanRule(
     why="""Some ops vary whatever is set, without an error. In a program that asks for
     determinism they are what still differs.""",
     silent="""The program turns no switch on, or it depends on something that the text does not
-    say.""",
+    say. Where only the gradient varies, and neither a class around the call nor the file shows
+    that one is taken, it is a hint. In a release without a switch, cuDNN's flag counts as one.""",
     bad="""import torch
 
 torch.use_deterministic_algorithms(True, warn_only=True)

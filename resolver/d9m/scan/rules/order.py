@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.scan.facts import Order
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.order_sources import is_surely_text
@@ -11,12 +13,17 @@ from d9m.scan.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.seeds import seeded
 
+_ASIDE = frozenset(("doc", "docs", "documentation"))
+"""Folders of code that explains and does not train."""
+
 
 def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
     for path, facts in project.python.items():
+        aside = bool(_ASIDE.intersection(path.split("/")[:-1]))
         for order in facts.orders:
             if order.kind == kind:
-                yield path, order
+                sure = order.sure and not aside
+                yield path, msgspec.structs.replace(order, sure=sure)
 
 
 def _in_order(project: Project, order: Order) -> str:
@@ -43,9 +50,11 @@ def _built_on(path: str, order: Order) -> tuple[RelatedSpot, ...]:
     return (RelatedSpot(path, order.consumer_place.line, f"{order.consumer} builds on it"),)
 
 
-def _where(order: Order) -> str:
+def _where(project: Project, path: str, order: Order) -> str:
     line = order.consumer_place.line
-    return f"{order.consumer} in line {line}" if line != order.place.line else order.consumer
+    if line == order.place.line:
+        return order.consumer
+    return f"{order.consumer} in {project.line(path, line)}"
 
 
 def _unseeded(project: Project, path: str, order: Order) -> str:
@@ -81,8 +90,8 @@ def _check_listing(project: Project) -> Iterator[Objection]:
             place=order.place,
             severity=None if order.sure else "hint",
             message=(
-                f"{order.name}() lists in no fixed order, and {_where(order)} builds on it: "
-                f"the order differs between machines.{_seed_too(drawn)}"
+                f"{order.name}() lists in no fixed order, and {_where(project, path, order)} "
+                f"builds on it: the order differs between machines.{_seed_too(drawn)}"
             ),
             way_out=f"{_in_order(project, order)}{_and_seed(drawn)}",
             related=_built_on(path, order),
@@ -99,7 +108,8 @@ UNSORTED_LISTING = ScanRule(
     can change after a copy, and differs between disks and machines. A shuffle with a fixed seed,
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
-    is mostly the only file that there is: a hint.""",
+    is mostly the only file that there is: a hint, and so is all code in a folder of
+    documentation.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",
@@ -117,8 +127,8 @@ def _check_set(project: Project) -> Iterator[Objection]:
             severity=None if sure else "hint",
             confidence="sure" if sure else "likely",
             message=(
-                f"The order of a set of strings differs in every process, and {_where(order)} "
-                f"builds on it.{_seed_too(drawn)}"
+                "The order of a set of strings differs in every process, and "
+                f"{_where(project, path, order)} builds on it.{_seed_too(drawn)}"
             ),
             way_out=f"sorted({order.subject}){_and_seed(drawn)}",
             related=_built_on(path, order),
@@ -184,7 +194,7 @@ def _check_completion(project: Project) -> Iterator[Objection]:
             severity=None if order.sure else "hint",
             message=(
                 f"{order.name}() yields results in the order in which they finish, and "
-                f"{_where(order)} builds on it.{_seed_too(drawn)}"
+                f"{_where(project, path, order)} builds on it.{_seed_too(drawn)}"
             ),
             way_out=f"keep each result under the index of its task{_and_seed(drawn)}",
             related=_built_on(path, order),

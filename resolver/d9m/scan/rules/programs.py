@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 
 from d9m.model.advice import SourceAnswer
-from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, Severity, Spot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.ops import answers
+from d9m.scan.rules.ops import answers, is_foreign, is_good_flag, turns_on
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.seeds import seeded
 
@@ -109,9 +108,10 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
     spoken: set[tuple[str, int]] = set()
     for program in project.programs:
         made = itertools.chain.from_iterable(project.effects[path] for path in program.files)
-        if not project.trains(program) or any(effect.setting in switches for effect in made):
+        switched = any(turns_on(effect, switches) for effect in made)
+        if not project.trains(program) or switched:
             continue
-        flags = [effect for effect in program.effects if _is_good_flag(effect, wanted)]
+        flags = [effect for effect in program.effects if is_good_flag(effect, wanted)]
         if not flags or (flags[0].path, flags[0].place.line) in spoken:
             continue
         left = _left_by(project, program, flags[0].setting)
@@ -122,7 +122,7 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
                 path=flags[0].path,
                 place=flags[0].place,
                 message=(
-                    f"{flags[0].setting} does not reach {', '.join(left[:_MOST_NAMED])}{more}, "
+                    f"{flags[0].setting} does not cover {', '.join(left[:_MOST_NAMED])}{more}, "
                     "which can differ between runs."
                 ),
                 way_out=project.switch_for(program) or "",
@@ -135,7 +135,11 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
 def _left_by(project: Project, program: Program, setting: str) -> list[str]:
     """Names of ops that vary, and that a switch solves but this setting does not."""
     found: dict[str, None] = {}
+    home = project.kb.home(project.kb.setting_ids[setting])
     for _path, call, answer in answers(project, program):
+        package = project.vocabulary.package(call.name)
+        if package is not None and is_foreign(project, package, home):
+            continue
         solved = answer.default == "nondeterministic" and answer.outcome == "solved"
         if solved and any(needs_switch(project, source, setting) for source in answer.sources):
             found[call.name.rpartition(".")[2]] = None
@@ -148,14 +152,8 @@ _OFTEN = "atomic-float-add"
 
 def _varies_by_itself(project: Project, source: SourceAnswer) -> bool:
     mechanism = project.kb.sources[source.id].mechanism
-    return source.default == "nondeterministic" and not source.when and mechanism == _OFTEN
-
-
-def _is_good_flag(effect: Effect, wanted: Mapping[str, Collection[str]]) -> bool:
-    """Whether a statement assigns the True that some solution asks for."""
-    if effect.assignment is None or effect.value != "True":
-        return False
-    return effect.value in wanted.get(effect.setting, ())
+    sure = source.outcome != "depends" and not source.when
+    return source.default == "nondeterministic" and sure and mechanism == _OFTEN
 
 
 def needs_switch(project: Project, source: SourceAnswer, setting: str) -> bool:

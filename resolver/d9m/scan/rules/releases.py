@@ -104,7 +104,7 @@ def _check_forbidden(project: Project) -> Iterator[Objection]:
                 yield Objection(
                     path=path,
                     place=write.place,
-                    message=f"{judged.name} must not be set here. {judged.why}",
+                    message=judged.why,
                     way_out=f"remove it from {write.name}",
                     because=because_of(project, write.name, "forbidden"),
                 )

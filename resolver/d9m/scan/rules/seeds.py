@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import RelatedSpot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
+from d9m.scan.rules.loaders import runs_in_workers, seeded_by_workers
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _NOTHING = ("None", "")
@@ -27,9 +30,12 @@ def _seeding(project: Project, call: WrittenCall) -> bool:
 def _check_chance(project: Project) -> Iterator[Objection]:
     chance = project.vocabulary.chance
     for path, facts in project.python.items():
-        spoken: set[int] = set()
+        spoken: set[int | tuple[int, str]] = set()
+        """Lines, and seeds with their scope: one that several generators get is named once."""
         for call in facts.calls:
-            if not _seeding(project, call) or call.place.line in spoken:
+            named = call.positional[0] if call.positional else ""
+            seed = (call.scope, named) if named.isidentifier() and named != "x" else 0
+            if not _seeding(project, call) or call.place.line in spoken or seed in spoken:
                 continue
             maker = call.name not in project.vocabulary.seeds
             sources = [name for name in call.made_from if name in chance]
@@ -39,7 +45,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
                 what = f"{call.name}() without a seed takes a new one in every run."
             else:
                 continue
-            spoken.add(call.place.line)
+            spoken.update((call.place.line, seed) if seed else (call.place.line,))
             yield Objection(
                 path=path,
                 place=call.place,
@@ -85,7 +91,7 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
                 path=path,
                 place=call.place,
                 severity="hint" if call.fallback or aside else None,
-                message=f"{call.name}() without a seed is seeded differently in every run.",
+                message=f"{call.name}() without a seed starts differently in every run.",
                 way_out=f"{call.name.rpartition('.')[2]}(seed)",
             )
 
@@ -152,9 +158,14 @@ def seeded(project: Project, program: Program, running: bool = False) -> frozens
     found: set[str] = set()
     for generator in project.knowledge.generators():
         for path, facts in program.files.items():
-            scopes = [call.scope for call in facts.calls if call.name in generator.marks.seeds]
+            own = path == program.path
+            scopes: list[int] = []
+            for call in facts.calls:
+                if call.name in generator.marks.seeds and (own or not call.in_main):
+                    scopes.append(call.scope)
             for effect in project.effects[path]:
-                if effect.setting in generator.settings:
+                in_main = effect.call is not None and effect.call.in_main
+                if effect.setting in generator.settings and (own or not in_main):
                     scopes.append(effect.scope)
             if any(not running or program.runs(path, scope) for scope in scopes):
                 found.add(generator.title)
@@ -174,22 +185,43 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
         for generator in project.knowledge.generators():
             if generator.title in elsewhere:
                 continue
-            for path, call in draws_of(project, program, generator):
-                if (path, call.place.line, generator.title) in spoken:
-                    break
-                spoken.add((path, call.place.line, generator.title))
-                yield Objection(
-                    path=path,
-                    place=call.place,
-                    severity=None if own else "hint",
-                    message=(
-                        f"{call.name}() draws from {generator.title}, which {program.path} never "
-                        f"seeds; it seeds {_listed(known)}."
-                    ),
-                    way_out=f"{generator.marks.seeds[0]}(seed)",
-                    related=(RelatedSpot(program.path, 1, "the program"),),
-                )
-                break
+            drawn = _first_draw(project, program, generator)
+            if drawn is None or (drawn.path, drawn.call.place.line, generator.title) in spoken:
+                continue
+            spoken.add((drawn.path, drawn.call.place.line, generator.title))
+            workers = " Workers of its loader seed it; without workers it differs in every run."
+            yield Objection(
+                path=drawn.path,
+                place=drawn.call.place,
+                severity=None if own and not drawn.in_workers else "hint",
+                message=(
+                    f"{program.path} seeds {_listed(known)} but not {generator.title}, from "
+                    f"which {drawn.call.name}() draws here.{workers if drawn.in_workers else ''}"
+                ),
+                way_out=f"{generator.marks.seeds[0]}(seed)",
+                related=(RelatedSpot(program.path, 1, "the program"),),
+            )
+
+
+class Draw(msgspec.Struct, frozen=True):
+    """A call that draws from a global generator."""
+
+    path: str
+    call: WrittenCall
+    in_workers: bool
+    """Only in workers, which seed the generator by themselves."""
+
+
+def _first_draw(project: Project, program: Program, generator: Generator) -> Draw | None:
+    """The first draw from a generator that nothing seeds, else the first of all."""
+    seeded_there = seeded_by_workers(project, program, generator)
+    first: Draw | None = None
+    for path, call in draws_of(project, program, generator):
+        facts = program.files[path]
+        if not (seeded_there and runs_in_workers(program, facts, call.scope)):
+            return Draw(path, call, False)
+        first = first or Draw(path, call, True)
+    return first
 
 
 def _trains_by_known_calls(project: Project, program: Program) -> bool:
@@ -217,7 +249,8 @@ UNSEEDED_LIBRARY = ScanRule(
     with Python's random still shuffles differently in every run.""",
     silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
     file that the entry neither imports directly nor has in its folder. Where a library that the
-    records do not know runs the loop, this is a hint: it may seed.""",
+    records do not know runs the loop, this is a hint: it may seed. So is a draw in a method of a
+    dataset or transform, where the workers of the loader seed the library.""",
     bad="""import random
 
 import torch

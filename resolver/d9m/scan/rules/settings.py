@@ -20,7 +20,9 @@ def value_fault(setting: Setting, value: str) -> str | None:
     if value in setting.refuses:
         return "That value defeats the purpose of the variable."
     if setting.accepts and value.lower() not in map(str.lower, setting.accepts):
-        return f"It accepts {' or '.join(setting.accepts)}."
+        *others, last = setting.accepts
+        accepted = f"{', '.join(others)} or {last}" if others else last
+        return f"It accepts {accepted}."
     if setting.value_type == "integer" and not value.lstrip("-").isdigit():
         return "It must be a whole number."
     return None

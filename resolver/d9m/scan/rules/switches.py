@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from d9m.scan.effects import Effect
-from d9m.scan.finding import Because, Fix, RelatedSpot, TextEdit
+from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
+from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.seeds import seeded
 from d9m.scan.rules.settings import because_of, switches_on
 
 
@@ -85,8 +88,17 @@ _OFF = frozenset(("False",))
 
 
 def _check_benchmark(project: Project) -> Iterator[Objection]:
+    spoken: set[tuple[str, Spot]] = set()
+    for objection in itertools.chain(_in_one_flow(project), _in_one_program(project)):
+        if (objection.path, objection.place) not in spoken:
+            spoken.add((objection.path, objection.place))
+            yield objection
+
+
+def _in_one_flow(project: Project) -> Iterator[Objection]:
+    """Benchmarking beside a line of the same function that asks for determinism."""
     wanted = project.knowledge.wanted()
-    for path, made in project.effects.items():
+    for made in project.effects.values():
         statements = wanted.keys() - project.knowledge.variables.keys()
         turned = [one for one in made if one.setting in statements and one.value is not None]
         for effect in turned:
@@ -94,24 +106,80 @@ def _check_benchmark(project: Project) -> Iterator[Objection]:
             if effect.assignment is None or not off or effect.value in _OFF:
                 continue
             beside = _good_beside(effect, turned, wanted)
-            if beside is None or _is_taken_back(effect, beside, turned, wanted):
+            if beside is not None and not _is_taken_back(effect, beside, turned, wanted):
+                yield _timed(project, effect, beside)
+
+
+def _in_one_program(project: Project) -> Iterator[Objection]:
+    """Benchmarking that nothing turns off, in a program that asks for determinism elsewhere or
+    sets a seed.
+    """
+    wanted = project.knowledge.wanted()
+    offs = {name for name, values in wanted.items() if values == _OFF}
+    for program in project.programs:
+        if not project.trains(program):
+            continue
+        world = project.world_of(program)
+        made: list[Effect] = []
+        for path in program.files:
+            made += (one for one in project.effects[path] if project.is_made(world, one))
+        for effect in made:
+            surely = not effect.arms and program.surely_runs(effect.path, effect.scope)
+            if effect.setting not in offs or effect.value != "True" or not surely:
                 continue
-            good = "False"
-            place = effect.assignment.value_place
-            edit = TextEdit((place.line, place.column), (place.end_line, place.end_column), good)
-            yield Objection(
-                path=path,
-                place=effect.place,
-                message=(
-                    f"With {effect.setting} = {effect.value}, timing still picks among the "
-                    f"deterministic algorithms, in spite of {beside.by} in line "
-                    f"{beside.place.line}: the choice can differ between runs."
-                ),
-                way_out=f"{effect.setting} = {good}",
-                related=(RelatedSpot(path, beside.place.line, "switched on here"),),
-                because=because_of(project, effect.setting, "value"),
-                fix=Fix(True, f"Set it to {good}", [edit]),
+            if any(one.setting == effect.setting and one.value != "True" for one in made):
+                continue
+            good = next(
+                (one for one in program.effects if _surely_asks(program, one, wanted)), None
             )
+            if good is not None or seeded(project, program):
+                yield _timed(project, effect, good)
+
+
+def _surely_asks(program: Program, effect: Effect, wanted: dict[str, frozenset[str]]) -> bool:
+    """Whether a setting asks for determinism in every run of a program."""
+    asks = effect.value == "True" and "True" in wanted.get(effect.setting, ())
+    return (
+        asks
+        and not (effect.arms or effect.offered or effect.guarded)
+        and program.surely_runs(effect.path, effect.scope)
+    )
+
+
+def _timed(project: Project, effect: Effect, good: Effect | None) -> Objection:
+    """Benchmarking, in spite of a line that asks for determinism, or of seeds alone."""
+    off = "False"
+    fix = None
+    if effect.assignment is not None:
+        spot = effect.assignment.value_place
+        edit = TextEdit((spot.line, spot.column), (spot.end_line, spot.end_column), off)
+        fix = Fix(True, f"Set it to {off}", [edit])
+    if good is None:
+        what = (
+            "cuDNN times its algorithms and takes the fastest, in spite of the seeds: the choice, "
+            "and the rounding, can differ between runs."
+        )
+    else:
+        here = good.path == effect.path
+        place = project.line if here else project.spot
+        where = f"in {place(good.path, good.place.line)}"
+        what = (
+            f"{good.by} {where} asks for determinism, but with {effect.setting} = {effect.value} "
+            "timing picks among the deterministic algorithms: the choice can differ between runs."
+        )
+    severity: Severity | None = None
+    if good is None and project.goal != "repeatable":
+        severity = "hint"
+    return Objection(
+        path=effect.path,
+        place=effect.place,
+        severity=severity,
+        message=what,
+        way_out=f"{effect.setting} = {off}",
+        related=(RelatedSpot(good.path, good.place.line, "switched on here"),) if good else (),
+        because=because_of(project, effect.setting, "value"),
+        fix=fix,
+    )
 
 
 def _good_beside(
@@ -159,7 +227,7 @@ BENCHMARK_ON = ScanRule(
     timing still picks among them: the winner, and the rounding, can differ between runs.
     The switches do not turn benchmarking off.""",
     silent="""The two stand in different arms of a condition, or a later line sets the right
-    value.""",
+    value. In a program that only sets seeds it is a hint, unless --goal is repeatable.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

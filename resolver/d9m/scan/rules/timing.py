@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.scan.effects import Effect
-from d9m.scan.facts import FileFacts, WrittenCall
+from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import RelatedSpot, Spot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
@@ -37,10 +37,10 @@ def _check_late_seed(project: Project) -> Iterator[Objection]:
                 path=path,
                 place=seeding.place,
                 message=(
-                    f"This seed comes too late for {what} in line {line}, which draws from "
-                    f"{generator.title} before."
+                    f"{what} in {project.line(path, line)} draws from {generator.title} before "
+                    "this seed is set."
                 ),
-                way_out=f"move it above line {line}",
+                way_out=f"move it above {project.line(path, line)}",
                 related=(RelatedSpot(path, line, "draws here"),),
             )
 
@@ -54,7 +54,9 @@ def _only_seeding(
     ):
         return None
     path, first = min(found, key=lambda one: one[1].place)
-    ready = program.surely_runs(path, first.scope) and not first.offered
+    call = first.call if isinstance(first, Effect) else first
+    again = call is not None and call.in_loop
+    ready = program.surely_runs(path, first.scope) and not first.offered and not again
     return (path, first) if ready and not first.arms else None
 
 
@@ -127,7 +129,8 @@ SEED_AFTER_USE = ScanRule(
     title="A seed is set after the first draw",
     why="""A seed fixes what is drawn after it. Weights and random tensors that are made above it
     differ in every run. Set every seed first.""",
-    silent="""Another function seeds, too, or the draw stands under a condition.""",
+    silent="""Another function seeds, too, the draw stands under a condition, or the seed in a loop:
+    that one starts each round alike.""",
     bad="""import torch
 
 model = torch.nn.Linear(4, 4)
@@ -165,19 +168,35 @@ def _check_late_switch(project: Project) -> Iterator[Objection]:
                 reads_once = project.kb.settings[effect.setting].read == "first-use"
                 if call.name in trains or (reads_once and is_op):
                     early.append(call)
-            first = first_before(early, effect)
+            first = first_before(early, effect) or _compiled_before(project, path, effect)
             if first is not None:
+                line = first.line if isinstance(first, LocalCall) else first.place.line
                 yield Objection(
                     path=path,
                     place=effect.place,
                     message=(
-                        f"{first.name.lstrip('.')}() in line {first.place.line} runs before this "
-                        "switch is on: it is not covered."
+                        f"{first.name.lstrip('.')}() in {project.line(path, line)} runs before "
+                        "this switch is on, so the switch does not cover it."
                     ),
-                    way_out=f"move it above line {first.place.line}",
-                    related=(RelatedSpot(path, first.place.line, "runs before"),),
+                    way_out=f"move it above {project.line(path, line)}",
+                    related=(RelatedSpot(path, line, "runs before"),),
                     because=because_of(project, effect.setting, "read"),
                 )
+
+
+def _compiled_before(project: Project, path: str, switch: Effect) -> LocalCall | None:
+    """A call of compiled code that runs before a switch."""
+    facts = project.files[path]
+    compiles = project.vocabulary.marks("compiles")
+    for made in facts.calls:
+        if made.name not in compiles or not made.target or not runs_before(made, switch):
+            continue
+        lines = range(made.place.line + 1, switch.place.line)
+        for call in facts.called:
+            same = call.scope == switch.scope and call.name == made.target.rpartition(".")[2]
+            if same and call.is_call and call.line in lines and not call.is_optional:
+                return call
+    return None
 
 
 LATE_SWITCH = ScanRule(
@@ -185,8 +204,8 @@ LATE_SWITCH = ScanRule(
     family="settings",
     severity="warning",
     title="A deterministic switch is turned on after what it governs",
-    why="""A switch reaches the ops that run after it. A gradient step, or an op of TensorFlow,
-    that runs above it can already differ. Turn it on at the top of the program.""",
+    why="""A switch reaches the ops that run after it. A gradient step, compiled code, or an op of
+    TensorFlow that runs above it can already differ. Turn it on at the top of the program.""",
     silent="""The two stand in different functions or arms, or the switch was turned on before.""",
     bad=(
         "import tensorflow as tf\n\ntf.keras.utils.set_random_seed(1)\nmodel.fit(x, y)\n"
@@ -246,8 +265,8 @@ def _taken_back(project: Project, earlier: Effect, off: Effect) -> Objection:
         path=off.path,
         place=off.place,
         message=(
-            f"{whose} turns {off.setting} off again, which line {earlier.place.line} turned on: "
-            "nothing has run under it."
+            f"{whose} turns {off.setting} off again. It was turned on in "
+            f"{project.line(earlier.path, earlier.place.line)}, and nothing has run in between."
         ),
         way_out="remove it" if off.helper is None else "turn the switch on after it",
         related=(RelatedSpot(earlier.path, earlier.place.line, "turned on here"),),

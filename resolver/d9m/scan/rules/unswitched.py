@@ -31,7 +31,7 @@ def _check_needs_switch(project: Project) -> Iterator[Objection]:
             yield Objection(
                 path=path,
                 place=call.place,
-                message=f"{shown(call)} can differ between runs until the switch is on.",
+                message=f"{shown(call)} can differ between runs unless the switch is on.",
                 way_out=switch,
                 because=(Because(f"sources/{found.id}", "default"),),
                 related=(RelatedSpot(program.path, 1, "the program"),),

@@ -48,10 +48,12 @@ def _starts_process(project: Project, facts: FileFacts, write: EnvironmentWrite)
 
 
 def _launch_of(project: Project, path: str) -> tuple[str, int] | None:
-    """The line of a job file that runs a file."""
+    """The line of a job file that runs a file: from the root, or from its own folder."""
     for job, facts in project.files.items():
+        folder = job.rpartition("/")[0]
         for launch in facts.launches:
-            if launch.path and f"/{path}".endswith(f"/{launch.path.removeprefix('./')}"):
+            written = launch.path.removeprefix("./")
+            if written and path in (written, f"{folder}/{written}"):
                 return job, launch.place.line
     return None
 
@@ -98,10 +100,10 @@ def _check_late_variable(project: Project) -> Iterator[Objection]:
                     path=path,
                     place=write.place,
                     message=(
-                        f"{write.name} is read when {before[0].module} is imported, in line "
-                        f"{before[0].line}. Set here, it has no effect."
+                        f"{write.name} is read when {before[0].module} is imported, in "
+                        f"{project.line(path, before[0].line)}. Set here, it has no effect."
                     ),
-                    way_out=f"set it before line {before[0].line}",
+                    way_out=f"set it before {project.line(path, before[0].line)}",
                     because=because_of(project, setting.name, setting.read),
                     related=(RelatedSpot(path, before[0].line, "imported here"),),
                 )
@@ -238,7 +240,7 @@ def _check_list_overwritten(project: Project) -> Iterator[Objection]:
             yield Objection(
                 path=path,
                 place=write.place,
-                message=f"{write.name} is a list. This replaces what is already in it.",
+                message=f"{write.name} holds several flags. This line drops those already set.",
                 way_out=f"append to the old value of {write.name}",
                 because=because_of(project, setting.name, "list"),
             )

@@ -4,52 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
-from d9m.model.records import Loader
 from d9m.model.when import parse
 from d9m.scan.facts import CodeScope, FileFacts, WrittenCall
 from d9m.scan.finding import RelatedSpot, Spot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
+from d9m.scan.rules.loaders import READERS, LoaderCall, loadings
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.seeds import draws_of, seeded
-
-_READERS = ("__getitem__", "__getitems__", "__iter__", "__next__")
-
-
-class LoaderCall(msgspec.Struct, frozen=True):
-    """A call that makes a loader of data."""
-
-    path: str
-    call: WrittenCall
-    loader: Loader
-
-    def argument(self, name: str) -> str:
-        """An argument as written; empty where it is left out."""
-        if name in self.call.keywords:
-            return self.call.keywords[name]
-        place = self.loader.parameters.index(name)
-        return self.call.positional[place] if place < len(self.call.positional) else ""
-
-    @property
-    def is_plain(self) -> bool:
-        return not any(text.startswith("*") for text in self.call.positional)
-
-
-def _loadings(project: Project, program: Program) -> Iterator[LoaderCall]:
-    for path, facts in program.files.items():
-        for call in facts.calls:
-            loader = project.vocabulary.loaders.get(call.name)
-            if loader is not None:
-                yield LoaderCall(path, call, loader)
 
 
 def _with_workers(project: Project, program: Program) -> list[LoaderCall]:
     """The loaders with workers that nothing prepares; none where any loader prepares its own."""
     found: list[LoaderCall] = []
-    for loading in _loadings(project, program):
+    for loading in loadings(project, program):
         prepared = loading.argument(loading.loader.starts_worker)
         if not loading.is_plain or prepared not in ("", "None"):
             return []
@@ -87,15 +56,15 @@ def _check_workers(project: Project) -> Iterator[Objection]:
     asks = project.vocabulary.marks("asks_for_worker")
     seen: set[tuple[str, int]] = set()
     for program in project.programs:
-        loadings = _with_workers(project, program)
-        if not loadings:
+        prepared = _with_workers(project, program)
+        if not prepared:
             continue
         for path, facts, number, _scope in _datasets(project, program):
             if any(call.name in asks for call in facts.calls):
                 continue
             for objection in (
-                *_copied_generators(project, facts, number, loadings[0]),
-                *_copied_libraries(project, program, facts, number, loadings[0]),
+                *_copied_generators(project, facts, number, prepared[0]),
+                *_copied_libraries(project, program, facts, number, prepared[0]),
             ):
                 if (path, objection.place.line) not in seen:
                     seen.add((path, objection.place.line))
@@ -106,7 +75,7 @@ def _reads(facts: FileFacts, number: int, scope: int) -> str:
     """The method of a class that a loader calls and that a scope is; empty for another scope."""
     inner = facts.scopes[scope]
     name = _last(inner.name)
-    return name if inner.parent == number and name in _READERS else ""
+    return name if inner.parent == number and name in READERS else ""
 
 
 def _copied_generators(
@@ -183,7 +152,7 @@ def _objection(
         confidence="sure" if workers.isdigit() else "likely",
         message=(
             f"Every worker of the loader in {loading.path}:{loading.call.place.line} starts with "
-            f"the same copy of {generator}{where}, so all of them draw the same numbers."
+            f"the same state of {generator}{where}, so all of them draw the same numbers."
         ),
         way_out=f"seed it for each worker in {loading.loader.starts_worker}",
         related=tuple(related),
@@ -243,7 +212,7 @@ def _check_shuffle(project: Project) -> Iterator[Objection]:
     for program in project.programs:
         if not project.trains(program) or not seeded(project, program):
             continue
-        for loading in _loadings(project, program):
+        for loading in loadings(project, program):
             place = (loading.path, loading.call.place.line)
             given = loading.argument(loading.loader.generator)
             shuffles = loading.argument(loading.loader.shuffle) == "True"
@@ -258,8 +227,8 @@ def _check_shuffle(project: Project) -> Iterator[Objection]:
                 path=loading.path,
                 place=loading.call.place,
                 message=(
-                    "The order of this loader comes from the global generator: every draw before "
-                    "it, a layer more in the model, changes the order."
+                    "The global generator decides the order of this loader, so any draw before it, "
+                    "such as the weights of one more layer, changes the order."
                 ),
                 way_out=loading.loader.own_generator,
                 confidence="likely",

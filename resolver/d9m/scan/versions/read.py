@@ -60,7 +60,7 @@ def _package_file(name: str, text: str) -> FileVersions:
         return FileVersions()
     strength: Strength | None = "lock" if _LOCKS.fullmatch(name) else None
     images = (
-        (StatedImage(found.container, _line_of(r"^\s*(?i:from)\s", text, last=True)),)
+        (StatedImage(found.container, _line_of(r"^[ \t]*(?i:from)\s", text, last=True)),)
         if found.container is not None
         else ()
     )
@@ -68,7 +68,7 @@ def _package_file(name: str, text: str) -> FileVersions:
 
 
 def _conda_lock(text: str) -> list[Pair]:
-    pattern = r"^\s*-?\s*name: ['\"]?([\w.-]+)['\"]?\n\s*version: ['\"]?([\w.+!-]+)"
+    pattern = r"^[ \t]*(?:-[ \t]*)?name: ['\"]?([\w.-]+)['\"]?\n\s*version: ['\"]?([\w.+!-]+)"
     return [(match[1], match[2]) for match in re.finditer(pattern, text, re.MULTILINE)]
 
 
