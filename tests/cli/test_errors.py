@@ -125,7 +125,7 @@ TEXTS = [
         ["advise", "--torch", "2.1", "--with", "horovod=0.28", "--ops", "hvd_allreduce"],
         ["unknown op 'hvd_allreduce'", "no ops of horovod: leave --ops out"],
     ),
-    (["show", "TDX"], ["nothing is called 'TDX'", "did you mean TDO"]),
+    (["show", "TDX"], ["nothing is called 'TDX'", "did you mean td3, TDO or TDP"]),
     (["show", LONG], ["5000 characters"]),
     (["kb", "lint"], ["not a folder of records"]),
     (["kb", "lint", "--explain", "no-such-rule"], ["no-such-rule"]),

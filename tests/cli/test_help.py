@@ -19,7 +19,7 @@ OPTIONS = {
     "diff": "--rank --process --align --all --verbose --format --output --color --help",
     "hunt": (
         "--steps --runs --time --until-found --set --before --keep --replay --step-by "
-        "--max-size --all --verbose --format --output --color --help"
+        "--compiled --max-size --all --verbose --format --output --color --help"
     ),
     "explain": "--tf --torch --with --from --gpu --format --output --color --help",
     "show": "--format --output --color --help",

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -26,7 +25,8 @@ class Dying:
 
 def application(_arguments):
     {moment}
-    time.sleep(300)
+    time.sleep(120)
+    print("slept to its end")
 
 sys.modules["d9m.cli.application"] = types.SimpleNamespace(application=application)
 main()
@@ -44,12 +44,10 @@ def test_the_number_of_the_signal_is_the_exit_code(
     moment: str, number: signal.Signals, code: int
 ) -> None:
     program = PROGRAM.format(moment=moment, number=int(number))
-    began = time.monotonic()
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", "d9m: interrupted\n")
-    assert time.monotonic() - began < 250, "it slept to its end"
 
 
 def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:

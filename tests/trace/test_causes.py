@@ -560,3 +560,51 @@ def test_what_was_touched_of_late_is_followed_in_a_long_run(
     assert taints.of(100) == {1}
     assert taints.of(9) == {0}
     assert taints.of(0) == set()
+
+
+def test_of_some_modules_alone_nothing_from_outside_is_blamed(tmp_path: Path) -> None:
+    text = table("""
+        A ["o",1,"",["aa.1","bb.2"],["c1.3"]]
+        B ["o",1,"",["aa.1","bb.2"],["c2.3"]]
+        A ["o",6,"",["a1n7"],["d1.4"]]
+        B ["o",6,"",["a2n7"],["d2.4"]]
+        A ["g","e1",["d1.4"]]
+        B ["g","e2",["d2.4"]]
+        """)
+    assert kinds(compared(tmp_path / "all", text)) == ["outside-value"]
+    (cause,) = compared(tmp_path / "some", text, modules=["Net.body"]).causes
+    assert (cause.kind, cause.reaches.steps()) == ("op", {"gradients": 0})
+
+
+def test_what_reached_a_recorded_module_is_a_state_without_a_reason(tmp_path: Path) -> None:
+    text = table("""
+        A ["o",6,"",["a1n7"],["d1.4"]]
+        B ["o",6,"",["a2n7"],["d2.4"]]
+        A ["g","e1",["d1.4"]]
+        B ["g","e2",["d2.4"]]
+        """)
+    assert kinds(compared(tmp_path, text, modules=["Net.body"])) == ["state"]
+
+
+def test_the_first_parameter_whose_gradient_differs_is_named(tmp_path: Path) -> None:
+    text = """
+    ["P",["Net.weight","Net.table.rows","Net.bias"]]
+    A ["g","e1",["aa","b1","c1"]]
+    B ["g","e2",["aa","b2","c2"]]
+    ["d",0,{}]
+    """
+    (cause,) = compared(tmp_path, text, level="module").causes
+    assert (cause.kind, cause.argument, cause.parameter) == (
+        "state",
+        "gradients",
+        "Net.table.rows",
+    )
+
+
+def test_what_only_one_run_could_not_see_is_no_other_way(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path, table('B ["u","thread"]\n["o",2,"",["aa.1","bb.2"],["cc.3"]]\n["d",0,{}]')
+    )
+    assert found.same
+    assert found.compared.forks == 0
+    assert [unseen.what for unseen in found.unseen] == ["thread"]

@@ -25,9 +25,18 @@ SITE = (
 class MadeUpProgram:
     """Trains for four steps. `varies(run, step)` says when its one op gives other bits."""
 
-    def __init__(self, varies: Callable[[int, int], bool], code: int = 0) -> None:
+    def __init__(
+        self,
+        varies: Callable[[int, int], bool],
+        code: int = 0,
+        fits: bool = True,
+        compiles: bool = False,
+    ) -> None:
         self.varies = varies
         self.code = code
+        self.compiles = compiles
+        self.fits = fits
+        """Whether all ops of a step fit into a recording."""
         self.wishes: list[Wish] = []
         self.watched: list[bool] = []
 
@@ -40,11 +49,27 @@ class MadeUpProgram:
         for step in range(last + 1):
             state = state * 16 + (run if self.varies(run, step) else 0)
             if step >= wish.first:
-                if wish.level == "op":
+                if wish.level == "op" and self.compiles and wish.compiled == "as-is":
+                    lines += [
+                        '["c","graph 0 backward",["aa.1"]]',
+                        f'["e","graph 0 backward",["{state:x}.{step + 9}"]]',
+                    ]
+                elif wish.level == "op":
                     lines.append(f'["o",1,"accumulate=True",["aa.1"],["{state:x}.{step + 9}"]]')
                 digests = f'"{state:x}.{step + 9}"' if wish.level == "op" else ""
+                if wish.level == "module":
+                    digests = f'"{state:x}"'
+                    lines.append('["P",["Net.body.table.rows"]]')
                 lines += [f'["g","{state:x}",[{digests}]]', f'["d",{step},{{}}]']
-        header = {"level": wish.level, "inputs": "exact", "steps": [wish.first, wish.last]}
+        if wish.level == "op" and not wish.modules and not self.fits:
+            lines = [lines[0], '{"ended": "size"}']
+        header = {
+            "level": wish.level,
+            "inputs": "exact",
+            "steps": [wish.first, wish.last],
+            "modules": wish.modules,
+            "compiled": wish.compiled,
+        }
         write(path, {"r0-0": lines}, header)
         self.watched.append(watch is not None and watch())
         return Ending(self.code, self.watched[-1], 1)
@@ -119,10 +144,88 @@ def test_no_run_is_started_after_the_time_is_up(tmp_path: Path) -> None:
 
 def test_a_difference_that_does_not_come_back_is_still_told(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run == 2)
-    found = hunted(tmp_path, program)
-    assert len(program.wishes) == 6
+    found = hunted(tmp_path, program, runs=6)
+    assert len(program.wishes) == 5
     assert [cause.kind for cause in found.causes] == ["state"]
     assert any("did not come back" in note for note in found.notes)
+
+
+def test_what_could_have_differed_is_called_alone_where_nothing_was_seen_to(
+    tmp_path: Path,
+) -> None:
+    program = MadeUpProgram(lambda run, step: run == 2)
+    limits = HuntLimits(runs=6)
+    hunt = Hunt(program, tmp_path, Wish(stop=20), limits, "", lambda _text: None)
+    found = hunt.found()
+    (candidate,) = found.candidates
+    assert (candidate.op, candidate.node, candidate.step) == (
+        "aten::index_put",
+        "IndexBackward0",
+        0,
+    )
+    assert candidate.arguments == {"accumulate": "True"}
+    found = hunt.replayed(found, lambda _place, _cause: ALONE)
+    assert len(program.wishes) == 6
+    assert len(program.wishes[-1].zoom) == 1
+    assert found.candidates[0].replay == ALONE
+    assert [cause.replay for cause in found.causes] == [None]
+
+
+def test_modules_are_recorded_where_ops_show_nothing(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run in (2, 7))
+    found = hunted(tmp_path, program)
+    levels = [wish.level for wish in program.wishes]
+    assert levels == ["step"] * 2 + ["op"] * 3 + ["module"] * 2
+    (cause,) = found.causes
+    assert (cause.kind, cause.parameter) == ("state", "Net.body.table.rows")
+    assert [candidate.module for candidate in found.candidates] == ["Net"]
+    assert [stage.differs_from for stage in found.stages] == [0, None, 0]
+
+
+def test_a_step_that_does_not_fit_is_looked_at_by_module_first(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0, fits=False)
+    found = hunted(tmp_path, program)
+    assert [(wish.level, wish.modules) for wish in program.wishes] == [
+        ("step", ()),
+        ("step", ()),
+        ("op", ()),
+        ("module", ()),
+        ("module", ()),
+        ("op", ("Net.body.table",)),
+        ("op", ("Net.body.table",)),
+    ]
+    assert [(stage.runs, stage.level) for stage in found.stages] == [
+        (2, "step"),
+        (1, "op"),
+        (2, "module"),
+        (2, "op"),
+    ]
+    assert any("only those in Net.body.table" in note for note in found.notes)
+
+
+def test_a_compiled_graph_that_differs_is_run_op_by_op(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 1, compiles=True)
+    hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    found = hunt.found()
+    assert [(cause.kind, cause.argument) for cause in found.causes] == [
+        ("compiled", "graph 0 backward")
+    ]
+    assert [(cause.kind, cause.op, cause.step) for cause in found.inside] == [
+        ("op", "aten::index_put", 1)
+    ]
+    assert [wish.compiled for wish in program.wishes] == ["as-is"] * 4 + ["eager"] * 2
+    found = hunt.replayed(found, lambda _place, _cause: ALONE)
+    assert (program.wishes[-1].compiled, len(program.wishes[-1].zoom)) == ("eager", 1)
+    assert found.inside[0].replay == ALONE
+    assert [stage.level for stage in found.stages] == ["step", "op", "eager", "replay"]
+
+
+def test_a_compiled_graph_that_repeats_op_by_op_is_left_to_its_kernels(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run in (2, 4), compiles=True)
+    found = hunted(tmp_path, program)
+    assert [cause.kind for cause in found.causes] == ["compiled"]
+    assert found.inside == []
+    assert any("Run op by op, no op of the compiled graphs differed" in n for n in found.notes)
 
 
 ALONE = Replay(32, 32, 0.84, 9216, 1)
@@ -171,6 +274,19 @@ def test_a_program_that_fails_is_compared_all_the_same(tmp_path: Path) -> None:
     found = hunted(tmp_path, MadeUpProgram(lambda run, step: False, code=1))
     assert found.same
     assert found.notes == ["Run 1 ended with exit code 1.", "Run 2 ended with exit code 1."]
+
+
+def test_a_program_that_was_ended_after_the_last_step_has_not_failed(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: False, code=1)
+
+    def ended(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        ending = program(path, wish, watch)
+        (stream,) = path.glob("*.d9m")
+        stream.write_text(stream.read_text().replace('"exit"', '"steps"'))
+        return ending
+
+    hunt = Hunt(ended, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    assert hunt.found().notes == []
 
 
 def test_a_program_without_a_framework_cannot_be_hunted(tmp_path: Path) -> None:

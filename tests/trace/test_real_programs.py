@@ -95,7 +95,8 @@ def test_a_timer_in_a_tensor_is_harmless(tmp_path: Path) -> None:
 def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> None:
     found = compared(tmp_path, "sparse_gradients")
     (cause,) = found["causes"]
-    assert (cause["kind"], cause["op"]) == ("outside-value", "aten::mul")
+    assert (cause["kind"], cause["op"]) == ("outside-value", "aten::lift_fresh")
+    assert cause["heirs"][0]["op"] == "aten::mul"
     assert cause["reaches"]["gradients"] == cause["reaches"]["parameters"] == 0
     assert "aten::add_" in [heir["op"] for heir in cause["heirs"]]
 
@@ -103,7 +104,8 @@ def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> N
 def test_the_statistics_of_a_batch_norm_inherit_what_its_input_inherits(tmp_path: Path) -> None:
     found = compared(tmp_path, "batch_norm")
     (cause,) = found["causes"]
-    assert (cause["kind"], cause["op"]) == ("outside-value", "aten::mul")
+    assert (cause["kind"], cause["op"]) == ("outside-value", "aten::lift_fresh")
+    assert cause["heirs"][0]["op"] == "aten::mul"
     assert "aten::native_batch_norm_backward" in [heir["op"] for heir in cause["heirs"]]
 
 
@@ -158,7 +160,8 @@ def test_a_hunt_of_inference_names_what_an_output_differs_by(tmp_path: Path) -> 
     code, found = hunt(tmp_path / "hunt", *command)
     (cause,) = found["causes"]
     assert (code, cause["kind"], cause["step"]) == (1, "outside-value", 3)
-    assert (cause["op"], cause["module"]) == ("aten::add", "Scored")
+    assert (cause["op"], cause["source"]["function"]) == ("aten::lift_fresh", "<module>")
+    assert (cause["heirs"][0]["op"], cause["heirs"][0]["module"]) == ("aten::add", "Scored")
     assert cause["reaches"]["outputs"] == 3
 
 
@@ -171,3 +174,16 @@ def test_a_hunt_looks_at_the_one_step_that_differs(tmp_path: Path) -> None:
     (cause,) = found["causes"]
     assert (cause["kind"], cause["step"]) == ("op", 4)
     assert [stage["level"] for stage in found["stages"]] == ["step", "op", "replay"]
+
+
+def test_a_hunt_goes_by_module_where_a_step_has_too_many_ops(tmp_path: Path) -> None:
+    command = ["--max-size", "20KB", "--", torch_python(), "modules.py"]
+    for attempt in range(TRIES):
+        code, found = hunt(tmp_path / str(attempt), *command)
+        if code and found["causes"][0]["kind"] == "op":
+            break
+    (cause,) = found["causes"]
+    assert (cause["op"], cause["module"]) == ("aten::index_put", "FilledNet.memory.0")
+    levels = [stage["level"] for stage in found["stages"]]
+    assert levels == ["step", "op", "module", "op", "replay"]
+    assert any("only those in FilledNet.memory.0" in note for note in found["notes"])

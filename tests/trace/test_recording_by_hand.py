@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -30,6 +31,24 @@ def test_a_recorded_part_leaves_no_trace(tmp_path: Path, level: str) -> None:
     assert (run.about.level, run.complaints, stream.ended) == (level, (), "exit")
     assert (stream.steps, stream.header["steps"]) == (2, [1, 2])
     assert stream.counts["o" if level == "op" else "m"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "arguments"),
+    [("mine.py", ["python", "mine.py"], ["mine.py"]), ("ipykernel_launcher.py", [], ["notebook"])],
+)
+def test_what_starts_it_again_is_said_but_of_a_notebook(
+    tmp_path: Path, name: str, command: list[str], arguments: list[str]
+) -> None:
+    shutil.copy(PROGRAMS / "by_hand.py", tmp_path / name)
+    subprocess.run(
+        [torch_python(), name, "run", "op"],
+        cwd=tmp_path, capture_output=True, check=True,
+        env={"PYTHONPATH": str(TESTS.parent / "resolver"), "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    run = contents.contents(tmp_path / "run")
+    assert list(run.about.command) == [*command, *(["run", "op"] if command else [])]
+    assert run.streams[0].header["argv"][:1] == arguments
 
 
 def test_a_step_ends_nothing_where_nothing_is_recorded() -> None:

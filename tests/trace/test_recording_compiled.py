@@ -29,3 +29,17 @@ def test_a_compiled_graph_shows_what_goes_in_and_what_comes_out(tmp_path: Path) 
     assert read == [changed], "an op after the graph reads what the graph has changed"
     inside = [line[2] for line in lines if line[0] == "S" and line[2] in ("aten::sin", "aten::cos")]
     assert inside == []
+
+
+def test_compiled_graphs_can_be_run_op_by_op(tmp_path: Path) -> None:
+    found = record(tmp_path, "--level op --compiled eager", torch_python(), "graph.py")
+    assert (found.code, found.errors) == (0, "")
+    gradient, doubled = found.stdout.split(" ", 1)
+    assert abs(float.fromhex(gradient) - 2 * 0.5403023) < 1e-6
+    assert doubled == "[128.0, 128.0, 128.0]\n"
+    assert found.stream()[0]["compiled"] == "eager"
+    assert found.records("ce") == []
+    sites = {line[2]: line for line in found.records("S")}
+    assert {"aten::sin", "aten::cos"} <= sites.keys()
+    assert sites["aten::sin"][6] == ""
+    assert sites["aten::sin"][7][0] == "graph.py"

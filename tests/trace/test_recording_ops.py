@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from recorded import PROGRAMS, Recorded, record, recording, torch_python
+
+from d9m.trace.start import Wish, start
 
 LETTER = re.compile(r"(?:[0-9a-f]{16}|-)([.uvnxr+])\d+")
 
@@ -80,7 +83,8 @@ def test_what_an_op_read_is_what_another_wrote(exact: Recorded) -> None:
 @pytest.mark.parametrize(
     ("function", "op", "inputs"),
     [
-        ("from_outside", "add.Tensor", ["n"]),
+        ("from_outside", "lift_fresh", ["n"]),
+        ("from_outside", "add.Tensor", ["."]),
         ("written_by_numpy", "mul.Tensor", [".", "x", "."]),
         ("unwritten", "mul.Tensor", [".", "u", "v", "u"]),
         ("row_by_row", "mul.Tensor", ["."]),
@@ -266,3 +270,35 @@ def test_modules_show_what_they_return_and_what_comes_back(tmp_path: Path) -> No
     ]  # fmt: skip
     ops = recording("ops-exact", "--level op --inputs exact", "ops.py")
     assert [line[1] for line in found.records("p")] == [line[1] for line in ops.records("p")]
+
+
+def test_ops_of_some_modules_are_recorded_with_what_encloses_them(tmp_path: Path) -> None:
+    found = record_wish(tmp_path, Wish(level="op", stop=1, modules=("FilledNet.memory.0",)))
+    modules = {line[6] for line in found if line[0] == "S"}
+    assert {"FilledNet.memory.0", "FilledNet"} <= modules
+    assert not [module for module in modules if module.startswith("FilledNet.filler")]
+    assert "SGD" not in modules
+    whole = record_wish(tmp_path / "all", Wish(level="op", stop=1))
+    assert {"FilledNet.filler.0", "FilledNet.filler.1"} < {
+        line[6] for line in whole if line[0] == "S"
+    }
+
+
+def test_parameters_are_named_where_modules_are_recorded(tmp_path: Path) -> None:
+    found = record_wish(tmp_path, Wish(level="module", stop=1))
+    (names,) = [line[1] for line in found if line[0] == "P"]
+    assert names == [
+        "FilledNet.filler.1.weight",
+        "FilledNet.filler.1.bias",
+        "FilledNet.memory.0.rows",
+    ]
+
+
+def record_wish(path: Path, wish: Wish) -> list[Any]:
+    """The records of `modules.py` with a wish that only hunt has."""
+    ending = start([torch_python(), str(PROGRAMS / "modules.py")], path / "run", wish)
+    assert ending.code == 0
+    assert not (path / "run" / "errors.txt").exists()
+    (stream,) = (path / "run").glob("*.d9m")
+    lines = [json.loads(line) for line in stream.read_text().splitlines()]
+    return [line for line in lines if isinstance(line, list)]

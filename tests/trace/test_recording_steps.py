@@ -47,12 +47,26 @@ def test_what_is_learned_changes_from_step_to_step(plain: Recorded) -> None:
 
 
 def test_equal_runs_leave_equal_streams(plain: Recorded, again: Recorded) -> None:
-    for one, other in zip(plain.stream()[1:-1], again.stream()[1:-1], strict=True):
-        if one[0] == "d":  # Python's and NumPy's generators begin differently in each process
-            assert one[2].pop("torch") == other[2].pop("torch")
-            assert one[2].keys() == other[2].keys() == {"python", "numpy"}
-        else:
-            assert one == other
+    assert plain.stream()[1:-1] == again.stream()[1:-1]
+
+
+def test_a_generator_is_recorded_from_its_first_use_on(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "outside.py")
+    assert found.errors == ""
+    assert found.stream()[0]["generators"] == {}
+    assert [set(line[2]) for line in found.records("d")] == [
+        {"torch"},
+        {"torch", "numpy"},
+        {"torch", "numpy"},
+    ]
+
+
+def test_a_thread_of_the_program_is_told_and_one_that_moves_data_is_not(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "outside.py")
+    told = [line[0] for line in found.stream() if isinstance(line, list) and line[0] in "ud"]
+    assert told == ["d", "d", "u", "d"]
+    (tmp_path / "workers").mkdir()
+    assert record(tmp_path / "workers", "", torch_python(), "loaders.py").records("u") == []
 
 
 def test_the_exit_code_is_the_programs_own(plain: Recorded, again: Recorded) -> None:

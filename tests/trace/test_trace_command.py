@@ -109,6 +109,13 @@ def test_a_program_without_a_framework_is_left_as_it_is(tmp_path: Path) -> None:
     assert all("_d9m_recorder" in name for name in ast.literal_eval(seen[0] + "]"))
 
 
+def test_a_thread_of_a_program_without_a_framework_is_no_recording(tmp_path: Path) -> None:
+    code = "import threading; t = threading.Thread(target=print); t.start(); t.join()"
+    done = d9m("trace", "-o", str(tmp_path / "run"), "--", sys.executable, "-c", code)
+    assert done.returncode == 4
+    assert not list((tmp_path / "run").glob("*.d9m"))
+
+
 def test_the_recorder_is_written_for_old_pythons() -> None:
     files = list(start.INJECT.rglob("*.py"))
     assert len(files) > 5

@@ -43,7 +43,7 @@ def command(
     ] = str(STEPS),
     runs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=2, help="Record at most N runs instead of 6."),
+        typer.Option(metavar="N", min=2, help="Record at most N runs instead of 8."),
     ] = None,
     limit: Annotated[
         float | None,
@@ -72,6 +72,7 @@ def command(
         ),
     ] = True,
     step_by: recorded_program.StepBy = "auto",
+    compiled: recorded_program.Compiled = "as-is",
     max_size: recorded_program.MaxSize = "2GB",
     everything: Annotated[
         bool,
@@ -88,7 +89,7 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
     program = recorded_program.required(program, "d9m hunt -- python train.py")
-    wish = _wish(steps, step_by, max_size)
+    wish = _wish(steps, step_by, compiled, max_size)
     first = _split(before)
     from d9m.render.findings.text import FindingsView
     from d9m.trace.cure import with_advice
@@ -115,14 +116,22 @@ def command(
     raise typer.Exit(code)
 
 
-def _wish(steps: str, step_by: str, max_size: str) -> Wish:
-    from d9m.trace.start import STEP_RULES, Wish
+def _wish(steps: str, step_by: str, compiled: str, max_size: str) -> Wish:
+    from d9m.trace.start import COMPILED, STEP_RULES, Wish
     from d9m.trace.wishes import read_size, read_steps
 
     output.one_of("--step-by", step_by, STEP_RULES)
+    output.one_of("--compiled", compiled, COMPILED)
     first, last, stop = read_steps(steps)
     stop = stop if last is None else last + 1
-    return Wish(first=first, last=last, stop=stop, step_by=step_by, max_size=read_size(max_size))
+    return Wish(
+        first=first,
+        last=last,
+        stop=stop,
+        step_by=step_by,
+        compiled=compiled,
+        max_size=read_size(max_size),
+    )
 
 
 def _split(before: str | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from d9m.errors import UsageError
-from d9m.trace.start import STEP_RULES
+from d9m.trace.start import COMPILED, STEP_RULES
 
 Program = Annotated[
     list[str] | None,
@@ -15,6 +15,12 @@ Program = Annotated[
 ]
 StepBy = Annotated[
     str, typer.Option("--step-by", metavar="|".join(STEP_RULES), help="What ends a step.")
+]
+Compiled = Annotated[
+    str,
+    typer.Option(
+        "--compiled", metavar="|".join(COMPILED), help="eager: run compiled graphs op by op."
+    ),
 ]
 MaxSize = Annotated[
     str,

@@ -10,7 +10,7 @@ import typer
 
 from d9m.cli import output, recorded_program
 from d9m.errors import ExitCode, UsageError
-from d9m.trace.start import INPUTS, LEVELS, STEP_RULES
+from d9m.trace.start import COMPILED, INPUTS, LEVELS, STEP_RULES
 
 if TYPE_CHECKING:
     from d9m.trace.start import Wish
@@ -48,6 +48,7 @@ def command(
         ),
     ] = "cached",
     step_by: recorded_program.StepBy = "auto",
+    compiled: recorded_program.Compiled = "as-is",
     max_size: recorded_program.MaxSize = "2GB",
     ops: Annotated[
         str | None,
@@ -73,7 +74,7 @@ def command(
         raise typer.Exit(_show(Path(show)))
     if ops is not None:
         raise typer.Exit(_ops(Path(ops)))
-    wish = _wish(level, steps, inputs, step_by, max_size)
+    wish = _wish(level, steps, inputs, step_by, compiled, max_size)
     path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
     if export:
         raise typer.Exit(_export(path, wish, force))
@@ -81,13 +82,16 @@ def command(
     raise typer.Exit(_record(program, path, wish, force))
 
 
-def _wish(level: str, steps: str | None, inputs: str, step_by: str, max_size: str) -> Wish:
+def _wish(
+    level: str, steps: str | None, inputs: str, step_by: str, compiled: str, max_size: str
+) -> Wish:
     from d9m.trace.start import Wish
     from d9m.trace.wishes import read_size, read_steps
 
     output.one_of("--level", level, LEVELS)
     output.one_of("--inputs", inputs, INPUTS)
     output.one_of("--step-by", step_by, STEP_RULES)
+    output.one_of("--compiled", compiled, COMPILED)
     first, last, stop = read_steps(steps)
     return Wish(
         level=level,
@@ -96,6 +100,7 @@ def _wish(level: str, steps: str | None, inputs: str, step_by: str, max_size: st
         stop=stop,
         inputs=inputs,
         step_by=step_by,
+        compiled=compiled,
         max_size=read_size(max_size),
     )
 

@@ -69,10 +69,13 @@ def _stream(stream: StreamContents) -> list[str]:
     header = stream.header
     packages = ", ".join(f"{name} {version}" for name, version in header["packages"].items())
     place = f"rank {header['rank']} · {packages} · {header['device']}"
+    threads = header["threads"]
+    if threads is not None:
+        place += f" · {_count(threads, 'thread')}"
     known = [letter for letter in stream.counts if letter in KINDS]
     recorded = [f"{stream.counts[letter]} {KINDS[letter]}" for letter in known]
     return [
-        f"{stream.name} · {place} · {header['threads']} threads · {header['digest']}",
+        f"{stream.name} · {place} · {header['digest']}",
         f"  {' '.join(header['argv'])}",
         f"  {_count(stream.steps, 'step')}, {ENDS.get(stream.ended, stream.ended)}"
         f" · {size(stream.bytes)}",

@@ -82,12 +82,18 @@ def _load_recorder() -> ModuleType:
         sys.path.remove(place)
 
 
+def _command() -> list[str]:
+    """What starts this program again; nothing does, where it is a notebook."""
+    notebook = os.path.basename(sys.argv[0]) == "ipykernel_launcher.py"
+    return [] if notebook else ["python", *sys.argv]
+
+
 def _make(folder: str, level: str) -> None:
     os.makedirs(folder, exist_ok=True)
     about = {
         "d9m_run": 1,
         "d9m": __version__,
-        "command": sys.argv,
+        "command": _command(),
         "folder": os.path.basename(os.getcwd()),
         "level": level,
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),

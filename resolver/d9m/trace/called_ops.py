@@ -14,7 +14,7 @@ from d9m.model import op_syntax
 from d9m.resolve import op_lookup
 from d9m.trace import folder
 from d9m.trace.cure import queries
-from d9m.trace.findings import Cause
+from d9m.trace.findings import FROM_PYTHON, Cause
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import CalledOp, Site, StreamHeader, named_arguments
 
@@ -66,6 +66,8 @@ def _calls(stream: RecordStream) -> Iterator[CallKind]:
     while (placed := stream.next()) is not None:
         record = placed.record
         if not isinstance(record, CalledOp) or (record.site, record.arguments) in seen:
+            continue
+        if stream.sites[record.site].op == FROM_PYTHON:
             continue
         seen.add((record.site, record.arguments))
         yield _kind(stream.sites[record.site], record.arguments)

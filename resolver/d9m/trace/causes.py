@@ -130,11 +130,11 @@ class Trail:
                 name = self._stream.modules.get(a.module, str(a.module))
                 self.learned.state(at, "gradients", a.digests, b.digests, name)
             case Gradients(), Gradients():
-                self.learned.sum(at, "gradients", a, b)
+                self.learned.sum(at, "gradients", a, b, self._stream.parameters)
             case InitialParameters(), InitialParameters():
-                self.learned.sum(at, "parameters", a, b)
+                self.learned.sum(at, "parameters", a, b, self._stream.parameters)
             case UpdatedParameters(), UpdatedParameters():
-                self.learned.sum(at, "parameters", a, b)
+                self.learned.sum(at, "parameters", a, b, self._stream.parameters)
             case _:
                 pass
         return a == b
@@ -217,11 +217,22 @@ class Trail:
         if self._loading.now:  # other samples were picked: other parts of the same tensors
             return set(self._loading.now)
         kind = _BY_LETTER.get(letter, "outside-write")
+        if self._stream.header.modules and kind != "uninitialised":
+            return self._from_elsewhere(at, site)
         if kind == "outside-value" and self._loading.now is not None:
             kind = "data-content"
         certain = self._exact and (self._from_start or kind != "outside-value")
         shape = site.shapes[where] if site and where < len(site.shapes) else None
         return {self._add(at, kind, site, argument=shape, certain=certain, storage=mine.storage)}
+
+    def _from_elsewhere(self, at: Matched, site: Site | None) -> set[int]:
+        """Causes of what an op brought that was not recorded, since its module was not wanted: any
+        of those that are known; else a cause before them all.
+        """
+        if len(self.suspects):
+            return set(range(len(self.suspects)))
+        name = site.module if site else None
+        return {self.suspects.add(at, Suspect("state", at.a.step, at.a.number, name=name), (name,))}
 
     def _argument(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> int:
         mine, its = named_arguments(a.arguments), named_arguments(b.arguments)

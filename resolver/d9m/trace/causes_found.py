@@ -24,6 +24,15 @@ FROM_INSIDE = ("op", "compiled", "collective")
 GENERATORS = {"python": "Python's random generator", "numpy": "NumPy's random generator"}
 
 
+_SETS = "PYTHONHASHSEED is not set: sets of strings have another order in each run."
+_SEEDED = {"PYTHONHASHSEED": "0"}
+
+_THREADS = (
+    "The program computes in threads of its own. The trace does not see them, and chance orders "
+    "what they do."
+)
+
+
 class _Told(msgspec.Struct, frozen=True):
     """A cause, and where it was found."""
 
@@ -66,6 +75,7 @@ def _mattering(process: ComparedProcess) -> set[int]:
 
 def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
     site = suspect.site
+    hints = _hints(process, suspect)
     made = None
     if suspect.kind == "uninitialised" and suspect.storage is not None:
         made = maker(process.a.file, suspect.storage, suspect.record)
@@ -88,13 +98,15 @@ def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
         inputs=list(site.shapes) if site else [],
         arguments=named_arguments(suspect.arguments),
         argument=suspect.argument or (None if _is_module(suspect) else suspect.name),
+        parameter=suspect.parameter,
         a=suspect.a,
         b=suspect.b,
         made=_source(made),
         reaches=Reach(**suspect.reaches),
         inherited=suspect.inherited,
         heirs=_heirs(process, suspect),
-        hints=_hints(process, suspect),
+        hints=hints,
+        tries=_SEEDED if hints == [_SETS] else {},
         shared=process.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},
     )
 
@@ -131,6 +143,8 @@ def _source(site: Site | None) -> SourceLine | None:
 
 def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
     """What else was seen that can be the reason."""
+    if suspect.kind == "outside-write" and "thread" in process.unseen:
+        return [_THREADS]
     drawn = suspect.may_follow & process.trail.suspects.numbers(DRAWS)
     if suspect.kind not in PYTHON_VARIES or drawn:
         return []
@@ -138,7 +152,7 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
     for name in process.trail.generators.unseeded:
         hints.append(f"{GENERATORS[name]} started in a different state in each run.")
     if process.a.header.hashseed is None and suspect.kind != "data-content":
-        hints.append("PYTHONHASHSEED is not set: sets of strings have another order in each run.")
+        hints.append(_SETS)
     return hints
 
 

@@ -174,6 +174,8 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
         if stream.ended in ("killed", "size"):
             ended = stream.ended
     about = folder.about(path)
+    if ended == "killed" and about.stopped:
+        ended = "stopped"
     return RecordedRun(
         path=str(path),
         processes=[name(stream) for stream in streams],

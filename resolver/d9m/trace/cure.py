@@ -42,15 +42,27 @@ def with_advice(kb: KnowledgeBase, found: Findings) -> Findings:
     return msgspec.structs.replace(
         found,
         causes=[_answered(kb, setup, cause) for cause in found.causes],
+        inside=[_answered(kb, setup, cause) for cause in found.inside],
+        candidates=_able(kb, setup, found.candidates),
         harmless=[_answered(kb, setup, cause) for cause in found.harmless],
     )
+
+
+def _able(kb: KnowledgeBase, setup: Setup, candidates: Sequence[Cause]) -> list[Cause]:
+    """Those of which a record says that they can differ here."""
+    answered = [_answered(kb, setup, cause) for cause in candidates]
+    return [
+        cause
+        for cause in answered
+        if cause.advice is not None and cause.advice.default == "nondeterministic"
+    ]
 
 
 def _answered(kb: KnowledgeBase, setup: Setup, cause: Cause) -> Cause:
     records = [
         name for name in RECORDS.get(cause.kind, ()) if name in kb.ingredients or name in kb.sources
     ]
-    if cause.hints and not records:
+    if cause.hints and not records and cause.kind != "outside-write":
         records = ["seeds"]
     advice = None
     if cause.kind in ("op", "collective") and cause.op is not None:

@@ -19,6 +19,10 @@ CauseKind: TypeAlias = Literal[
 ]  # fmt: skip
 
 
+FROM_PYTHON = "aten::lift_fresh"
+"""The op that `torch.tensor` and the like call with what they have filled."""
+
+
 class SourceLine(msgspec.Struct, frozen=True):
     file: str
     line: int
@@ -107,6 +111,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     arguments: dict[str, str] = {}
     argument: str | None = None
     """The argument, generator, graph, loader or setting that differs."""
+    parameter: str | None = None
+    """The first parameter that differs, or whose gradient does, where no op explains it."""
     a: str | None = None
     b: str | None = None
     made: SourceLine | None = None
@@ -122,6 +128,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     records: list[str] = []
     """What else to read: d9m show NAME."""
     hints: list[str] = []
+    tries: dict[str, str] = {}
+    """Variables to set for another hunt: if that finds nothing, this was it."""
     shared: dict[str, str] = {}
     """Settings that both runs had made by then, with the same value."""
 
@@ -134,6 +142,7 @@ class RecordedRun(msgspec.Struct, frozen=True):
     inputs: str
     digest: str
     ended: str
+    """exit, steps, size, stopped (by hunt, which had seen enough) or killed."""
     command: list[str] = []
     exit_code: int | None = None
     """As a shell reports it; null: it still runs, or recorded a part of itself."""
@@ -215,6 +224,10 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     compared: Counts
     first: First | None
     causes: list[Cause]
+    inside: list[Cause] = []
+    """Ops that differ by themselves where the graphs of torch.compile are run op by op."""
+    candidates: list[Cause] = []
+    """Ops of the step that differs which can differ by themselves. None of them was seen to."""
     harmless: list[Cause]
     forks: list[ForkPlace]
     unseen: list[Unseen]

@@ -12,16 +12,19 @@ may lack its end; such a line does not count. The number of a record is the numb
 header being line 0.
 
     {"d9m_trace": 1, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
-     "rank": 0, "process": 0, "parent": null, "argv": ["train.py"], "python": "3.11.7",
-     "packages": {"torch": "2.13.0+cpu"}, "device": "cpu", "gpu": null, "threads": 8,
-     "hashseed": null, "env": {"OMP_NUM_THREADS": "8"},
+     "modules": [], "compiled": "as-is", "rank": 0, "process": 0, "parent": null,
+     "argv": ["train.py"], "python": "3.11.7", "packages": {"torch": "2.13.0+cpu"},
+     "device": "cpu", "gpu": null, "threads": 8, "hashseed": null, "env": {"OMP_NUM_THREADS": "8"},
      "deterministic": {"torch.use_deterministic_algorithms": false, "warn_only": false, ...},
      "generators": {"python": DIGEST, "numpy": DIGEST}}
 
 `steps`: first and last step that are recorded, both included; null for an open end. Nothing at all
-is written outside of them. `deterministic` has plain values by the name of the setting; so has that
-of `t`. `generators` are the states before the first record. `env` has the variables of the process
-that can matter, `hashseed` is PYTHONHASHSEED.
+is written outside of them. `modules`, at level op: those whose ops are recorded, with what is in
+them and what encloses them; empty: all. `compiled` is "eager" where compiled graphs ran op by op.
+`deterministic` has plain values by the name of the setting; so has that of `t`. `generators` are
+the states before the first record, of those that were used: a generator that still is as it was
+imported is left out. `env` has the variables of the process that can matter, `hashseed` is
+PYTHONHASHSEED.
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage
@@ -55,6 +58,8 @@ at 0 in each stream and are not used again.
     ["m", MODULE, [DIGEST]]        a module returned these (level module; of the outermost one also
                                    where forward passes end steps)
     ["h", MODULE, [DIGEST]]        gradients that came back to it
+    ["P", [NAME]]                  the parameters of the next `i`, `g` and `p`, in their order
+                                   (level module)
     ["c", NAME, [DIGEST]]          into a compiled graph
     ["e", NAME, [DIGEST]]          out of it: what it returned, then what it changed
     ["k", OP, GROUP, N, [DIGEST], [STORAGE]]
@@ -71,9 +76,9 @@ at 0 in each stream and are not used again.
                                    stands for a parameter without a gradient. The one of all is made
                                    of digests without letters, so it is the same at every level
     ["d", STEP, {GENERATOR: DIGEST}, RULE]
-                                   step STEP ended: states of the generators (torch, cuda:0, python,
-                                   numpy); RULE is what ended it: optimizer, backward, forward,
-                                   explicit, or end (the program ended)
+                                   step STEP ended: states of the generators that were used
+                                   (torch, cuda:0, python, numpy); RULE is what ended it: optimizer,
+                                   backward, forward, explicit, or end (the program ended)
     ["t", DETERMINISTIC, THREADS]  these settings have changed
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
                                    compiled, mode, size, fault
@@ -114,7 +119,8 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     d9m_run: int = FORMAT
     d9m: str = __version__
     command: tuple[str, ...]
-    """As it was typed; of a recording that the program began itself, its `sys.argv`."""
+    """As it was typed; of a recording that the program began itself, what starts it again: empty
+    for a notebook."""
     folder: str
     """Name of the working directory, without what is above it."""
     level: str
@@ -123,6 +129,8 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     """None: it is still running, or d9m itself was killed."""
     exit_code: int | None = None
     """The program's, as a shell reports it; None where the program began the recording itself."""
+    stopped: bool = False
+    """Whether d9m ended the program, because it had seen enough."""
     env: dict[str, str] = {}
     """Variables that d9m set for the run, its own left out."""
     python: tuple[str, ...] = ()

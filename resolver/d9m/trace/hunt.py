@@ -8,28 +8,29 @@ given to it: this module starts nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
-from d9m.errors import AbsentError, D9mError
-from d9m.trace import folder
+from d9m.errors import AbsentError
+from d9m.trace import candidates, folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Cause, Findings, Replay, Silence, Stage
+from d9m.trace.reading import RecordStream
 from d9m.trace.replay import ReplayFailure, wanted
 from d9m.trace.start import Ending, Wish, ZoomCall
+from d9m.trace.watch import RunWatch, first_step
 
 FRAMEWORKS = ("torch",)
 """Packages whose programs can be recorded."""
 
 FEWEST = 2
 """Runs that are compared where nobody wants more."""
-MOST = 6
+MOST = 8
 """Runs of a hunt, all stages together, where nobody says otherwise."""
-LOOK = 1.0
-"""Seconds between two looks at a run that is watched."""
+_LOOKS_AT = {"op": "ops of ", "module": "modules of "}
 MOST_REPLAYED = 5
 """Causes whose op is called again alone."""
 
@@ -72,12 +73,15 @@ class Hunt:
         self._count = 0
         self._stages: list[Stage] = []
         self._notes: list[str] = []
+        self._closer_look: Path | None = None
+        """The first run of which ops were recorded, as `_closer_wish` says."""
+        self._closer_wish = wish
 
     def found(self) -> Findings:
         """What came of it. Raises AbsentError where the program cannot be recorded."""
         first = self._record("step", self._wish)
         found = self._until_different(first)
-        step = _first_step(found)
+        step = first_step(found)
         compared = self._count
         self._stages.append(Stage(compared, "step", step))
         if step is None:
@@ -88,35 +92,41 @@ class Hunt:
         return self._answer(self._zoomed(found, step), None)
 
     def replayed(self, found: Findings, replay: Replays) -> Findings:
-        """The findings with what each op that began a difference does alone."""
+        """The findings with what each op that began a difference does alone; where none was seen
+        to, each op that could have.
+        """
         step = found.first.step if found.first is not None else None
-        path = Path(found.runs[0].path)
+        if step is None or self._closer_look is None:
+            return found
+        began = [cause for cause in found.causes if cause.kind == "op" and cause.step == step]
+        began = began or found.inside or found.candidates
         calls: dict[int, ZoomCall] = {}
-        for place, cause in enumerate(found.causes):
-            if cause.kind == "op" and cause.step == step and len(calls) < MOST_REPLAYED:
-                call = wanted(path, cause)
-                if call is not None:
-                    calls[place] = call
-        if step is None or not calls:
+        for place, cause in enumerate(began[:MOST_REPLAYED]):
+            call = wanted(self._closer_look, cause)
+            if call is not None:
+                calls[place] = call
+        if not calls:
             return found
         if not self._may_run(1):
             note = "No run was left to save what the op was given, and to call it alone: --runs"
             return msgspec.structs.replace(found, notes=[*found.notes, note])
         before = len(self._notes)
-        wish = self._closer(step)
-        saved = self._record("op", msgspec.structs.replace(wish, zoom=tuple(calls.values())))
-        causes = list(found.causes)
+        wish = msgspec.structs.replace(self._closer_wish, zoom=tuple(calls.values()))
+        saved = self._record("op", wish)
+        alone: dict[int, Replay] = {}
         for number, place in enumerate(calls):
-            cause = causes[place]
+            cause = began[place]
             self._tell(f"{cause.op} alone")
             came = replay(saved / folder.ZOOM / str(number), cause)
             if isinstance(came, Replay):
-                causes[place] = msgspec.structs.replace(cause, replay=came)
+                alone[id(cause)] = came
             else:
                 self._notes.append(f"{cause.op} was not called alone: {came.why}.")
         return msgspec.structs.replace(
             found,
-            causes=causes,
+            causes=_with_replays(found.causes, alone),
+            inside=_with_replays(found.inside, alone),
+            candidates=_with_replays(found.candidates, alone),
             stages=[*found.stages, Stage(1, "replay", None)],
             notes=[*found.notes, *self._notes[before:]],
         )
@@ -125,7 +135,7 @@ class Hunt:
         """The comparison of the first run with the first one that differs; else with the last."""
         while True:
             other = self._next_path()
-            look = _Watch(first, other, self._kb_date)
+            look = RunWatch(first, other, self._kb_date)
             self._record("step", self._wish, look)
             found = self._compared(first, other)
             wanted = self._limits.runs or FEWEST
@@ -134,23 +144,80 @@ class Hunt:
                 return found
 
     def _zoomed(self, found: Findings, step: int) -> Findings:
-        """Ops of the step that differs, of as many runs as it takes until they differ."""
-        wish = self._closer(step)
+        """Ops of the step that differs, of as many runs as it takes until they differ; if they do
+        not, its modules. Those come first where there are too many ops to record.
+        """
         if not self._may_run(2):
             self._notes.append("No runs were left to look at the ops of that step: --runs")
             return found
+        wish = self._closer_wish = self._closer(step)
         before = self._count
-        first = self._record("op", wish)
-        while self._may_run(1):
+        first = self._closer_look = self._record("op", wish)
+        by_module = None
+        if _ended(first, "size") and self._may_run(4):
+            self._stages.append(Stage(1, "op", None))
+            by_module = self._of_modules(step)
+            modules = candidates.modules(by_module)
+            wish = self._closer_wish = msgspec.structs.replace(wish, modules=modules)
+            if modules:
+                self._notes.append(
+                    f"The ops of that step are larger than --max-size: only those in {modules[0]} "
+                    "and in what encloses it were recorded."
+                )
+            before = self._count
+            first = self._closer_look = self._record("op", wish)
+        while self._may_look_again(self._count - before, by_module is None):
             closer = self._compared(first, self._record("op", wish))
             if closer.causes:
-                self._stages.append(Stage(self._count - before, "op", _first_step(closer)))
-                return closer
+                self._stages.append(Stage(self._count - before, "op", first_step(closer)))
+                return self._looked_inside(closer)
         self._stages.append(Stage(self._count - before, "op", None))
         self._notes.append(
             "The difference did not come back while ops were recorded one by one. It is rare "
             "(--until-found, --runs), or a race between streams, threads or processes."
         )
+        if by_module is None and self._may_run(3):
+            by_module = self._of_modules(step)
+        able = candidates.called(first, candidates.modules(by_module))
+        if by_module is not None and by_module.causes:
+            found = by_module
+        return msgspec.structs.replace(found, candidates=able)
+
+    def _looked_inside(self, found: Findings) -> Findings:
+        """The findings with the ops that differ where compiled graphs are run op by op, if it is
+        a compiled graph that differs by itself.
+        """
+        kinds = {cause.kind for cause in found.causes}
+        if "compiled" not in kinds or not self._may_run(2):
+            return found
+        wish = msgspec.structs.replace(self._closer_wish, compiled="eager")
+        first = self._record("op", wish)
+        inside = self._compared(first, self._record("op", wish))
+        ops = [cause for cause in inside.causes if cause.kind == "op"]
+        self._stages.append(Stage(2, "eager", first_step(inside)))
+        if not ops:
+            self._notes.append(
+                "Run op by op, no op of the compiled graphs differed: that is left to the kernels "
+                "that the compiler makes, or it is rare."
+            )
+        elif "op" not in kinds:
+            self._closer_look, self._closer_wish = first, wish
+        return msgspec.structs.replace(found, inside=ops)
+
+    def _may_look_again(self, looked: int, modules_left: bool) -> bool:
+        """Whether the ops may be recorded once more: the last run is for replays, and the two
+        before it for modules, where there are so many.
+        """
+        if looked == 1:
+            return self._may_run(1)
+        kept_for_modules = modules_left and self._may_run(3) and not self._may_run(4)
+        return self._may_run(2) and not kept_for_modules
+
+    def _of_modules(self, step: int) -> Findings:
+        """What the modules of a step returned and got back, in two runs."""
+        wish = msgspec.structs.replace(self._closer(step), level="module")
+        found = self._compared(self._record("module", wish), self._record("module", wish))
+        self._stages.append(Stage(2, "module", first_step(found)))
         return found
 
     def _closer(self, step: int) -> Wish:
@@ -163,15 +230,17 @@ class Hunt:
         path = self._next_path()
         self._count += 1
         steps = f"step {wish.first}" if wish.first == wish.last else "step by step"
-        what = "saves what the op gets in " if wish.zoom else "ops of " if level == "op" else ""
-        self._tell(f"run {self._count}, {what}{steps}")
+        what = "saves what the op gets in " if wish.zoom else _LOOKS_AT.get(level, "")
+        inside = f", in {', '.join(wish.modules)}" if wish.modules else ""
+        inside += ", compiled graphs op by op" if wish.compiled == "eager" else ""
+        self._tell(f"run {self._count}, {what}{steps}{inside}")
         ending = self._run(path, wish, watch)
         if not ending.processes:
             raise AbsentError(
                 f"nothing was recorded: the program ended with {ending.code} and started no Python "
                 "that imports a framework d9m can record, or started it with -I, -E or -S"
             )
-        if ending.code and not ending.stopped:
+        if ending.code and not ending.stopped and not _ended(path, "steps"):
             self._notes.append(f"Run {self._count} ended with exit code {ending.code}.")
         return path
 
@@ -196,33 +265,19 @@ class Hunt:
         )
 
 
-def _first_step(found: Findings) -> int | None:
-    """The first step with any difference, a generator's included."""
-    generators = [cause for cause in found.harmless if cause.kind == "generator"]
-    causes = found.causes or None
-    if causes is None:
-        return None
-    return min(cause.step for cause in [*causes, *generators])
+def _ended(path: Path, how: str) -> bool:
+    """Whether a process of a recording ended like that: its size limit, or the steps wanted."""
+    for file in folder.streams(path):
+        stream = RecordStream(file)
+        stream.read_to_end()
+        if stream.ended == how:
+            return True
+    return False
 
 
-class _Watch:
-    """Whether a run that is being recorded need not go on: it has differed for a whole step."""
-
-    def __init__(self, first: Path, other: Path, kb_date: str) -> None:
-        self._paths = first, other
-        self._kb_date = kb_date
-        self._looked = 0.0
-        self._size: int = 0
-
-    def __call__(self) -> bool:
-        now = time.monotonic()
-        size = sum(stream.stat().st_size for stream in folder.streams(self._paths[1]))
-        if now - self._looked < LOOK or size == self._size:
-            return False
-        self._looked, self._size = now, size
-        try:
-            found = compare(*self._paths, self._kb_date, Wanted(resume=False))
-        except D9mError:  # it has only begun
-            return False
-        step = _first_step(found)
-        return step is not None and found.runs[1].steps > step + 1
+def _with_replays(causes: Sequence[Cause], alone: Mapping[int, Replay]) -> list[Cause]:
+    """The causes, with what came of calling those that `alone` has by their identity."""
+    return [
+        msgspec.structs.replace(cause, replay=alone[id(cause)]) if id(cause) in alone else cause
+        for cause in causes
+    ]

@@ -24,11 +24,13 @@ class Learned:
         self.recorded: set[str] = set()
         """What a difference could reach: losses, gradients, ..."""
 
-    def sum(self, at: Matched, what: str, a: Sums, b: Sums) -> None:
-        """One digest of all, and each one's where they were recorded."""
+    def sum(self, at: Matched, what: str, a: Sums, b: Sums, names: Sequence[str]) -> None:
+        """One digest of all, and each one's where they were recorded; the names of these."""
         self.recorded.add(what)
         if a.whole != b.whole:
-            self._differs(at, what, a.digests, b.digests, None)
+            places = [place for place, _mine, _its in differing(a.digests, b.digests)]
+            name = names[places[0]] if places and places[0] < len(names) else None
+            self._differs(at, what, a.digests, b.digests, None, name or None)
 
     def state(
         self, at: Matched, what: str | None, a: Sequence[str], b: Sequence[str], module: str | None
@@ -46,6 +48,7 @@ class Learned:
         a: Sequence[str],
         b: Sequence[str],
         module: str | None,
+        parameter: str | None = None,
     ) -> None:
         storages = [mine.storage for _place, mine, _its in differing(a, b)]
         blame = {cause for storage in storages for cause in self._taints.of(storage)}
@@ -55,7 +58,13 @@ class Learned:
             blame = {self._suspects.fork}
         if not blame:
             suspect = Suspect(
-                "state", at.a.step, at.a.number, name=module, argument=what, certain=False
+                "state",
+                at.a.step,
+                at.a.number,
+                name=module,
+                argument=what,
+                parameter=parameter,
+                certain=False,
             )
             blame = {self._suspects.add(at, suspect, ("state",))}
             for storage in storages:

@@ -10,9 +10,9 @@ from d9m.errors import D9mError, DataError, UsageError
 from d9m.trace import settings_differ
 from d9m.trace.align import Fork, Matched, align, resumed_after
 from d9m.trace.causes import Trail
-from d9m.trace.findings import ForkPlace, ForkSide, SettingDifference
+from d9m.trace.findings import FROM_PYTHON, ForkPlace, ForkSide, SettingDifference
 from d9m.trace.reading import Placed, RecordStream
-from d9m.trace.stream_records import Blindness, CalledOp
+from d9m.trace.stream_records import CalledOp
 
 _NAMES = {
     "ReadValue": "a value that it reads from a tensor",
@@ -29,7 +29,6 @@ _NAMES = {
     "UpdatedParameters": "the end of the optimizer's step",
     "StepEnd": "the next step",
     "ChangedSettings": "other settings",
-    "Blindness": "something that could not be seen",
 }
 """What a program does, by the record that it leaves."""
 
@@ -46,7 +45,6 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     shared: list[tuple[int, dict[str, str]]]
     """What both runs have set alike, each from a record of run A on."""
     forks: list[ForkPlace] = []
-    unseen: list[str] = []
     resumed_after: int | None = None
     """The step of run A after which run B goes on."""
 
@@ -57,6 +55,11 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
             if begin <= record:
                 found = shared
         return found
+
+    @property
+    def unseen(self) -> list[str]:
+        """Why something could not be seen, in either run."""
+        return list(self.a.unseen | self.b.unseen)
 
     @property
     def complete(self) -> bool:
@@ -82,6 +85,7 @@ def follow(
     one, other = a.header, b.header
     _must_agree(a, "digests", one.digest, other.digest, DataError)
     _must_agree(a, "level", one.level, other.level, UsageError)
+    _must_agree(a, "compiled graphs", one.compiled, other.compiled, UsageError)
     exact = one.inputs == other.inputs == "exact"
     process = ComparedProcess(
         name=name(a),
@@ -100,7 +104,6 @@ def follow(
             shared = settings_differ.shared_after(seen, process.shared[-1][1])
             if shared is not None:
                 process.shared.append((seen.a.number, shared))
-            _notice(process, seen)
         elif isinstance(seen, Fork) and len(process.forks) < MOST_FORKS:
             process.forks.append(ForkPlace(process.name, _side(a, seen.a), _side(b, seen.b)))
     process.trail.suspects.link()
@@ -128,12 +131,6 @@ def _start(process: ComparedProcess) -> tuple[int, int] | None:
     return None if process.resumed_after is None else (process.resumed_after + 1, begins[1])
 
 
-def _notice(process: ComparedProcess, at: Matched) -> None:
-    for placed in (at.a, at.b):
-        if isinstance(placed.record, Blindness) and placed.record.why not in process.unseen:
-            process.unseen.append(placed.record.why)
-
-
 def _side(stream: RecordStream, placed: Placed | None) -> ForkSide | None:
     if placed is None:
         return None
@@ -142,4 +139,5 @@ def _side(stream: RecordStream, placed: Placed | None) -> ForkSide | None:
         return ForkSide(placed.step, placed.number, _NAMES[type(record).__name__])
     site = stream.sites[record.site]
     where = f" ({site.source[0]}:{site.source[1]})" if site.source else ""
-    return ForkSide(placed.step, placed.number, site.op.removeprefix("aten::") + where)
+    what = "a tensor made in Python" if site.op == FROM_PYTHON else site.op.removeprefix("aten::")
+    return ForkSide(placed.step, placed.number, what + where)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -14,6 +15,7 @@ from d9m.files import UNREADABLE
 from d9m.trace.stream_records import (
     BatchContent,
     BatchIndices,
+    Blindness,
     CalledCollective,
     CalledOp,
     GraphInputs,
@@ -23,6 +25,7 @@ from d9m.trace.stream_records import (
     ModuleGradients,
     ModuleName,
     ModuleOutputs,
+    ParameterNames,
     ReadValue,
     Site,
     StepEnd,
@@ -38,7 +41,9 @@ LONGEST = 1 << 24
 """Bytes of one line."""
 BLOCK = 1 << 18
 
-_line = msgspec.json.Decoder(StreamRecord | Site | ModuleName)
+_Line: TypeAlias = StreamRecord | Site | ModuleName | ParameterNames | Blindness
+
+_line = msgspec.json.Decoder(_Line)
 _header = msgspec.json.Decoder(StreamHeader)
 _end = msgspec.json.Decoder(StreamEnd)
 
@@ -61,6 +66,10 @@ class RecordStream:
         self.header = _read_header(file)
         self.sites: dict[int, Site] = {}
         self.modules: dict[int | str, str] = {}
+        self.parameters: tuple[str, ...] = ()
+        """Names of those whose digests come next."""
+        self.unseen: dict[str, None] = {}
+        """Why something could not be seen, so far. When that shows can be chance."""
         self.end: StreamEnd | None = None
         """None before the end was read, and where the process was killed."""
         self.step = self.header.steps[0] or 0
@@ -95,6 +104,10 @@ class RecordStream:
                 self._learn(record)
             elif isinstance(record, ModuleName):
                 self.modules[record.number] = record.name
+            elif isinstance(record, ParameterNames):
+                self.parameters = record.names
+            elif isinstance(record, Blindness):
+                self.unseen[record.why] = None
             elif record is not None:
                 return self._placed(record)
 
@@ -127,7 +140,7 @@ class RecordStream:
         line, self._line = self._line, None
         return self._lines if line is None else chain([line], self._lines)
 
-    def _decoded(self, line: bytes) -> StreamRecord | Site | ModuleName | None:
+    def _decoded(self, line: bytes) -> _Line | None:
         try:
             if line.startswith(b"{"):
                 self.end = _end.decode(line)

@@ -26,6 +26,7 @@ INJECT = Path(__file__).with_name("inject")
 
 LEVELS = ("step", "module", "op")
 INPUTS = ("cached", "exact")
+COMPILED = ("as-is", "eager")
 STEP_RULES = ("auto", "optimizer", "backward", "forward", "explicit")
 
 GRACE = 10.0
@@ -57,10 +58,14 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """The program is ended after so many steps."""
     inputs: str = "cached"
     step_by: str = "auto"
+    compiled: str = "as-is"
+    """eager: what torch.compile makes is run op by op."""
     max_size: int = 2 << 30
     """Bytes of one stream."""
     python: tuple[str, ...] = ()
     """Statements that run right after the framework's import."""
+    modules: tuple[str, ...] = ()
+    """At level op: only ops in these, and in what encloses them, are recorded; empty: all."""
     zoom: tuple[ZoomCall, ...] = ()
     """At level op: what is saved with its values, in the folder `zoom` of the recording."""
 
@@ -130,7 +135,8 @@ def start(
     finally:
         _end(child, watch is not None)
     code = code if code >= 0 else 128 - code
-    folder.write_about(path, msgspec.structs.replace(about, ended=folder.now(), exit_code=code))
+    done = msgspec.structs.replace(about, ended=folder.now(), exit_code=code, stopped=stopped)
+    folder.write_about(path, done)
     return Ending(code, stopped, len(folder.streams(path)))
 
 

@@ -19,6 +19,8 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     inputs: str = "exact"
     digest: str
     steps: tuple[int | None, int | None] = (None, None)
+    modules: tuple[str, ...] = ()
+    compiled: str = "as-is"
     rank: int = 0
     process: int = 0
     argv: tuple[str, ...] = ()
@@ -62,6 +64,12 @@ class Site(_Letter, frozen=True, tag="S"):
 class ModuleName(_Letter, frozen=True, tag="M"):
     number: Name
     name: str
+
+
+class ParameterNames(_Letter, frozen=True, tag="P"):
+    """Of the parameters of the sums that follow, in their order."""
+
+    names: tuple[str, ...]
 
 
 class CalledOp(_Letter, frozen=True, tag="o"):
@@ -175,7 +183,6 @@ StreamRecord: TypeAlias = (
     | UpdatedParameters
     | StepEnd
     | ChangedSettings
-    | Blindness
 )
 
 Key: TypeAlias = tuple[str | int | Sequence[str] | None, ...]

@@ -44,6 +44,8 @@ class Suspect(msgspec.Struct):
     name: str | None = None
     arguments: str = ""
     argument: str | None = None
+    parameter: str | None = None
+    """Of a state: the first parameter that differs, or whose gradient does."""
     a: str | None = None
     b: str | None = None
     certain: bool = True

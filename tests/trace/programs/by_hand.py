@@ -5,6 +5,7 @@ Prints as JSON what it has become different by that.
 import io
 import json
 import sys
+import threading
 
 import torch
 from torch.optim import optimizer as optimizers
@@ -28,6 +29,7 @@ def surroundings():
         "modes": torch._C._len_torch_dispatch_stack(),
         "finders": len(sys.meta_path),
         "paths": len(sys.path),
+        "threads": id(threading.Thread.start),
         "compiler": "torch._dynamo" in sys.modules,
     }
 

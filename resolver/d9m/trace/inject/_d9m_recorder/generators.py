@@ -6,6 +6,9 @@ from __future__ import annotations
 import sys
 from array import array
 
+MODULES = ("random", "numpy.random")
+"""Those whose generators are followed."""
+
 
 def states(digester) -> dict[str, str]:
     """Of Python's and NumPy's, if the program has imported them."""

@@ -6,8 +6,6 @@ from __future__ import annotations
 import os
 import sys
 
-from . import generators
-
 PREFIXES = (
     "CUBLAS", "CUDA_", "CUDNN_", "FLASH_", "GOTO_", "HIP", "HSA_", "JAX_", "KMP_", "LD_PRELOAD",
     "MIOPEN_", "MKL", "NCCL_", "NPY_", "NUMEXPR_", "NVIDIA_TF32", "NVTE_", "OMP_", "ONEDNN_",
@@ -64,6 +62,12 @@ def environment() -> dict:
     }
 
 
+def _arguments(argv: list) -> list:
+    """As they were given. A notebook's kernel has a file for each start, which says nothing."""
+    program = os.path.basename(argv[0]) if argv else ""
+    return ["notebook"] if program == "ipykernel_launcher.py" else [program, *argv[1:]]
+
+
 def header(session, number: int) -> dict:
     settings = session.settings
     found = {
@@ -72,10 +76,12 @@ def header(session, number: int) -> dict:
         "inputs": settings.inputs,
         "digest": session.digester.name,
         "steps": [settings.first, settings.last],
+        "modules": settings.modules,
+        "compiled": settings.compiled,
         "rank": rank(os.environ),
         "process": number,
         "parent": None,
-        "argv": [os.path.basename(getattr(sys, "argv", [""])[0]), *getattr(sys, "argv", [])[1:]],
+        "argv": _arguments(getattr(sys, "argv", [""])),
         "python": "{}.{}.{}".format(*sys.version_info[:3]),
         "packages": {},
         "device": "cpu",
@@ -86,8 +92,7 @@ def header(session, number: int) -> dict:
         "deterministic": {},
         "generators": {},
     }
-    states, _done = session.guarded("generators", generators.states, session.digester)
-    found["generators"].update(states or {})
+    found["generators"].update(session.used_generators())
     for framework in session.frameworks:
         about, _done = session.guarded("a framework's header", framework.about)
         about = about or {}

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import traceback
 
 from . import generators, header
 from .digest import Digester
 from .stream import Stream, compact
+from .threads import Threads
 
 LONGEST = 400
 """Characters of a fault's text."""
@@ -26,6 +26,9 @@ class Session:
         self.on = settings.holds(0)
         self.explicit = False
         self.frameworks: list = []
+        self.threads = Threads(self)
+        self.fresh: dict = {}
+        """States of the generators right after their import. One that still has it was not used."""
         self._faults: set = set()
         self._told: set = set()
         self._since_end = False
@@ -122,8 +125,7 @@ class Session:
     def _write_end(self, rule: str) -> None:
         for framework in self.frameworks:
             self.guarded("settings", framework.write_settings)
-        if threading.active_count() > 1:
-            self.unseen("thread")
+        self.guarded("threads", self.threads.look)
         self.record("d", self.step, self._generators(), rule)
         self._since_end = False
         if self.stream.over or self.stream.closed:
@@ -134,9 +136,14 @@ class Session:
         for framework in self.frameworks:
             more, _done = self.guarded("a framework's generators", framework.generators)
             found.update(more or {})
-        more, _done = self.guarded("generators", generators.states, self.digester)
-        found.update(more or {})
+        found.update(self.used_generators())
         return found
+
+    def used_generators(self) -> dict:
+        """States of Python's and NumPy's, if they were seeded or drawn from since their import."""
+        states, _done = self.guarded("generators", generators.states, self.digester)
+        found = states or {}
+        return {name: found[name] for name in found if self.fresh.get(name) != found[name]}
 
     # How it ends.
 
@@ -158,6 +165,7 @@ class Session:
         if how == "exit" and self.on and self._since_end and not self._waits:
             self.guarded("the end", self._write_end, "end")
         self.on = False
+        self.guarded("threads", self.threads.end)
         for framework in self.frameworks:
             self.guarded("the end", framework.end)
         self.guarded("the tail", self.stream.end, {"ended": how, "steps": self.step})

@@ -20,10 +20,12 @@ class Settings:
         stop: int | None = None,
         inputs: str = "cached",
         step_by: str = "auto",
+        compiled: str = "as-is",
         max_size: int = 2 << 30,
         xxhash: str | None = None,
         python: tuple = (),
         zoom: tuple = (),
+        modules: tuple = (),
     ) -> None:
         self.folder = folder
         self.level = level
@@ -32,10 +34,12 @@ class Settings:
         self.stop = stop
         self.inputs = inputs
         self.step_by = step_by
+        self.compiled = compiled
         self.max_size = max_size
         self.xxhash = xxhash
         self.python = tuple(python)
         self.zoom = tuple(zoom)
+        self.modules = tuple(modules)
 
     def holds(self, step: int) -> bool:
         """Whether this step is to be recorded."""

@@ -7,6 +7,7 @@ import atexit
 import importlib
 import os
 
+from . import generators
 from .imports import Watcher
 from .session import Session
 from .settings import VARIABLE, read
@@ -36,7 +37,10 @@ def begin(settings):
     current = session, watcher
     for name, recorder in FRAMEWORKS.items():
         watcher.when_imported(name, _starter(session, watcher, recorder))
+    for name in generators.MODULES:
+        watcher.when_imported(name, _fresh(session))
     watcher.begin()
+    session.guarded("threads", session.threads.begin)
     if not _follows_forks and hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)
         _follows_forks = True
@@ -49,6 +53,14 @@ def _starter(session, watcher, recorder: str):
         session.guarded(
             f"the begin of {module.__name__}", begin_framework, module, session, watcher
         )
+
+    return act
+
+
+def _fresh(session):
+    def act(_module) -> None:
+        for name, state in session.used_generators().items():
+            session.fresh.setdefault(name, state)
 
     return act
 

@@ -39,6 +39,8 @@ class Torch:
             exec(statement, {"torch": self.torch})  # noqa: S102  what the advice says to run
         self._settings = torch_settings.deterministic(self.torch), self.torch.get_num_threads()
         self.steps.begin()
+        if self.session.settings.compiled == "eager":
+            torch_compiled.run_op_by_op(self.torch, self.steps)
         self.watcher.when_imported(
             "torch.utils.data.dataloader",
             lambda module: torch_batches.begin(module, self.session, self.steps),

@@ -45,5 +45,19 @@ def begin(module, session, steps, wrote) -> None:
     steps.at_end(off)
 
 
+def run_op_by_op(torch, steps) -> None:
+    """Have graphs traced as before, and their ops run one by one instead of in fused kernels."""
+    original = torch.compile
+
+    @functools.wraps(original)
+    def traced(*arguments, **named):
+        for name in ("backend", "mode", "options"):
+            named.pop(name, None)
+        return original(*arguments, backend="aot_eager", **named)
+
+    torch.compile = traced
+    steps.at_end(lambda: setattr(torch, "compile", original))
+
+
 def is_tensor(value) -> bool:
     return hasattr(value, "untyped_storage")

@@ -49,6 +49,8 @@ def begin(torch, session, steps) -> None:
     def write_gradient(number: int, gradient) -> None:
         session.record("h", number, [steps.text(gradient)])
 
+    if every:
+        steps.names = names.parameters
     module_class.__call__ = call
     steps.at_end(lambda: setattr(module_class, "__call__", original))
 
@@ -60,6 +62,8 @@ class _Names:
         self.inside: list = []
         """The modules that are being called, the outermost first."""
         self._session = session
+        self._roots: list = []
+        """Weak references to modules that were called from outside of any."""
         self._known: dict = {}
         self._count = 0
 
@@ -73,8 +77,19 @@ class _Names:
         self._session.record("M", number, self._path(module))
         return number
 
+    def parameters(self, parameters: list) -> list:
+        """Their paths below modules that were called; empty, where one belongs to none."""
+        names: dict = {}
+        for reference in self._roots:
+            root = reference()
+            for path, found in root.named_parameters() if root is not None else ():
+                names.setdefault(id(found), f"{type(root).__name__}.{path}")
+        return [names.get(id(parameter), "") for parameter in parameters]
+
     def _path(self, module) -> str:
         root = self.inside[0] if self.inside else module
+        if module is root and all(reference() is not root for reference in self._roots):
+            self._roots.append(weakref.ref(root))
         name = type(root).__name__
         for path, found in root.named_modules():
             if found is module:

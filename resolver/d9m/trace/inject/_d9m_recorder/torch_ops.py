@@ -40,6 +40,7 @@ class Ops:
         self._tensor = torch.Tensor
         self._strided = torch.strided
         self._zoom = Zoom(torch, session) if session.settings.zoom else None
+        self._modules = session.settings.modules
         self._capturing = None
         if torch.version.cuda or getattr(torch.version, "hip", None):
             self._capturing = getattr(torch.cuda, "is_current_stream_capturing", None)
@@ -94,6 +95,9 @@ class Ops:
     def _before(self, plan: Plan, args, kwargs, frame):
         if plan.makes and _is_empty(args):
             return None
+        place = self._places.here(frame)
+        if self._modules and not _is_within(place, self._modules):
+            return None
         read = self._memories.read
         inputs, shapes, overwritten, written, texts = [], [], [], [], []
         device = None
@@ -118,7 +122,7 @@ class Ops:
             self.session.unseen("cuda-graph")
             return None
         generator = self._generator(kwargs, args, device) if plan.random else ""
-        site = self._site(plan, (*shapes, *overwritten), device, frame)
+        site = self._site(plan, (*shapes, *overwritten), device, place)
         if self._zoom is not None:
             self._zoom.called(site, plan.random, args, kwargs, device)
         group = None
@@ -151,8 +155,8 @@ class Ops:
             state = torch_settings.state(generator, self.session.digester)
         return f',["{generator.initial_seed()}","{state}"]'
 
-    def _site(self, plan: Plan, shapes: tuple, device, frame) -> int:
-        phase, node, module, source = self._places.here(frame)
+    def _site(self, plan: Plan, shapes: tuple, device, place) -> int:
+        phase, node, module, source = place
         key = plan, phase, node, module, source, shapes, device
         found = self._sites.get(key)
         if found is None:
@@ -220,6 +224,17 @@ def _given(plan: Plan, args, kwargs):
             yield name, tensors, read, written, args[index], default
         elif name in kwargs:
             yield name, tensors, read, written, kwargs[name], default
+
+
+def _is_within(place, modules) -> bool:
+    """Whether a place is in one of the modules, or in what encloses one. Optimizers never are."""
+    phase, _node, module, _source = place
+    if phase == "opt":
+        return False
+    return any(
+        not module or (module + ".").startswith(one + ".") or one.startswith(module + ".")
+        for one in modules
+    )
 
 
 def _is_empty(args) -> bool:

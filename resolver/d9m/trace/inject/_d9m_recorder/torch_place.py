@@ -115,7 +115,7 @@ class Places:
             if code.co_name in ("_engine_run_backward", "backward") and "autograd/" in rest:
                 return ENGINE, None
             return INTERNAL, None
-        if file.startswith(OURS) or file.startswith("<frozen"):
+        if file.startswith((OURS, "<frozen", "<eval_with_key>")):
             return INTERNAL, None
         return USER, (self._short(file), code.co_name)
 
@@ -133,7 +133,7 @@ class Places:
 
     def _name(self, frame) -> str | None:
         module = frame.f_locals.get("self")
-        if module is None:
+        if module is None or type(module).__name__ == "GraphModule":  # what a compiler has traced
             return None
         found = self._names.get(id(module))
         if found is None or found[0]() is not module:

@@ -27,6 +27,9 @@ UNTRACED = frozenset(["profiler", "prim"])
 MOVES = frozenset(["set_", "resize_", "resize_as_", "_resize_output_", "record_stream"])
 """Ops that give a tensor other memory, or none; they compute nothing."""
 
+FROM_PYTHON = "lift_fresh"
+"""What `torch.tensor` calls with the tensor that it has filled: a view, but values come in here."""
+
 GROUPS = frozenset(["c10d", "_c10d_functional"])
 
 
@@ -108,7 +111,7 @@ def _passes(torch, found: Plan, schema, space: str, base: str, tags) -> bool:
         return True
     if getattr(torch.Tag, "inplace_view", None) in tags:
         return True
-    if found.collective or _writes(found):
+    if found.collective or _writes(found) or base == FROM_PYTHON:
         return False
     returned = [value for value in schema.returns if "Tensor" in str(value.type)]
     return all(value.alias_info is not None for value in returned)

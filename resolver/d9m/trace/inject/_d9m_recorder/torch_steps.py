@@ -22,6 +22,9 @@ class Steps:
         self._width = session.digester.width
         self.each = session.settings.level != "step"
         """Whether the digest of each tensor is wanted, not only that of all."""
+        self.names = _none
+        """Gives parameters their names, where those are wanted."""
+        self._named: tuple = ()
         self.text = tensors.digest
         """Of a tensor: its digest, as it stands in a record."""
         compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None)
@@ -80,10 +83,18 @@ class Steps:
 
     def _write_before(self, optimizer) -> None:
         parameters = _parameters(optimizer)
+        if self.names is not _none:
+            self._write_names(optimizer, parameters)
         if not self._started:
             self._started = True
             self._write("i", parameters)
         self._write("g", [parameter.grad for parameter in parameters])
+
+    def _write_names(self, optimizer, parameters: list) -> None:
+        known = id(optimizer), len(parameters)
+        if self._named != known:
+            self._named = known
+            self._session.record("P", self.names(parameters))
 
     def _after(self, optimizer, arguments, named) -> None:
         if self._compiling() or optimizer not in self._stepping:
@@ -107,3 +118,7 @@ def _parameters(optimizer) -> list:
     for group in optimizer.param_groups:
         found += group["params"]
     return found
+
+
+def _none(parameters: list) -> list:
+    return []

@@ -1,0 +1,68 @@
+"""Ops of a recorded step that could have begun a difference, where none was seen to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from d9m.trace import folder
+from d9m.trace.findings import Cause, Findings, SourceLine
+from d9m.trace.process import name
+from d9m.trace.reading import RecordStream
+from d9m.trace.stream_records import CalledOp, named_arguments
+
+
+def modules(found: Findings | None) -> tuple[str, ...]:
+    """Modules whose ops can have begun what a comparison of modules shows first; none: any can."""
+    first = found.causes[0] if found is not None and found.causes else None
+    if first is None or first.kind != "state":
+        return ()
+    if first.parameter is not None:
+        return (first.parameter.rpartition(".")[0],)
+    if first.module is None:
+        return ()
+    if first.argument == "gradients":  # what came back to it, from a module next to it
+        return (first.module.rpartition(".")[0] or first.module,)
+    return (first.module,)
+
+
+def called(path: Path, within: Sequence[str]) -> list[Cause]:
+    """Each op of a recording with its first call, as a cause that nobody saw: which of them can
+    differ at all is for the knowledge base to say. Only those in some modules and in what encloses
+    these, if any are named.
+    """
+    found: dict[tuple[str | None, ...], Cause] = {}
+    for file in folder.streams(path):
+        stream = RecordStream(file)
+        while (placed := stream.next()) is not None:
+            record = placed.record
+            if not isinstance(record, CalledOp):
+                continue
+            site = stream.sites[record.site]
+            key = (site.op, site.overload, site.phase, site.node, record.arguments)
+            if key in found or not _is_within(site.module or "", within):
+                continue
+            found[key] = Cause(
+                kind="op",
+                process=name(stream),
+                step=placed.step,
+                record=placed.number,
+                certain=False,
+                op=site.op,
+                overload=site.overload,
+                phase=site.phase,
+                node=site.node or None,
+                module=site.module or None,
+                source=SourceLine(*site.source) if site.source else None,
+                device=site.device,
+                inputs=list(site.shapes),
+                arguments=named_arguments(record.arguments),
+            )
+    return list(found.values())
+
+
+def _is_within(module: str, within: Sequence[str]) -> bool:
+    if not within or not module:
+        return True
+    path = f"{module}."
+    return any(path.startswith(f"{one}.") or one.startswith(path) for one in within)
