@@ -60,8 +60,12 @@ NO_PROBE = {
     "pytorch/mps-index-put": "torch/index-put meets it on that device",
     "pytorch/mps-indexing": "needs macOS",
     "pytorch/mps-kthvalue": "needs macOS",
+    "pytorch/mps-linear": "needs a Mac with an M5",
+    "pytorch/mps-linear-backward": "needs a Mac with an M5",
     "pytorch/miopen-conv": "torch/conv2d and its like meet it on that device",
     "pytorch/rocblas-atomics": "torch/mm and its like meet it on that device",
+    "pytorch/argmax-ties": "needs PyTorch 1.6 or older",
+    "pytorch/svd-lowrank-sparse": "nobody knows how large a sparse tensor shows it",
     "pytorch/topk-rocm": "torch/topk meets it on that device",
     "pytorch/prod-backward": "varies on a GPU, where an input is zero; no probe is written yet",
     "pytorch/collectives": "the probes of several ranks exercise it",
@@ -221,6 +225,13 @@ def test_what_the_list_prints_can_be_asked_for(probe: catalogue.Probe) -> None:
 def test_an_op_without_a_probe_is_named() -> None:
     with pytest.raises(UsageError, match=r"no probe here exercises 'erfinv' \(torch.*erfinv"):
         selected("erfinv")
+
+
+@pytest.mark.parametrize("written", ["all_reduce", "torch/all-reduce", "dist.all_reduce(x)"])
+def test_a_collective_is_said_to_take_several_processes(written: str) -> None:
+    with pytest.raises(UsageError, match="runs between processes") as refused:
+        selected(written)
+    assert "torchrun --nproc-per-node=3 -m d9m check" in refused.value.text()
 
 
 def test_a_probe_of_another_device_is_not_found() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import io
 import os
 import platform
 import subprocess
@@ -64,3 +65,46 @@ def test_a_worker_is_ended_without_groups_of_processes(monkeypatch: pytest.Monke
     started = launch.Worker(launch.interpreter(sys.executable), asked)
     started.end()
     assert started._child.poll() is not None
+
+
+TWO = {
+    "/proc/self/cgroup": "0::/job/step\n",
+    "/sys/fs/cgroup/job/step/cpu.max": "max 100000\n",
+    "/sys/fs/cgroup/job/cpu.max": "250000 100000\n",
+    "/sys/fs/cgroup/job/step/memory.max": "max\n",
+    "/sys/fs/cgroup/job/step/memory.current": "300\n",
+    "/sys/fs/cgroup/job/memory.max": "1000\n",
+    "/sys/fs/cgroup/job/memory.current": "400\n",
+    "/sys/fs/cgroup/job/memory.stat": "anon 300\ninactive_file 100\n",
+}
+ONE = {
+    "/proc/self/cgroup": "4:memory:/job\n1:cpu,cpuacct:/job\n0::/\n",
+    "/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us": "250000\n",
+    "/sys/fs/cgroup/cpu/job/cpu.cfs_period_us": "100000\n",
+    "/sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+    "/sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+    "/sys/fs/cgroup/memory/job/memory.limit_in_bytes": "1000\n",
+    "/sys/fs/cgroup/memory/job/memory.usage_in_bytes": "400\n",
+    "/sys/fs/cgroup/memory/job/memory.stat": "inactive_file 20\ntotal_inactive_file 100\n",
+}
+
+
+@pytest.mark.parametrize("files", [TWO, ONE], ids=["version 2", "version 1"])
+def test_a_worker_takes_no_more_than_its_cgroups_leave(
+    monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
+) -> None:
+    right = builtins.open
+
+    def opened(file: Any, *given: Any, **named: Any) -> Any:
+        if str(file) in files:
+            return io.StringIO(files[str(file)])
+        if str(file).startswith("/sys/fs/cgroup"):
+            raise FileNotFoundError(2, "No such file or directory")
+        return right(file, *given, **named)
+
+    monkeypatch.setattr(builtins, "open", opened)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: set(range(384)))
+    assert worker.usable_cores() == 3
+    assert worker.free_memory() == 700
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {5, 7})
+    assert worker.usable_cores() == 2

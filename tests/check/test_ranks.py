@@ -176,14 +176,18 @@ right = torch.cumsum
 torch.cumsum = lambda *given, **named: torch.nextafter(right(*given, **named), torch.tensor(9e9))
 """
 
+DYING = """
+import os, signal
+import torch.distributed
+torch.distributed.all_gather = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+"""
+
 
 def launch(
-    torch: str, folder: Path, size: int, broken: int
+    torch: str, folder: Path, size: int, broken: int, fault: str, *more: str
 ) -> list[subprocess.CompletedProcess[str]]:
-    """As a launcher does: a process for each rank. One of them has a device that is off by one
-    ulp.
-    """
-    (folder / "sitecustomize.py").write_text(BROKEN_DEVICE)
+    """As a launcher does: a process for each rank. One of them has a fault."""
+    (folder / "sitecustomize.py").write_text(fault)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -198,7 +202,7 @@ def launch(
         "--format",
         "json",
     ]
-    command += ["--ops", "cumsum,index-put-accumulate"]
+    command += ["--ops", "cumsum,index-put-accumulate", *more]
     path = os.pathsep.join(sys.path)
     started: list[subprocess.Popen[str]] = []
     for rank in range(size):
@@ -228,7 +232,7 @@ def launch(
 
 def test_ranks_give_one_report_that_names_the_odd_device(tmp_path: Path) -> None:
     torch = python_with("torch-2.13.0")
-    first, *others = launch(torch, tmp_path, size=3, broken=2)
+    first, *others = launch(torch, tmp_path, 3, 2, BROKEN_DEVICE)
     assert [(each.returncode, each.stdout) for each in others] == [(0, ""), (0, "")], others
     assert (first.returncode, first.stdout[:1]) == (1, "{"), first.stderr
     told = json.loads(first.stdout)
@@ -237,3 +241,17 @@ def test_ranks_give_one_report_that_names_the_odd_device(tmp_path: Path) -> None
     verdicts = {each["id"]: each["verdict"] for each in told["probes"]}
     assert verdicts["torch/all-reduce"] == verdicts["torch/all-gather"] == "no-difference-seen"
     assert verdicts["torch/index-put-accumulate"] == "fixed-by-advice"
+
+
+def test_a_rank_that_dies_in_a_collective_is_waited_for_once_and_told(tmp_path: Path) -> None:
+    torch = python_with("torch-2.13.0")
+    first, second = launch(torch, tmp_path, 2, 1, DYING, "--limit", "5")
+    assert (second.returncode, second.stdout) == (0, ""), second.stderr
+    assert first.returncode == 3, "not all of it could run"
+    told = json.loads(first.stdout)
+    lost = [note for note in told["notes"] if "the ranks lost each other" in note]
+    assert len(lost) == 1
+    assert told["summary"]["could_not_run"] == 1
+    verdicts = {each["id"]: each["verdict"] for each in told["probes"]}
+    assert verdicts["torch/index-put-accumulate"] == "fixed-by-advice", "what each did alone stays"
+    assert "torch/all-gather" not in verdicts

@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import msgspec
@@ -279,15 +278,14 @@ def test_a_process_that_is_short_of_time_repeats_every_op_a_few_times(
 def test_stopping_ends_the_process_at_once(torch: launch.Launcher) -> None:
     stopped = threading.Event()
     others = set(children(os.getpid()))
-    events = launch.events(torch, job([probe("hang", "__import__('time').sleep(300)")]), stopped)
+    forever = job([probe("hang", "__import__('time').sleep(1e6)")], limit=1e6)
+    events = launch.events(torch, forever, stopped)
     assert any(isinstance(event, ProbeStart) for event in events)
     workers = set(children(os.getpid())) - others
     assert workers
     stopped.set()
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         next(events)
-    assert time.monotonic() - began < 60, "the probe hangs for five minutes"
     assert not any(os.path.exists(f"/proc/{each}") for each in workers)
 
 

@@ -124,8 +124,17 @@ def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
     """Whether somebody set a variable that a solution turns; seeds alone make no arm of their
     own.
     """
-    knobs = {turn.name for turn in _turns(kb)}
+    knobs = {turn.name for turn in _turns(kb)} - _seeds(kb)
     return any(setting.name in variables and setting.name in knobs for setting in _env_settings(kb))
+
+
+def _seeds(kb: KnowledgeBase) -> set[str]:
+    """What every reproducible program sets, whichever ops it calls."""
+    found: set[str] = set()
+    for ingredient in kb.ingredients.values():
+        if ingredient.scope == "run":
+            found.update(turn.name for turn in ingredient.settings)
+    return found
 
 
 def _advised(kb: KnowledgeBase, advice: Advice, framework: str, base: Arm) -> Arm:

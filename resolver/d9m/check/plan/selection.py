@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from d9m.check.plan import catalogue
 from d9m.check.plan.catalogue import Probe, Selected
 from d9m.environment.environment import Environment
 from d9m.errors import UsageError, nearest, quote
@@ -55,7 +56,9 @@ def named(
             if _is_named(probe, query) or _is_meant(probe, ops[probe.id], meant):
                 own[probe.id] = probe
         if not own:
-            raise _unknown(probes, item, query, meant)
+            raise _between_processes(kb, environment, probes, item, query, meant) or _unknown(
+                probes, item, query, meant
+            )
         found.update(own)
     return list(found.values())
 
@@ -97,6 +100,27 @@ def _names(probe: Probe) -> set[str]:
     if probe.source:
         names |= {probe.source, probe.source.partition("/")[2]}
     return {op_syntax.plain(name) for name in names}
+
+
+def _between_processes(
+    kb: KnowledgeBase,
+    environment: Environment,
+    probes: Sequence[Probe],
+    item: str,
+    query: Query,
+    meant: Sequence[OpCall],
+) -> UsageError | None:
+    """What to say of an item that names a collective, which no process runs alone."""
+    for framework in dict.fromkeys(probe.framework for probe in probes):
+        for probe in catalogue.collectives(framework):
+            own = _ops(kb, environment, op_syntax.parse(probe.item))
+            if _is_named(probe, query) or _is_meant(probe, own, meant):
+                command = f"torchrun --nproc-per-node={probe.ranks} -m d9m check"
+                return UsageError(
+                    f"{quote(item)} runs between processes; --ops takes what one process runs",
+                    tip=f"every check of {probe.ranks} or more processes runs it, too: {command}",
+                )
+    return None
 
 
 def _unknown(

@@ -31,7 +31,10 @@ from d9m.environment.environment import describe
 from d9m.kb.store import KnowledgeBase
 
 PATIENCE = 300.0
-"""Seconds a rank waits for the others: they import at their own pace."""
+"""Seconds a rank waits for the others at first: they import and probe at their own pace."""
+
+LOCKSTEP = 120.0
+"""The same when they have met before, and ended that meeting together."""
 
 TWICE = ("default", "advised")
 """Arms of which several processes are compared."""
@@ -108,18 +111,26 @@ def unite(
     first = held[0] if held else MeetingResult(Meeting(several[0], 0))
     notes = [*_failures(held), *_unlike(chosen, first.readings), *_idle(every, rank)]
     reports = [msgspec.json.decode(sent, type=Report) for sent in first.reports]
-    found = _with(own, results, reports, notes)
+    lost = len(chosen) if any(result.failed for result in held) else 0
+    found = _with(own, results, reports, notes, lost)
     return msgspec.structs.replace(found, seconds=round(own.seconds + time.monotonic() - began, 1))
 
 
 def _with(
-    own: Report, results: Sequence[ProbeResult], every: Sequence[Report], notes: Sequence[str]
+    own: Report,
+    results: Sequence[ProbeResult],
+    every: Sequence[Report],
+    notes: Sequence[str],
+    lost: int,
 ) -> Report:
+    """`lost`: collectives that the ranks could not run to the end."""
     probes = [*own.probes, *results]
+    summary = report.summary(probes)
+    could_not_run = max(lost, summary.could_not_run)
     return msgspec.structs.replace(
         own,
         probes=probes,
-        summary=report.summary(probes),
+        summary=msgspec.structs.replace(summary, could_not_run=could_not_run),
         ranks=list(itertools.chain.from_iterable(other.ranks for other in every)),
         odd=compare.odd(every),
         notes=[*own.notes, *notes],
@@ -188,6 +199,7 @@ def _meet(
     device: str,
     text: str,
 ) -> MeetingResult:
+    patience = LOCKSTEP if meeting.number else PATIENCE
     job = GroupJob(
         env=meeting.arm.env, unset=meeting.arm.unset, limit=question.limit,
         adapter=catalogue.adapter(FRAMEWORK), device=device, threads=None, memory=None,
@@ -199,10 +211,10 @@ def _meet(
             selected.exercise(selected.probe.ladder[:1], 1000 * rank.number) for selected in chosen
         ],
         group=catalogue.group(FRAMEWORK), rank=rank.number, size=rank.size, meeting=meeting.number,
-        patience=PATIENCE, text=text,
+        patience=patience, text=text,
     )  # fmt: skip
     found = MeetingResult(meeting)
-    for event in events(question.launcher, job, threading.Event(), START + PATIENCE):
+    for event in events(question.launcher, job, threading.Event(), START + patience):
         if isinstance(event, GroupReadings):
             found = MeetingResult(meeting, event.reports, event.readings)
         elif isinstance(event, (WorkerFault, ProbeDeath)):

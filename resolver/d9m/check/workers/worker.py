@@ -494,11 +494,15 @@ def _numbers(folder, name):
         return []
 
 
+RECLAIMABLE = ("inactive_file ", "total_inactive_file ")  # version 1 counts what is below by itself
+
+
 def _reclaimable(folder):
     """Bytes of files that the kernel keeps in memory as long as nobody needs it."""
     try:
         with open(folder + "/memory.stat") as file:
-            return sum(int(line.split()[1]) for line in file if line.startswith("inactive_file "))
+            lines = [line for line in file if line.startswith(RECLAIMABLE)]
+        return max([int(line.split()[1]) for line in lines] or [0])
     except (OSError, ValueError):
         return 0
 
