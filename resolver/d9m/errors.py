@@ -147,7 +147,9 @@ def nearest(text: str, names: Iterable[str], most: int = 3) -> list[str]:
     wanted = text.lower()[:LONGEST_QUOTE]
     inside: list[str] = []
     if len(wanted) > 2:
-        inside = [lower for lower in by_lower if wanted in lower or lower in wanted]
+        inside = [
+            lower for lower in by_lower if wanted in lower or (len(lower) > 2 and lower in wanted)
+        ]
     close = difflib.get_close_matches(wanted, by_lower, n=5 * most, cutoff=0.6)
     close = sorted(sorted(close), key=lambda each: _likeness(wanted, each), reverse=True)
     ranked = dict.fromkeys([*close, *sorted(inside, key=lambda each: abs(len(each) - len(wanted)))])

@@ -10,7 +10,7 @@ from typing import Any, cast
 from d9m.errors import DataError, quote
 from d9m.model.settings import PlainValue
 
-_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_.]*)=(?P<value>.*?)\s*")
+_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_.]*)=(?P<value>.*)")
 
 
 def read(text: str, file: str) -> dict[str, PlainValue]:
@@ -29,7 +29,7 @@ def _lines(text: str, file: str) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        match = _LINE.fullmatch(line)
+        match = _LINE.fullmatch(line.rstrip())
         if match is None:
             column = len(line) - len(line.lstrip()) + 1
             raise DataError(f"{file}:{number}:{column}: expected NAME=value, found {quote(line)}")

@@ -142,7 +142,7 @@ def _requirements(lines: Iterable[str]) -> ListedPackages:
     """requirements.txt, pip freeze, and the table of pip list or conda list."""
     found: list[tuple[str, str | None]] = []
     for line in _joined(lines):
-        text = re.split(r"\s+#|\s--", line.strip())[0]
+        text = re.split(r"\s#|\s--", line.strip())[0].rstrip()
         row = re.fullmatch(r"([A-Za-z][\w.\-]*)\s+(\d[\w.+!]*)(\s.*)?", text)
         exported = re.fullmatch(r"([A-Za-z][\w.\-]*)=(\d[\w.+!]*)=[\w.]+", text)
         plain = row or exported
@@ -154,15 +154,15 @@ def _requirements(lines: Iterable[str]) -> ListedPackages:
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
     """Lines with those that a backslash continues."""
-    before = ""
+    before: list[str] = []
     for line in lines:
         if line.rstrip().endswith("\\"):
-            before += line.rstrip()[:-1] + " "
+            before.append(line.rstrip()[:-1] + " ")
         else:
-            yield before + line
-            before = ""
+            yield "".join([*before, line])
+            before = []
     if before:
-        yield before
+        yield "".join(before)
 
 
 # --- lock files --------------------------------------------------------------------
@@ -224,23 +224,32 @@ def _dockerfile(lines: Iterable[str]) -> ListedPackages:
         word, _blank, rest = line.strip().partition(" ")
         if word.upper() == "ARG" and "=" in rest:
             name, _equals, value = rest.strip().partition("=")
-            arguments[name] = value.strip("\"' ")
+            arguments[name] = value[:LONGEST_VALUE].strip("\"' ")
         elif word.upper() == "FROM":
             words = _expanded(rest, arguments).split()
             parts = [word for word in words if not word.startswith("--")]
             image = stages.get(parts[0], parts[0]) if parts else None
             if image is not None and len(parts) == 3 and parts[1].lower() == "as":
                 stages[parts[2]] = image
-        elif word.upper() == "RUN":
+        elif word.upper() == "RUN" and len(rest) <= LONGEST_COMMAND:
             found += pip_installs(_expanded(rest, arguments))
     return ListedPackages(tuple(found), image)
+
+
+LONGEST_VALUE = 200
+"""Characters of an argument. An image or a version has fewer, and a longer one that a command
+repeats has no end.
+"""
+
+LONGEST_COMMAND = 100_000
+"""Characters of a command. A thousand pinned packages have fewer."""
 
 
 def _expanded(text: str, arguments: dict[str, str]) -> str:
     def value(match: re.Match[str]) -> str:
         return arguments.get(match[1] or match[3], match[2] or match[0])
 
-    return re.sub(r"\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)", value, text)
+    return re.sub(r"\$\{(\w+)(?::-([^}]{0,200}))?\}|\$(\w+)", value, text)
 
 
 def pip_installs(command: str) -> Iterator[tuple[str, str | None]]:

@@ -1,0 +1,47 @@
+"""How much longer a longer text takes."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+
+TIMES = 4
+"""How many times as long the longer text is."""
+
+LINEAR = 10
+"""Between 4, of work that grows with its text, and 16, of work that grows with its square. Memory
+beyond a cache makes it up to 8.
+"""
+
+ENOUGH = 0.012
+"""Seconds of work that can be compared with the work of more."""
+
+
+def growth(work: Callable[[int], object], most: int) -> float:
+    """How many times longer four times as much takes, without what any text takes; the least of a
+    few tries, for a busy machine makes it more, never less. 0 where `most` takes next to nothing.
+    """
+    anyway = _seconds(work, 1)
+    size = most // 64
+    while (took := _seconds(work, size) - anyway) < ENOUGH:
+        if size >= most:
+            return 0
+        size *= 2
+    found: list[float] = []
+    for _ in range(4):
+        found.append((_seconds(work, TIMES * size) - anyway) / took)
+        if found[-1] < LINEAR:
+            break
+        took = max(_seconds(work, size) - anyway, ENOUGH / 2)
+    return min(found)
+
+
+def _seconds(work: Callable[[int], object], size: int) -> float:
+    gc.collect()
+    gc.disable()  # it walks over all that there is
+    began = time.process_time()
+    work(size)
+    took = time.process_time() - began
+    gc.enable()
+    return took
