@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from d9m.about import __version__
-from d9m.browse import mentions, messages, symptoms
+from d9m.browse import mentions, messages, named_packages, symptoms
 from d9m.browse.explanation import Explanation, explanation
 from d9m.browse.known_texts import LONG, search
 from d9m.browse.resemblance import Resemblance, resembling
 from d9m.browse.subject import Subject, about_complaint, about_error
 from d9m.browse.text_environment import context, packages_of, with_partners
 from d9m.environment.environment import Environment, Setup, describe
-from d9m.environment.releases import installed
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
@@ -134,11 +133,7 @@ def _is_listed(kb: KnowledgeBase, package: str, version: str) -> bool:
     """Whether a version is one of a package, as far as it reads as a version."""
     if not _NUMBERS.fullmatch(version):
         return True
-    try:
-        installed(kb, package, version)
-    except UsageError:
-        return False
-    return True
+    return bool(named_packages.listed(kb, package, [version]))
 
 
 def _not_known(kb: KnowledgeBase, text: str, resembles: Sequence[Resemblance]) -> UsageError:

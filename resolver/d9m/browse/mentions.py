@@ -61,8 +61,7 @@ _VALUE = re.compile(r"['\"]?\]?\s{0,60}[=(]\s{0,60}(?:str\()?['\"]?([^\s'\"`(),]
 
 def find(kb: KnowledgeBase, text: str) -> Mentions:
     """Everything that a text names. A name in everyday use counts where it is written as code."""
-    words = kb.words.get("") or Words()
-    everyday = frozenset(words.everyday)
+    everyday = frozenset(kb.word_lists.everyday)
     packages: dict[str, str | None] = {}
     several: dict[str, list[str]] = {}
     unlisted: dict[str, str] = {}
@@ -84,8 +83,8 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         tuple(ops.values()),
         settings,
         _gpu(kb, text),
-        _device(words, text),
-        dict(_facts(words, text)),
+        _device(kb.word_lists, text),
+        dict(_facts(kb.word_lists, text)),
         several,
         unlisted,
         dict(_arguments(kb, text)),
@@ -270,8 +269,8 @@ def _homes(kb: KnowledgeBase, name: str) -> Iterator[str]:
 
 def _says_a_fact(kb: KnowledgeBase, name: str) -> bool:
     """Whether a name says how a program runs: ``torch.compile``."""
-    words = kb.words.get("") or Words()
-    return any(name in names for values in words.facts.values() for names in values.values())
+    facts = kb.word_lists.facts.values()
+    return any(name in names for values in facts for names in values.values())
 
 
 def _has_sources(kb: KnowledgeBase, entry: OpEntry) -> bool:

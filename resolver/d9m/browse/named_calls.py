@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.op_syntax import split
+from d9m.model import signatures
 from d9m.resolve.helper_calls import call, spellings
 
-_ARGUMENT = re.compile(r"(?P<name>\w+)=(?P<value>.+)")
 _SEED = "seed"
 
 
@@ -39,19 +38,15 @@ def _is_named(text: str, name: str) -> bool:
     return is_code and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _arguments_said(text: str, arguments: str) -> int | None:
+def _arguments_said(text: str, inside: str) -> int | None:
     """How many of a call's keyword arguments a text has; None if one is absent. A seed is none."""
     count = 0
-    for name, value in _keywords(arguments):
-        pattern = rf"(?<!\w){name}(?:\s+\w+)?\s*=\s*['\"]?{re.escape(value)}(?!\w)"
+    for name, value in signatures.arguments(inside).keywords.items():
+        if name == _SEED:
+            continue
+        value = re.escape(value.strip("'\""))
+        pattern = rf"(?<!\w){name}(?:\s+\w+)?\s*=\s*['\"]?{value}(?!\w)"
         if re.search(pattern, text, re.IGNORECASE) is None:
             return None
         count += 1
     return count
-
-
-def _keywords(arguments: str) -> Iterator[tuple[str, str]]:
-    for part in split(arguments):
-        written = _ARGUMENT.fullmatch(part.strip())
-        if written is not None and written["name"] != _SEED:
-            yield written["name"], written["value"].strip("'\"")

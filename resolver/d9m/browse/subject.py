@@ -19,7 +19,7 @@ from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import NEVER_DIFFERS, Advice, OpAnswer
-from d9m.model.records import Scope, Words
+from d9m.model.records import Scope
 from d9m.model.settings import Step
 
 LONGEST_NAME = 3
@@ -192,8 +192,7 @@ def _of_packages(
 
 def _is_served(kb: KnowledgeBase, packages: Sequence[str]) -> bool:
     """Whether the packages are servers, which take no seeds of a program."""
-    words = kb.words.get("") or Words()
-    return bool(packages) and set(packages) <= {*words.servers, *kb.meta.platforms}
+    return bool(packages) and set(packages) <= {*kb.word_lists.servers, *kb.meta.platforms}
 
 
 def _is_general(kb: KnowledgeBase, step: Step) -> bool:

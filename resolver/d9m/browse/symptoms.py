@@ -56,9 +56,9 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
     A text that is about determinism and describes none shows the general one. `two_releases`: it
     names one package in two.
     """
-    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(_word_lists(kb)))
+    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(kb.word_lists))
     thoughts = vocabulary.thoughts(text)
-    releases = _word_lists(kb).two_releases
+    releases = kb.word_lists.two_releases
     if two_releases and releases is not None:
         thoughts = [
             Thought(thought.words | {releases}, thought.clear | {releases}) for thought in thoughts
@@ -75,7 +75,7 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
             fits = likeness >= LEAST_LIKE and better and _is_about(record, thought.words)
             if fits and not _rests_on_one_faint_word(known, place, thought):
                 best[id_] = Symptom(id_, record, wording, likeness)
-    nearly = _nearly_as_good(_outstanding(_word_lists(kb), list(best.values())))
+    nearly = _nearly_as_good(_outstanding(kb.word_lists, list(best.values())))
     return nearly[:MOST_SYMPTOMS] or _general(kb, thoughts)
 
 
@@ -98,15 +98,10 @@ def _nearly_as_good(symptoms: Sequence[Symptom]) -> list[Symptom]:
 
 def points(kb: KnowledgeBase, id_: str) -> list[ErrorPoint]:
     """The points of a symptom. Those of the general one are true of all that settings answer."""
-    general, record = _word_lists(kb).general, kb.errors[id_]
+    general, record = kb.word_lists.general, kb.errors[id_]
     if not record.by_settings or general in (None, id_):
         return record.points
     return [*record.points, *kb.errors[general].points]
-
-
-def _word_lists(kb: KnowledgeBase) -> Words:
-    """How the knowledge base reads somebody's own words."""
-    return kb.words.get("") or Words()
 
 
 def _known(kb: KnowledgeBase, vocabulary: SymptomWords) -> _Known:
@@ -115,7 +110,7 @@ def _known(kb: KnowledgeBase, vocabulary: SymptomWords) -> _Known:
         for wording in record.texts if record.kind == "symptom" else ():
             wordings.append((id_, record, wording))
     told = [vocabulary.telling(wording.text) for _id, _record, wording in wordings]
-    general = _word_lists(kb).general
+    general = kb.word_lists.general
     known = zip(wordings, told, strict=True)
     common = [words for (id_, _record, _wording), words in known if id_ == general]
     return _Known(wordings, Likeness(told), frozenset[str]().union(*common))
@@ -135,7 +130,7 @@ def _rests_on_one_faint_word(known: _Known, place: int, thought: Thought) -> boo
 
 def _general(kb: KnowledgeBase, thoughts: list[Thought]) -> list[Symptom]:
     """The general symptom, for a text of which one thought is about determinism."""
-    lists = _word_lists(kb)
+    lists = kb.word_lists
     record = kb.errors.get(lists.general) if lists.general else None
     if record is None or lists.general is None:
         return []

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from d9m.cli import output, recorded_program
@@ -89,7 +90,7 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
     program = recorded_program.required(program, "d9m hunt -- python train.py")
-    wish = _wish(steps, step_by, compiled, max_size)
+    wish = _to_the_last(recorded_program.wish(steps, step_by, compiled, max_size))
     first = _split(before)
     from d9m.render.findings.text import FindingsView
     from d9m.trace.cure import with_advice
@@ -116,22 +117,9 @@ def command(
     raise typer.Exit(code)
 
 
-def _wish(steps: str, step_by: str, compiled: str, max_size: str) -> Wish:
-    from d9m.trace.start import COMPILED, STEP_RULES, Wish
-    from d9m.trace.wishes import read_size, read_steps
-
-    output.one_of("--step-by", step_by, STEP_RULES)
-    output.one_of("--compiled", compiled, COMPILED)
-    first, last, stop = read_steps(steps)
-    stop = stop if last is None else last + 1
-    return Wish(
-        first=first,
-        last=last,
-        stop=stop,
-        step_by=step_by,
-        compiled=compiled,
-        max_size=read_size(max_size),
-    )
+def _to_the_last(wish: Wish) -> Wish:
+    """A run that ends behind the last step to look at."""
+    return wish if wish.last is None else msgspec.structs.replace(wish, stop=wish.last + 1)
 
 
 def _split(before: str | None) -> list[str]:
@@ -157,8 +145,6 @@ def _place(keep: str | None) -> Path:
 def _runner(
     program: Sequence[str], settings: MadeSettings, before: Sequence[str]
 ) -> Callable[[Path, Wish, Callable[[], bool] | None], Ending]:
-    import msgspec
-
     from d9m.trace.start import start
 
     def run(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:

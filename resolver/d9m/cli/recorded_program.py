@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from d9m.cli import output
 from d9m.errors import UsageError
 from d9m.trace.start import COMPILED, STEP_RULES
+
+if TYPE_CHECKING:
+    from d9m.trace.start import Wish
 
 Program = Annotated[
     list[str] | None,
@@ -35,3 +39,21 @@ def required(program: list[str] | None, example: str) -> list[str]:
     if not program:
         raise UsageError("name the program to run after --", tip=f"for example: {example}")
     return program
+
+
+def wish(steps: str | None, step_by: str, compiled: str, max_size: str) -> Wish:
+    """How a run is recorded. Raises UsageError for a value that its option does not take."""
+    from d9m.trace.start import Wish
+    from d9m.trace.wishes import read_size, read_steps
+
+    output.one_of("--step-by", step_by, STEP_RULES)
+    output.one_of("--compiled", compiled, COMPILED)
+    first, last, stop = read_steps(steps)
+    return Wish(
+        first=first,
+        last=last,
+        stop=stop,
+        step_by=step_by,
+        compiled=compiled,
+        max_size=read_size(max_size),
+    )

@@ -6,11 +6,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from d9m.cli import output, recorded_program
 from d9m.errors import ExitCode, UsageError
-from d9m.trace.start import COMPILED, INPUTS, LEVELS, STEP_RULES
+from d9m.trace.start import INPUTS, LEVELS
 
 if TYPE_CHECKING:
     from d9m.trace.start import Wish
@@ -74,35 +75,15 @@ def command(
         raise typer.Exit(_show(Path(show)))
     if ops is not None:
         raise typer.Exit(_ops(Path(ops)))
-    wish = _wish(level, steps, inputs, step_by, compiled, max_size)
+    output.one_of("--level", level, LEVELS)
+    output.one_of("--inputs", inputs, INPUTS)
+    wish = recorded_program.wish(steps, step_by, compiled, max_size)
+    wish = msgspec.structs.replace(wish, level=level, inputs=inputs)
     path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
     if export:
         raise typer.Exit(_export(path, wish, force))
     program = recorded_program.required(program, "d9m trace -o a -- python train.py")
     raise typer.Exit(_record(program, path, wish, force))
-
-
-def _wish(
-    level: str, steps: str | None, inputs: str, step_by: str, compiled: str, max_size: str
-) -> Wish:
-    from d9m.trace.start import Wish
-    from d9m.trace.wishes import read_size, read_steps
-
-    output.one_of("--level", level, LEVELS)
-    output.one_of("--inputs", inputs, INPUTS)
-    output.one_of("--step-by", step_by, STEP_RULES)
-    output.one_of("--compiled", compiled, COMPILED)
-    first, last, stop = read_steps(steps)
-    return Wish(
-        level=level,
-        first=first,
-        last=last,
-        stop=stop,
-        inputs=inputs,
-        step_by=step_by,
-        compiled=compiled,
-        max_size=read_size(max_size),
-    )
 
 
 def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:

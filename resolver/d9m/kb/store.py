@@ -257,6 +257,11 @@ class KnowledgeBase:
                 todo.extend(solution.requires)
         return list(found.values())
 
+    @property
+    def word_lists(self) -> records.Words:
+        """How the knowledge base reads somebody's own words."""
+        return self.words.get("") or records.Words()
+
     def releases(self, package: str) -> tuple[str, ...]:
         """Releases of a package, oldest first."""
         return self.once(("releases", package), lambda: in_order(self.packages[package].releases))

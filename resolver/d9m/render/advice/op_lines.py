@@ -135,8 +135,7 @@ def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[
 
 
 def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, width: int) -> None:
-    outcome = group[0].outcome
-    sign = Span(SIGNS[outcome], words.STYLES[outcome])
+    sign = _sign(group[0].outcome)
     says = " ".join(_says(answer, group[0], len(group) > 1))
     if len(label) <= width:
         page.marked(sign, f"{label.ljust(width)}  ", says)
@@ -152,7 +151,7 @@ def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
     if source.outcome in NEVER_DIFFERS and source.otherwise:
         page.marked(Span("–"), "", f"{source.title}: {_elsewhere(answer, source.otherwise[0])}")
         return
-    sign = Span(SIGNS[source.outcome], words.STYLES[source.outcome])
+    sign = _sign(source.outcome)
     contested = set[str]().union(*(conflict.between for conflict in answer.advice.conflicts))
     says = _IS_FIXED.get(source.outcome) or " ".join(_source_says(answer, source))
     if source.outcome == "solved" and contested.intersection(source.solutions):
@@ -207,11 +206,18 @@ def _worse_branches(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     return f"{'; '.join(parts)}; otherwise it {_does(answer, 'solved')}"
 
 
-def of_source(answer: Answer, source: SourceAnswer) -> str:
-    """What one cause does here; of several cases those that do not repeat."""
-    if source.outcome == "depends":
-        return _worse_branches(answer, [source])
-    return " ".join(_source_says(answer, source))
+def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
+    """A line for each cause of one op; of several cases those that do not repeat."""
+    for source in op.sources:
+        if source.outcome == "depends":
+            says = _worse_branches(answer, [source])
+        else:
+            says = " ".join(_source_says(answer, source))
+        page.marked(_sign(source.outcome), "", f"{source.title}: {says}")
+
+
+def _sign(outcome: Outcome) -> Span:
+    return Span(SIGNS[outcome], words.STYLES[outcome])
 
 
 def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:

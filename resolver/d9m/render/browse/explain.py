@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection, Sequence
-
-import msgspec
+from collections.abc import Sequence
 
 from d9m.browse.explain import Explained, NamedSetting
 from d9m.browse.explanation import Explanation
@@ -16,19 +14,12 @@ from d9m.errors import nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS, Advice
 from d9m.render import phrases
-from d9m.render.advice import op_lines, todo, verdict
-from d9m.render.advice.step import line
-from d9m.render.advice.text import environment
+from d9m.render.browse import subject_lines
 from d9m.render.browse.show import history_table
-from d9m.render.interface import Answer
 from d9m.render.page import WIDTH, Page, Span
-from d9m.render.words import STYLES
 
 LONGEST_TEXT = 200
 """Characters of a known message that are shown again; the reader has the rest."""
-
-MOST_CAUSES = 2
-"""Records of one op that fit into one line."""
 
 
 def render(kb: KnowledgeBase, explained: Explained, width: int = WIDTH) -> Page:
@@ -60,7 +51,7 @@ def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explana
     if found.printed != "here":
         page.paragraph(_not_printed(kb, found, subject), style="doubt")
     elif subject is not None:
-        _verdict(page, kb, subject)
+        subject_lines.write_verdict(page, kb, subject)
     _points(page, found.advice)
     page.gap()
     for history in found.history:
@@ -106,7 +97,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     elif symptoms_first:
         _symptoms(page, explained)
     if subject is not None:
-        _subject(page, kb, subject, explained.unlisted)
+        subject_lines.write(page, kb, subject, explained.unlisted)
     if about_names and not symptoms_first:
         _symptoms(page, explained, other=True)
     _further(page, found)
@@ -247,97 +238,6 @@ def _paragraphs(advice: str) -> list[str]:
 def _bullets(page: Page, points: Sequence[str]) -> None:
     for point in points:
         page.paragraph(point, "  • ", "    ")
-
-
-def _answer(kb: KnowledgeBase, subject: Subject, width: int) -> Answer:
-    return Answer(subject.advice, kb, named_ops=bool(subject.ops), width=width)
-
-
-def _verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
-    answer = _answer(kb, subject, page.width)
-    page.paragraph(verdict.sentences(answer), style="head")
-    page.paragraph(environment(answer), style="dim")
-    page.gap()
-
-
-def _subject(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str]) -> None:
-    """The advice for what the text names, without what it names as made."""
-    answer = _answer(kb, subject, page.width)
-    if subject.ops or subject.packages:
-        page.paragraph(_way_out(kb, subject) or verdict.sentences(answer), style="head")
-    page.paragraph(environment(answer), style="dim")
-    _assumed(page, kb, subject, unlisted)
-    page.gap()
-    if subject.ops or subject.packages:
-        _ops(page, answer, subject)
-        todo.conflicts(page, answer)
-    calls = [helper.call for helper in subject.advice.helpers if helper.used]
-    if calls or not subject.made:
-        todo.helpers(page, answer)
-    if subject.made:
-        page.paragraph(
-            " ".join([f"You already set {phrases.join(subject.made)}.", *_values(subject)])
-        )
-    if subject.made or calls:
-        page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
-    left = msgspec.structs.replace(subject.advice, steps=subject.missing)
-    todo.settings(page, msgspec.structs.replace(answer, advice=left))
-
-
-def _ops(page: Page, answer: Answer, subject: Subject) -> None:
-    """The ops; of one with many causes, a line for each: a text says little of the arguments."""
-    named = [op for op in subject.advice.ops if op.query in subject.ops]
-    if max((len(op.sources) for op in named), default=0) <= MOST_CAUSES:
-        op_lines.write(page, answer)
-        return
-    for op in named:
-        page.line(Span(f"{op.query} depends on how it is called", "head"))
-        for source in op.sources:
-            sign = Span(op_lines.SIGNS[source.outcome], STYLES[source.outcome])
-            page.marked(sign, "", f"{source.title}: {op_lines.of_source(answer, source)}")
-    page.gap()
-
-
-def _values(subject: Subject) -> list[str]:
-    """What the variables must be that a text names."""
-    found: list[str] = []
-    for step in subject.advice.steps:
-        if step.name in subject.made and step.kind == "env" and not step.free:
-            found.append(f"{step.name} must be {phrases.join(step.accepts, 'or')}.")
-    return found
-
-
-def _way_out(kb: KnowledgeBase, subject: Subject) -> str | None:
-    """The setting of a package that removes a dependence on the batch or on the machine."""
-    advice = subject.advice
-    steps = [step for step in advice.steps if step.solutions]
-    if advice.scope == "run" or not steps or len(subject.packages) != 1:
-        return None
-    (package,) = subject.packages
-    version = advice.environment.packages[package]
-    name = phrases.title(kb, package) + (f" {version}" if version != "any" else "")
-    where = phrases.conditions(kb, steps[0].when or [])
-    on = {"batch": "the batch", "hardware": "the machine"}[advice.scope]
-    how = f"{line(steps[0])}{f' ({where})' if where else ''}"
-    return f"{name} can remove the dependence on {on}: {how}."
-
-
-def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str]) -> None:
-    """The releases that were taken for packages of which nobody named one."""
-    assumed = [name for name in subject.newest if name not in unlisted]
-    titles = [phrases.title(kb, name) for name in assumed]
-    if titles:
-        here = subject.advice.environment.packages
-        is_newest = all(here[name] == kb.releases(name)[-1] for name in assumed)
-        which = "the newest" if is_newest else "the newest of that time"
-        page.paragraph(
-            f"You did not name a release of {phrases.join(titles)}: this is for {which}. Name "
-            f"yours: {' '.join(naming(name, 'VERSION') for name in assumed)}",
-            style="dim",
-        )
-    if subject.installed:
-        here = [phrases.title(kb, name) for name in subject.installed]
-        page.paragraph(f"This is for the {phrases.join(here)} that is installed here.", style="dim")
 
 
 def _next_step(page: Page, explained: Explained) -> None:

@@ -96,7 +96,7 @@ def _check_benchmark(project: Project) -> Iterator[Objection]:
 
 
 def _in_one_flow(project: Project) -> Iterator[Objection]:
-    """Benchmarking beside a line of the same function that asks for determinism."""
+    """Benchmarking in the same function as a line that asks for determinism."""
     wanted = project.knowledge.wanted()
     for made in project.effects.values():
         statements = wanted.keys() - project.knowledge.variables.keys()
@@ -105,9 +105,9 @@ def _in_one_flow(project: Project) -> Iterator[Objection]:
             off = wanted[effect.setting] == _OFF
             if effect.assignment is None or not off or effect.value in _OFF:
                 continue
-            beside = _good_beside(effect, turned, wanted)
-            if beside is not None and not _is_taken_back(effect, beside, turned, wanted):
-                yield _timed(project, effect, beside)
+            asking = _asking_line(effect, turned, wanted)
+            if asking is not None and not _is_taken_back(effect, asking, turned, wanted):
+                yield _timed(project, effect, asking)
 
 
 def _in_one_program(project: Project) -> Iterator[Objection]:
@@ -182,7 +182,7 @@ def _timed(project: Project, effect: Effect, good: Effect | None) -> Objection:
     )
 
 
-def _good_beside(
+def _asking_line(
     effect: Effect, turned: list[Effect], wanted: dict[str, frozenset[str]]
 ) -> Effect | None:
     """Another statement of the same flow that asks for determinism."""
@@ -199,13 +199,13 @@ def _good_beside(
 
 
 def _is_taken_back(
-    effect: Effect, beside: Effect, turned: list[Effect], wanted: dict[str, frozenset[str]]
+    effect: Effect, asking: Effect, turned: list[Effect], wanted: dict[str, frozenset[str]]
 ) -> bool:
-    """Whether a later line sets the right value wherever the good one is set."""
+    """Whether a later line sets the right value wherever the other line asks for determinism."""
     for other in turned:
         later = other.place.line > effect.place.line and other.scope == effect.scope
         right = other.setting == effect.setting and other.value in wanted[effect.setting]
-        covers = beside.arms[: len(other.arms)] == other.arms
+        covers = asking.arms[: len(other.arms)] == other.arms
         if later and right and covers:
             return True
     return False

@@ -78,7 +78,7 @@ class _Names:
         return number
 
     def parameters(self, parameters: list) -> list:
-        """Their paths below modules that were called; empty, where one belongs to none."""
+        """The path of each below the modules that were called; empty where none holds it."""
         names: dict = {}
         for reference in self._roots:
             root = reference()

@@ -1,0 +1,109 @@
+"""What the records say of the ops and packages that a text names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import msgspec
+
+from d9m.browse.subject import Subject
+from d9m.environment.version_options import naming
+from d9m.kb.store import KnowledgeBase
+from d9m.render import phrases
+from d9m.render.advice import op_lines, todo, verdict
+from d9m.render.advice.step import line
+from d9m.render.advice.text import environment
+from d9m.render.interface import Answer
+from d9m.render.page import Page, Span
+
+MOST_CAUSES = 2
+"""Records of one op that fit into one line."""
+
+
+def write_verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
+    answer = _answer(kb, subject, page.width)
+    page.paragraph(verdict.sentences(answer), style="head")
+    page.paragraph(environment(answer), style="dim")
+    page.gap()
+
+
+def write(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str]) -> None:
+    """The advice for what the text names, without what it names as made."""
+    answer = _answer(kb, subject, page.width)
+    if subject.ops or subject.packages:
+        page.paragraph(_way_out(kb, subject) or verdict.sentences(answer), style="head")
+    page.paragraph(environment(answer), style="dim")
+    _assumed(page, kb, subject, unlisted)
+    page.gap()
+    if subject.ops or subject.packages:
+        _ops(page, answer, subject)
+        todo.conflicts(page, answer)
+    calls = [helper.call for helper in subject.advice.helpers if helper.used]
+    if calls or not subject.made:
+        todo.helpers(page, answer)
+    if subject.made:
+        page.paragraph(
+            " ".join([f"You already set {phrases.join(subject.made)}.", *_values(subject)])
+        )
+    if subject.made or calls:
+        page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
+    left = msgspec.structs.replace(subject.advice, steps=subject.missing)
+    todo.settings(page, msgspec.structs.replace(answer, advice=left))
+
+
+def _answer(kb: KnowledgeBase, subject: Subject, width: int) -> Answer:
+    return Answer(subject.advice, kb, named_ops=bool(subject.ops), width=width)
+
+
+def _ops(page: Page, answer: Answer, subject: Subject) -> None:
+    """The ops; of one with many causes, a line for each: a text says little of the arguments."""
+    named = [op for op in subject.advice.ops if op.query in subject.ops]
+    if max((len(op.sources) for op in named), default=0) <= MOST_CAUSES:
+        op_lines.write(page, answer)
+        return
+    for op in named:
+        page.line(Span(f"{op.query} depends on how it is called", "head"))
+        op_lines.write_causes(page, answer, op)
+    page.gap()
+
+
+def _values(subject: Subject) -> list[str]:
+    """What the variables must be that a text names."""
+    found: list[str] = []
+    for step in subject.advice.steps:
+        if step.name in subject.made and step.kind == "env" and not step.free:
+            found.append(f"{step.name} must be {phrases.join(step.accepts, 'or')}.")
+    return found
+
+
+def _way_out(kb: KnowledgeBase, subject: Subject) -> str | None:
+    """The setting of a package that removes a dependence on the batch or on the machine."""
+    advice = subject.advice
+    steps = [step for step in advice.steps if step.solutions]
+    if advice.scope == "run" or not steps or len(subject.packages) != 1:
+        return None
+    (package,) = subject.packages
+    version = advice.environment.packages[package]
+    name = phrases.title(kb, package) + (f" {version}" if version != "any" else "")
+    where = phrases.conditions(kb, steps[0].when or [])
+    on = {"batch": "the batch", "hardware": "the machine"}[advice.scope]
+    how = f"{line(steps[0])}{f' ({where})' if where else ''}"
+    return f"{name} can remove the dependence on {on}: {how}."
+
+
+def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str]) -> None:
+    """The releases that were taken for packages of which nobody named one."""
+    assumed = [name for name in subject.newest if name not in unlisted]
+    titles = [phrases.title(kb, name) for name in assumed]
+    if titles:
+        here = subject.advice.environment.packages
+        is_newest = all(here[name] == kb.releases(name)[-1] for name in assumed)
+        which = "the newest" if is_newest else "the newest of that time"
+        page.paragraph(
+            f"You did not name a release of {phrases.join(titles)}: this is for {which}. Name "
+            f"yours: {' '.join(naming(name, 'VERSION') for name in assumed)}",
+            style="dim",
+        )
+    if subject.installed:
+        here = [phrases.title(kb, name) for name in subject.installed]
+        page.paragraph(f"This is for the {phrases.join(here)} that is installed here.", style="dim")
