@@ -27,6 +27,7 @@ TESTS = Path(__file__).parent
 BUILDS = "builds the site, or reads all of it"
 BROWSES = "opens pages in a browser"
 RECORDS = "runs and records programs with PyTorch"
+RECORDS_TENSORFLOW = "runs and records programs with TensorFlow"
 PROBES = "starts PyTorch many times"
 RUNS = "runs emitted code in every framework"
 
@@ -45,6 +46,7 @@ SLOW = {
     "trace/test_recording_steps.py": RECORDS,
     "trace/test_recording_by_hand.py": RECORDS,
     "trace/test_recording_ranks.py": RECORDS,
+    "trace/test_tensorflow.py": RECORDS_TENSORFLOW,
     "check/test_worker.py": PROBES,
     "check/test_trust.py::test_the_self_test_says_what_is_missed": PROBES,
     "emitted/test_installs.py": "asks pip what each line would install",

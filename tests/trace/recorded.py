@@ -19,13 +19,20 @@ PROGRAMS = Path(__file__).with_name("programs")
 sys.path.append(str(TESTS / "emitted"))
 from environments import FRAMEWORKS  # noqa: E402  its folder has to be on the path
 
-TORCH = next(found for found in FRAMEWORKS if found.name == "torch-2.13.0")
+
+def _python(name: str) -> str:
+    """The interpreter that has a framework; skips the test where there is none."""
+    framework = next(found for found in FRAMEWORKS if found.name == name)
+    needs(framework.stands, framework.name, framework.how)
+    return str(framework.interpreter)
 
 
 def torch_python() -> str:
-    """The interpreter that has torch; skips the test where there is none."""
-    needs(TORCH.stands, TORCH.name, TORCH.how)
-    return str(TORCH.interpreter)
+    return _python("torch-2.13.0")
+
+
+def tensorflow_python() -> str:
+    return _python("tensorflow-2.21.0")
 
 
 class Recorded:
@@ -72,8 +79,12 @@ def record(folder: Path, options: str, *command: str, **variables: str) -> Recor
     return Recorded(folder)
 
 
-def recording(name: str, options: str, program: str, *arguments: str) -> Recorded:
-    """A recording that all tests of a run share, by its name."""
-    python = torch_python()
+def recording(
+    name: str, options: str, program: str, *arguments: str, python: str | None = None
+) -> Recorded:
+    """A recording that all tests of a run share, by its name; with torch's interpreter, unless
+    `python` is another one.
+    """
+    python = python or torch_python()
     folder = shared(name, lambda place: record(place, options, python, program, *arguments))
     return Recorded(folder)

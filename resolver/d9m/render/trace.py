@@ -8,8 +8,9 @@ from d9m.trace.called_ops import ProgramOps
 from d9m.trace.contents import KINDS, RunContents, StreamContents
 
 NOTHING = """\
-d9m: nothing was recorded: no process of the command stepped a torch optimizer,
-     called backward or read a DataLoader, or Python was started with -I, -E or -S
+d9m: nothing was recorded: no process of the command stepped an optimizer, called
+     for gradients or read a batch with torch or tensorflow, or Python was started
+     with -I, -E or -S
 """
 
 ENDS = {

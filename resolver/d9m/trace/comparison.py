@@ -25,6 +25,9 @@ from d9m.trace.findings import (
 from d9m.trace.process import ComparedProcess, follow, name
 from d9m.trace.reading import RecordStream
 
+EXPERIMENTAL = {"tensorflow": "TensorFlow", "jax": "JAX"}
+"""Frameworks whose recordings we have tried on few programs."""
+
 
 class Wanted(msgspec.Struct, frozen=True):
     """What somebody wants compared."""
@@ -191,6 +194,9 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
 
 def _notes(processes: Sequence[ComparedProcess], alone: Sequence[str]) -> list[str]:
     notes: dict[str, None] = {}
+    for package, title in EXPERIMENTAL.items():
+        if any(package in process.a.header.packages for process in processes):
+            notes[f"Recordings of {title} programs are experimental."] = None
     for process in processes:
         if process.resumed_after is not None:
             step = process.resumed_after

@@ -285,7 +285,7 @@ def notes(found: Findings) -> list[str]:
         more = f" ({count} such places)" if count > 1 else ""
         said.append(f"The two runs do not do the same: {sentences.part(fork)}{more}.")
     if found.learned and not sentences.optimizer_seen(found):
-        said.append("No torch optimizer stepped, so no parameters were compared.")
+        said.append("No optimizer stepped, so no parameters were compared.")
     if not found.learned:
         said.append(
             "No optimizer stepped and backward was never called, so nothing that is learned was "

@@ -7,10 +7,10 @@ import os
 import sys
 
 PREFIXES = (
-    "CUBLAS", "CUDA_", "CUDNN_", "FLASH_", "GOTO_", "HIP", "HSA_", "JAX_", "KMP_", "LD_PRELOAD",
-    "MIOPEN_", "MKL", "NCCL_", "NPY_", "NUMEXPR_", "NVIDIA_TF32", "NVTE_", "OMP_", "ONEDNN_",
-    "OPENBLAS_", "PYTHONHASHSEED", "PYTORCH_", "RCCL_", "ROCBLAS_", "ROCR_", "TF_", "TF32_",
-    "TORCH_", "TORCHINDUCTOR_", "TRITON_", "XLA_",
+    "CUBLAS", "CUDA_", "CUDNN_", "FLASH_", "GOTO_", "HIP", "HSA_", "JAX_", "KERAS_", "KMP_",
+    "LD_PRELOAD", "MIOPEN_", "MKL", "NCCL_", "NPY_", "NUMEXPR_", "NVIDIA_TF32", "NVTE_", "OMP_",
+    "ONEDNN_", "OPENBLAS_", "PYTHONHASHSEED", "PYTORCH_", "RCCL_", "ROCBLAS_", "ROCR_", "TF_",
+    "TF32_", "TORCH_", "TORCHINDUCTOR_", "TRITON_", "XLA_",
 )  # fmt: skip
 """How the names of variables begin that are recorded."""
 
@@ -96,6 +96,7 @@ def header(session, number: int) -> dict:
     for framework in session.frameworks:
         about, _done = session.guarded("a framework's header", framework.about)
         about = about or {}
-        found["packages"].update(about.pop("packages", {}))
+        for several in ("packages", "deterministic"):
+            found[several].update(about.pop(several, {}))
         found.update(about)
     return found

@@ -12,7 +12,7 @@ from .imports import Watcher
 from .session import Session
 from .settings import VARIABLE, read
 
-FRAMEWORKS = {"torch": "torch_begin"}
+FRAMEWORKS = {"torch": "torch_begin", "tensorflow": "tensorflow_begin"}
 """Module that a program imports -> the module here that records it."""
 
 current = None

@@ -1,0 +1,95 @@
+# pyright: basic
+"""TensorFlow: which hooks there are at which level, and what the header says of it."""
+
+from __future__ import annotations
+
+import sys
+
+from . import tensorflow_settings
+from .tensorflow_steps import Steps
+from .tensorflow_values import Values
+
+LEVELS = ("step",)
+
+
+def begin(tensorflow, session, watcher) -> None:
+    """Called when `import tensorflow` has ended, or at once where that was before."""
+    framework = TensorFlow(tensorflow, session, watcher)
+    session.frameworks.append(framework)
+    framework.begin()
+
+
+class TensorFlow:
+    """What a session asks of its framework. Many programs import TensorFlow and compute with
+    another one: nothing is said of it before it was used.
+    """
+
+    def __init__(self, tensorflow, session, watcher) -> None:
+        self.tensorflow = tensorflow
+        self.session = session
+        self.watcher = watcher
+        self.used = False
+        self._refused = session.settings.level not in LEVELS
+        self._settings = None
+        self.values = Values(tensorflow, session)
+        self.steps = Steps(self, watcher)
+
+    def begin(self) -> None:
+        tensorflow = self.tensorflow
+        for statement in self.session.settings.python:
+            exec(statement, {"tf": tensorflow, "tensorflow": tensorflow})  # noqa: S102  as advised
+        if self.session.settings.compiled == "eager":
+            tensorflow.config.run_functions_eagerly(True)
+        self.steps.begin()
+
+    def wanted(self) -> bool:
+        """Whether something that happens right now is to be recorded. It makes TensorFlow one of
+        the frameworks of the recording.
+        """
+        if not self.used:
+            self.used = True
+            if self._refused:
+                level = self.session.settings.level
+                sys.stderr.write(
+                    f"d9m: a TensorFlow program is not recorded at level {level}: "
+                    f"use {' or '.join(LEVELS)}\n"
+                )
+        return self.session.on and not self._refused
+
+    def step(self, rule: str) -> None:
+        """A step ended by `rule`."""
+        if not self._refused:
+            self.session.end_step(rule)
+
+    def about(self) -> dict:
+        if not self.used:
+            return {}
+        self._settings = tensorflow_settings.switches(self.tensorflow)
+        return {
+            "packages": tensorflow_settings.packages(self.tensorflow),
+            "device": tensorflow_settings.device(self.tensorflow),
+            "gpu": tensorflow_settings.gpu(self.tensorflow),
+            "threads": tensorflow_settings.threads(self.tensorflow),
+            "deterministic": self._settings,
+        }
+
+    def write_settings(self) -> None:
+        """A record, if settings have changed since they were last written."""
+        if not self.used or not self.session.stream.begun:
+            return
+        now = tensorflow_settings.switches(self.tensorflow)
+        if now != self._settings:
+            self._settings = now
+            self.session.record("t", now, tensorflow_settings.threads(self.tensorflow))
+
+    def generators(self) -> dict:
+        return {}
+
+    def step_ended(self) -> None:
+        """Nothing is kept from step to step."""
+
+    def end(self) -> None:
+        self.steps.end()
+
+    def forked(self) -> None:
+        """Of a fork nothing is recorded but a training of its own."""
