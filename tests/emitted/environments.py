@@ -1,8 +1,8 @@
 """Real frameworks to run emitted code in, each in a virtual environment under build/frameworks/.
 
-    python tests/emitted/environments.py                    # what the tests want python
-    tests/emitted/environments.py --all              # old releases too, more evidence of the same
-    kind python tests/emitted/environments.py torch-2.13.0       # one
+    python tests/emitted/environments.py                 # what the tests want
+    python tests/emitted/environments.py --all           # old releases too: more of the same
+    python tests/emitted/environments.py torch-2.13.0    # one
 
 An environment that stands is left alone. pip takes the packages from the index it is configured
 for; any build of a framework will do, and the smallest is one for the CPU. Uses the standard
