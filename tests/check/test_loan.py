@@ -6,12 +6,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import msgspec
 import pytest
-from machines import python_with
+from machines import children, python_with, until
 
 from d9m.check.plan import catalogue
 from d9m.check.report import Report
@@ -23,7 +22,7 @@ from process import compiled_kb
 GPU = Path(__file__).parents[1] / "gpu"
 sys.path.append(str(GPU))
 
-from loan_results import agreed, united, unstable  # noqa: E402
+from loan_results import agreed, resumed, united, unstable  # noqa: E402
 from loan_steps import CHUNK, MUST_VARY, steps  # noqa: E402
 from single_settings import SINGLE, single  # noqa: E402
 
@@ -33,35 +32,51 @@ TWO = ("torch/put-accumulate", "torch/mean")
 
 @pytest.fixture(scope="module")
 def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a loan leaves that was long enough."""
+    """What a loan leaves that was long enough, after one that was killed within its second step."""
     folder = tmp_path_factory.mktemp("loan")
-    lend(folder, 120.0)
+    first = folder / "steps" / "torch-probes-1.json"
+    with subprocess.Popen(
+        command(folder, str(GPU)), env=variables(), stderr=subprocess.DEVNULL
+    ) as loan:
+        until(lambda: first.exists() and children(loan.pid))
+        loan.kill()
+    done = first.stat().st_mtime_ns
+    ended = lend(folder, str(GPU))
+    assert ended.returncode == 0, ended.stderr
+    assert first.stat().st_mtime_ns == done, "what was done is not done twice"
     return folder
 
 
-IMPATIENT = f"""
+CUT_SHORT = f"""
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location("loan", {str(GPU / "__main__.py")!r})
 sys.path.insert(0, {str(GPU)!r})
 loan = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(loan)
+import loan_steps
+loan_steps.SHORT = loan_steps.Effort(10**9, processes=2, again=1, budget=3600.0)
+loan.Loan.left = float(sys.argv.pop(1))
 loan.LEAST = 2.0
 sys.exit(loan.main())
 """
-"""The command, but a step begins however little time is left for it."""
+"""The command, but a step would take an hour and gets the seconds that are given first."""
 
 
-def lend(folder: Path, minutes: float, *program: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *(program or [str(GPU)])]
-    command += ["--minutes", str(minutes), "--out", str(folder)]
-    command += ["--device", "cpu", "--python", python_with("torch-2.13.0")]
-    command += [word for id_ in TWO for word in ("--ops", id_)]
-    variables = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "D9M_KB": str(compiled_kb()),
-    }
-    return subprocess.run(command, env=variables, capture_output=True, text=True)
+def command(folder: Path, *program: str) -> list[str]:
+    found = [sys.executable, *program, "--minutes", "120", "--out", str(folder)]
+    found += ["--device", "cpu", "--python", python_with("torch-2.13.0")]
+    return found + [word for id_ in TWO for word in ("--ops", id_)]
+
+
+def variables() -> dict[str, str]:
+    own = {"PYTHONPATH": os.pathsep.join(sys.path), "D9M_KB": str(compiled_kb())}
+    return {**os.environ, **own}
+
+
+def lend(folder: Path, *program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(folder, *program), env=variables(), capture_output=True, text=True
+    )
 
 
 def test_a_loan_leaves_a_run_and_digests(left: Path) -> None:
@@ -73,16 +88,20 @@ def test_a_loan_leaves_a_run_and_digests(left: Path) -> None:
     assert {result.probe for result in digests.results} == set(TWO)
 
 
-def test_a_loan_that_ends_within_a_step_ends_in_time_and_keeps_the_step(tmp_path: Path) -> None:
-    began = time.monotonic()
-    lend(tmp_path, 0.6, "-c", IMPATIENT)
-    assert time.monotonic() - began < 100
-    run = msgspec.json.decode((tmp_path / "runs" / "torch-2.13.0-cpu.json").read_bytes(), type=Run)
+def test_a_loan_that_ends_within_a_step_keeps_what_was_seen_of_it(tmp_path: Path) -> None:
+    lend(tmp_path, "-c", CUT_SHORT, "10")
+    assert [file.name for file in (tmp_path / "steps").iterdir()] == ["torch-probes-1.json"]
+    kept = tmp_path / "runs" / "torch-2.13.0-cpu.json"
+    run = msgspec.json.decode(kept.read_bytes(), type=Run)
     step = msgspec.json.decode(
         (tmp_path / "steps" / "torch-probes-1.json").read_bytes(), type=Report
     )
-    assert run.interrupted == step.interrupted
+    assert run.interrupted
+    assert step.interrupted
     assert {seen.probe for seen in run.observations} == {probe.id for probe in step.probes}
+    written = kept.read_bytes()
+    lend(tmp_path, "-c", CUT_SHORT, "0")
+    assert kept.read_bytes() == written, "a loan without time loses nothing"
 
 
 def test_a_second_loan_repeats_no_step_that_is_done(left: Path) -> None:
@@ -92,7 +111,7 @@ def test_a_second_loan_repeats_no_step_that_is_done(left: Path) -> None:
         "torch-collectives",
         "torch-ladders-1",
     }
-    again = lend(left, 120.0)
+    again = lend(left, str(GPU))
     assert again.returncode == 0, again.stderr
     assert {file: file.stat().st_mtime_ns for file in (left / "steps").iterdir()} == done
     assert "torch-2.13.0-cpu.json" in again.stdout
@@ -154,3 +173,15 @@ def test_a_verdict_is_kept_when_a_later_step_was_interrupted(left: Path) -> None
     union = united([whole, later])
     assert [probe.verdict for probe in union.probes] == [probe.verdict for probe in whole.probes]
     assert union.interrupted
+
+
+def test_a_step_that_is_cut_short_twice_is_what_both_saw(left: Path) -> None:
+    content = (left / "steps" / "torch-probes-1.json").read_bytes()
+    whole = msgspec.json.decode(content, type=Report)
+    first, second = (
+        msgspec.structs.replace(whole, probes=[probe], interrupted=True) for probe in whole.probes
+    )
+    both = resumed(first, second)
+    assert both.interrupted
+    assert [probe.id for probe in both.probes] == [probe.id for probe in whole.probes]
+    assert resumed(first, whole) == resumed(None, whole) == whole

@@ -22,7 +22,7 @@ from types import FrameType
 from typing import NoReturn
 
 import msgspec
-from loan_results import publish, unstable, write
+from loan_results import publish, resumed, unstable, write
 from loan_steps import LoanStep, steps
 from single_settings import single
 
@@ -63,25 +63,40 @@ class Loan:
             if name in ("torch", "jax")
         ]
         self.only: list[str] = options.ops
-        self.reports: dict[str, list[Report]] = {name: [] for name in self.frameworks}
+        self.steps = steps(self.frameworks, self.device, self.only)
+        self.reports = {name: self._before(name) for name in self.frameworks}
+        """Framework -> name of a step -> all that is known of it, by earlier loans as well."""
 
     @property
     def left(self) -> float:
         return self.until - RESERVE - time.monotonic()
 
-    def perform(self, step: LoanStep) -> None:
-        """One step, unless its file is there already."""
-        file = self.out / "steps" / f"{step.name}.json"
+    def _before(self, framework: str) -> dict[str, Report]:
+        """What earlier loans wrote, also of steps that were cut short."""
+        own = [step for step in self.steps if step.framework == framework and step.probes]
+        read = {step.name: _report(self._file(step)) for step in own}
+        return {name: report for name, report in read.items() if report is not None}
+
+    def _file(self, step: LoanStep) -> Path:
+        return self.out / "steps" / f"{step.name}.json"
+
+    def perform(self, step: LoanStep) -> bool:
+        """One step, unless it is done already; whether the loan goes on after it."""
+        file = self._file(step)
         if not step.probes:
             if not file.exists() and self.left > 2 * ALONE:
                 write(file, self._collectives())
-            return
-        report = _finished(file)
-        if report is None and self.left > LEAST:
-            report = self._examined(step)
-            write(file, report)
-        if report is not None:
-            self.reports[step.framework].append(report)
+            return True
+        known = self.reports[step.framework]
+        before = known.get(step.name)
+        if before is not None and not before.interrupted:
+            return True
+        if self.left <= LEAST:
+            return False
+        report = self._examined(step)
+        known[step.name] = resumed(before, report)
+        write(file, known[step.name])
+        return not report.interrupted
 
     def _examined(self, step: LoanStep) -> Report:
         """As much of it as there is time for; what was seen by then is kept."""
@@ -118,17 +133,15 @@ class Loan:
             file
             for framework, reports in self.reports.items()
             if reports
-            for file in publish(self.out, framework, reports)
+            for file in publish(self.out, framework, list(reports.values()))
         ]
 
 
-def _finished(file: Path) -> Report | None:
-    """The report of a step that is done; None for one that was cut short."""
+def _report(file: Path) -> Report | None:
     try:
-        report = msgspec.json.decode(file.read_bytes(), type=Report)
+        return msgspec.json.decode(file.read_bytes(), type=Report)
     except (OSError, msgspec.DecodeError):
         return None
-    return None if report.interrupted else report
 
 
 def _ranks(python: str, size: int, backend: str, longest: float) -> list[object]:
@@ -146,15 +159,18 @@ def _ranks(python: str, size: int, backend: str, longest: float) -> list[object]
             for rank in range(size)
         ]
         found: list[object] = []
-        for rank, child in enumerate(started):
-            try:
-                left = max(0.0, until - time.monotonic())
-                said = child.communicate(timeout=left)[0].strip().splitlines()
-                found.append(json.loads(said[-1]))
-            except (subprocess.TimeoutExpired, ValueError, IndexError) as error:
+        try:
+            for rank, child in enumerate(started):
+                try:
+                    left = max(0.0, until - time.monotonic())
+                    said = child.communicate(timeout=left)[0].strip().splitlines()
+                    found.append(json.loads(said[-1]))
+                except (subprocess.TimeoutExpired, ValueError, IndexError) as error:
+                    found.append({"rank": rank, "size": size, "failed": type(error).__name__})
+        finally:
+            for child in started:
                 child.kill()
                 child.wait()
-                found.append({"rank": rank, "size": size, "failed": type(error).__name__})
     return found
 
 
@@ -176,8 +192,9 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> int:
-    for number in (signal.SIGTERM, signal.SIGALRM):
-        signal.signal(number, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup asks for that
+            signal.signal(number, _interrupt)
     options = _options()
     try:
         loan = Loan(options)
@@ -185,21 +202,20 @@ def main() -> int:
         print(error.text(), file=sys.stderr)
         return int(error.exit_code)
     files: list[Path] = []
-    cut = False
-    for step in steps(loan.frameworks, loan.device, loan.only):
+    for step in loan.steps:
+        goes_on = True
         try:
-            loan.perform(step)
+            goes_on = loan.perform(step)
         except KeyboardInterrupt:
-            cut = True
+            goes_on = False
         except D9mError as error:
             print(f"{step.name}: {error.text()}", file=sys.stderr)
-        interrupted = any(each.interrupted for own in loan.reports.values() for each in own)
         files = loan.publish()
         print(f"{step.name}: {duration(max(0.0, loan.left))} left", file=sys.stderr)
-        if cut or interrupted or loan.left <= LEAST:
+        if not goes_on:
             break
     for framework, reports in loan.reports.items():
-        for name in unstable(reports):
+        for name in unstable(list(reports.values())):
             print(f"{framework}: {name} has other bits in another step", file=sys.stderr)
     print("\n".join(map(str, files)))
     return 0 if files else 4

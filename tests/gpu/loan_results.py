@@ -34,6 +34,13 @@ def publish(folder: Path, framework: str, found: Sequence[Report]) -> list[Path]
     return [run, digests]
 
 
+def resumed(before: Report | None, report: Report) -> Report:
+    """What is known of a step that was done again: all of it, where it was cut short again."""
+    if before is None or not report.interrupted:
+        return report
+    return united([before, report])
+
+
 def united(found: Sequence[Report]) -> Report:
     """One report on every probe: of several results the one with most calls."""
     best: dict[tuple[str, str], ProbeResult] = {}
