@@ -7,17 +7,25 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 from machines import python_with
 
-from d9m.check.messages import Reading
+from d9m.check.examine import CheckRequest
+from d9m.check.messages import GroupJob, Reading, WorkerEvent, WorkerFault
+from d9m.check.plan.effort import QUICK
+from d9m.check.plan.selection import ProbeWish
 from d9m.check.ranks import compare, group_run, meeting
 from d9m.check.ranks.meeting import Rank
 from d9m.check.report import OddResult, Report
+from d9m.check.workers.launch import START, Launcher, interpreter
+from d9m.check.workers.look import Machine
+from d9m.environment.environment import Setup
 from d9m.errors import UsageError
+from golden import knowledge_base
 from process import compiled_kb
 
 LAUNCHED = {
@@ -168,6 +176,32 @@ def test_a_rank_that_could_not_run_speaks_for_all() -> None:
         group_run.joined([found(a=8), Reading(raised="RuntimeError: no")]).raised
         == "RuntimeError: no"
     )
+
+
+@pytest.mark.parametrize(("took", "waits"), [(10.0, 100.0), (3600.0, 300.0)])
+def test_a_rank_that_never_comes_is_waited_for_as_long_as_it_may_be_slower(
+    took: float, waits: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[float, float]] = []
+
+    def events(
+        _launcher: Launcher, job: GroupJob, _stopped: object, silence: float
+    ) -> Iterator[WorkerEvent]:
+        asked.append((job.patience, silence))
+        yield WorkerFault(why="nobody else is here")
+
+    monkeypatch.setattr(group_run, "events", events)
+    python = interpreter(sys.executable)
+    question = CheckRequest(python, "cpu", ["torch"], ProbeWish(["cumsum"]), QUICK)
+    machine = Machine(Setup((("torch", "2.13"),), device="cpu"), {}, cores=2)
+    own = msgspec.structs.replace(report("a"), device="cpu", seconds=took)
+    found = group_run.unite(
+        knowledge_base(), question, machine, Rank(0, 2, 0), own, lambda _said: None
+    )
+    assert asked == [(waits, waits + START)]
+    assert found is not None
+    assert [note for note in found.notes if "nobody else is here" in note]
+    assert found.summary.could_not_run > 0
 
 
 BROKEN_DEVICE = """

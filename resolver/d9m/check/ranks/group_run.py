@@ -31,7 +31,12 @@ from d9m.environment.environment import describe
 from d9m.kb.store import KnowledgeBase
 
 PATIENCE = 300.0
-"""Seconds a rank waits for the others at first: they import and probe at their own pace."""
+"""Seconds that a rank waits for the others at most."""
+
+SLOWER = 90.0
+"""Seconds that another rank may need, at first, beyond twice the time that this one took: they
+import and probe at their own pace, but they run the same probes.
+"""
 
 LOCKSTEP = 120.0
 """The same when they have met before, and ended that meeting together."""
@@ -71,8 +76,8 @@ def unite(
 ) -> Report | None:
     """The report on all ranks; None on every rank but the first.
 
-    A rank that does not answer is a note in the report: nobody waits longer than `PATIENCE`, and
-    nobody meets again."""
+    A rank that does not answer is a note in the report: nobody waits for it twice, nor longer than
+    `patience` says."""
     began = time.monotonic()
     asked = msgspec.structs.replace(machine.asked, device=own.device)
     environment = describe(kb, asked)
@@ -99,7 +104,8 @@ def unite(
     try:
         for meeting in _meetings(several, question.effort):
             watch(f"{meeting.arm.name}: waiting for {rank.size} ranks")
-            held.append(_meet(question, rank, meeting, chosen, own.device, text))
+            most = LOCKSTEP if meeting.number else patience(own.seconds)
+            held.append(_meet(question, rank, meeting, chosen, own.device, text, most))
             if held[-1].failed:
                 break  # the others wait in vain once, not in every meeting that is left
     except KeyboardInterrupt:
@@ -114,6 +120,11 @@ def unite(
     lost = len(chosen) if any(result.failed for result in held) else 0
     found = _with(own, results, reports, notes, lost)
     return msgspec.structs.replace(found, seconds=round(own.seconds + time.monotonic() - began, 1))
+
+
+def patience(took: float) -> float:
+    """Seconds to wait for the first meeting, of a rank whose own probes took so many."""
+    return min(PATIENCE, took + SLOWER)
 
 
 def _with(
@@ -198,8 +209,8 @@ def _meet(
     chosen: Sequence[Selected],
     device: str,
     text: str,
+    most: float,
 ) -> MeetingResult:
-    patience = LOCKSTEP if meeting.number else PATIENCE
     job = GroupJob(
         env=meeting.arm.env, unset=meeting.arm.unset, limit=question.limit,
         adapter=catalogue.adapter(FRAMEWORK), device=device, threads=None, memory=None,
@@ -211,10 +222,10 @@ def _meet(
             selected.exercise(selected.probe.ladder[:1], 1000 * rank.number) for selected in chosen
         ],
         group=catalogue.group(FRAMEWORK), rank=rank.number, size=rank.size, meeting=meeting.number,
-        patience=patience, text=text,
+        patience=most, text=text,
     )  # fmt: skip
     found = MeetingResult(meeting)
-    for event in events(question.launcher, job, threading.Event(), START + patience):
+    for event in events(question.launcher, job, threading.Event(), START + most):
         if isinstance(event, GroupReadings):
             found = MeetingResult(meeting, event.reports, event.readings)
         elif isinstance(event, (WorkerFault, ProbeDeath)):
