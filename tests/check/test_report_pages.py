@@ -194,11 +194,20 @@ def test_what_only_many_threads_show_is_said_below_its_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("range_", "said"), [((0.8, 1.3), "1×"), ((1.2, 1.6), "1.4×"), (None, "1.4×")]
+    ("cost", "range_", "said"),
+    [
+        (1.4, (0.8, 1.3), "1×"),
+        (1.4, (1.2, 1.6), "1.4×"),
+        (1.4, None, "1.4×"),
+        (0.05, (0.01, 0.1), "0.1×"),
+        (0.03, (0.01, 0.1), "<0.1×"),
+    ],
 )
-def test_a_cost_within_the_noise_is_none(range_: tuple[float, float] | None, said: str) -> None:
+def test_a_cost_within_the_noise_is_none_and_no_call_takes_no_time(
+    cost: float, range_: tuple[float, float] | None, said: str
+) -> None:
     arms = {"default": arm(95), "as-is": arm(95), "advised": arm(0)}
-    found = changed(made(), verdict="fixed-by-advice", arms=arms, cost=1.4, cost_range=range_)
+    found = changed(made(), verdict="fixed-by-advice", arms=arms, cost=cost, cost_range=range_)
     row = next(
         line
         for line in check_text.render(KB, found).plain().splitlines()

@@ -69,7 +69,9 @@ def cost(probe: ProbeResult) -> str:
     if probe.cost is None or advised is None or advised.raised:
         return "–"
     least, most = probe.cost_range or (probe.cost, probe.cost)
-    return "1×" if least <= 1.0 <= most else f"{probe.cost:.1f}×"
+    if least <= 1.0 <= most:
+        return "1×"
+    return f"{probe.cost:.1f}×" if probe.cost >= 0.05 else "<0.1×"
 
 
 def record_says(probe: ProbeResult) -> str:
