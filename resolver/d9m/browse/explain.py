@@ -12,8 +12,10 @@ import msgspec
 
 from d9m.about import __version__
 from d9m.browse import mentions, messages, named_packages, symptoms
+from d9m.browse.absence import present
 from d9m.browse.explanation import Explanation, explanation
 from d9m.browse.known_texts import LONG, search
+from d9m.browse.prose import prose
 from d9m.browse.resemblance import Resemblance, resembling
 from d9m.browse.subject import Subject, about_complaint, about_error
 from d9m.browse.text_environment import context, packages_of, with_partners
@@ -45,6 +47,8 @@ class Explained(msgspec.Struct, frozen=True):
     """How frameworks are made deterministic, where settings are the answer and none is shown."""
     subject: Subject | None = None
     """What the records say of the ops and packages that the text names."""
+    still: list[str] = []
+    """What remains where the text names every advised setting as made, and runs still differ."""
     settings: list[NamedSetting] = []
     """Settings that the text names and that are not advised there."""
     is_unknown_message: bool = False
@@ -152,8 +156,10 @@ def _of_complaint(
     quoted = messages.quoted(kb, text)
     if quoted is not None:
         return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), [quoted])
-    named = mentions.find(kb, text)
-    described = symptoms.described(kb, text, bool(named.releases))
+    said = present(kb, text)
+    named = mentions.find(kb, said)
+    described = symptoms.described(kb, prose(said), bool(named.releases))
+    described = described or symptoms.described(kb, said, bool(named.releases))
     alike = resembling(kb, text)
     is_message = bool(alike) or messages.is_message(kb, text)
     if is_message:
@@ -164,11 +170,14 @@ def _of_complaint(
         described = [symptom for symptom in described if not symptom.record.by_settings]
     subject = None
     if alike or not is_message:
-        subject = about_complaint(kb, text, named, described, setup, here)
+        subject = about_complaint(kb, said, named, described, setup, here)
     if subject is not None and (subject.ops or subject.packages):
         described = [symptom for symptom in described if not symptom.record.by_settings]
     environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
     found = [_of_symptom(kb, symptom, environment) for symptom in described]
+    still: list[str] = []
+    if subject is not None and subject.is_all_switched and _on_runs(described):
+        still = _with_all_settings(kb, environment)
     switches: list[str] = []
     answered_by_settings = [symptom for symptom in described if symptom.record.by_settings]
     if subject is None and answered_by_settings:
@@ -184,6 +193,7 @@ def _of_complaint(
         found,
         switches,
         subject,
+        still,
         settings,
         is_message,
         alike,
@@ -191,6 +201,21 @@ def _of_complaint(
         releases=named.releases,
         unlisted=named.unlisted,
     )
+
+
+def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:
+    """Whether a complaint is about runs that should repeat, and names no other cause."""
+    return all(symptom.record.by_settings for symptom in described)
+
+
+def _with_all_settings(kb: KnowledgeBase, environment: Environment) -> list[str]:
+    """The paragraphs for somebody who has made all settings."""
+    id_ = kb.word_lists.with_all_settings
+    if id_ is None:
+        return []
+    record = kb.errors[id_]
+    first, *rest = [" ".join(part.split()) for part in record.advice.split("\n") if part.strip()]
+    return [first, *_points(kb, record.points, environment), *rest]
 
 
 def _shown(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from d9m.browse import named_packages
+from d9m.browse.prose import prose
 from d9m.environment.environment import DEVICES
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.kb.store import KnowledgeBase, OpEntry
@@ -24,6 +25,8 @@ class OpMention(msgspec.Struct, frozen=True):
     packages: tuple[str, ...]
     is_code: bool = True
     """Whether it is written as code, not as a word of a sentence."""
+    is_aside: bool = False
+    """Whether it only stands in code that was pasted with the sentences."""
 
 
 class Mentions(msgspec.Struct, frozen=True):
@@ -76,7 +79,11 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
             several[package] = listed
     settings = dict(_settings(kb, text))
     ops: dict[str, OpMention] = {}
+    sentences = prose(text)
+    said = {op.name for op in _ops(kb, sentences, everyday)} if sentences != text else None
     for op in _ops(kb, text, everyday):
+        if said is not None and op.name not in said:
+            op = msgspec.structs.replace(op, is_aside=True)
         ops.setdefault(plain(op.name).rpartition(".")[2], op)
     return Mentions(
         packages,
@@ -123,9 +130,8 @@ def _arguments(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _says(text: str, name: str) -> bool:
-    """Whether a text has a name, and not only to say that it is absent."""
     bounded = rf"(?<![\w.]){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name)
-    return re.search(rf"(?<!without )(?<!without a )(?<!no )(?<!not ){bounded}", text) is not None
+    return re.search(bounded, text) is not None
 
 
 def _only(values: set[str]) -> str | None:

@@ -14,14 +14,15 @@ from d9m.environment.packages import partners
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
+from d9m.model.records import Scope
 from d9m.resolve.op_lookup import OpItem
 
 
-def advice_for(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Advice:
+def advice_for(kb: KnowledgeBase, setup: Setup, ops: Sequence[str], scope: Scope = "run") -> Advice:
     """The advice for ops of a sentence: one that is not written as a call says nothing of its
     arguments, not even that it leaves them out.
     """
-    question = api.understand(kb, setup, ops)
+    question = api.understand(kb, setup, ops, scope)
     items: list[OpItem] = []
     for item in question.items:
         if "(" not in item.text:

@@ -18,7 +18,7 @@ from d9m.environment.environment import Setup, describe
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import NEVER_DIFFERS, Advice, OpAnswer
+from d9m.model.advice import NEVER_DIFFERS, REPEATS, Advice, OpAnswer
 from d9m.model.records import Scope
 from d9m.model.settings import Step
 
@@ -81,10 +81,13 @@ def about_complaint(
         whole = msgspec.structs.replace(whole, gpu=gpu, device=named.device)
     if described and not any(symptom.record.on_runs for symptom in described):
         scope = _scope(described)
-        ops = _of_ops(kb, whole, named, described)
-        if ops is not None or scope == "run":
-            return ops
-        return _of_packages(kb, whole, text, named, described, scope)
+        if scope == "run":
+            return _of_ops(kb, whole, named, described)
+        return (
+            _of_ops_in(kb, whole, named, scope)
+            or _of_packages(kb, whole, text, named, described, scope)
+            or _of_ops(kb, whole, named, described)
+        )
     return (
         _of_ops(kb, whole, named, described)
         or _of_packages(kb, whole, text, named, described, _scope(described))
@@ -105,22 +108,23 @@ def _of_ops(
     kb: KnowledgeBase, setup: Setup, named: Mentions, described: Sequence[Symptom]
 ) -> Subject | None:
     """The ops that are named; of a complaint, those that do not simply repeat."""
-    known = packages_of(kb, setup)
-    at_home: dict[str, None] = {}
-    meant = [op for op in named.ops if op.is_code or is_near(kb, op, known)]
-    for op in meant:
-        at_home.update(dict.fromkeys(homes(op, known)))
-    asked = adding(setup, ((home, None) for home in at_home if home not in known))
-    written = (op_called(kb, asked, op, named) for op in meant)
-    ops = [op for op in written if op is not None]
+    asked, meant = _meant(kb, setup, named)
+    asides = [name for name, op in meant.items() if op.is_aside]
+    if asides and described and not all(symptom.record.by_settings for symptom in described):
+        meant = {name: op for name, op in meant.items() if not op.is_aside}
+    ops = list(meant)
     if not ops:
         return None
     advice = advice_for(kb, asked, ops)
     plain = _hidden(described)
-    answered = [op for op in advice.ops if op.query in ops]
-    met = [op.query for op in answered if op.sources and op.outcome not in plain]
-    if not met and len(ops) == 1 and _says_no_cause(described) and meant[0].is_code:
-        return _subject(advice, named, ops=ops)
+    met: list[str] = []
+    for op in advice.ops:
+        is_answer = op.query in ops and op.sources and op.outcome not in plain
+        is_aside = op.query in asides or (_scope(described) == "hardware" and _by_seeds(advice, op))
+        if is_answer and not (described and is_aside and op.outcome in REPEATS):
+            met.append(op.query)
+    if not met and len(ops) == 1 and _says_no_cause(described) and meant[ops[0]].is_code:
+        return None if asides else _subject(advice, named, ops=ops)
     if not met:
         return None
     if len(met) < len(ops):
@@ -131,6 +135,43 @@ def _of_ops(
     if described and (is_wrapper or (described[0].record.by_settings and unsolved)):
         advice = _with_switches(kb, asked, advice)
     return _subject(advice, named, ops=met)
+
+
+def _meant(
+    kb: KnowledgeBase, setup: Setup, named: Mentions
+) -> tuple[Setup, dict[str, mentions.OpMention]]:
+    """The environment with the packages of the ops that are meant, and these ops as the resolver
+    takes them.
+    """
+    known = packages_of(kb, setup)
+    near = [op for op in named.ops if op.is_code or is_near(kb, op, known)]
+    at_home: dict[str, None] = {}
+    for op in near:
+        at_home.update(dict.fromkeys(homes(op, known)))
+    asked = adding(setup, ((home, None) for home in at_home if home not in known))
+    meant: dict[str, mentions.OpMention] = {}
+    for op in near:
+        written = op_called(kb, asked, op, named)
+        if written is not None:
+            meant[written] = op
+    return asked, meant
+
+
+def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -> Subject | None:
+    """The ops that are named and can differ with the batch or the machine."""
+    asked, meant = _meant(kb, setup, named)
+    ops = [name for name, op in meant.items() if not op.is_aside]
+    if not ops:
+        return None
+    newest, asked = with_newest(kb, asked)
+    advice = advice_for(kb, asked, ops, scope)
+    met = [op for op in advice.ops if op.query in ops and op.sources]
+    if not met:
+        return None
+    needed = {label for op in met for label in op.solutions}
+    steps = [step for step in advice.steps if not needed.isdisjoint(step.solutions)]
+    advice = msgspec.structs.replace(advice, ops=met, steps=steps)
+    return _subject(advice, named, ops=[op.query for op in met], newest=newest)
 
 
 def _with_switches(kb: KnowledgeBase, setup: Setup, advice: Advice) -> Advice:
@@ -208,6 +249,12 @@ def _differing(advice: Advice) -> Advice | None:
         if sources:
             ops.append(msgspec.structs.replace(op, sources=sources))
     return msgspec.structs.replace(advice, ops=ops) if ops else None
+
+
+def _by_seeds(advice: Advice, op: OpAnswer) -> bool:
+    """Whether nothing but a seed makes an op repeat."""
+    steps = [step for step in advice.steps if not set(op.solutions).isdisjoint(step.solutions)]
+    return all(step.free for step in steps)
 
 
 def _says_no_cause(described: Sequence[Symptom]) -> bool:

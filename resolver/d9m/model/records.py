@@ -520,6 +520,19 @@ class Edition(Record, frozen=True, kw_only=True):
     """Day of the last change to any record, ISO 8601."""
 
 
+class AbsentWords(Record, frozen=True, kw_only=True):
+    """How a text says that something is absent."""
+
+    before: list[str] = []
+    """Words before a name: ``without``."""
+    behind: list[str] = []
+    """Words behind it: ``=0``."""
+    names: list[str] = []
+    """What can be absent; the first word of a group stands for all of it."""
+    contrasts: list[str] = []
+    """Groups of a sentence that says what repeats where the thing is absent."""
+
+
 class Words(Record, frozen=True, kw_only=True):
     """How somebody's own words are compared with the symptoms on record."""
 
@@ -543,6 +556,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Groups that make a text one about determinism, where all of a list stand in one thought."""
     general: str | None = None
     """The symptom that such a text shows at least."""
+    with_all_settings: str | None = None
+    """The symptom of a program that has all settings and still differs."""
     broad: list[str] = []
     """Symptoms that nearly every complaint shows: any other one is the better answer."""
     everyday: list[str] = []
@@ -553,6 +568,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Device -> words that name it."""
     facts: dict[str, dict[str, list[str]]] = {}
     """Fact -> its value -> words that say so of a program."""
+    absent: AbsentWords = AbsentWords()
+    """How a text says that its program lacks something."""
     two_releases: str | None = None
     """Group that a text says which names one package in two releases."""
     servers: list[str] = []

@@ -91,16 +91,18 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _strangers(page, kb, explained)
     without_effect = [setting for setting in explained.settings if not setting.is_read]
     _settings(page, without_effect)
-    if subject is not None and not about_names and subject.is_all_switched:
-        page.paragraph(_ALL_SWITCHED, style="head")
-        page.gap()
+    if explained.still:
+        _still(page, explained.still)
     elif symptoms_first:
         _symptoms(page, explained)
-    if subject is not None:
-        subject_lines.write(page, kb, subject, explained.unlisted)
-    if about_names and not symptoms_first:
+    if subject is not None and symptoms_first and subject.ops and not _on_scope(explained):
+        subject_lines.write_aside(page, subject)
+    elif subject is not None:
+        subject_lines.write(page, kb, subject, explained.unlisted, bool(explained.still))
+    if about_names and not symptoms_first and not explained.still:
         _symptoms(page, explained, other=True)
-    _further(page, found)
+    if not explained.still:
+        _further(page, found)
     _settings(page, [setting for setting in explained.settings if setting.is_read])
     _compared(page, kb, explained)
     if (found or subject) and all(
@@ -148,8 +150,16 @@ def _is_described(explained: Explained) -> bool:
     subject = explained.subject
     if subject is None or subject.advice.scope != "run":
         return True
+    if not any(found.on_runs for found in explained.found):
+        return True
     likely = explained.found[0].certainty == "likely"
     return likely and (not subject.ops or subject.advice.outcome in REPEATS)
+
+
+def _on_scope(explained: Explained) -> bool:
+    """Whether the records say of the names what the complaint is about."""
+    subject = explained.subject
+    return subject is None or subject.advice.scope != "run" or explained.found[0].on_runs
 
 
 def _unknown(page: Page, explained: Explained) -> None:
@@ -179,11 +189,12 @@ def _settings(page: Page, settings: Sequence[NamedSetting]) -> None:
     page.gap()
 
 
-_ALL_SWITCHED = (
-    "You have switched on all that d9m advises here. What still differs comes from an op without a "
-    "deterministic version, from an op of another library, from the order of the data, or from "
-    "something that nobody has recorded."
-)
+def _still(page: Page, paragraphs: Sequence[str]) -> None:
+    """What can differ although the settings are made."""
+    first, *rest = paragraphs
+    page.paragraph(first, style="head")
+    _bullets(page, rest)
+    page.gap()
 
 
 def _symptoms(page: Page, explained: Explained, other: bool = False) -> None:

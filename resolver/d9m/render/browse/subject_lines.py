@@ -27,11 +27,18 @@ def write_verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
     page.gap()
 
 
-def write(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str]) -> None:
-    """The advice for what the text names, without what it names as made."""
+def write(
+    page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str], still: bool
+) -> None:
+    """The advice for what the text names, without what it names as made; `still` where the text
+    says that runs differ with all of it.
+    """
     answer = _answer(kb, subject, page.width)
     if subject.ops or subject.packages:
-        page.paragraph(_way_out(kb, subject) or verdict.sentences(answer), style="head")
+        says = "What the records say of it, with these settings"
+        if not still:
+            says = _way_out(kb, subject) or verdict.sentences(answer)
+        page.paragraph(says, style="head")
     page.paragraph(environment(answer), style="dim")
     _assumed(page, kb, subject, unlisted)
     page.gap()
@@ -49,6 +56,22 @@ def write(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[
         page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
     left = msgspec.structs.replace(subject.advice, steps=subject.missing)
     todo.settings(page, msgspec.structs.replace(answer, advice=left))
+
+
+def write_aside(page: Page, subject: Subject) -> None:
+    """How to ask what the ops do from run to run, for somebody who asked something else."""
+    here = subject.advice.environment
+    command: list[str] = []
+    for package, version in here.packages.items():
+        if package not in here.assumed:
+            command.append(naming(package, version if version != "any" else "VERSION"))
+    does = "does" if len(subject.ops) == 1 else "do"
+    page.paragraph(
+        f"What {phrases.join(subject.ops)} {does} from run to run, on one machine, is another "
+        "question:"
+    )
+    page.line(f"  d9m advise {' '.join(command)} --ops {','.join(subject.ops)}")
+    page.gap()
 
 
 def _answer(kb: KnowledgeBase, subject: Subject, width: int) -> Answer:

@@ -1,0 +1,80 @@
+"""What a text says that its program lacks: ``without dropout``, ``num_workers=0``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from d9m.kb.store import KnowledgeBase
+
+_SENTENCE = re.compile(r"(?:(?<=[.!?;])\s+|\n+)")
+
+
+class _Patterns(msgspec.Struct, frozen=True, eq=False):
+    absent: re.Pattern[str]
+    """A thing, or several, with the words that say that it is absent."""
+    name: re.Pattern[str]
+    """A thing that can be absent."""
+    contrast: re.Pattern[str]
+    """What makes a sentence say what happens without a thing."""
+
+
+def present(kb: KnowledgeBase, text: str) -> str:
+    """A text without the things that it names only to say that its program lacks them.
+
+    A thing that stands elsewhere in the text, too, is one of two cases that somebody compares.
+    """
+    patterns = kb.once("absence", lambda: _patterns(kb))
+    kept = text
+    for sentence in _SENTENCE.split(text):
+        if patterns.contrast.search(sentence) is None:
+            rest = patterns.absent.sub(" ", sentence)
+            kept = kept.replace(sentence, rest) if rest != sentence else kept
+    left = set(map(_plain, patterns.name.findall(kept)))
+    return text if left.intersection(map(_plain, _absent(patterns, text))) else kept
+
+
+def _absent(patterns: _Patterns, text: str) -> Iterable[str]:
+    """The things that a text says to be absent."""
+    for match in patterns.absent.finditer(text):
+        yield from patterns.name.findall(match[0])
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]+", " ", name.lower())
+
+
+def _patterns(kb: KnowledgeBase) -> _Patterns:
+    words = kb.word_lists
+    groups = {group[0]: group for group in words.groups}
+    absent = words.absent
+    names = [phrase for name in absent.names for phrase in groups.get(name, [name])]
+    name = _any_of(names)
+    before, behind = _any_of(absent.before), "|".join(map(_spaced, absent.behind)) or r"(?!)"
+    several = rf"{name}(?:(?:\s*,\s*{name})*\s*,?\s*(?:or|nor)\s+{name})?"
+    no_comparison = r"(?<!with and )(?<!with or )(?<!than )(?<!vs )(?<!vs\. )(?<!versus )"
+    return _Patterns(
+        re.compile(
+            rf"{no_comparison}{before}\s+(?:(?:any|an?|the)\s+)*{several}|{name}(?:{behind})(?!\w)",
+            re.IGNORECASE,
+        ),
+        re.compile(name, re.IGNORECASE),
+        re.compile(
+            _any_of([phrase for group in absent.contrasts for phrase in groups[group]]),
+            re.IGNORECASE,
+        ),
+    )
+
+
+def _any_of(phrases: Iterable[str]) -> str:
+    """Any of some phrases as whole words, the longest first."""
+    longest_first = sorted(phrases, key=len, reverse=True)
+    either = "|".join(map(_spaced, longest_first)) or r"(?!)"
+    return rf"(?<![\w.])(?:{either})(?!\w)"
+
+
+def _spaced(phrase: str) -> str:
+    """A phrase whose words may be joined by a hyphen."""
+    return r"[\s-]+".join(map(re.escape, phrase.split(" ")))
