@@ -9,7 +9,7 @@ import msgspec
 
 from d9m.kb.store import KnowledgeBase
 
-_SENTENCE = re.compile(r"(?:(?<=[.!?;])\s+|\n+)")
+_SENTENCE = re.compile(r"((?<=[.!?;])\s+|\n+)")
 
 
 class _Patterns(msgspec.Struct, frozen=True, eq=False):
@@ -27,11 +27,11 @@ def present(kb: KnowledgeBase, text: str) -> str:
     A thing that stands elsewhere in the text, too, is one of two cases that somebody compares.
     """
     patterns = kb.once("absence", lambda: _patterns(kb))
-    kept = text
+    parts: list[str] = []
     for sentence in _SENTENCE.split(text):
-        if patterns.contrast.search(sentence) is None:
-            rest = patterns.absent.sub(" ", sentence)
-            kept = kept.replace(sentence, rest) if rest != sentence else kept
+        is_contrast = patterns.contrast.search(sentence) is not None
+        parts.append(sentence if is_contrast else patterns.absent.sub(" ", sentence))
+    kept = "".join(parts)
     left = set(map(_plain, patterns.name.findall(kept)))
     return text if left.intersection(map(_plain, _absent(patterns, text))) else kept
 

@@ -10,10 +10,12 @@ LEAST_WORDS = 3
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _UNIT = re.compile(r"((?<=[.:;!?])\s+|(?<=;)|\n)")
 _IMPORT = re.compile(
-    r"(?<!\w)(?:from\s+[\w.]+\s+import\s+[\w.*, ]+|import\s+[a-z][\w.]*(?:\s+as\s+\w+)?)\s*;?$"
+    r"(?<!\w)(?:from\s{1,9}[\w.]{1,99}\s{1,9}import\s{1,9}[\w.*, ]{1,300}"
+    r"|import\s{1,9}[a-z][\w.]{0,99}(?:\s{1,9}as\s{1,9}\w{1,99})?)\s{0,9};?$"
 )
 _STATEMENT = re.compile(
-    r"(?:>>>|@\w|def\s+\w+\(|class\s+\w+[(:]|return\b|for\s+\w[\w, ]*\s+in\s.*:$|with\s+\w.*:$)"
+    r"(?:>>>|@\w|def\s+\w+\(|class\s+\w+[(:]|return\b|for\s+\w[\w, ]{0,60}\s+in\s.{1,99}:$"
+    r"|with\s+\w.{1,99}:$)"
 )
 _ASSIGNMENT = re.compile(
     r"[\w.]+(?:\[[^\]]*\])?(?:\s*,\s*[\w.]+)*\s*[-+*/]?=(?!=)\s*(?P<value>\S.*)$"
