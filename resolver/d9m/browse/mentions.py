@@ -139,16 +139,21 @@ def _only(values: set[str]) -> str | None:
 
 
 def _gpu(kb: KnowledgeBase, text: str) -> str | None:
+    """The model that a text names; None where it compares several, if by their numbers alone."""
     file = kb.gpus[""]
     joined = re.sub(r"[\s-]+", "", text.lower())
     spaced = " ".join(re.findall(r"[a-z0-9]+", text.lower()))
+    numbers = set(re.findall(r"(?<![a-z0-9.])\d{4}(?![a-z0-9.])", text.lower()))
     named: set[str] = set()
+    by_number: set[str] = set()
     for name in file.gpus:
         words = re.findall(r"[a-z0-9]+", name.lower())
+        by_number.update(numbers.intersection(words))
         if "".join(words) in joined and re.search(rf"\b{' ?'.join(words)}\b", spaced):
             named.add(name)
     longest = {name for name in named if not any(name != one and name in one for one in named)}
-    return _only(longest)
+    others = {number for number in by_number if not any(number in name for name in longest)}
+    return _only(longest) if not others else None
 
 
 def _device(words: Words, text: str) -> str | None:
