@@ -342,3 +342,25 @@ def test_equal_bytes_whatever_the_hash_seed(here: Path) -> None:
         assert done.returncode == 1
         outputs.add(done.stdout)
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize(
+    ("configuration", "is_seeded"),
+    [
+        ("seed: 1\nset: !apply:torch.manual_seed [!ref <seed>]\n", False),
+        ("seed: 1\nset: !apply:random.seed [!ref <seed>]\n", True),
+        ("seed: 1\nset: !apply:lab.seeds.seed_all [!ref <seed>]\n", True),
+        ("seed: 1\nset: !apply:lab.seeds.other [!ref <seed>]\n", False),
+    ],
+)
+def test_a_configuration_can_seed(here: Path, configuration: str, is_seeded: bool) -> None:
+    files: dict[str, str | bytes] = {
+        "prepare.py": (
+            'import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n'
+        ),
+        "lab/seeds.py": "import random\n\ndef seed_all(seed):\n    random.seed(seed)\n",
+        "hparams.yaml": configuration,
+    }
+    write(here, files)
+    found = [one for one in scanned().report.findings if one.code == "unsorted-listing"]
+    assert [("Nothing seeds" in one.message) for one in found] == [not is_seeded]

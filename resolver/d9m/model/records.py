@@ -783,6 +783,14 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls whose result depends on the order of what they get."""
     order_kept: list[str] = []
     """Calls that give the elements of what they get in the same order, such as a progress bar."""
+    finds_places: list[str] = []
+    """Calls that say where in a list something stands, such as its least element."""
+    asks_shape: list[str] = []
+    """Calls that ask for the shape or type of what they get, and not for what it holds."""
+    alphabets: list[str] = []
+    """Names of characters, to make a name at random."""
+    writes_down: list[str] = []
+    """Calls that show or store what they get, such as a line in a log."""
     starts_process: list[str] = []
     """Calls that start a process, with the environment as it is then."""
     imports_named: list[str] = []

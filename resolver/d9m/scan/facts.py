@@ -135,6 +135,10 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     """Parameter of its function that has to ask for it, and is false by default."""
     fallback: bool = False
     """Only where something (a seed) is None."""
+    from_alphabet: bool = False
+    """A draw of characters, which make a name."""
+    written_down: bool = False
+    """Its first argument is shown or stored in the same function."""
     in_main: bool = False
     """Only where the file itself is run: under ``if __name__ == "__main__"``."""
     in_loop: bool = False
@@ -165,6 +169,7 @@ class OwnDraw(msgspec.Struct, frozen=True, array_like=True):
     generator: str
     place: Spot
     scope: int
+    from_alphabet: bool = False
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from d9m.scan.expressions import children, dotted, nodes
 from d9m.scan.facts import Order
 from d9m.scan.names import Names
 from d9m.scan.shapes import (
+    counted_up,
     counts_places,
     filled_list,
     gives_numbers,
@@ -190,8 +191,7 @@ class Flow:
         if not isinstance(node.ctx, ast.Load):
             return None
         if isinstance(node.slice, ast.Slice):
-            whole = node.slice.lower is None and node.slice.upper is None
-            if whole or self._is_chunk(node.slice):
+            if self._is_whole(node.slice) or self._is_chunk(node.slice):
                 return None
             return Consumer(short_text(node), node, not self._tries_out(node))
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
@@ -199,8 +199,25 @@ class Flow:
         loop = self._counting_loop(node)
         if loop is not None:
             return self._by_loop(loop, depth, kind) if isinstance(loop, ast.For) else None
+        if self._asks_shape(node) or self._is_found_place(node.slice):
+            return None
         looked_up = kind == "listing" and (self._is_one_place(node.slice) or is_field(node.slice))
         return Consumer(short_text(node), node, sure=not looked_up)
+
+    def _asks_shape(self, node: ast.expr) -> bool:
+        """``zeros_like(files[-1])``: what it holds is no matter."""
+        call = self._parents.get(node)
+        if not isinstance(call, ast.Call) or node not in call.args:
+            return False
+        name = self._names.resolve(self._scope(call), call.func, call.lineno)
+        return name is not None and name in self._vocabulary.asks_shape
+
+    def _is_found_place(self, index: ast.expr) -> bool:
+        """``files[argmin(losses)]``: the place of an element that is chosen by what it is."""
+        if not isinstance(index, ast.Call):
+            return False
+        name = self._names.resolve(self._scope(index), index.func, index.lineno)
+        return name is not None and name in self._vocabulary.finds_places
 
     def _tries_out(self, node: ast.AST) -> bool:
         """Whether a test of a debugging option decides that it runs."""
@@ -227,6 +244,25 @@ class Flow:
                 yield node
             else:
                 yield from getattr(node, "generators", ())
+
+    def _is_whole(self, part: ast.Slice) -> bool:
+        """``files[:]``, ``files[0::1]``."""
+        if part.upper is not None:
+            return False
+        from_first = part.lower is None or self._constant(part.lower) == 0
+        return from_first and (part.step is None or self._constant(part.step) in (1, -1))
+
+    def _constant(self, node: ast.expr) -> object:
+        """What an expression is, perhaps through a name; None where the text does not say it."""
+        if isinstance(node, ast.Name):
+            bound, _here = self._names.bindings(self._scope(node), node.id)
+            if len(bound) != 1 or bound[0].value is None:
+                return None
+            node = bound[0].value
+        try:
+            return ast.literal_eval(node)
+        except ValueError:
+            return None
 
     def _is_one_place(self, index: ast.expr) -> bool:
         """``files[0]``, or ``files[first]`` where ``first = 0``."""
@@ -372,6 +408,8 @@ class Flow:
                 if kind == "set" and self._is_numbered_by(node, loop):
                     assert isinstance(node, ast.Call)
                     return Consumer(short_text(node), node)
+                if isinstance(node, ast.AugAssign) and self._numbers_elements(loop, node):
+                    return Consumer(f"the number in {ast.unparse(node)}", node)
                 filled = filled_list(node)
                 if filled is None or not self._is_plain_list(loop, filled):
                     continue
@@ -380,6 +418,16 @@ class Flow:
                     surely = after.sure or kind == "listing"
                     return msgspec.structs.replace(after, sure=surely)
         return None
+
+    def _numbers_elements(self, loop: ast.For, step: ast.AugAssign) -> bool:
+        """Whether a number that a loop counts up from before it stays with each element."""
+        number = counted_up(step)
+        if number is None or not keeps_number(loop, number):
+            return False
+        for node in nodes(loop):
+            if isinstance(node, ast.Assign) and dotted(node.targets[0]) == number:
+                return False
+        return True
 
     def _walks_in_order(self, loop: ast.For) -> bool:
         """Whether a walk over folders sorts what it lists: ``dirs.sort()``, ``sorted(files)``."""

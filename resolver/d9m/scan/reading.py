@@ -42,7 +42,7 @@ def read_text(
         kind=kind,
         scopes=tuple(reader.scopes),
         imports=tuple(reader.here.names.imports),
-        calls=tuple(reader.recorder.calls),
+        calls=reader.recorder.finished(),
         assignments=tuple(reader.recorder.assignments),
         variables=tuple(reader.variables.found),
         called=tuple(reader.recorder.called),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from d9m.scan.expressions import dotted, literal, stand_in, tests_for_nothing
+import msgspec
+
+from d9m.scan.expressions import dotted, literal, nodes, stand_in, tests_for_nothing
 from d9m.scan.facts import Assignment, LocalCall, OwnDraw, WrittenCall
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
@@ -26,6 +28,8 @@ class Recorder:
         self.called: list[LocalCall] = []
         self.own_draws: list[OwnDraw] = []
         self._generators: set[str] = set()
+        self._written_down: set[tuple[int, str]] = set()
+        """Scope, and name as written, of what is shown or stored."""
 
     def assigned(self, node: ast.Assign | ast.AnnAssign, target: ast.Attribute) -> None:
         name = self._here.resolve(target)
@@ -46,6 +50,7 @@ class Recorder:
     def call(self, node: ast.Call, name: str | None) -> None:
         """Record a call, if it matters; `name` is its qualified name."""
         func = node.func
+        self._show(node, name)
         target = self._here.targets.get(id(node), "")
         if "." in target and name is not None and name in self._vocabulary.layers:
             self._kinds.layers.add(target)
@@ -63,6 +68,36 @@ class Recorder:
         for keyword in node.keywords:
             self._handed_on(keyword.value)
 
+    def _show(self, node: ast.Call, name: str | None) -> None:
+        """Remember the names in what a call shows or stores."""
+        marks = self._vocabulary.writes_down
+        last = f".{node.func.attr}" if isinstance(node.func, ast.Attribute) else ""
+        if (name is None or name not in marks) and last not in marks:
+            return
+        for part in nodes(node):
+            if isinstance(part, ast.Name | ast.Attribute) and (written := dotted(part)):
+                self._written_down.add((self._here.scope, written))
+
+    def finished(self) -> tuple[WrittenCall, ...]:
+        """All calls, once the whole text is read: a seed can be shown after it is set."""
+        found: list[WrittenCall] = []
+        for call in self.calls:
+            seed = call.positional[0] if call.positional else ""
+            if call.made_from and seed != "x" and (call.scope, seed) in self._written_down:
+                call = msgspec.structs.replace(call, written_down=True)
+            found.append(call)
+        return tuple(found)
+
+    def _from_alphabet(self, node: ast.Call) -> bool:
+        if not node.args:
+            return False
+        for part in nodes(node.args[0]):
+            if isinstance(part, ast.Name | ast.Attribute):
+                name = self._here.resolve(part)
+                if name is not None and name in self._vocabulary.alphabets:
+                    return True
+        return False
+
     def _of_class(self, node: ast.Call, name: str) -> None:
         """A method of something imported: ``torch.Tensor.backward``, ``trainer.fit``."""
         last = name.rpartition(".")[2]
@@ -71,7 +106,9 @@ class Recorder:
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> None:
         if self._generators and (owner := dotted(func.value)) in self._generators:
-            self.own_draws.append(OwnDraw(owner, self._here.lines.spot(node), self._here.scope))
+            spot = self._here.lines.spot(node)
+            drawn = OwnDraw(owner, spot, self._here.scope, self._from_alphabet(node))
+            self.own_draws.append(drawn)
         wanted = self._vocabulary.keeps_method(func.attr)
         if not wanted:
             return
@@ -106,6 +143,7 @@ class Recorder:
                 kind=kind,
                 target=target,
                 made_from=tuple(made),
+                from_alphabet=name in self._vocabulary.draws and self._from_alphabet(node),
                 without_gradients=self._here.without_gradients,
                 guarded=self._here.guarded,
                 offered=self._here.offered or self._offer_of(node),

@@ -81,6 +81,18 @@ def keeps_number(loop: ast.For, number: str) -> bool:
     return False
 
 
+def counted_up(node: ast.AugAssign) -> str | None:
+    """The name in ``number += 1``."""
+    if (
+        isinstance(node.op, ast.Add)
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value == 1
+    ):
+        return node.target.id
+    return None
+
+
 def short_text(node: ast.expr) -> str:
     text = ast.unparse(node)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -44,6 +44,10 @@ class Vocabulary:
         self.order_blind = self.marks("order_blind")
         self.order_bound = self.marks("order_bound")
         self.order_kept = self.marks("order_kept")
+        self.finds_places = self.marks("finds_places")
+        self.asks_shape = self.marks("asks_shape")
+        self.alphabets = self.marks("alphabets")
+        self.writes_down = self.marks("writes_down")
         self.draws = self.marks("draws")
         self.helpers = frozenset(_helper_names(kb))
         """Package, and the last part of the name of a helper call."""

@@ -34,8 +34,8 @@ _SCRIPT = frozenset(
 
 
 _DOTTED = re.compile(
-    r"^[ ]*(?:-[ ]+)?(?:[\w-]+[ ]*:[ ]+)?(?P<quote>[\"']?)"
-    r"(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?P=quote)[ ]*(?:#.*)?$",
+    r"^[ ]*(?:-[ ]+)?(?:[\w-]+[ ]*:[ ]+)?(?P<quote>[\"']?)(?P<tag>![a-z]+:)?"
+    r"(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?P=quote)[ ]*(?(tag)|(?:#.*)?$)",
     re.MULTILINE,
 )
 
@@ -45,6 +45,9 @@ def dotted_values(text: str) -> tuple[str, ...]:
 
     >>> dotted_values("target: agent.sac.Agent\\nlr: 0.1\\n- a.b  # c")
     ('a.b', 'agent.sac.Agent')
+
+    >>> dotted_values("set: !apply:torch.manual_seed [!ref <seed>]")
+    ('torch.manual_seed',)
     """
     return tuple(sorted({found["name"] for found in _DOTTED.finditer(text)}))
 

@@ -8,6 +8,7 @@ import msgspec
 
 from d9m.scan.facts import Order
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
+from d9m.scan.knowledge import Generator
 from d9m.scan.order_sources import is_surely_text
 from d9m.scan.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
@@ -67,11 +68,28 @@ def _unseeded(project: Project, path: str, order: Order) -> str:
             continue
         if any(call.name in generator.marks.seeds for call in project.files[path].calls):
             return ""
+        if _seeded_by_configuration(project, generator):
+            return ""
         for program in project.programs:
             if path in program.files and generator.title in seeded(project, program):
                 return ""
         return generator.title
     return ""
+
+
+def _seeded_by_configuration(project: Project, generator: Generator) -> bool:
+    """Whether a YAML file names the seed call of a generator, or a function that makes it:
+    ``!apply:utils.seed_everything``.
+    """
+    named = {name for facts in project.files.values() for name in facts.named}
+    if any(name in generator.marks.seeds for name in named):
+        return True
+    last = {name.rpartition(".")[2] for name in named}
+    for facts in project.python.values():
+        for call in facts.calls:
+            if call.name in generator.marks.seeds and facts.scopes[call.scope].name in last:
+                return True
+    return False
 
 
 def _seed_too(generator: str) -> str:

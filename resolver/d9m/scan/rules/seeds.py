@@ -45,14 +45,23 @@ def _check_chance(project: Project) -> Iterator[Objection]:
                 what = f"{call.name}() without a seed takes a new one in every run."
             else:
                 continue
+            spared = call.fallback or call.written_down or _only_names(facts, call)
             spoken.update((call.place.line, seed) if seed else (call.place.line,))
             yield Objection(
                 path=path,
                 place=call.place,
-                severity="hint" if call.fallback else "warning" if maker else None,
+                severity="hint" if spared else "warning" if maker else None,
                 message=what,
                 way_out="use a fixed number, or log the seed and accept it as an option",
             )
+
+
+def _only_names(facts: FileFacts, call: WrittenCall) -> bool:
+    """Whether a generator of a function draws characters, as for the name of a run."""
+    for draw in facts.own_draws:
+        if draw.generator == call.target and draw.scope == call.scope and draw.from_alphabet:
+            return True
+    return False
 
 
 def _gets_nothing(call: WrittenCall) -> bool:
@@ -68,7 +77,9 @@ SEED_FROM_CHANCE = ScanRule(
     why="""A seed from the clock, the process number or the operating system makes every run
     different, and nobody can repeat the good one. Take a fixed number, or draw one
     once, print it, and let an option set it.""",
-    silent="""The seed comes from a variable whose value the function does not show.""",
+    silent="""The seed comes from a variable whose value the function does not show. A seed that the
+    function also prints, logs or stores is a hint: the run can be repeated with it. So is one for
+    characters of a random name.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
@@ -86,6 +97,8 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
                 continue
             parameter = project.vocabulary.maker_parameters[call.name]
             if not _lacks_seed(call, parameter) or _is_replaced(project, facts, call):
+                continue
+            if _only_names(facts, call):
                 continue
             yield Objection(
                 path=path,
@@ -142,6 +155,8 @@ def draws_of(
     for path in sorted(program.near):
         for call in program.files[path].calls:
             if call.name not in draws or call.name in others or "generator" in call.keywords:
+                continue
+            if call.from_alphabet:
                 continue
             if call.in_main and path != program.path:
                 continue
