@@ -28,6 +28,7 @@ BUILDS = "builds the site, or reads all of it"
 BROWSES = "opens pages in a browser"
 RECORDS = "runs and records programs with PyTorch"
 RECORDS_TENSORFLOW = "runs and records programs with TensorFlow"
+RECORDS_JAX = "runs and records programs with JAX"
 PROBES = "starts PyTorch many times"
 RUNS = "runs emitted code in every framework"
 
@@ -47,6 +48,7 @@ SLOW = {
     "trace/test_recording_by_hand.py": RECORDS,
     "trace/test_recording_ranks.py": RECORDS,
     "trace/test_tensorflow.py": RECORDS_TENSORFLOW,
+    "trace/test_recording_jax.py": RECORDS_JAX,
     "check/test_worker.py": PROBES,
     "check/test_trust.py::test_the_self_test_says_what_is_missed": PROBES,
     "emitted/test_installs.py": "asks pip what each line would install",

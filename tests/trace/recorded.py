@@ -17,7 +17,7 @@ LONGEST = 300
 PROGRAMS = Path(__file__).with_name("programs")
 
 sys.path.append(str(TESTS / "emitted"))
-from environments import FRAMEWORKS  # noqa: E402  its folder has to be on the path
+from environments import FRAMEWORKS, PROBED  # noqa: E402  its folder has to be on the path
 
 
 def _python(name: str) -> str:
@@ -33,6 +33,13 @@ def torch_python() -> str:
 
 def tensorflow_python() -> str:
     return _python("tensorflow-2.21.0")
+
+
+def jax_python() -> str:
+    """The interpreter that has JAX; skips the test where there is none."""
+    (jax,) = PROBED
+    needs(jax.stands, jax.name, jax.how)
+    return str(jax.interpreter)
 
 
 class Recorded:

@@ -88,13 +88,19 @@ def command(
 
 def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:
     from d9m.render import trace
-    from d9m.trace.contents import contents
+    from d9m.trace.contents import contents, lacks_level
     from d9m.trace.start import start
 
     ending = start(program, path, wish, force=force)
-    typer.echo(trace.ended(contents(path), str(path)), err=True, nl=False)
+    found = contents(path)
+    typer.echo(trace.ended(found, str(path)), err=True, nl=False)
     if ending.code:
         return ending.code
+    if lacks_level(found):
+        raise UsageError(
+            f"a program of JAX cannot be recorded at --level {wish.level}",
+            tip="record it at --level step: what each jitted function gets and returns",
+        )
     return ExitCode.ANSWERED if ending.processes else ExitCode.ABSENT
 
 

@@ -9,8 +9,8 @@ from d9m.trace.contents import KINDS, RunContents, StreamContents
 
 NOTHING = """\
 d9m: nothing was recorded: no process of the command stepped an optimizer, called
-     for gradients or read a batch with torch or tensorflow, or Python was started
-     with -I, -E or -S
+     for gradients or read a batch with torch or tensorflow, or called a function
+     that jax.jit made, or Python was started with -I, -E or -S
 """
 
 ENDS = {

@@ -16,7 +16,7 @@ from d9m.trace import folder
 from d9m.trace.cure import queries
 from d9m.trace.findings import FROM_PYTHON, Cause
 from d9m.trace.reading import RecordStream
-from d9m.trace.stream_records import CalledOp, Site, StreamHeader, named_arguments
+from d9m.trace.stream_records import JITTED, CalledOp, Site, StreamHeader, named_arguments
 
 
 class CallKind(msgspec.Struct, frozen=True):
@@ -67,10 +67,11 @@ def _calls(stream: RecordStream) -> Iterator[CallKind]:
         record = placed.record
         if not isinstance(record, CalledOp) or (record.site, record.arguments) in seen:
             continue
-        if stream.sites[record.site].op == FROM_PYTHON:
+        site = stream.sites[record.site]
+        if site.op == FROM_PYTHON or site.phase == JITTED:
             continue
         seen.add((record.site, record.arguments))
-        yield _kind(stream.sites[record.site], record.arguments)
+        yield _kind(site, record.arguments)
 
 
 def _kind(site: Site, arguments: str) -> CallKind:

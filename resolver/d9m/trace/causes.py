@@ -18,6 +18,7 @@ from d9m.trace.loading import Loading
 from d9m.trace.memory import Bits, Taints, differing
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import (
+    JITTED,
     BatchContent,
     BatchIndices,
     CalledCollective,
@@ -165,7 +166,7 @@ class Trail:
         if self._graphs:
             self._graphs[-1] |= drawn
         elif changed and not blame:
-            blame = {self._add(at, "op", site, certain=self._exact, arguments=a.arguments)}
+            blame = {self._began(at, a, site)}
         self._taints.written(a.outputs, b.outputs, blame)
         if inputs and not changed:
             self.absorbed += 1
@@ -205,6 +206,8 @@ class Trail:
         """
         if self._graphs:
             return set()
+        if site is not None and site.phase == JITTED and len(self.suspects):
+            return set(range(len(self.suspects)))  # no record tells what lies between two calls
         arrival = self.mailbox.brought(mine.storage) if letter == "r" else None
         if arrival is not None:
             sent = self.mailbox.sent.get((arrival.group, arrival.number))
@@ -233,6 +236,12 @@ class Trail:
             return set(range(len(self.suspects)))
         name = site.module if site else None
         return {self.suspects.add(at, Suspect("state", at.a.step, at.a.number, name=name), (name,))}
+
+    def _began(self, at: Matched, a: CalledOp, site: Site) -> int:
+        """Equal inputs and other outputs: an op, or what a jitted function does inside."""
+        jitted = site.phase == JITTED
+        kind, name = ("compiled", site.op) if jitted else ("op", None)
+        return self._add(at, kind, site, name=name, certain=self._exact, arguments=a.arguments)
 
     def _argument(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> int:
         mine, its = named_arguments(a.arguments), named_arguments(b.arguments)

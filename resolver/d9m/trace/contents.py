@@ -11,6 +11,7 @@ from d9m.errors import DataError, quote
 from d9m.trace import folder
 from d9m.trace.folder import RunInfo
 from d9m.trace.reading import LONGEST
+from d9m.trace.stream_records import Blindness
 
 KINDS = {
     "o": "ops", "v": "values", "m": "module outputs", "h": "module gradients",
@@ -33,6 +34,8 @@ class StreamContents(msgspec.Struct, frozen=True):
     """That ended while they were recorded."""
     counts: dict[str, int]
     """Letter of a record -> how many there are."""
+    unseen: tuple[str, ...]
+    """Why something could not be seen."""
     ended: str
     """`exit`, `steps`, `size` or `killed`."""
     bytes: int
@@ -52,9 +55,16 @@ def contents(path: Path) -> RunContents:
     return RunContents(about, streams, tuple(folder.complaints(path)))
 
 
+def lacks_level(found: RunContents) -> bool:
+    """Whether nothing was recorded because a framework of the program has not got this level."""
+    asked = [stream for stream in found.streams if "level" in stream.unseen]
+    return bool(asked) and not any(KINDS.keys() & stream.counts for stream in found.streams)
+
+
 def _stream(path: Path) -> StreamContents:
     counts: dict[str, int] = {}
     tail: dict[str, Any] = {}
+    unseen: list[str] = []
     steps = 0
     header: dict[str, Any] | None = None
     with open(path, "rb") as lines:
@@ -62,6 +72,8 @@ def _stream(path: Path) -> StreamContents:
             if line.startswith(b'["'):
                 letter = chr(line[2])
                 counts[letter] = counts.get(letter, 0) + 1
+                if letter == "u":
+                    unseen.append(_why(line, path))
                 steps += letter == "d" and not line.endswith(PROGRAM_END)
             elif line.startswith(b"{") and line.endswith(b"\n"):
                 found = _object(line, path)
@@ -69,7 +81,15 @@ def _stream(path: Path) -> StreamContents:
     if header is None:
         raise DataError(f"{quote(str(path))} is damaged: it has no header")
     ended = str(tail.get("ended", "killed"))
-    return StreamContents(path.name, header, steps, counts, ended, path.stat().st_size)
+    size = path.stat().st_size
+    return StreamContents(path.name, header, steps, counts, tuple(unseen), ended, size)
+
+
+def _why(line: bytes, path: Path) -> str:
+    try:
+        return msgspec.json.decode(line, type=Blindness).why
+    except msgspec.MsgspecError as error:
+        raise DataError(f"{quote(str(path))} is damaged: {error}") from None
 
 
 def _object(line: bytes, path: Path) -> dict[str, Any]:

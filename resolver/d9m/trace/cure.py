@@ -14,6 +14,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import OpAnswer
 from d9m.model.settings import Step
 from d9m.trace.findings import Cause, CauseAdvice, CauseKind, Findings
+from d9m.trace.stream_records import JITTED
 
 RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
     "seed": ("seeds",),
@@ -24,6 +25,15 @@ RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
     "compiled": ("torch-compile",),
 }
 """What is not an op's -> the records that say what to do."""
+
+JAX_RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
+    "seed": ("jax-keys",),
+    "outside-value": ("jax-input-order", "jax-keys"),
+}
+"""The same, where it shows in what JAX calls."""
+
+JAX_ON_GPU = ("jax/scatter-add", "jax/matmul-autotune")
+"""Why a jitted function can differ there."""
 
 _PLAIN = re.compile(r"(True|False|-?\d+(\.\d+)?|'?[A-Za-z]\w*'?)\Z")
 """A value of an argument that a question can repeat."""
@@ -59,15 +69,21 @@ def _able(kb: KnowledgeBase, setup: Setup, candidates: Sequence[Cause]) -> list[
 
 
 def _answered(kb: KnowledgeBase, setup: Setup, cause: Cause) -> Cause:
-    records = [
-        name for name in RECORDS.get(cause.kind, ()) if name in kb.ingredients or name in kb.sources
-    ]
+    records = [name for name in _records(cause) if name in kb.ingredients or name in kb.sources]
     if cause.hints and not records and cause.kind != "outside-write":
         records = ["seeds"]
     advice = None
     if cause.kind in ("op", "collective") and cause.op is not None:
         advice = _advice(kb, setup, cause)
     return msgspec.structs.replace(cause, advice=advice, records=records)
+
+
+def _records(cause: Cause) -> tuple[str, ...]:
+    if cause.phase == JITTED or (cause.op or "").startswith("jax."):
+        if cause.kind == "compiled":
+            return () if cause.device == "cpu" else JAX_ON_GPU
+        return JAX_RECORDS.get(cause.kind, ())
+    return RECORDS.get(cause.kind, ())
 
 
 def _advice(kb: KnowledgeBase, setup: Setup, cause: Cause) -> CauseAdvice | None:

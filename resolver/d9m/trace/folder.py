@@ -41,9 +41,9 @@ at 0 in each stream and are not used again.
 
     ["S", SITE, OP, OVERLOAD, PHASE, NODE, MODULE, SOURCE, SHAPES, DEVICE]
         A site: written once, before the first record that names it. OP is "aten::index_put"; PHASE
-        one of fwd, bwd, recompute, opt; NODE the autograd node ("" outside of bwd); MODULE the path
-        of the module, beginning with the class of the outermost one ("" outside of modules; the
-        optimizer's class in opt); SOURCE is [file, line, function] of the user's code, or null.
+        one of fwd, bwd, recompute, opt, jit; NODE the autograd node ("" outside of bwd); MODULE the
+        path of the module, beginning with the class of the outermost one ("" outside of modules;
+        the optimizer's class in opt); SOURCE is [file, line, function] of the user's code, or null.
         SHAPES, "float32[64, 256]", has one entry for each input of the records, then one for each
         argument that is only overwritten, or only asked for its shape. Of a tensor whose elements
         do not lie in their order: "float32[8, 2] strides [1, 8]"; memory is digested as it lies.
@@ -52,11 +52,14 @@ at 0 in each stream and are not used again.
         Outputs are the new tensors that it returned, then the arguments that it wrote. GENERATOR is
         [seed, digest of its state] before the call, for random ops only; the item is left out for
         others. Views are not recorded.
+        PHASE is jit for a call of a jitted function of JAX from outside of any other: OP is its
+        name, and SHAPES say which input each is: "batch['x'] float32[32, 8]". An array of JAX is
+        its own storage. A key made of a seed is an `o` of OP jax.random.key with a GENERATOR.
     ["v", SITE, TEXT]              the value that was read from a tensor (`.item()`), as text, after
                                    the `o` of the op that read it
     ["M", MODULE, NAME]            a module's number, before the first record that names it
     ["m", MODULE, [DIGEST]]        a module returned these (level module; of the outermost one also
-                                   where forward passes end steps)
+                                   where forward passes end steps; of JAX, a jitted function)
     ["h", MODULE, [DIGEST]]        gradients that came back to it
     ["P", [NAME]]                  the parameters of the next `i`, `g` and `p`, in their order
                                    (level module)
@@ -78,10 +81,12 @@ at 0 in each stream and are not used again.
     ["d", STEP, {GENERATOR: DIGEST}, RULE]
                                    step STEP ended: states of the generators that were used
                                    (torch, cuda:0, python, numpy); RULE is what ended it: optimizer,
-                                   backward, forward, explicit, or end (the program ended)
+                                   backward, forward, explicit, call (a jitted function of JAX was
+                                   about to be called again), or end (the program ended)
     ["t", DETERMINISTIC, THREADS]  these settings have changed
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
-                                   compiled, mode, size, fault
+                                   compiled, mode, level (nothing is recorded of it at this one),
+                                   size, fault
 
     {"ended": "exit", "steps": 20}
 

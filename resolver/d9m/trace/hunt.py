@@ -24,7 +24,7 @@ from d9m.trace.start import Ending, Wish, ZoomCall
 from d9m.trace.watch import RunWatch, first_step
 
 FRAMEWORKS = ("torch",)
-"""Packages whose programs can be recorded."""
+"""Packages whose programs can be recorded op by op."""
 
 FEWEST = 2
 """Runs that are compared where nobody wants more."""
@@ -88,6 +88,8 @@ class Hunt:
             bound = Silence(compared, 1 - 0.05 ** (1 / (compared - 1)))
             return self._answer(found, bound)
         if any(cause.kind == "structure" for cause in found.causes):
+            return self._answer(found, None)
+        if not any(name in found.packages for name in FRAMEWORKS):
             return self._answer(found, None)
         return self._answer(self._zoomed(found, step), None)
 

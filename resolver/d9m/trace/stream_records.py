@@ -10,6 +10,9 @@ import msgspec
 Plain: TypeAlias = str | int | float | bool | None
 Name: TypeAlias = str | int
 
+JITTED = "jit"
+"""The phase of a site that is a whole jitted function of JAX."""
+
 
 class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     """The first line: what recorded, how, and on what."""

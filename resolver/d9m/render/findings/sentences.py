@@ -16,6 +16,7 @@ from d9m.trace.findings import (
     Reach,
     exit_code,
 )
+from d9m.trace.stream_records import JITTED
 
 _REACHED = {
     "data": "the batches",
@@ -30,6 +31,7 @@ PHASES = {
     "bwd": "backward pass",
     "recompute": "recomputation",
     "opt": "optimizer",
+    JITTED: "jitted function",
 }
 
 
@@ -104,6 +106,8 @@ def sentence(found: Findings, cause: Cause) -> str:
             )
         case "outside-value" if cause.op == FROM_PYTHON:
             return "Python puts other values into a tensor."
+        case "outside-value" if cause.phase == JITTED:
+            return f"{op} is given other values in {cause.argument}."
         case "outside-value":
             return f"{op} reads a tensor that came from outside the framework with other values."
         case "argument":

@@ -29,6 +29,7 @@ _UNSEEN = {
     "cuda-graph": "what CUDA graphs replayed",
     "compiled": "the inside of compiled graphs",
     "mode": "ops under another dispatch mode",
+    "level": "what JAX computes, which is recorded at --level step only",
     "size": "everything after the size limit",
     "fault": "a part where the recorder failed",
 }
@@ -284,7 +285,8 @@ def notes(found: Findings) -> list[str]:
         count = found.compared.forks
         more = f" ({count} such places)" if count > 1 else ""
         said.append(f"The two runs do not do the same: {sentences.part(fork)}{more}.")
-    if found.learned and not sentences.optimizer_seen(found):
+    trains = found.learned and "jax" not in found.packages
+    if trains and not sentences.optimizer_seen(found):
         said.append("No optimizer stepped, so no parameters were compared.")
     if not found.learned:
         said.append(

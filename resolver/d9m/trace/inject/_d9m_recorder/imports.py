@@ -11,9 +11,11 @@ class Watcher:
 
     def __init__(self) -> None:
         self._wanted: dict = {}
+        self._ahead: dict = {}
 
-    def when_imported(self, name: str, act) -> None:
-        """Call `act(module)` after the import of `name`: now, if the program has it already.
+    def when_imported(self, name: str, act, before=None) -> None:
+        """Call `act(module)` after the import of `name`: now, if the program has it already. Just
+        ahead of the import, `before()` is called.
 
         A module that is being imported this very moment counts as imported.
         """
@@ -22,6 +24,8 @@ class Watcher:
             act(module)
         else:
             self._wanted.setdefault(name, []).append(act)
+            if before is not None:
+                self._ahead.setdefault(name, []).append(before)
 
     def find_spec(self, name, path=None, target=None):
         if name not in self._wanted:
@@ -45,6 +49,8 @@ class Watcher:
 
         def exec_module(module):
             del loader.exec_module  # the module's loader is as it was
+            for act in self._ahead.pop(name, ()):
+                act()
             execute(module)
             for act in self._wanted.pop(name, ()):
                 act(module)
@@ -56,5 +62,6 @@ class Watcher:
 
     def end(self) -> None:
         self._wanted.clear()
+        self._ahead.clear()
         if self in sys.meta_path:
             sys.meta_path.remove(self)

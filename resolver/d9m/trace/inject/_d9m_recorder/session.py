@@ -15,6 +15,9 @@ from .threads import Threads
 LONGEST = 400
 """Characters of a fault's text."""
 
+AUTOMATIC = ("optimizer", "call")
+"""What ends steps where nobody says what does: that of these which is the first to end one."""
+
 
 class Session:
     """What frameworks are recorded with. `on` says whether records are wanted right now."""
@@ -25,6 +28,9 @@ class Session:
         self.step = 0
         self.on = settings.holds(0)
         self.explicit = False
+        self.open: str | None = None
+        """The rule by which the step that runs ends with the program, if there is one."""
+        self._rule: str | None = None
         self.frameworks: list = []
         self.threads = Threads(self)
         self.fresh: dict = {}
@@ -118,9 +124,13 @@ class Session:
 
     def _counts(self, rule: str) -> bool:
         wanted = self.settings.step_by
-        if wanted == "auto":
-            wanted = "explicit" if self.explicit else "optimizer"
-        return rule == wanted
+        if wanted == "auto" and self.explicit:
+            wanted = "explicit"
+        if wanted != "auto":
+            return rule == wanted
+        if self._rule is None and rule in AUTOMATIC:
+            self._rule = rule
+        return rule == self._rule
 
     def _write_end(self, rule: str) -> None:
         for framework in self.frameworks:
@@ -162,13 +172,19 @@ class Session:
         if self._ended:
             return
         self._ended = True
-        if how == "exit" and self.on and self._since_end and not self._waits:
-            self.guarded("the end", self._write_end, "end")
+        if how == "exit":
+            self._end_open_step()
         self.on = False
         self.guarded("threads", self.threads.end)
         for framework in self.frameworks:
             self.guarded("the end", framework.end)
         self.guarded("the tail", self.stream.end, {"ended": how, "steps": self.step})
+
+    def _end_open_step(self) -> None:
+        rule = self.open if self.open is not None and self._counts(self.open) else "end"
+        if self.on and self._since_end and not self._waits:
+            self.guarded("the end", self._write_end, rule)
+        self.step += rule != "end"
 
     def forked(self) -> None:
         """In the child of a fork: the parent's stream is not its own."""

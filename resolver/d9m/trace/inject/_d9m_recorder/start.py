@@ -12,7 +12,7 @@ from .imports import Watcher
 from .session import Session
 from .settings import VARIABLE, read
 
-FRAMEWORKS = {"torch": "torch_begin", "tensorflow": "tensorflow_begin"}
+FRAMEWORKS = {"torch": "torch_begin", "tensorflow": "tensorflow_begin", "jax": "jax_begin"}
 """Module that a program imports -> the module here that records it."""
 
 current = None
@@ -36,7 +36,8 @@ def begin(settings):
     session, watcher = Session(settings), Watcher()
     current = session, watcher
     for name, recorder in FRAMEWORKS.items():
-        watcher.when_imported(name, _starter(session, watcher, recorder))
+        starter = _Starter(session, watcher, recorder)
+        watcher.when_imported(name, starter.begin, starter.look)
     for name in generators.MODULES:
         watcher.when_imported(name, _fresh(session))
     watcher.begin()
@@ -47,14 +48,29 @@ def begin(settings):
     return session
 
 
-def _starter(session, watcher, recorder: str):
-    def act(module) -> None:
-        begin_framework = importlib.import_module("." + recorder, __package__).begin
-        session.guarded(
-            f"the begin of {module.__name__}", begin_framework, module, session, watcher
-        )
+class _Starter:
+    """Begins the recording of a framework. What its import draws from a generator is no use of it
+    that the program makes.
+    """
 
-    return act
+    def __init__(self, session, watcher, recorder: str) -> None:
+        self._session = session
+        self._watcher = watcher
+        self._recorder = recorder
+        self._used: set | None = None
+
+    def look(self) -> None:
+        self._used = set(self._session.used_generators())
+
+    def begin(self, module) -> None:
+        if self._used is not None:
+            used = self._session.used_generators()
+            self._session.fresh.update(
+                {name: state for name, state in used.items() if name not in self._used}
+            )
+        begin_framework = importlib.import_module("." + self._recorder, __package__).begin
+        place = f"the begin of {module.__name__}"
+        self._session.guarded(place, begin_framework, module, self._session, self._watcher)
 
 
 def _fresh(session):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import weakref
 
-NOWHERE = "", None
+from .lines import OURS, short
 
-OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+NOWHERE = "", None
 
 INTERNAL, CALL, USER, RECOMPUTE, ENGINE = range(5)
 
@@ -117,19 +117,7 @@ class Places:
             return INTERNAL, None
         if file.startswith((OURS, "<frozen", "<eval_with_key>")):
             return INTERNAL, None
-        return USER, (self._short(file), code.co_name)
-
-    def _short(self, file: str) -> str:
-        """A file's name without what differs between machines and runs."""
-        if "ipykernel_" in file:
-            return "cell"
-        if file.startswith(self._folder):
-            return file[len(self._folder) :]
-        for mark in ("site-packages", "dist-packages"):
-            _before, found, after = file.rpartition(os.sep + mark + os.sep)
-            if found:
-                return after
-        return os.path.basename(file)
+        return USER, (short(file, self._folder), code.co_name)
 
     def _name(self, frame) -> str | None:
         module = frame.f_locals.get("self")
