@@ -97,6 +97,8 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         _symptoms(page, explained)
     if subject is not None and symptoms_first and subject.ops and not _on_scope(explained):
         subject_lines.write_aside(page, subject)
+    elif subject is not None and symptoms_first and _is_about_more(explained, subject):
+        subject_lines.write_below(page, subject)
     elif subject is not None:
         subject_lines.write(page, kb, subject, explained.unlisted, bool(explained.still))
     if about_names and not symptoms_first and not explained.still:
@@ -141,6 +143,21 @@ def _compared(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
             f"You name {phrases.title(kb, package)} {named}. What changed for determinism between "
             f"them: d9m advise {command}"
         )
+
+
+def _is_about_more(explained: Explained, subject: Subject) -> bool:
+    """Whether a symptom of runs that settings do not answer stands above ops that repeat with what
+    the text names as made.
+    """
+    first = explained.found[0]
+    if first.by_settings or first.scope != "run" or not first.on_runs or not subject.ops:
+        return False
+    needed = set[str]()
+    for op in subject.advice.ops:
+        for source in op.sources:
+            needed.update(source.solutions)
+    missing = any(not needed.isdisjoint(step.solutions) for step in subject.missing)
+    return subject.advice.outcome in REPEATS and not missing
 
 
 def _is_described(explained: Explained) -> bool:

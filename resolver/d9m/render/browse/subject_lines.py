@@ -60,16 +60,27 @@ def write(
 
 def write_aside(page: Page, subject: Subject) -> None:
     """How to ask what the ops do from run to run, for somebody who asked something else."""
-    here = subject.advice.environment
-    command: list[str] = []
-    for package, version in here.packages.items():
-        if package not in here.assumed:
-            command.append(naming(package, version if version != "any" else "VERSION"))
     does = "does" if len(subject.ops) == 1 else "do"
     page.paragraph(
         f"What {phrases.join(subject.ops)} {does} from run to run, on one machine, is another "
         "question:"
     )
+    _write_question(page, subject)
+
+
+def write_below(page: Page, subject: Subject) -> None:
+    """How to ask about ops that repeat, for somebody whose trouble has another reason."""
+    repeats = "repeats" if len(subject.ops) == 1 else "repeat"
+    page.paragraph(f"{phrases.join(subject.ops)} {repeats} by our records. The settings for that:")
+    _write_question(page, subject)
+
+
+def _write_question(page: Page, subject: Subject) -> None:
+    here = subject.advice.environment
+    command: list[str] = []
+    for package, version in here.packages.items():
+        if package not in here.assumed:
+            command.append(naming(package, version if version != "any" else "VERSION"))
     page.line(f"  d9m advise {' '.join(command)} --ops {','.join(subject.ops)}")
     page.gap()
 
