@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -342,7 +342,9 @@ SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
 @contextmanager
-def started(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+def started(
+    *arguments: str, before: Sequence[str] = (), **variables: str
+) -> Iterator[subprocess.Popen[str]]:
     """A check that runs."""
     variables = {
         **os.environ,
@@ -350,7 +352,7 @@ def started(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]
         "D9M_KB": str(compiled_kb()),
         **variables,
     }
-    command = [sys.executable, "-m", "d9m", "check", *arguments]
+    command = [*before, sys.executable, "-m", "d9m", "check", *arguments]
     with subprocess.Popen(
         command, env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
@@ -400,6 +402,16 @@ def test_a_signal_at_any_moment_is_the_exit_code(
     assert child.returncode == code
     assert "interrupted" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("most", [6, 12])
+def test_a_machine_without_free_files_is_told_in_a_line(torch: str, most: int) -> None:
+    limited = ["bash", "-c", f'ulimit -n {most}; exec "$@"', "limited"]
+    with started("--python", torch, "--selftest", before=limited) as child:
+        said, told = child.communicate()
+    assert child.returncode in (2, 4)
+    assert (said, told.splitlines()[-1].partition(":")[0]) == ("", "d9m")
+    assert told.endswith("Too many open files\n")
 
 
 def test_what_is_ignored_stays_ignored(torch: str) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +17,7 @@ from d9m.trace.findings import Cause, Findings, Replay
 from d9m.trace.hunt import Hunt, HuntLimits
 from d9m.trace.replay import ReplayFailure
 from d9m.trace.start import Ending, Wish
-from process import d9m
+from process import d9m, environment
 
 SITE = (
     '["S",1,"aten::index_put","","bwd","IndexBackward0","Net",["train.py",6,"forward"],'
@@ -326,3 +329,17 @@ def test_bad_input_gets_one_error(
     assert says in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.glob("d9m-hunt-*"))
+
+
+def test_a_machine_without_a_folder_for_temporary_files_gets_one_error(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import tempfile\ndef nowhere():\n    raise FileNotFoundError(2, 'no folder')\n"
+        "tempfile._get_default_tempdir = nowhere\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-m", "d9m", "hunt", "--", "true"],
+        capture_output=True, text=True, env=environment(PYTHONPATH=path), check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "d9m: the system refuses: no folder\n"
