@@ -54,6 +54,7 @@ NO_PROBE = {
     "pytorch/inductor-scatter-add": "is met by torch.compile alone, which needs a compiler",
     "pytorch/interpolate-nearest-backward": "varies before 1.2, and later in compiled code only",
     "pytorch/max-pool2d-backward": "varies in compiled code only",
+    "pytorch/mkl-vml": "shows in a first call of one process in many, on a busy machine",
     "pytorch/mps-backward": "needs macOS",
     "pytorch/mps-embedding-backward": "torch/embedding-backward meets it on that device",
     "pytorch/mps-index-add": "torch/index-add meets it on that device",
