@@ -47,6 +47,8 @@ class Explained(msgspec.Struct, frozen=True):
     """How frameworks are made deterministic, where settings are the answer and none is shown."""
     subject: Subject | None = None
     """What the records say of the ops and packages that the text names."""
+    models: list[str] = []
+    """Which ops of the models that a complaint about runs names are known to differ."""
     still: list[str] = []
     """What remains where the text names every advised setting as made, and runs still differ."""
     settings: list[NamedSetting] = []
@@ -171,10 +173,12 @@ def _of_complaint(
     subject = None
     if alike or not is_message:
         subject = about_complaint(kb, said, named, described, setup, here)
+    general = bool(described) and _on_runs(described)
     if subject is not None and (subject.ops or subject.packages):
         described = [symptom for symptom in described if not symptom.record.by_settings]
     environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
     found = [_of_symptom(kb, symptom, environment) for symptom in described]
+    models = list(_of_models(kb, prose(said), environment)) if general else []
     still: list[str] = []
     if subject is not None and subject.is_all_switched and _on_runs(described):
         still = _with_all_settings(kb, environment)
@@ -193,6 +197,7 @@ def _of_complaint(
         found,
         switches,
         subject,
+        models,
         still,
         settings,
         is_message,
@@ -253,7 +258,7 @@ def _of_symptom(
     kb: KnowledgeBase, symptom: symptoms.Symptom, environment: Environment
 ) -> Explanation:
     found = explanation(kb, symptom.id, symptom.record, symptom.wording, [], {}, 1)
-    own = [point for point in symptoms.points(kb, symptom.id) if not point.switch]
+    own = [point for point in symptoms.points(kb, symptom.id) if not (point.switch or point.named)]
     points = _points(kb, own, environment)
     return msgspec.structs.replace(
         found,
@@ -261,6 +266,17 @@ def _of_symptom(
         certainty="open" if symptom.is_general else "likely",
         points=points if _is_about(own, environment) else [],
     )
+
+
+def _of_models(kb: KnowledgeBase, text: str, environment: Environment) -> Iterator[str]:
+    """The points about models that a text names."""
+    general = kb.word_lists.general
+    points = [point for point in kb.errors[general].points if point.named] if general else []
+    if not points:
+        return
+    said = f" {' '.join(re.findall(r'[a-z0-9+]+', text.lower()))} "
+    about = [point for point in points if any(f" {name} " in said for name in point.named)]
+    yield from _points(kb, about, environment)
 
 
 def _points(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environment) -> list[str]:

@@ -176,6 +176,8 @@ def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -
 
 def _with_switches(kb: KnowledgeBase, setup: Setup, advice: Advice) -> Advice:
     """The settings of the whole framework as well: the other ops of the model need them."""
+    if any(op.outcome == "raises" for op in advice.ops):  # the switch would stop the program
+        return advice
     frameworks = [name for name in packages_of(kb, setup) if name in VERSION_OPTIONS]
     versions = {kb.package_named(name): version for name, version in setup.packages}
     if not frameworks or any(versions[framework] is None for framework in frameworks):
@@ -233,7 +235,8 @@ def _of_packages(
 
 def _is_served(kb: KnowledgeBase, packages: Sequence[str]) -> bool:
     """Whether the packages are servers, which take no seeds of a program."""
-    return bool(packages) and set(packages) <= {*kb.word_lists.servers, *kb.meta.platforms}
+    own = [name for name in packages if name not in kb.meta.platforms]
+    return bool(own) and all(kb.packages[name].serves for name in own)
 
 
 def _is_general(kb: KnowledgeBase, step: Step) -> bool:

@@ -572,8 +572,6 @@ class Words(Record, frozen=True, kw_only=True):
     """How a text says that its program lacks something."""
     two_releases: str | None = None
     """Group that a text says which names one package in two releases."""
-    servers: list[str] = []
-    """Packages that answer requests: seeds of a training program mean nothing to them."""
 
 
 class ErrorText(Conditional, frozen=True, kw_only=True):
@@ -591,6 +589,8 @@ class ErrorPoint(Conditional, frozen=True, kw_only=True):
 
     text: str
     when: When = {}
+    named: list[str] = []
+    """What a text calls the models that it is for, in lower case; without any, it is for all."""
     switch: bool = False
     """Whether it says how a framework is made deterministic: left out where the settings themselves
     are shown.

@@ -95,6 +95,9 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         _still(page, explained.still)
     elif symptoms_first:
         _symptoms(page, explained)
+    if explained.models:
+        _bullets(page, explained.models)
+        page.gap()
     if subject is not None and symptoms_first and subject.ops and not _on_scope(explained):
         subject_lines.write_aside(page, subject)
     elif subject is not None and symptoms_first and _is_about_more(explained, subject):
