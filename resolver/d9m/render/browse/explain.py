@@ -273,6 +273,7 @@ def _bullets(page: Page, points: Sequence[str]) -> None:
 
 def _next_step(page: Page, explained: Explained) -> None:
     """What nobody can tell from a sentence."""
+    from d9m.trace.comparison import EXPERIMENTAL
     from d9m.trace.hunt import FRAMEWORKS
 
     subject = explained.subject
@@ -288,6 +289,14 @@ def _next_step(page: Page, explained: Explained) -> None:
         page.line("  d9m hunt -- python train.py")
         if not packages:
             page.line("With another framework: d9m show confirm-it.")
+    elif any(framework in packages for framework in EXPERIMENTAL):
+        titles = [EXPERIMENTAL[name] for name in EXPERIMENTAL if name in packages]
+        page.paragraph(
+            "To find the step at which runs still differ, let d9m run the program twice and "
+            f"compare (experimental for {phrases.join(titles)}):"
+        )
+        page.line("  d9m hunt -- python train.py")
+        page.paragraph(f"By hand: d9m show confirm-it.{name}")
     else:
         page.paragraph(
             "To find out whether runs still differ, run the program twice and compare: d9m show "
