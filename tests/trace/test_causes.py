@@ -235,6 +235,20 @@ def test_other_random_numbers_are_a_matter_of_the_generator(
     assert (cause.a, cause.b) == ("41", "42" if kind == "seed" else "41")
 
 
+def test_an_op_that_draws_without_a_seed_is_the_seeds_fault(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path,
+        table("""
+        A ["o",3,"",[],["c1.3"],["not set","c1"]]
+        B ["o",3,"",[],["c2.3"],["not set","c2"]]
+        A ["g","e1",["c1.3"]]
+        B ["g","e2",["c2.3"]]
+        """),
+    )
+    (cause,) = found.causes
+    assert (cause.kind, cause.a, cause.b) == ("seed", "not set", "not set")
+
+
 def test_an_argument_that_differs_is_named_with_both_values(tmp_path: Path) -> None:
     found = compared(
         tmp_path,
@@ -339,6 +353,38 @@ def test_a_compiled_graph_is_one_cause_whatever_differs_inside(tmp_path: Path) -
     )
     (cause,) = found.causes
     assert (cause.kind, cause.argument) == ("compiled", "0 backward")
+
+
+@pytest.mark.parametrize(("given", "certain"), [("aa.1", True), ("-", False)])
+def test_a_graph_that_got_what_has_no_digest_is_no_certain_cause(
+    tmp_path: Path, given: str, certain: bool
+) -> None:
+    found = compared(
+        tmp_path,
+        table(f"""
+        ["c","0",["{given}","bb.2"]]
+        A ["e","0",["d1.7"]]
+        B ["e","0",["d2.7"]]
+        A ["g","e1",["d1.7"]]
+        B ["g","e2",["d2.7"]]
+        """),
+    )
+    (cause,) = found.causes
+    assert (cause.kind, cause.certain) == ("compiled", certain)
+    assert bool(cause.hints) is not certain
+
+
+def test_an_op_that_got_what_has_no_digest_is_no_certain_cause(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path,
+        table("""
+        A ["o",2,"",["-","bb.2"],["c1.3"]]
+        B ["o",2,"",["-","bb.2"],["c2.3"]]
+        A ["g","e1",["c1.3"]]
+        B ["g","e2",["c2.3"]]
+        """),
+    )
+    assert [(cause.kind, cause.certain) for cause in found.causes] == [("op", False)]
 
 
 def test_a_graph_that_got_other_inputs_inherits(tmp_path: Path) -> None:

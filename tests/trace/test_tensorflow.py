@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 from recorded import PROGRAMS, Recorded, record, recording, tensorflow_python
 
-from process import d9m
+from process import COMMAND, d9m, environment
+
+LONGEST = 600
+"""Seconds for the runs of one hunt, on a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +119,114 @@ def test_steps_bound_the_recording(tmp_path: Path) -> None:
 def test_modules_are_not_recorded_and_that_is_said(tmp_path: Path) -> None:
     found = record(tmp_path, "--level module", tensorflow_python(), "tensorflow_loop.py", "0", "1")
     assert found.code == 4
-    assert "d9m: a TensorFlow program is not recorded at level module: use step" in found.stderr
+    assert (
+        "d9m: a TensorFlow program is not recorded at level module: use step or op" in found.stderr
+    )
     assert "nothing was recorded" in found.stderr
     assert found.stdout.startswith("loss")
+
+
+OPS = "--level op --inputs exact --steps 2"
+
+
+@pytest.fixture(scope="module")
+def ops() -> Recorded:
+    return recording("tf-ops", OPS, "tensorflow_loop.py", "0", "1", python=tensorflow_python())
+
+
+def test_equal_runs_have_equal_ops(ops: Recorded, tmp_path: Path) -> None:
+    again = record(tmp_path, OPS, tensorflow_python(), "tensorflow_loop.py", "0", "1")
+    assert (ops.code, ops.errors, again.errors) == (0, "", "")
+    assert ops.records("Soblgpi") == again.records("Soblgpi")
+    found = compared(ops, again)
+    assert (found["same"], found["compared"]["forks"]) == (True, 0)
+    ends = zip(ops.records("d"), again.records("d"))
+    other = sum(mine != its for mine, its in ends)  # Python's own generator, if something drew
+    assert found["compared"]["records"] == found["compared"]["equal"] + other > 200
+
+
+def test_an_op_says_what_it_read_and_where_it_was_called(ops: Recorded) -> None:
+    sites = {line[1]: line for line in ops.records("S")}
+    by_op = {site[2]: site for site in sites.values() if site[4] == "fwd"}
+    product = by_op["tf.raw_ops.MatMul"]
+    assert product[7] == ["tensorflow_loop.py", 26, "<module>"]
+    assert product[8:] == [["float32[8, 4]", "float32[4, 1]"], "cpu"]
+    assert {site[4] for site in sites.values()} == {"fwd", "bwd", "opt"}
+    assert {site[6] for site in sites.values() if site[4] == "opt"} == {"Adam"}
+    draws = [line for line in ops.records("o") if len(line) > 5]
+    assert {sites[line[1]][2] for line in draws} == {"tf.raw_ops.RandomStandardNormal"}
+    assert {line[5][0] for line in draws} == {"1"}
+    assert len({line[5][1] for line in draws}) == len(draws) == 3
+    call = next(line for line in ops.records("o") if line[1] == product[1])
+    read = next(line for line in ops.records("o") if line[4] == [call[3][1]])
+    assert sites[read[1]][2] == "tf.raw_ops.ReadVariableOp"
+    assert read[3][0].partition(".")[0] == call[3][1].partition(".")[0]
+
+
+def test_an_op_without_a_seed_is_the_only_cause(tmp_path: Path) -> None:
+    runs: list[Recorded] = []
+    for name in "ab":
+        planted = ["tensorflow_loop.py", "0", "1", "unseeded"]
+        runs.append(record(tmp_path / name, OPS, tensorflow_python(), *planted))
+        assert runs[-1].errors == ""
+    found = compared(*runs)
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"]) == ("seed", "tf.raw_ops.RandomStandardNormal")
+    source = {"file": "tensorflow_loop.py", "line": 20, "function": "noise"}
+    assert (cause["step"], cause["source"]) == (0, source)
+    assert cause["reaches"]["loss"] == cause["reaches"]["parameters"] == 0
+    assert cause["records"] == ["seeds"]
+    text = d9m("diff", str(runs[0].run), str(runs[1].run)).stdout
+    assert "draws random\nnumbers, and no seed is set." in text
+
+
+def test_another_seed_shows_at_the_op_that_draws(ops: Recorded, tmp_path: Path) -> None:
+    found = compared(
+        ops, record(tmp_path, OPS, tensorflow_python(), "tensorflow_loop.py", "0", "2")
+    )
+    assert kinds(found) == ["settings", "seed"]
+    assert (found["causes"][1]["a"], found["causes"][1]["b"]) == ("1", "2")
+    assert found["causes"][1]["source"]["line"] == 13
+
+
+def test_a_function_is_one_record_and_a_hunt_looks_inside(tmp_path: Path) -> None:
+    answer = tmp_path / "answer.json"
+    done = subprocess.run(
+        [
+            *COMMAND, "hunt", "--format", "json", "-o", str(answer), "--steps", "2",
+            "--", tensorflow_python(), "tensorflow_function.py", "unseeded",
+        ],
+        cwd=PROGRAMS,
+        env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    found = json.loads(answer.read_text())
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["argument"]) == ("compiled", "function train_step")
+    assert (cause["certain"], cause["records"]) == (True, [])
+    (inside,) = found["inside"]
+    assert (inside["kind"], inside["source"]["function"]) == ("seed", "noise")
+
+
+def test_a_function_that_gets_an_iterator_is_no_certain_cause(tmp_path: Path) -> None:
+    runs: list[Recorded] = []
+    for name, order in (("a", "in"), ("b", "reversed")):
+        program = [tensorflow_python(), "tensorflow_fit.py", "1", order]
+        runs.append(record(tmp_path / name, "--level op --inputs exact --steps 1", *program))
+        assert (runs[-1].code, runs[-1].errors) == (0, "")
+    found = compared(*runs)
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["certain"]) == ("compiled", False)
+    assert "iterator" in cause["hints"][0]
+
+
+def test_recording_every_op_changes_no_bit(loop: Recorded, fit: Recorded, tmp_path: Path) -> None:
+    for name, plain, program in (
+        ("loop", loop, ["tensorflow_loop.py", "0", "1"]),
+        ("fit", fit, ["tensorflow_fit.py", "1"]),
+    ):
+        found = record(tmp_path / name, "--level op", tensorflow_python(), *program)
+        assert (found.code, found.errors, found.stdout) == (0, "", plain.stdout)

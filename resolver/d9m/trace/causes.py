@@ -15,7 +15,7 @@ from d9m.trace.draws import Generators, differ_at_start
 from d9m.trace.findings import CauseKind
 from d9m.trace.learned import Learned
 from d9m.trace.loading import Loading
-from d9m.trace.memory import Bits, Taints, differing
+from d9m.trace.memory import NO_CONTENT, Bits, Taints, differing
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import (
     JITTED,
@@ -66,6 +66,8 @@ class Trail:
         self._exact = exact
         """Whether inputs were hashed each time that they were read."""
         self._from_start = not stream.header.steps[0]
+        self._opaque: list[bool] = []
+        """Of each compiled graph that is running: whether it got something without a digest."""
         self._graphs: list[set[int]] = []
         """Causes of what went into each compiled graph that is running."""
         self._read: set[int] = set()
@@ -102,6 +104,7 @@ class Trail:
             case GraphInputs(), GraphInputs():
                 blame, _ = self._came_in(at, differing(a.digests, b.digests), None)
                 self._graphs.append(blame)
+                self._opaque.append(NO_CONTENT in a.digests)
             case GraphOutputs(), GraphOutputs():
                 self._graph_ends(at, a, b)
             case CalledCollective(), CalledCollective():
@@ -179,8 +182,12 @@ class Trail:
     def _graph_ends(self, at: Matched, a: GraphOutputs, b: GraphOutputs) -> None:
         """Equal inputs and other outputs: what is inside differs by itself."""
         blame = self._graphs.pop() if self._graphs else set[int]()
+        opaque = self._opaque.pop() if self._opaque else False
         if not blame and any(True for _ in differing(a.digests, b.digests)):
-            blame = {self._add(at, "compiled", None, name=str(a.name), certain=self._exact)}
+            certain = self._exact and not opaque
+            number = self._add(at, "compiled", None, name=str(a.name), certain=certain)
+            self.suspects[number].opaque |= opaque
+            blame = {number}
         self._taints.written(a.digests, b.digests, blame)
 
     def _came_in(
@@ -241,7 +248,8 @@ class Trail:
         """Equal inputs and other outputs: an op, or what a jitted function does inside."""
         jitted = site.phase == JITTED
         kind, name = ("compiled", site.op) if jitted else ("op", None)
-        return self._add(at, kind, site, name=name, certain=self._exact, arguments=a.arguments)
+        certain = self._exact and NO_CONTENT not in a.inputs
+        return self._add(at, kind, site, name=name, certain=certain, arguments=a.arguments)
 
     def _argument(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> int:
         mine, its = named_arguments(a.arguments), named_arguments(b.arguments)

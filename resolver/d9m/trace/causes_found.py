@@ -27,6 +27,11 @@ GENERATORS = {"python": "Python's random generator", "numpy": "NumPy's random ge
 _SETS = "PYTHONHASHSEED is not set: sets of strings have another order in each run."
 _SEEDED = {"PYTHONHASHSEED": "0"}
 
+_OPAQUE = (
+    "It was given something whose content the recording does not show, such as an iterator over "
+    "batches: those can differ. --compiled eager shows them."
+)
+
 _THREADS = (
     "The program computes in threads of its own. The trace does not see them, and chance orders "
     "what they do."
@@ -145,6 +150,8 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
     """What else was seen that can be the reason."""
     if suspect.kind == "outside-write" and "thread" in process.unseen:
         return [_THREADS]
+    if suspect.opaque:
+        return [_OPAQUE]
     drawn = suspect.may_follow & process.trail.suspects.numbers(DRAWS)
     if suspect.kind not in PYTHON_VARIES or drawn:
         return []

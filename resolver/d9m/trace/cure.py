@@ -35,6 +35,9 @@ JAX_RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
 JAX_ON_GPU = ("jax/scatter-add", "jax/matmul-autotune")
 """Why a jitted function can differ there."""
 
+_OF_TORCH = ("torch-compile", "pytorch/uninitialised-memory")
+"""Those of RECORDS that are about PyTorch alone."""
+
 _PLAIN = re.compile(r"(True|False|-?\d+(\.\d+)?|'?[A-Za-z]\w*'?)\Z")
 """A value of an argument that a question can repeat."""
 
@@ -70,7 +73,9 @@ def _able(kb: KnowledgeBase, setup: Setup, candidates: Sequence[Cause]) -> list[
 
 def _answered(kb: KnowledgeBase, setup: Setup, cause: Cause) -> Cause:
     records = [name for name in _records(cause) if name in kb.ingredients or name in kb.sources]
-    if cause.hints and not records and cause.kind != "outside-write":
+    if all(name != "torch" for name, _version in setup.packages):
+        records = [name for name in records if name not in _OF_TORCH]
+    if cause.hints and not records and cause.kind not in ("outside-write", "compiled"):
         records = ["seeds"]
     advice = None
     if cause.kind in ("op", "collective") and cause.op is not None:

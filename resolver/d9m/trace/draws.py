@@ -11,6 +11,9 @@ from d9m.trace.suspects import DRAWS, Suspect, Suspects, place
 SEEDED_BY_CHANCE = ("python", "numpy")
 """Generators that begin differently in each process. A difference counts once they were equal."""
 
+UNSEEDED = "not set"
+"""The seed of an op that draws without one. Its numbers stand for the generator's state."""
+
 
 def differ_at_start(a: StreamHeader, b: StreamHeader) -> list[str]:
     """Generators that were in different states before the first record."""
@@ -39,7 +42,7 @@ class Generators:
             return set()
         seed, its_seed = str(a.generator[0]), str(b.generator[0])
         suspect = Suspect(
-            "seed" if seed != its_seed else "generator",
+            "seed" if seed != its_seed or seed == UNSEEDED else "generator",
             at.a.step,
             at.a.number,
             site=site,

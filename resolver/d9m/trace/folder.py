@@ -88,6 +88,12 @@ at 0 in each stream and are not used again.
                                    compiled, mode, level (nothing is recorded of it at this one),
                                    size, fault
 
+A TensorFlow program has the same records. OP is "tf.raw_ops.MatMul", MODULE the path of the Keras
+layer, NODE is empty. Numbers are those of eager tensors, which never change, and of variables. "-"
+also stands for what hides its content, as an iterator or a table. An op that draws without a seed
+has GENERATOR ["not set", digest of what it drew]. `c` and `e` are a `tf.function`; `m` is what the
+outermost one that trains returned, and M names it.
+
     {"ended": "exit", "steps": 20}
 
 `ended` is `exit`, `steps` (the program was ended after the last step that was wanted) or `size`

@@ -23,13 +23,15 @@ from d9m.trace.replay import ReplayFailure, wanted
 from d9m.trace.start import Ending, Wish, ZoomCall
 from d9m.trace.watch import RunWatch, first_step
 
-FRAMEWORKS = ("torch",)
+FRAMEWORKS = ("torch", "tensorflow")
 """Packages whose programs can be recorded op by op."""
 
 FEWEST = 2
 """Runs that are compared where nobody wants more."""
 MOST = 8
 """Runs of a hunt, all stages together, where nobody says otherwise."""
+INSIDE = ("op", "seed", "generator", "data-order", "data-content")
+"""Kinds of causes that a compiled graph can hide."""
 _LOOKS_AT = {"op": "ops of ", "module": "modules of "}
 MOST_REPLAYED = 5
 """Causes whose op is called again alone."""
@@ -101,7 +103,8 @@ class Hunt:
         if step is None or self._closer_look is None:
             return found
         began = [cause for cause in found.causes if cause.kind == "op" and cause.step == step]
-        began = began or found.inside or found.candidates
+        inside = [cause for cause in found.inside if cause.kind == "op"]
+        began = began or inside or found.candidates
         calls: dict[int, ZoomCall] = {}
         for place, cause in enumerate(began[:MOST_REPLAYED]):
             call = wanted(self._closer_look, cause)
@@ -195,7 +198,7 @@ class Hunt:
         wish = msgspec.structs.replace(self._closer_wish, compiled="eager")
         first = self._record("op", wish)
         inside = self._compared(first, self._record("op", wish))
-        ops = [cause for cause in inside.causes if cause.kind == "op"]
+        ops = [cause for cause in inside.causes if cause.kind in INSIDE]
         self._stages.append(Stage(2, "eager", first_step(inside)))
         if not ops:
             self._notes.append(

@@ -9,6 +9,8 @@ import msgspec
 
 _DIGEST = re.compile(r"([0-9a-f]+|-)(?:([.uvnxr+])(\d+))?\Z")
 
+NO_CONTENT = "-"
+"""In the place of a digest: of what has no content, or none that can be read."""
 
 MOST = 50_000
 """Storages that are followed before those that nothing touched are forgotten."""

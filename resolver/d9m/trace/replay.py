@@ -48,10 +48,12 @@ class ReplayFailure(msgspec.Struct, frozen=True):
 
 
 def wanted(path: Path, cause: Cause) -> ZoomCall | None:
-    """Which call of the recording the cause is; None where the recording does not say."""
+    """Which call of the recording the cause is; None where the recording does not say, and of an op
+    that is not PyTorch's: no other is called alone.
+    """
     for file in folder.streams(path):
         stream = RecordStream(file)
-        if name(stream) == cause.process:
+        if name(stream) == cause.process and "torch" in stream.header.packages:
             return _counted(stream, cause)
     return None
 

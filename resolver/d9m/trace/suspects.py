@@ -50,6 +50,8 @@ class Suspect(msgspec.Struct):
     b: str | None = None
     certain: bool = True
     arrival: Arrival | None = None
+    opaque: bool = False
+    """Of a compiled graph: whether it got something whose content has no digest."""
     storage: int | None = None
     """Of run A: what was read, where nobody has written it."""
     steps: list[int] = []

@@ -1,4 +1,4 @@
-"""A small model, trained by the `fit` of Keras: `tensorflow_fit.py SEED`."""
+"""A small model, trained by the `fit` of Keras: `tensorflow_fit.py SEED [reversed]`."""
 
 import sys
 
@@ -7,6 +7,8 @@ import tensorflow as tf
 
 tf.keras.utils.set_random_seed(int(sys.argv[1]))
 x = np.random.default_rng(0).normal(size=(32, 8)).astype("float32")
+if sys.argv[2:] == ["reversed"]:
+    x = x[::-1]
 model = tf.keras.Sequential(
     [
         tf.keras.layers.Dense(8, activation="relu"),

@@ -283,9 +283,8 @@ def _next_step(page: Page, explained: Explained) -> None:
     if subject is not None:
         packages.update(subject.advice.environment.packages)
     if not packages or any(framework in packages for framework in FRAMEWORKS):
-        page.paragraph(
-            "To find what still differs, let d9m run a PyTorch program twice and compare:"
-        )
+        program = "a PyTorch program" if not packages or "torch" in packages else "the program"
+        page.paragraph(f"To find what still differs, let d9m run {program} twice and compare:")
         page.line("  d9m hunt -- python train.py")
         if not packages:
             page.line("With another framework: d9m show confirm-it.")

@@ -85,6 +85,8 @@ def sentence(found: Findings, cause: Cause) -> str:
             return f"{op} gave other bits for equal inputs."
         case "settings":
             return f"The two runs have other settings: {settings(found)}."
+        case "seed" if cause.a == cause.b:
+            return f"{op} draws random numbers, and no seed is set."
         case "seed":
             return f"{op} draws from differently seeded generators: {cause.a} and {cause.b}."
         case "generator" if cause.op is None:
@@ -188,7 +190,9 @@ def candidates(found: Sequence[Cause]) -> str:
 
 
 def inside(found: Sequence[Cause]) -> str:
-    """What can be said of ops of compiled graphs, run op by op."""
+    """What can be said of compiled graphs, run op by op."""
+    if any(cause.kind != "op" for cause in found):
+        return "Where compiled graphs run op by op, this is seen:"
     if len(found) == 1:
         return "Where compiled graphs run op by op, one op differs by itself:"
     return f"Where compiled graphs run op by op, {len(found)} ops differ by themselves:"

@@ -92,6 +92,8 @@ def _cause(page: Page, view: FindingsView, number: int, cause: Cause) -> None:
 
 
 def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
+    if cause.kind != "op" and cause in view.findings.inside:
+        yield "what", sentences.sentence(view.findings, cause)
     if cause.op is not None and cause.op != FROM_PYTHON:
         yield "op", sentences.call(cause)
     if sentences.place(cause):
@@ -107,6 +109,7 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
     if cause.inherited:
         yield "then", f"{sentences.later_ops(cause.inherited)} because of it"
     doubtful = not cause.certain and cause not in view.findings.candidates
+    doubtful = doubtful and not (cause.kind == "compiled" and cause.hints)
     if doubtful and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
         yield "but", _doubt(view.findings)
     if sentences.follows(cause):

@@ -6,10 +6,13 @@ from __future__ import annotations
 import sys
 
 from . import tensorflow_settings
+from .tensorflow_memory import Memories
+from .tensorflow_ops import Ops
+from .tensorflow_place import Places
 from .tensorflow_steps import Steps
 from .tensorflow_values import Values
 
-LEVELS = ("step",)
+LEVELS = ("step", "op")
 
 
 def begin(tensorflow, session, watcher) -> None:
@@ -33,6 +36,13 @@ class TensorFlow:
         self._settings = None
         self.values = Values(tensorflow, session)
         self.steps = Steps(self, watcher)
+        self._memories = Memories(self.values, session)
+        self._ops = None
+        """While ops are recorded: the callback of TensorFlow."""
+        if session.settings.level == "op":
+            self.steps.text = self._memories.read
+            places = Places(tensorflow, self.steps)
+            self._ops = Ops(self, self._memories, places)
 
     def begin(self) -> None:
         tensorflow = self.tensorflow
@@ -41,6 +51,8 @@ class TensorFlow:
         if self.session.settings.compiled == "eager":
             tensorflow.config.run_functions_eagerly(True)
         self.steps.begin()
+        if self._ops is not None:
+            self._ops.fit()
 
     def wanted(self) -> bool:
         """Whether something that happens right now is to be recorded. It makes TensorFlow one of
@@ -86,10 +98,14 @@ class TensorFlow:
         return {}
 
     def step_ended(self) -> None:
-        """Nothing is kept from step to step."""
+        if self._ops is not None:
+            self._memories.sweep()
+            self._ops.fit()
 
     def end(self) -> None:
         self.steps.end()
+        if self._ops is not None:
+            self._ops.leave()
 
     def forked(self) -> None:
         """Of a fork nothing is recorded but a training of its own."""

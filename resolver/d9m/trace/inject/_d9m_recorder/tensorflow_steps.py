@@ -229,7 +229,7 @@ class Steps:
             self._names[number] = name
             self._session.record("M", number, name)
         if hasattr(found, "has_value"):  # what Keras 3 packs its losses and metrics in
-            found = found.get_value()
+            found = self._values.quietly(found.get_value)
         texts = [self.text(value) for value in self._tensorflow.nest.flatten(found)]
         known = [text for text in texts if text != NONE]
         if known:

@@ -21,7 +21,7 @@ class Values:
         self._silent = _silencer()
         self._eager_tensor = _eager_tensor()
         self.reading = False
-        """Whether a variable is being read for a digest, by an op that is not the program's."""
+        """Whether ops run right now that are not the program's: a variable is read for a digest."""
 
     def digest(self, value) -> str:
         """Of a tensor, a variable, or a sparse one; None has none."""
@@ -41,6 +41,14 @@ class Values:
             return self._digester.of(value.tobytes())
         return NONE
 
+    def quietly(self, act):
+        """What `act` returns; ops that it runs are not the program's."""
+        was_reading, self.reading = self.reading, True
+        try:
+            return act()
+        finally:
+            self.reading = was_reading
+
     def joined(self, digests: list) -> str:
         return self._digester.of(" ".join(digests).encode()) if digests else NONE
 
@@ -49,7 +57,7 @@ class Values:
 
     def of_tensor(self, tensor) -> str:
         kind = tensor.dtype
-        if kind.name in OPAQUE:
+        if is_opaque(tensor):
             return NONE
         found = tensor._numpy()
         if kind.name == "string":
@@ -64,15 +72,14 @@ class Values:
         kind = variable_type(handle)
         if kind is None:
             return NONE
-        was_reading, self.reading = self.reading, True
-        try:
-            with self._tensorflow.init_scope(), self._silent():
-                raw = self._tensorflow.raw_ops
-                if not raw.VarIsInitializedOp(resource=handle):
-                    return NONE
-                return self.of_tensor(raw.ReadVariableOp(resource=handle, dtype=kind))
-        finally:
-            self.reading = was_reading
+        return self.quietly(lambda: self._read(handle, kind))
+
+    def _read(self, handle, kind) -> str:
+        raw = self._tensorflow.raw_ops
+        with self._tensorflow.init_scope(), self._silent():
+            if not raw.VarIsInitializedOp(resource=handle):
+                return NONE
+            return self.of_tensor(raw.ReadVariableOp(resource=handle, dtype=kind))
 
     def handle(self, variable):
         """The tensor that stands for a variable of TensorFlow's or of Keras'; None for anything
@@ -84,6 +91,15 @@ class Values:
                 return found
             variable = getattr(variable, "_value", None)
         return None
+
+
+def is_opaque(tensor) -> bool:
+    return tensor.dtype.name in OPAQUE
+
+
+def is_variant(tensor) -> bool:
+    """Whether it stands for something that never changes, as a data set or a list of tensors."""
+    return tensor.dtype.name == "variant"
 
 
 def variable_type(handle) -> object:
