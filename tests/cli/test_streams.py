@@ -40,6 +40,26 @@ def test_a_reader_that_leaves_early_sees_no_error(arguments: tuple[str, ...]) ->
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "closed", "said"),
+    [
+        (QUESTION, ">&-", "cannot write the answer"),
+        (("explain",), "<&-", "no text was given"),
+    ],
+)
+def test_a_stream_that_is_closed_is_an_error_of_a_line(
+    arguments: tuple[str, ...], closed: str, said: str
+) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f'exec "$@" {closed}', "closed", *COMMAND, *arguments],
+        capture_output=True, text=True,
+        env=environment(), check=False, timeout=LONGEST,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"d9m: {said}")
+    assert "Traceback" not in done.stderr
+
+
 def test_the_exit_code_is_the_answers_even_if_nobody_reads_it() -> None:
     reading, writing = os.pipe()
     os.close(reading)
