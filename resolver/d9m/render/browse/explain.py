@@ -283,8 +283,12 @@ def _next_step(page: Page, explained: Explained) -> None:
     if subject is not None:
         packages.update(subject.advice.environment.packages)
     if not packages or any(framework in packages for framework in FRAMEWORKS):
-        program = "a PyTorch program" if not packages or "torch" in packages else "the program"
-        page.paragraph(f"To find what still differs, let d9m run {program} twice and compare:")
+        program, mark = "a PyTorch program", ""
+        if packages and "torch" not in packages:
+            program, mark = "the program", f" (experimental for {EXPERIMENTAL['tensorflow']})"
+        page.paragraph(
+            f"To find what still differs, let d9m run {program} twice and compare{mark}:"
+        )
         page.line("  d9m hunt -- python train.py")
         if not packages:
             page.line("With another framework: d9m show confirm-it.")
