@@ -117,11 +117,14 @@ def _of_ops(
         return None
     advice = advice_for(kb, asked, ops)
     plain = _hidden(described)
+    general = bool(described) and described[0].record.by_settings
     met: list[str] = []
     for op in advice.ops:
         is_answer = op.query in ops and op.sources and op.outcome not in plain
         is_aside = op.query in asides or (_scope(described) == "hardware" and _by_seeds(advice, op))
-        if is_answer and not (described and is_aside and op.outcome in REPEATS):
+        is_word = op.query in meant and not meant[op.query].is_code
+        is_vague = general and is_word and op.outcome == "depends"
+        if is_answer and not (described and is_aside and op.outcome in REPEATS) and not is_vague:
             met.append(op.query)
     if not met and len(ops) == 1 and _says_no_cause(described) and meant[ops[0]].is_code:
         return None if asides else _subject(advice, named, ops=ops)
