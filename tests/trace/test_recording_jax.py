@@ -171,7 +171,7 @@ def test_the_answer_reads_as_a_colleague_says_it() -> None:
 @pytest.mark.parametrize("level", ["module", "op"])
 def test_a_level_that_jax_has_not_got_is_said_in_one_error(level: str) -> None:
     found = recorded(f"no-{level}", "plain", options=f"--level {level}")
-    assert found.code == 2
+    assert found.code == 4
     assert f"a program of JAX cannot be recorded at --level {level}" in found.stderr
     assert "--level step" in found.stderr
     assert found.stdout.splitlines()[2:3] == ["train_step train_step True"]

@@ -10,7 +10,7 @@ import msgspec
 import typer
 
 from d9m.cli import output, recorded_program
-from d9m.errors import ExitCode, UsageError
+from d9m.errors import AbsentError, ExitCode, UsageError
 from d9m.trace.start import INPUTS, LEVELS
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:
     if ending.code:
         return ending.code
     if lacks_level(found):
-        raise UsageError(
+        raise AbsentError(
             f"a program of JAX cannot be recorded at --level {wish.level}",
             tip="record it at --level step: what each jitted function gets and returns",
         )
