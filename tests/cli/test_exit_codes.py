@@ -206,3 +206,9 @@ def test_a_setting_that_works_against_the_advice_is_a_finding(
         "advise", "--torch", "2.4", "--ops", "nn.Linear", "--env-file", str(tmp_path / "job.env")
     )
     assert (done.returncode, done.stderr) == (code, ""), done.stdout
+
+
+def test_a_device_alone_is_heard_beside_a_text() -> None:
+    complaint = "index_add in PyTorch differs between runs"
+    assert "PyTorch, any release · CUDA" in d9m("explain", complaint).stdout
+    assert "CUDA" not in d9m("explain", "--device", "cpu", complaint).stdout

@@ -86,7 +86,8 @@ def explain(
             "no text was given", tip='d9m explain "the error text", or a log on standard input'
         )
     setup, strangers, unlisted = _known_part(kb, setup)
-    environment = describe(kb, setup) if setup else None
+    names_releases = setup is not None and bool(setup.packages or setup.container)
+    environment = describe(kb, setup) if setup is not None and names_releases else None
     matches = search(kb, itertools.chain([first], blocks), environment)
     if matches:
         known = context(kb, setup, mentions.versions(kb, first[:LONG]), here)

@@ -46,7 +46,7 @@ def command(
     output.one_of("--format", format_, ("text", "json"))
     output.one_of("--color", color, output.COLOURS)
     kb = open_knowledge_base()
-    setup = place.setup(kb)
+    setup = place.setup_beside_text(kb)
     with _opened(text) as given:
         explained = explain(kb, given, setup, detect(kb, dict(os.environ)))
     if format_ == "json":

@@ -116,6 +116,15 @@ class EnvironmentOptions(msgspec.Struct, frozen=True):
             setup = package_files.merged(kb, setup, package_files.open_file(file))
         return setup
 
+    def setup_beside_text(self, kb: KnowledgeBase) -> Setup | None:
+        """The environment as named, if by a device alone: a text can name the rest. Raises
+        UsageError.
+        """
+        named = self.setup(kb)
+        if named is None and (self.device is not None or self.gpu is not None):
+            return Setup(device=self.device, gpu=self.gpu)
+        return named
+
     def setup_or_installed(
         self,
         kb: KnowledgeBase,
