@@ -27,6 +27,8 @@ def test_code_is_left_out(text: str, kept: str) -> None:
         "deterministic = True but results still differ",
         "With num_workers = 4 I get other results",
         "torch.rand(3)",
+        "Runs differ with all seeds. NPROC_PER_NODE=8. The flag is on",
+        "Results are random. print(torch.rand(5)) print(torch.rand(5)) tensor([0.7])",
     ],
 )
 def test_a_sentence_with_code_in_it_is_kept(text: str) -> None:

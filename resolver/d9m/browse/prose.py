@@ -20,7 +20,8 @@ _STATEMENT = re.compile(
 _ASSIGNMENT = re.compile(
     r"[\w.]+(?:\[[^\]]*\])?(?:\s*,\s*[\w.]+)*\s*[-+*/]?=(?!=)\s*(?P<value>\S.*)$"
 )
-_CALL = re.compile(r"[\w.]+\(.*\)\s*[,;]?$")
+_CALL = re.compile(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)\s*[,;]?$")
+"""One call; of several in a row somebody shows what they print."""
 _SENTENCE = re.compile(r"(?<![\w.])[A-Za-z']+\s+[a-z']+\s+[a-z']+(?![\w.(=])")
 
 
@@ -38,4 +39,6 @@ def _is_code(unit: str) -> bool:
     if _STATEMENT.match(line) or _CALL.fullmatch(line):
         return True
     assignment = _ASSIGNMENT.fullmatch(line)
-    return assignment is not None and _SENTENCE.search(assignment["value"]) is None
+    if assignment is None or line.partition("=")[0].isupper():  # a variable of the environment
+        return False
+    return _SENTENCE.search(assignment["value"]) is None
