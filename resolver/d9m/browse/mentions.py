@@ -143,7 +143,7 @@ def _gpu(kb: KnowledgeBase, text: str) -> str | None:
     file = kb.gpus[""]
     joined = re.sub(r"[\s-]+", "", text.lower())
     spaced = " ".join(re.findall(r"[a-z0-9]+", text.lower()))
-    numbers = set(re.findall(r"(?<![a-z0-9.])\d{4}(?![a-z0-9.])", text.lower()))
+    numbers = set(re.findall(r"(?<![a-z0-9.])(\d{4})s?(?![a-z0-9.])", text.lower()))
     named: set[str] = set()
     by_number: set[str] = set()
     for name in file.gpus:
