@@ -129,3 +129,18 @@ def test_the_recorder_is_written_for_old_pythons() -> None:
                 top = name.partition(".")[0]
                 own = {"torch", file.stem.partition("_")[0]}  # tensorflow in tensorflow_ops.py
                 assert top in sys.stdlib_module_names or top in own, f"{file.name}: {name}"
+
+
+def test_each_framework_runs_the_advised_statements_about_itself() -> None:
+    code = """
+import sys, types
+sys.path.insert(0, sys.argv[1])
+from _d9m_recorder.settings import Settings
+asked = ["import torch", "torch.flag = True", "import tensorflow as tf", "tf.flag = True"]
+torch, tf = types.SimpleNamespace(), types.SimpleNamespace()
+settings = Settings("", python=asked)
+settings.make(tf=tf)
+assert vars(tf) == {"flag": True} and not vars(torch)
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(start.INJECT)], check=False)
+    assert done.returncode == 0

@@ -13,7 +13,7 @@ import msgspec
 from d9m.about import __version__
 from d9m.browse import mentions, messages, named_packages, symptoms
 from d9m.browse.absence import present
-from d9m.browse.explanation import Explanation, explanation
+from d9m.browse.explanation import Explanation, explanation, paragraphs
 from d9m.browse.known_texts import LONG, search
 from d9m.browse.prose import prose
 from d9m.browse.resemblance import Resemblance, resembling
@@ -160,9 +160,11 @@ def _of_complaint(
     if quoted is not None:
         return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), [quoted])
     said = present(kb, text)
+    sentences = prose(said)
     named = mentions.find(kb, said)
-    described = symptoms.described(kb, prose(said), bool(named.releases))
-    described = described or symptoms.described(kb, said, bool(named.releases))
+    described = symptoms.described(kb, sentences, bool(named.releases))
+    if not described and sentences != said:
+        described = symptoms.described(kb, said, bool(named.releases))
     alike = resembling(kb, text)
     is_message = bool(alike) or messages.is_message(kb, text)
     if is_message:
@@ -179,7 +181,7 @@ def _of_complaint(
         described = [symptom for symptom in described if not symptom.record.by_settings]
     environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
     found = [_of_symptom(kb, symptom, environment) for symptom in described]
-    models = list(_of_models(kb, prose(said), environment)) if general else []
+    models = list(_of_models(kb, sentences, environment)) if general else []
     still: list[str] = []
     if subject is not None and subject.is_all_switched and _on_runs(described):
         still = _with_all_settings(kb, environment)
@@ -220,7 +222,7 @@ def _with_all_settings(kb: KnowledgeBase, environment: Environment) -> list[str]
     if id_ is None:
         return []
     record = kb.errors[id_]
-    first, *rest = [" ".join(part.split()) for part in record.advice.split("\n") if part.strip()]
+    first, *rest = paragraphs(record.advice)
     return [first, *_points(kb, record.points, environment), *rest]
 
 

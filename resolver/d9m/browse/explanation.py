@@ -18,6 +18,11 @@ from d9m.resolve.answers import told_of
 Printed: TypeAlias = Literal["here", "older", "newer", "others"]
 
 
+def paragraphs(advice: str) -> list[str]:
+    """The paragraphs of an advice, each on a line of its own."""
+    return [" ".join(part.split()) for part in advice.split("\n") if part.strip()]
+
+
 class Explanation(msgspec.Struct, frozen=True):
     """One known text or symptom that was found."""
 

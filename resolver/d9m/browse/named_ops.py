@@ -9,6 +9,7 @@ import msgspec
 from d9m import api
 from d9m.browse import mentions
 from d9m.browse.mentions import Mentions, OpMention
+from d9m.browse.text_environment import adding, packages_of
 from d9m.environment.environment import Setup
 from d9m.environment.packages import partners
 from d9m.errors import UsageError
@@ -32,7 +33,27 @@ def advice_for(kb: KnowledgeBase, setup: Setup, ops: Sequence[str], scope: Scope
     return api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
 
 
-def homes(op: OpMention, known: Iterable[str]) -> list[str]:
+def meant_in(
+    kb: KnowledgeBase, setup: Setup, named: Mentions
+) -> tuple[Setup, dict[str, OpMention]]:
+    """The environment with the packages of the ops that are meant, and these ops as the resolver
+    takes them.
+    """
+    known = packages_of(kb, setup)
+    near = [op for op in named.ops if op.is_code or _is_near(kb, op, known)]
+    at_home: dict[str, None] = {}
+    for op in near:
+        at_home.update(dict.fromkeys(_homes(op, known)))
+    asked = adding(setup, ((home, None) for home in at_home if home not in known))
+    meant: dict[str, OpMention] = {}
+    for op in near:
+        written = _op_called(kb, asked, op, named)
+        if written is not None:
+            meant[written] = op
+    return asked, meant
+
+
+def _homes(op: OpMention, known: Iterable[str]) -> list[str]:
     """The packages of an op that are meant: named ones, else frameworks, else all that have it."""
     return (
         [package for package in op.packages if package in known]
@@ -41,7 +62,7 @@ def homes(op: OpMention, known: Iterable[str]) -> list[str]:
     )
 
 
-def is_near(kb: KnowledgeBase, op: OpMention, known: Sequence[str]) -> bool:
+def _is_near(kb: KnowledgeBase, op: OpMention, known: Sequence[str]) -> bool:
     """Whether a plain word is the op of a package that is named, or of one for the framework that
     is named; where none is, of any framework.
     """
@@ -50,7 +71,7 @@ def is_near(kb: KnowledgeBase, op: OpMention, known: Sequence[str]) -> bool:
     return any(not {home, *partners(kb, home)}.isdisjoint(known) for home in op.packages)
 
 
-def op_called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> str | None:
+def _op_called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> str | None:
     """An op with the arguments that the text gives it; None where it is none here."""
     arguments = ",".join(f"{name}={value}" for name, value in named.arguments.items())
     for written in (f"{op.name}[{arguments}]", op.name) if arguments else (op.name,):

@@ -11,7 +11,7 @@ import msgspec
 from d9m import api
 from d9m.browse import mentions, named_calls
 from d9m.browse.mentions import Mentions
-from d9m.browse.named_ops import advice_for, homes, is_near, op_called
+from d9m.browse.named_ops import advice_for, meant_in
 from d9m.browse.symptoms import Symptom
 from d9m.browse.text_environment import adding, bases, context, packages_of, with_newest
 from d9m.environment.environment import Setup, describe
@@ -108,7 +108,7 @@ def _of_ops(
     kb: KnowledgeBase, setup: Setup, named: Mentions, described: Sequence[Symptom]
 ) -> Subject | None:
     """The ops that are named; of a complaint, those that do not simply repeat."""
-    asked, meant = _meant(kb, setup, named)
+    asked, meant = meant_in(kb, setup, named)
     asides = [name for name, op in meant.items() if op.is_aside]
     if asides and described and not all(symptom.record.by_settings for symptom in described):
         meant = {name: op for name, op in meant.items() if not op.is_aside}
@@ -140,29 +140,9 @@ def _of_ops(
     return _subject(advice, named, ops=met)
 
 
-def _meant(
-    kb: KnowledgeBase, setup: Setup, named: Mentions
-) -> tuple[Setup, dict[str, mentions.OpMention]]:
-    """The environment with the packages of the ops that are meant, and these ops as the resolver
-    takes them.
-    """
-    known = packages_of(kb, setup)
-    near = [op for op in named.ops if op.is_code or is_near(kb, op, known)]
-    at_home: dict[str, None] = {}
-    for op in near:
-        at_home.update(dict.fromkeys(homes(op, known)))
-    asked = adding(setup, ((home, None) for home in at_home if home not in known))
-    meant: dict[str, mentions.OpMention] = {}
-    for op in near:
-        written = op_called(kb, asked, op, named)
-        if written is not None:
-            meant[written] = op
-    return asked, meant
-
-
 def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -> Subject | None:
     """The ops that are named and can differ with the batch or the machine."""
-    asked, meant = _meant(kb, setup, named)
+    asked, meant = meant_in(kb, setup, named)
     ops = [name for name, op in meant.items() if not op.is_aside]
     if not ops:
         return None

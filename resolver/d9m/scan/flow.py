@@ -205,7 +205,7 @@ class Flow:
         return Consumer(short_text(node), node, sure=not looked_up)
 
     def _asks_shape(self, node: ast.expr) -> bool:
-        """``zeros_like(files[-1])``: what it holds is no matter."""
+        """``zeros_like(files[-1])`` takes the shape of its argument, and not what it holds."""
         call = self._parents.get(node)
         if not isinstance(call, ast.Call) or node not in call.args:
             return False

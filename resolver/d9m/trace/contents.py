@@ -56,7 +56,7 @@ def contents(path: Path) -> RunContents:
 
 
 def lacks_level(found: RunContents) -> bool:
-    """Whether nothing was recorded because a framework of the program has not got this level."""
+    """Whether nothing was recorded because a framework of the program lacks this level."""
     asked = [stream for stream in found.streams if "level" in stream.unseen]
     return bool(asked) and not any(KINDS.keys() & stream.counts for stream in found.streams)
 

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from d9m.browse.explain import Explained, NamedSetting
-from d9m.browse.explanation import Explanation
+from d9m.browse.explanation import Explanation, paragraphs
 from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
 from d9m.errors import nearest, quote
@@ -223,7 +223,7 @@ def _symptoms(page: Page, explained: Explained, other: bool = False) -> None:
     """
     found = explained.found
     if len(found) == 1 and not other:
-        first, *rest = _paragraphs(found[0].advice)
+        first, *rest = paragraphs(found[0].advice)
         page.paragraph(first, style="head")
         _bullets(page, found[0].points)
         _bullets(page, explained.switches if found[0].by_settings else _others(found[0], rest))
@@ -240,7 +240,7 @@ def _further(page: Page, found: list[Explanation]) -> None:
     """What else can be the cause where the settings of an answer do not help."""
     if len(found) != 1 or not found[0].by_settings:
         return
-    _first, *rest = _paragraphs(found[0].advice)
+    _first, *rest = paragraphs(found[0].advice)
     others = _others(found[0], rest)
     if others:
         page.gap()
@@ -249,21 +249,17 @@ def _further(page: Page, found: list[Explanation]) -> None:
         page.gap()
 
 
-def _others(found: Explanation, paragraphs: Sequence[str]) -> list[str]:
+def _others(found: Explanation, rest: Sequence[str]) -> list[str]:
     """The paragraphs that are not about a named package."""
     said = {" ".join(point.split()) for point in found.points}
-    return [paragraph for paragraph in paragraphs if paragraph not in said]
+    return [paragraph for paragraph in rest if paragraph not in said]
 
 
 def _points(page: Page, advice: str) -> None:
     """A paragraph with the answer, then one for each point."""
-    first, *rest = _paragraphs(advice)
+    first, *rest = paragraphs(advice)
     page.paragraph(first)
     _bullets(page, rest)
-
-
-def _paragraphs(advice: str) -> list[str]:
-    return [" ".join(part.split()) for part in advice.split("\n") if part.strip()]
 
 
 def _bullets(page: Page, points: Sequence[str]) -> None:

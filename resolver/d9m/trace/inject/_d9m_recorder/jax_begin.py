@@ -30,9 +30,7 @@ class Jax:
         self._settings: dict = {}
 
     def begin(self) -> None:
-        for statement in self._session.settings.python:
-            if statement.startswith("jax."):
-                exec(statement, {"jax": self._jax})  # noqa: S102  what the advice says to run
+        self._session.settings.make(jax=self._jax)
         self._calls.begin()
 
     def _alone(self) -> bool:

@@ -45,6 +45,15 @@ class Settings:
         """Whether this step is to be recorded."""
         return self.first <= step and (self.last is None or step <= self.last)
 
+    def make(self, **modules) -> None:
+        """Run the advised statements about one framework, which `modules` has by the names that
+        they use. Those about another one wait for its import.
+        """
+        for statement in self.python:
+            named = statement.removeprefix("import ").partition(".")[0]
+            if named in modules:
+                exec(statement, dict(modules))  # noqa: S102  what the advice says to run
+
     def over(self, step: int) -> bool:
         """Whether nothing is to be recorded from this step on."""
         return self.last is not None and step > self.last

@@ -49,8 +49,8 @@ def begin(settings):
 
 
 class _Starter:
-    """Begins the recording of a framework. What its import draws from a generator is no use of it
-    that the program makes.
+    """Begins the recording of a framework. What its import draws from a generator does not count as
+    drawn by the program.
     """
 
     def __init__(self, session, watcher, recorder: str) -> None:

@@ -46,8 +46,7 @@ class TensorFlow:
 
     def begin(self) -> None:
         tensorflow = self.tensorflow
-        for statement in self.session.settings.python:
-            exec(statement, {"tf": tensorflow, "tensorflow": tensorflow})  # noqa: S102  as advised
+        self.session.settings.make(tf=tensorflow, tensorflow=tensorflow)
         if self.session.settings.compiled == "eager":
             tensorflow.config.run_functions_eagerly(True)
         self.steps.begin()

@@ -22,7 +22,7 @@ READERS = frozenset(
 """Ops that get a variable and do not write it."""
 
 OVERWRITES = "AssignVariableOp"
-"""What a variable held before is no input of it."""
+"""The op whose result does not depend on what the variable held before."""
 
 UNTRACED = re.compile(r"(Delete|Destroy).*|.*IteratorGetNext.*|VarIsInitializedOp|VarHandleOp")
 """Ops that compute nothing, and those that hand over a batch, which has a record of its own."""

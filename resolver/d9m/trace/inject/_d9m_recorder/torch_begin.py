@@ -35,8 +35,7 @@ class Torch:
         self._traced = OpLevel(self) if session.settings.level == "op" else None
 
     def begin(self) -> None:
-        for statement in self.session.settings.python:
-            exec(statement, {"torch": self.torch})  # noqa: S102  what the advice says to run
+        self.session.settings.make(torch=self.torch)
         self._settings = torch_settings.deterministic(self.torch), self.torch.get_num_threads()
         self.steps.begin()
         if self.session.settings.compiled == "eager":
