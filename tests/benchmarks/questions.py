@@ -14,13 +14,17 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import msgspec
+
+from d9m.kb import compiled
+from d9m.kb.locate import VARIABLE, open_knowledge_base
 
 TESTS = Path(__file__).parents[1]
 QUESTIONS = TESTS / "questions"
@@ -97,9 +101,10 @@ def grade(asking: Asking, code: int, output: str) -> tuple[str, list[str]]:
     return ("partly" if faults else "right"), faults
 
 
-def answer(asking: Asking, python: str) -> Graded:
-    """Put the question to d9m, as somebody at a terminal of 80 columns would."""
+def answer(asking: Asking, python: str, kb: str) -> Graded:
+    """Put the question to d9m, as somebody at a terminal of 80 columns would; `kb` is compiled."""
     environment = os.environ | {
+        VARIABLE: kb,
         "COLUMNS": "80",
         "PYTHONPATH": str(RESOLVER),
         "PYTHONIOENCODING": "utf-8",
@@ -146,29 +151,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
 
     everything = areas()
-    if chosen.show:
-        return _show(everything, chosen.show, chosen.python)
     unknown = set(chosen.area or ()) - everything.keys()
     if unknown:
         parser.error(
             f"no such area: {', '.join(sorted(unknown))}; there are {', '.join(everything)}"
         )
-    graded: dict[str, list[Graded]] = {}
-    with ThreadPoolExecutor(chosen.jobs) as pool:
-        for area, askings in everything.items():
-            if not chosen.area or area in chosen.area:
-                graded[area] = list(pool.map(partial(answer, python=chosen.python), askings))
+    with tempfile.TemporaryDirectory() as folder:
+        kb = Path(folder, compiled.FILE)
+        compiled.write(open_knowledge_base(), kb)  # reading YAML takes most of a process's time
+        put = partial(answer, python=chosen.python, kb=str(kb))
+        if chosen.show:
+            return _show(everything, chosen.show, put)
+        graded: dict[str, list[Graded]] = {}
+        with ThreadPoolExecutor(chosen.jobs) as pool:
+            for area, askings in everything.items():
+                if not chosen.area or area in chosen.area:
+                    graded[area] = list(pool.map(put, askings))
     _table(graded)
     if chosen.list:
         _faults(graded)
     return 0
 
 
-def _show(everything: dict[str, list[Asking]], name: str, python: str) -> int:
+def _show(everything: dict[str, list[Asking]], name: str, put: Callable[[Asking], Graded]) -> int:
     for askings in everything.values():
         for asking in askings:
             if asking.id == name:
-                _judge(answer(asking, python))
+                _judge(put(asking))
                 return 0
     print(f"no question has the id {name}", file=sys.stderr)
     return USAGE
