@@ -159,6 +159,7 @@ MODE = fact(["bilinear", "area"], mode={})
 SIZE = fact(output_size={}, size={})
 GIVEN = fact(["true", "false"], weights={"none": "false", "?": "true", "*": "true"})
 UNIQUE = fact(["true", "false"], unique_indices={"true": "false", "false": "?"})
+LENGTH = fact(pad={"2 elements": "3", "4 elements": "4"})
 
 
 @pytest.mark.parametrize(
@@ -180,6 +181,13 @@ UNIQUE = fact(["true", "false"], unique_indices={"true": "false", "false": "?"})
         (GIVEN, {"weights": "1,2"}, "true"),
         (UNIQUE, {"unique_indices": "true"}, "false"),
         (UNIQUE, {"unique_indices": "false"}, None),
+        (LENGTH, {"pad": "1,1"}, "3"),
+        (LENGTH, {"pad": "0,1,2,3"}, "4"),
+        (LENGTH, {"pad": "?(p, p)"}, "3"),
+        (LENGTH, {"pad": "?[p, f(1, 2), 3, 4]"}, "4"),
+        (LENGTH, {"pad": "?(*p, 1)"}, None),
+        (LENGTH, {"pad": "?p"}, None),
+        (LENGTH, {"pad": "3"}, None),
     ],
 )
 def test_a_fact_has_the_value_that_its_parameter_means(

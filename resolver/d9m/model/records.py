@@ -494,6 +494,7 @@ class Fact(Record, frozen=True, kw_only=True):
 
     Values that both spell alike are not listed. ``*`` is any other value, ``?`` an argument
     whose value the text of a call does not say; as a value of the fact it says nothing.
+    ``4 elements`` is every value with so many; where one is listed, nothing else counts.
     """
 
 

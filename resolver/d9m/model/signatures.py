@@ -18,6 +18,9 @@ from d9m.model.versions import within
 ANY = "*"
 """In a fact's `parameters`: every other value that a call says."""
 
+_COUNT = " elements"
+"""There, too: ``4 elements`` is every value with so many."""
+
 
 class Signature(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a callable is called in some releases."""
@@ -239,6 +242,8 @@ def _completed(found: _Fit, names: Iterable[str]) -> dict[str, str]:
 
 def _fact_value(fact: Fact, words: Mapping[str, str], said: str) -> str | None:
     """The value of a fact that the value of a parameter means."""
+    if any(word.endswith(_COUNT) for word in words):
+        return words.get(f"{_length(said)}{_COUNT}")
     if said.startswith(EXPRESSION):
         last = said.rpartition(".")[2].removeprefix(EXPRESSION).lower()
         return words.get(last, last if last in fact.values else words.get(EXPRESSION))
@@ -249,3 +254,12 @@ def _fact_value(fact: Fact, words: Mapping[str, str], said: str) -> str | None:
     if single in fact.values or (fact.type == "int" and single.isdigit()):
         return single
     return words.get(ANY)
+
+
+def _length(said: str) -> int | None:
+    """How many elements a value has; None where unpacked ones hide the number."""
+    text = said.removeprefix(EXPRESSION)
+    if text[:1] not in ("(", "["):
+        return len(said.split(",")) if text == said else None
+    parts = split_parts(text[1:-1])
+    return None if any(part.startswith("*") for part in parts) else len(parts)

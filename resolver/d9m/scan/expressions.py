@@ -59,9 +59,12 @@ def literal(node: ast.expr) -> str | None:
 
 
 def stand_in(node: ast.expr) -> str:
-    """What stands for an expression: its own name, if it has one."""
+    """What stands for an expression: its own name, if it has one; for a list, as many."""
     if isinstance(node, ast.Starred):
         return "*rest"
+    if isinstance(node, ast.Tuple | ast.List) and 0 < len(node.elts) <= _MOST_ELEMENTS:
+        parts = [literal(part) or stand_in(part) for part in node.elts]
+        return f"[{', '.join(parts)}]"
     name = dotted(node)
     return name if name is not None and len(name) < _LONGEST_NAME else "x"
 

@@ -3,6 +3,7 @@
 import { EXPRESSION, kind, splitParts, value } from "./literals.js";
 
 const ANY = "*";
+const COUNT = " elements";
 const FITTING = {
   Tensor: ["expression", "sequence"],
   int: ["expression", "sequence", "int", "str", "none"],
@@ -55,6 +56,7 @@ export function decideFacts(facts, bound) {
 }
 
 function factValueOf(fact, words, said) {
+  if (Object.keys(words).some((word) => word.endsWith(COUNT))) return words[`${length(said)}${COUNT}`] ?? null;
   if (said.startsWith(EXPRESSION)) {
     const last = said.split(".").at(-1).replace(/^\?/, "").toLowerCase();
     return words[last] ?? (fact.values.includes(last) ? last : words[EXPRESSION]);
@@ -64,6 +66,14 @@ function factValueOf(fact, words, said) {
   if (single in words) return words[single];
   if (fact.values.includes(single) || (fact.isInt && /^\d+$/.test(single))) return single;
   return words[ANY];
+}
+
+// How many elements a value has; null where unpacked ones hide the number.
+function length(said) {
+  const text = said.replace(/^\?/, "");
+  if (!/^[([]/.test(text)) return text === said ? said.split(",").length : null;
+  const parts = splitParts(text.slice(1, -1));
+  return parts.some((part) => part.startsWith("*")) ? null : parts.length;
 }
 
 function parameters(text) {
