@@ -27,8 +27,12 @@ _CLAUSE = re.compile(r"[,;:()]|\b(?:but|although|though|while|because)\b")
 REACH = 6
 """Words after which a negation says nothing any more: "not able to get exactly the same"."""
 
-_RELEASE = re.compile(r"\b(?:version|release)s?:?\s+v?\d[\w.]*")
-"""A release that is named: nothing is said of another one."""
+_RELEASE = re.compile(
+    r"\b(?:version|release)s?['\"]?(?:\s*[:=]|\s+is)?\s*['\"]?v?\d[\w.]*|--version\b"
+    r"|\bv?\d[\w.]*\s+(?:version|release)s?\b"
+    r"|\bsame\s+(?:[\w.-]+\s+)?(?:version|release)s?\b"
+)
+"""A release that is named, or that is said to be the same: nothing is said of another one."""
 
 
 def _stem(word: str) -> str:

@@ -86,8 +86,11 @@ def _outstanding(words: Words, symptoms: Sequence[Symptom]) -> list[Symptom]:
     broad = [symptom for symptom in symptoms if symptom.id in words.broad]
     general = [symptom for symptom in symptoms if symptom.id == words.general]
     particular = [symptom for symptom in symptoms if symptom not in (*broad, *general)]
-    least = OUTSTANDING * max((symptom.fit for symptom in (*broad, *general)), default=0)
-    return [symptom for symptom in particular if symptom.fit >= least] or broad
+    best = max((symptom.fit for symptom in (*broad, *general)), default=0)
+    fitting = [symptom for symptom in particular if symptom.fit >= OUTSTANDING * best]
+    differing = [symptom.fit for symptom in symptoms if symptom.id not in words.sameness]
+    most = max(differing, default=0)
+    return [one for one in fitting if one.id not in words.sameness or one.fit >= most] or broad
 
 
 def _nearly_as_good(symptoms: Sequence[Symptom]) -> list[Symptom]:

@@ -521,6 +521,15 @@ class Edition(Record, frozen=True, kw_only=True):
     """Day of the last change to any record, ISO 8601."""
 
 
+class RuledOutWords(Record, frozen=True, kw_only=True):
+    """How a text says that something plays no part in its trouble."""
+
+    said: list[str] = []
+    """What a clause says so with: ``makes no difference``."""
+    names: list[str] = []
+    """What can play no part; the first word of a group stands for all of it."""
+
+
 class AbsentWords(Record, frozen=True, kw_only=True):
     """How a text says that something is absent."""
 
@@ -532,6 +541,8 @@ class AbsentWords(Record, frozen=True, kw_only=True):
     """What can be absent; the first word of a group stands for all of it."""
     contrasts: list[str] = []
     """Groups of a sentence that says what repeats where the thing is absent."""
+    ruled_out: RuledOutWords = RuledOutWords()
+    """How a text says that something plays no part."""
 
 
 class Words(Record, frozen=True, kw_only=True):
@@ -561,6 +572,10 @@ class Words(Record, frozen=True, kw_only=True):
     """The symptom of a program that has all settings and still differs."""
     broad: list[str] = []
     """Symptoms that nearly every complaint shows: any other one is the better answer."""
+    sameness: list[str] = []
+    """Symptoms of results that should differ and do not: no second answer to somebody whose results
+    differ.
+    """
     everyday: list[str] = []
     """Names of ops and packages that mean something else in most sentences, unless they are written
     as code.
