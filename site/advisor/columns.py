@@ -146,7 +146,7 @@ class Sheet:
     def _fixed(self, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
         domains = open_domains(everywhere(rules, environment), rules.cuts)
         over = domains.pop(rules.home, ())
-        return self.tensors.place(domains, lambda world: _first_good(rules, world, over, here))
+        return self.tensors.place(domains, lambda world: first_good_in(rules, world, over, here))
 
 
 def positions(environment: Environment, name: str, cuts: tuple[str, ...]) -> Hashable:
@@ -172,7 +172,7 @@ def _newest(environment: Environment, home: str) -> str | None:
     )
 
 
-def _first_good(
+def first_good_in(
     rules: Rules, world: World, over: Cells, here: tuple[Direction, ...]
 ) -> tuple[str, str] | None:
     """Home and its first release from which every later one is settled, in one world."""

@@ -117,7 +117,11 @@ class Offers:
         return self._numbers.setdefault(installed, len(self._numbers) + 1)
 
 
-def asked(choice: Choice, version: str, device: str) -> Setup:
+def asked(
+    choice: Choice, version: str, device: str, added: Sequence[tuple[str, str]] = ()
+) -> Setup:
+    """The environment of a choice, with further packages, as the command line reads it."""
     if choice.option == "--container":
         return Setup(container=f"{choice.name}:{version}", device=device)
-    return Setup(((choice.name, version),), device=device)
+    named = sorted([(choice.name, version), *added], key=lambda each: _option(each[0]) == "--with")
+    return Setup(tuple(named), device=device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -32,6 +32,10 @@ class Conditions:
             self._numbers[text] = len(self._conditions)
             self._conditions.append(parse(when))
         return self._numbers[text]
+
+    def __iter__(self) -> Iterator[Condition]:
+        """All conditions, by their numbers."""
+        return iter(self._conditions)
 
     def cuts(self) -> list[Cuts]:
         """Everything that the conditions restrict."""

@@ -11,6 +11,7 @@ from advisor.catalogue import Catalogues
 from advisor.columns import Column, Columns, Sheet
 from advisor.environments import Choice, Offered, Offers, choices
 from advisor.rows import Rows
+from advisor.several import Several
 from advisor.statements import Conditions, Statements
 from advisor.tensors import Pool, Tensors
 from d9m.about import __version__
@@ -50,6 +51,8 @@ class _Tables:
         rows = Rows(kb, self.sheet, self.columns.every, self.conditions)
         offers = Offers(kb)
         offered = [self._offered(rows, offers, choice) for choice in choices(kb)]
+        several = Several(kb, self.sheet, self.tensors)
+        together = several.everything(self.columns.every, self.conditions)
         return {
             "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
@@ -66,6 +69,8 @@ class _Tables:
                 for name, id_ in kb.meta.see.items()
             },
             "columns": [_column(each, sources) for each in self.columns.every],
+            "together": together,
+            "stands_for": kb.meta.stands_for,
             "opless": {name: own for name, own in self.columns.of_package.items() if own},
             **statements,
             "ranks": self._ranks(),
@@ -125,7 +130,7 @@ class _Tables:
         """Order of all bounds and releases of a package that the page compares."""
         bounds: dict[str, set[str]] = {}
         for name, cells in self.tensors.domains.values:
-            if name not in self.kb.meta.facts:
+            if name in self.kb.packages:
                 edges = {edge for pair in cells for edge in pair}
                 bounds.setdefault(name, set()).update(edges - {None})
         for _variables, leaves in self.tensors.tensors.values:
@@ -135,6 +140,8 @@ class _Tables:
                     bounds.setdefault(name, set()).add(release)
         for package in self.kb.meta.prefixes:
             bounds.setdefault(package, set()).update(self.catalogues.bounds(package))
+        for name, _version, releases, *_how in self.packages.values:
+            bounds.setdefault(name, set()).update(releases)
         for name, edges in bounds.items():
             edges.update(self.kb.releases(name))
         return {name: _ranked(edges) for name, edges in sorted(bounds.items())}

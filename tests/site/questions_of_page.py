@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import random
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 from site_build import generator
@@ -17,6 +18,9 @@ from d9m.model import op_syntax
 from d9m.model.records import Scope
 from d9m.model.when import clauses
 from d9m.resolve import op_lookup
+
+if TYPE_CHECKING:
+    from advisor.environments import Choice
 
 
 def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any]]:
@@ -31,9 +35,11 @@ def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any
         each for each in offered if each.name in kb.meta.prefixes or each.option == "--container"
     ]
     found: list[dict[str, Any]] = []
+    packages = [each for each in offered if each.option != "--container"]
     while len(found) < many:
         choice = dice.choice(main if dice.random() < 0.8 else offered)
         question: dict[str, Any] = {"choice": choice.name, "version": dice.choice(choice.versions)}
+        question["added"] = _added(choice, packages, gpus)
         question["device"] = dice.choices(DEVICES, [12, 2, 1, 1, 4])[0]
         question["gpu"] = gpus.choice(models) if gpus.random() < 0.2 else ""
         question["scope"] = dice.choices(get_args(Scope), [8, 1, 1])[0]
@@ -42,6 +48,15 @@ def questions(kb: KnowledgeBase, many: int, seed: int = 6) -> list[dict[str, Any
         question["ops"] = ", ".join(_items(kb, dice, choice.name))
         found.append(question)
     return found
+
+
+def _added(
+    choice: Choice, packages: Sequence[Choice], dice: random.Random
+) -> list[tuple[str, str]]:
+    """Up to three further packages; an image takes none."""
+    others = [each for each in packages if each.name != choice.name]
+    many = 0 if choice.option == "--container" else dice.choices((0, 1, 2, 3), (5, 3, 3, 1))[0]
+    return [(each.name, dice.choice(each.versions)) for each in dice.sample(others, many)]
 
 
 def _facts(kb: KnowledgeBase, dice: random.Random) -> dict[str, str]:
@@ -124,7 +139,7 @@ def expected(kb: KnowledgeBase, question: dict[str, Any]) -> dict[str, Any]:
 
     choice = _choices(kb)[question["choice"]]
     environment = msgspec.structs.replace(
-        asked(choice, question["version"], question["device"]),
+        asked(choice, question["version"], question["device"], question.get("added", ())),
         facts=tuple(question["facts"].items()),
         gpu=question.get("gpu") or None,
         inference=question["inference"],

@@ -376,3 +376,50 @@ def test_items_are_parted_as_on_the_command_line() -> None:
     texts = page.locator(".d9m-advice tbody td:first-child").all_inner_texts()
     asked = op_syntax.split("interpolate[mode=bilinear,ndim=4],cumsum")
     assert texts == asked[::-1]  # cumsum raises an error there: the worst comes first
+
+
+# --- several packages -----------------------------------------------------------------
+
+
+def test_packages_are_added_and_the_address_and_the_command_name_them() -> None:
+    page = _advised("?torch=2.6&ops=cumsum")
+    page.click(".d9m-add")
+    page.locator(".d9m-added select").nth(0).select_option("deepspeed")
+    page.locator(".d9m-added select").nth(1).select_option("any")
+    page.click(".d9m-add")
+    page.locator(".d9m-added select").nth(2).select_option("flash-attn")
+    page.wait_for_function("location.search.includes('flash-attn')")
+    command = page.locator(".d9m-share code").inner_text()
+    assert command.startswith("d9m advise --torch 2.6.0 --with deepspeed=any --with flash-attn=")
+    names = page.locator(".d9m-answer small").inner_text()
+    assert "PyTorch 2.6" in names
+    assert "FlashAttention" in names
+    again = _advised("?" + page.url.partition("?")[2])
+    assert again.locator(".d9m-share code").inner_text() == command
+    assert again.locator(".d9m-added > div").count() == 2
+    assert (
+        again.locator("#d9m-block code").text_content()
+        == page.locator("#d9m-block code").text_content()
+    )
+
+
+def test_a_package_that_is_removed_is_asked_about_no_more() -> None:
+    page = _advised("?torch=2.6&deepspeed=any&ops=cumsum")
+    assert "--with deepspeed=any" in page.locator(".d9m-share code").inner_text()
+    page.get_by_role("button", name="Remove").click()
+    page.wait_for_function("!location.search.includes('deepspeed')")
+    assert "--with" not in page.locator(".d9m-share code").inner_text()
+    assert page.evaluate("document.activeElement.className") == "d9m-add"
+
+
+def test_an_image_takes_no_further_package() -> None:
+    page = _advised("?container=ngc-pytorch:24.01-py3&deepspeed=any")
+    assert "a container holds its packages" in page.locator("[role=alert]").inner_text()
+    assert not page.locator(".d9m-add").is_visible()
+
+
+def test_an_op_of_a_package_that_is_not_named_says_which_to_add() -> None:
+    page = _advised("?torch=2.6&ops=flash_attn_func")
+    assert "FlashAttention: add that package" in page.locator("[role=alert]").inner_text()
+    page = _advised("?torch=2.6&flash-attn=any&ops=flash_attn_func")
+    assert page.locator(".d9m-advice tbody tr").count() == 1

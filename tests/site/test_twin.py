@@ -12,7 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from site_build import ROOT, generator, real
 from conftest import needs
 from d9m.authoring import cases
 from d9m.browse import known_texts
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
@@ -49,17 +50,19 @@ def folder() -> dict[tuple[str, str], Any]:
 
 
 def golden_questions() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The golden cases that a page can ask: one package or image, no calls."""
+    """The golden cases that a page can ask: packages or an image, no calls."""
     for path in sorted(CASES.glob("*.json")):
         asked = cases.read(path).ask
-        place = _place(asked)
-        if asked.calls or place not in folder() or _brings_a_package(asked, place[0]):
+        named = _named(asked)
+        offered = named and all(place in folder() for place in named)
+        if asked.calls or not offered or _brings_a_package(asked, [name for name, _ in named]):
             continue
         yield (
             path.stem,
             {
-                "choice": place[0],
-                "version": place[1],
+                "choice": named[0][0],
+                "version": named[0][1],
+                "added": named[1:],
                 "device": asked.device or "cuda",
                 "scope": asked.scope,
                 "facts": asked.facts,
@@ -69,23 +72,24 @@ def golden_questions() -> Iterator[tuple[str, dict[str, Any]]]:
         )
 
 
-def _brings_a_package(asked: cases.CaseQuestion, package: str) -> bool:
+def _brings_a_package(asked: cases.CaseQuestion, packages: Sequence[str]) -> bool:
     """The page has the packages of its form only; a name such as roi_align asks for another one."""
     try:
         items = [op_syntax.parse(op) for op in asked.ops or []]
     except UsageError:
         return False
-    return any(op_lookup.brought_along(real(), item) not in (None, package) for item in items)
+    return any(op_lookup.brought_along(real(), item) not in (None, *packages) for item in items)
 
 
-def _place(asked: cases.CaseQuestion) -> tuple[str, str]:
-    if asked.container and not asked.with_:
+def _named(asked: cases.CaseQuestion) -> list[tuple[str, str]]:
+    """Names and versions of the choices that a case is about; none where no page can ask it."""
+    packages = [(name, version or "any") for name, version in asked.with_.items()]
+    if asked.container and packages:
+        return []
+    if asked.container:
         name, _colon, tag = asked.container.rpartition("/")[2].partition(":")
-        return name, tag
-    if len(asked.with_) == 1 and not asked.container:
-        ((name, version),) = asked.with_.items()
-        return name, version or "any"
-    return "", ""
+        return [(name, tag)]
+    return sorted(packages, key=lambda named: named[0] not in VERSION_OPTIONS)
 
 
 def vector(name: str, question: dict[str, Any]) -> dict[str, Any]:
@@ -115,10 +119,12 @@ def vector(name: str, question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _command(question: dict[str, Any]) -> list[str]:
-    choice = folder()[question["choice"], question["version"]]
-    place = f"{choice.name}:" if choice.option == "--container" else f"{choice.name}="
-    named = "" if choice.option not in ("--container", "--with") else place
-    words = ["d9m", "advise", choice.option, f"{named}{question['version']}"]
+    words = ["d9m", "advise"]
+    for name, version in [(question["choice"], question["version"]), *question["added"]]:
+        option = folder()[name, version].option
+        place = f"{name}:" if option == "--container" else f"{name}="
+        named = "" if option not in ("--container", "--with") else place
+        words += [option, f"{named}{version}"]
     ops = list(dict.fromkeys(op_syntax.split(question["ops"])))
     words += ["--ops", ",".join(ops)] if ops else []
     gpu = question.get("gpu")
@@ -147,7 +153,8 @@ def beginnings() -> Iterator[tuple[str, list[str]]]:
 def test_the_scripts_answer_as_the_resolver_does(tmp_path: Path) -> None:
     needs(shutil.which("node"), "Node.js", "apt-get install nodejs (18 or newer)")
     asked = [*golden_questions()]
-    assert len(asked) > 800
+    assert len(asked) > 1100
+    assert sum(len(question["added"]) > 0 for _name, question in asked) > 200
     asked += [(f"random {at}", each) for at, each in enumerate(questions(real(), RANDOM))]
     vectors = [vector(name, question) for name, question in asked]
     assert any(each["answer"].get("conflicts") for each in vectors)

@@ -1,7 +1,7 @@
 // A question in, the advice out; knows nothing of the page.
 
 import { Environment } from "./environment.js";
-import { decidedFacts, everything, find, Names } from "./op_lookup.js";
+import { addOns, decidedFacts, everything, find, Names } from "./op_lookup.js";
 import { Mistake, parse, split } from "./op_syntax.js";
 import { resolve } from "./resolver.js";
 import { calls } from "./solutions.js";
@@ -12,7 +12,7 @@ export class Advisor {
     this.names = Object.fromEntries(Object.entries(tables.catalogues).map(([name, each]) => [name, new Names(each)]));
   }
 
-  // The environment of a question: { choice, version, device, gpu, scope, facts, inference }. Throws a Mistake.
+  // The environment of a question: { choice, version, added, device, gpu, scope, facts, inference }. Throws a Mistake.
   environment(question) {
     return new Environment(this.tables, question);
   }
@@ -25,7 +25,8 @@ export class Advisor {
     const facts = { ...said.facts, ...decidedFacts(said, this.names, queries), ...said.facts };
     const here = this.environment({ ...question, facts });
     const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
-    return { ...resolve(here, asked, question.scope), named_ops: queries.length > 0, calls: calls(here) };
+    const beside = addOns(here, asked).map((names) => names.map((name) => find(here, this.names, parse(name))));
+    return { ...resolve(here, asked, question.scope, beside), named_ops: queries.length > 0, calls: calls(here) };
   }
 }
 

@@ -10,7 +10,7 @@ export class Clauses {
   // Every distinct answer of a tensor, with the clause that leads to it, in the order of the worlds.
   // `fixed` holds variables at one of their cells, whatever is assumed of them.
   byAnswer(tensor, said, assume = true, fixed = {}) {
-    const [domains, leaves] = this.tables.tensors[tensor];
+    const [domains, leaves] = this.#tensor(tensor);
     if (!domains.length) return [[{}, leaves[0]]];
     return grouped(this.#axes(domains, said, assume, fixed), (_, place) => leaves[place]);
   }
@@ -19,7 +19,7 @@ export class Clauses {
   // together, and so on. `outcomeAt(fixed)` is the outcome with some assumptions at another cell; the same as
   // resolver/d9m/resolve/otherwise.py.
   deviations(tensor, said, outcomeAt, base, badness) {
-    const [domains] = this.tables.tensors[tensor];
+    const [domains] = this.#tensor(tensor);
     const assumed = this.#axes(domains, said, true);
     const opened = this.#axes(domains, said, false).filter((axis, at) => axis.cells.length > 1 && this.#assumes(axis.name, said) && assumed[at].cells.length === 1);
     const held = Object.fromEntries(assumed.map((axis) => [axis.name, axis.cells[0]]));
@@ -53,7 +53,7 @@ export class Clauses {
 
   // The answers over all worlds, each once.
   answers(tensor, said) {
-    const [domains, leaves] = this.tables.tensors[tensor];
+    const [domains, leaves] = this.#tensor(tensor);
     const axes = this.#axes(domains, said, true);
     return [...worlds(axes)].map(([, place]) => leaves[place]);
   }
@@ -63,9 +63,14 @@ export class Clauses {
     return this.byAnswer(tensor, said, assume).filter(([, holds]) => holds).map(([when]) => when);
   }
 
+  // Those of the tables are known by their places; what several packages answer together was made for them.
+  #tensor(tensor) {
+    return typeof tensor === "number" ? this.tables.tensors[tensor] : tensor;
+  }
+
   #axes(domains, said, assume, fixed = {}) {
-    return domains.map((number) => {
-      const [name, cells] = this.tables.domains[number];
+    return domains.map((domain) => {
+      const [name, cells] = typeof domain === "number" ? this.tables.domains[domain] : domain;
       const fact = this.tables.facts[name];
       const value = fact && (said.given[name] ?? (assume ? this.#default(name, said) : null));
       const ordered = Array.isArray(cells[0]);

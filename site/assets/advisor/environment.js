@@ -1,15 +1,16 @@
-// One environment: the row of the tables that belongs to what was chosen, with the facts that were given.
+// One environment: what the tables say of the packages that were chosen, with the facts that were given.
 
 import { Clauses } from "./clauses.js";
 import { Mistake } from "./op_syntax.js";
+import { Together } from "./together.js";
 
 export class Environment {
-  // `question`: choice, version, device, gpu, facts, inference.
+  // `question`: choice, version, added ([[choice, version]]), device, gpu, facts, inference.
   constructor(tables, question) {
     this.tables = tables;
     this.clauses = new Clauses(tables);
-    const choice = tables.choices.find((each) => each.name === question.choice);
-    if (!choice) throw new Mistake(`unknown framework “${question.choice}”`, tables.choices.map((each) => each.name));
+    const named = [[question.choice, question.version], ...(question.added ?? [])].map(([name, version]) => known(tables, name, version));
+    checkTogether(named.map(({ choice }) => choice));
     const gpu = question.gpu ? tables.gpus[question.gpu] : null;
     if (gpu === undefined) throw new Mistake(`unknown GPU “${question.gpu}”`, near(question.gpu, Object.keys(tables.gpus)));
     const device = tables.devices.indexOf(question.device || gpu?.device || "cuda");
@@ -18,31 +19,56 @@ export class Environment {
       throw new Mistake(`--device ${tables.devices[device]} contradicts --gpu ${question.gpu}, which is a ${gpu.device} device`);
     }
     this.gpu = question.gpu || null;
-    this.choice = choice;
+    [{ choice: this.choice, version: this.version }] = named;
+    this.added = named.slice(1).map(({ choice, version }) => [choice.name, version]);
     this.device = tables.devices[device];
-    this.version = choice.same[question.version] && !choice.versions.includes(question.version) ? choice.same[question.version] : question.version;
-    const place = choice.versions.indexOf(this.version);
-    if (place < 0) throw new Mistake(`${choice.title} has no “${question.version}” here`, near(question.version, choice.versions));
-    const rows = choice.rows[place];
-    const [held, absent, cells, conditions] = tables.rows[Array.isArray(rows) ? rows[device] : rows].map((line) => tables.lines[line]);
-    const asked = [choice.name, this.version, [this.version], "exactly", "given"];
-    this.held = held.length ? held.map((each) => tables.packages[each]) : [asked];
+    const ordered = [...named.filter(({ choice }) => choice.option !== "--with"), ...named.filter(({ choice }) => choice.option === "--with")];
+    this.together = new Together(tables, ordered.map((each) => alone(tables, each, device)), this.device);
+    this.held = this.together.held;
     this.catalogues = this.held.map(([name]) => name).filter((name) => name in tables.catalogues);
-    this.absent = Object.fromEntries(this.catalogues.map((name, at) => [name, new Set(tables.absences[absent[at]])]));
-    this.cells = cells;
-    this.conditions = conditions;
+    this.absent = Object.fromEntries(this.catalogues.map((name) => [name, this.together.absent(name)]));
     this.facts = givenFacts(tables, question, gpu);
     this.said = { given: this.facts, defaults: {} };
   }
 
   get isImage() {
-    return this.choice.option === "--container";
+    return isImage(this.choice);
   }
 
   // What would still have to hold for a condition, by its number.
   holding(condition, assume = true, said = this.said) {
-    return this.clauses.holding(this.conditions[condition], said, assume);
+    return this.clauses.holding(this.together.condition(condition), said, assume);
   }
+}
+
+// A choice by its name, and its version as the tables spell it.
+function known(tables, name, version) {
+  const choice = tables.choices.find((each) => each.name === name);
+  if (!choice) throw new Mistake(`unknown framework “${name}”`, tables.choices.map((each) => each.name));
+  const place = choice.versions.indexOf(version);
+  const spelled = place < 0 ? choice.same[version] : version;
+  if (spelled === undefined) throw new Mistake(`${choice.title} has no “${version}” here`, near(version, choice.versions));
+  return { choice, version: spelled };
+}
+
+function checkTogether(choices) {
+  if (choices.length > 1 && choices.some(isImage)) throw new Mistake("a container holds its packages: to ask about one more, use the command line");
+  const twice = choices.find((choice, at) => choices.indexOf(choice) !== at);
+  if (twice) throw new Mistake(`${twice.title} is named twice`);
+}
+
+function isImage(choice) {
+  return choice.option === "--container";
+}
+
+// What the tables say of a choice alone. Where they name no packages, it holds what was asked for.
+function alone(tables, { choice, version }, device) {
+  const rows = choice.rows[choice.versions.indexOf(version)];
+  const [places, lacks, cells, conditions] = tables.rows[Array.isArray(rows) ? rows[device] : rows].map((line) => tables.lines[line]);
+  const held = places.length ? places.map((each) => tables.packages[each]) : [[choice.name, version, [version], "exactly", "given"]];
+  const catalogues = held.map(([name]) => name).filter((name) => name in tables.catalogues);
+  const absent = Object.fromEntries(catalogues.map((name, at) => [name, new Set(tables.absences[lacks[at]])]));
+  return { held, absent, cells, conditions };
 }
 
 export function factValue(tables, name, value) {

@@ -1,6 +1,7 @@
 // What each source does in one environment: every possible verdict, with what leads to it, and what they come to.
 // The same as resolver/d9m/resolve/evaluate.py and sources_met.py.
 
+import { WHOLE } from "./op_lookup.js";
 import { byText } from "./select.js";
 
 const REPEATS = ["no-known-source", "deterministic", "solved"];
@@ -41,7 +42,8 @@ function isWorse(one, other) {
 
 // Sources of the packages themselves, but for those that an item asks about. Every wheel ships parts of the platform: who neither names nor uses one does not ask about it.
 export function judgeOpless(here, scope, items = []) {
-  const named = new Set(items.flatMap((item) => item.ops.map((op) => op.home)));
+  const whole = items.flatMap((item) => item.ops.filter((op) => op.name === WHOLE));
+  const named = new Set(whole.map((op) => op.home));
   const { opless, about } = here.tables;
   const uses = (name) => about[name].concerns !== null && here.holding(about[name].concerns).length > 0;
   const asked = here.held.filter(([name, , , , origin]) => !named.has(name) && (!about[name].platform || origin === "given" || uses(name)));
@@ -57,7 +59,7 @@ function judge(here, column, said, wanted, scope) {
   const training = said.given.training ?? tables.facts.training[2];
   const asked = wanted.filter((each) => each === 0 || training !== "false");
   const directions = (way ? [way - 1] : [0, 1]).filter((each) => asked.includes(each));
-  const cell = tables.cells[here.cells[column]];
+  const cell = here.together.cell(column);
   if (!directions.length || !cell || tables.sources[source].scope !== scope) return null;
   const at = splits ? asked.length - 1 + asked[0] + (asked.length > 1 ? 1 : 0) : 0;
   const answers = (fixed = {}) =>

@@ -104,7 +104,7 @@ function push(map, key, value) {
   if (!map.get(key).includes(value)) map.get(key).push(value);
 }
 
-// One query item with the ops that it means here: { text, ops: [{ name, arguments, defaults, directions, columns }] }.
+// One query item with the ops that it means here: { text, ops: [{ name, home, arguments, defaults, directions, columns }] }.
 export function find(here, names, asked) {
   const { tables } = here;
   const meanings = meaningsOf(here, names, asked.name);
@@ -135,6 +135,7 @@ export function find(here, names, asked) {
     if (ops.has(key)) continue;
     ops.set(key, {
       name,
+      home: path.home,
       arguments: { ...fixed, ...all },
       defaults: defaultsOf(here, path),
       directions: directions.filter((each) => query.directions.includes(each)),
@@ -219,8 +220,8 @@ function unknown(here, names, query) {
   const { tables } = here;
   for (const [package_, catalogue] of Object.entries(tables.catalogues)) {
     const spelled = (start) => (start === start.toLowerCase() ? query.name.toLowerCase() : query.name);
-    const isAddOn = Object.keys(catalogue.add_ons).some((start) => spelled(start).startsWith(start));
-    if (isAddOn) return new Mistake(`“${query.name}” brings a package of its own along: ask the command line`);
+    const [, brought] = Object.entries(catalogue.add_ons).find(([start]) => spelled(start).startsWith(start)) ?? [];
+    if (brought) return new Mistake(`“${query.name}” is an op of ${tables.about[brought].title}: add that package above`);
     if (!here.catalogues.includes(package_) && names[package_].meant(query.name).length) {
       return new Mistake(`“${query.name}” is an op of ${tables.about[package_].title}`);
     }
@@ -232,15 +233,28 @@ function unknown(here, names, query) {
   return new Mistake(`no record names “${query.name}”`, close);
 }
 
-// Every catalogued op of the environment that meets a source.
+// Whether somebody named a package that is there for a few ops next to a framework.
+function isAddOn(here, [name, , , , origin]) {
+  const { about, stands_for: meant } = here.tables;
+  return name in meant && origin === "given" && here.held.some(([each]) => about[each].framework);
+}
+
+// The names that stand for each add-on of which no item asks about an op.
+export function addOns(here, items) {
+  const asked = new Set(items.flatMap((item) => item.ops.map((op) => op.home)));
+  return here.held.filter((each) => isAddOn(here, each) && !asked.has(each[0])).map(([name]) => here.tables.stands_for[name]);
+}
+
+// Every catalogued op of the environment that meets a source, but for those of an add-on: it is asked about as a whole.
 export function everything(here) {
   const { tables } = here;
-  return here.catalogues.flatMap((home) => {
+  const aside = here.held.filter((each) => isAddOn(here, each)).map(([name]) => name);
+  return here.catalogues.filter((home) => !aside.includes(home)).flatMap((home) => {
     const found = tables.catalogues[home].names.flatMap(([name, sort, ...reached], number) => {
       const own = reached[0];
       if (sort !== OP || here.absent[home].has(number) || own[0] !== number || !own[3].length) return [];
       const { defaults } = callFacts(here, home, number, null, false);
-      return [{ text: name, ops: [{ name, arguments: {}, defaults, directions: own[2], columns: own[3] }] }];
+      return [{ text: name, ops: [{ name, home, arguments: {}, defaults, directions: own[2], columns: own[3] }] }];
     });
     return found;
   });

@@ -1,5 +1,6 @@
 // The advisor on its page: reads the form and the address, shows the answer.
 
+import { Added } from "./added.js";
 import { Advisor, Mistake } from "./advisor.js";
 import { copier, element } from "./element.js";
 import { explain } from "./explain.js";
@@ -25,13 +26,14 @@ class Page {
 
   #fill() {
     const option = (each) => element("option", { value: each.name }, each.title);
-    const isImage = (each) => each.option === "--container";
-    const groups = [["Packages", this.tables.choices.filter((each) => !isImage(each))], ["Containers", this.tables.choices.filter(isImage)]];
+    const packages = this.tables.choices.filter((each) => !isImage(each));
+    const groups = [["Packages", packages], ["Containers", this.tables.choices.filter(isImage)]];
     this.field.choice.replaceChildren(...groups.map(([label, found]) => element("optgroup", { label }, ...found.map(option))));
     this.field.device.replaceChildren(...this.tables.devices.map((each) => element("option", { value: each }, each)));
     this.field.gpu.append(...Object.keys(this.tables.gpus).map((each) => element("option", { value: each }, each)));
     const facts = Object.entries(this.tables.facts).filter(([, fact]) => !fact[3]);
     this.form.querySelector(".d9m-facts").append(...facts.map(([name, fact]) => this.#fact(name, fact)));
+    this.added = new Added(this.form.querySelector(".d9m-added"), this.form.querySelector(".d9m-add"), packages, () => this.#packages());
     this.#versions();
   }
 
@@ -49,12 +51,20 @@ class Page {
     const shown = (each) => (each === "any" ? "any release" : each);
     this.field.version.replaceChildren(...choice.versions.map((each) => element("option", { value: each }, shown(each))));
     for (const button of this.form.querySelectorAll(".d9m-quick button")) button.setAttribute("aria-pressed", String(button.dataset.choice === choice.name));
+    this.added.hidden = isImage(choice);
     this.#facts();
+  }
+
+  // Another package beside the framework.
+  #packages() {
+    this.#facts();
+    if (this.field.ops.value || this.answer.childElementCount) this.#ask();
   }
 
   // Only what matters to a record of the packages here is asked.
   #facts() {
-    const here = this.advisor.environment({ ...this.question, facts: {} });
+    const here = this.#here();
+    if (!here) return;
     const { catalogues, columns, opless } = this.tables;
     const numbers = new Set(here.held.flatMap(([name]) => opless[name] ?? []));
     for (const package_ of here.catalogues) {
@@ -63,6 +73,16 @@ class Page {
     const asked = new Set([...numbers].flatMap((number) => columns[number][4]));
     for (const field of this.form.querySelectorAll(".d9m-facts [name]")) {
       field.parentElement.hidden = !asked.has(field.name.slice("fact-".length)) && !field.value;
+    }
+  }
+
+  // What the form describes, whatever its facts; null where it contradicts itself.
+  #here() {
+    try {
+      return this.advisor.environment({ ...this.question, facts: {} });
+    } catch (error) {
+      if (error instanceof Mistake) return null;
+      throw error;
     }
   }
 
@@ -76,7 +96,8 @@ class Page {
     this.form.addEventListener("change", (event) => {
       if (event.target === this.field.choice) this.#versions();
       if (event.target === this.field.gpu) this.field.device.value = this.tables.gpus[this.field.gpu.value]?.device ?? this.field.device.value;
-      if (event.target !== this.field.ops) this.#ask();
+      if (this.added.place.contains(event.target)) this.#packages();
+      else if (event.target !== this.field.ops) this.#ask();
     });
     this.field.ops.addEventListener("input", soon);
     this.field.ops.addEventListener("paste", (event) => this.#paste(event));
@@ -95,7 +116,8 @@ class Page {
   }
 
   #suggest(item) {
-    return suggestions(this.advisor.environment({ ...this.question, facts: {} }), this.advisor.names, item);
+    const here = this.#here();
+    return here ? suggestions(here, this.advisor.names, item) : [];
   }
 
   // Lines of a pasted list are items; lines of a pasted error are one text.
@@ -115,6 +137,7 @@ class Page {
     return {
       choice: this.field.choice.value,
       version: this.field.version.value,
+      added: this.added.value,
       device: this.field.device.value,
       gpu: this.field.gpu.value,
       scope: this.field.scope.value,
@@ -133,6 +156,8 @@ class Page {
       if (this.tables.choices.some((each) => each.name === asked.choice)) this.field.choice.value = asked.choice;
       this.#versions();
       const here = this.advisor.environment(asked);
+      this.added.value = here.added;
+      this.#facts();
       const scopes = [...this.field.scope.options].map((each) => each.value);
       if (!scopes.includes(asked.scope)) throw new Mistake(`unknown scope “${asked.scope}”`, scopes);
       this.field.version.value = here.version;
@@ -190,7 +215,7 @@ class Page {
 
   #explain(errors) {
     const ask = (error, ops) => {
-      if (error.package && error.package !== this.field.choice.value && !this.advisor.environment(this.question).catalogues.includes(error.package)) {
+      if (error.package && error.package !== this.field.choice.value && !this.#here()?.catalogues.includes(error.package)) {
         this.field.choice.value = error.package;
         this.#versions();
       }
@@ -204,6 +229,10 @@ class Page {
   #share(command) {
     return element("p", { class: "d9m-share" }, "The same on the command line: ", element("code", {}, command), " ", copier(command, "Copy command"), " ", copier(() => location.href, "Copy link"));
   }
+}
+
+function isImage(choice) {
+  return choice.option === "--container";
 }
 
 // Let the browser do what waits, a key that was pressed say: each step takes a slow phone a while.

@@ -9,11 +9,14 @@ const SHORT = { tf: "tensorflow", pytorch: "torch" };
 export function fromAddress(tables, search) {
   const given = new URLSearchParams(search);
   const [first] = tables.choices;
-  const found = { choice: first.name, version: first.versions[0], device: "", gpu: "", scope: "run", facts: {}, inference: false, ops: "" };
+  const found = { choice: first.name, version: first.versions[0], added: [], device: "", gpu: "", scope: "run", facts: {}, inference: false, ops: "" };
   let asks = false;
+  let named = 0;
   for (const [name, value] of given) {
     const choice = tables.choices.find((each) => each.name === (SHORT[name] ?? name));
-    if (choice) Object.assign(found, { choice: choice.name, version: value });
+    if (choice && named++) found.added.push([choice.name, value]);
+    else if (choice) Object.assign(found, { choice: choice.name, version: value });
+    else if (name === "container" && named++) found.added.push(parted(value, ":"));
     else if (name === "container") [found.choice, found.version] = parted(value, ":");
     else if (name === "device") found.device = value;
     else if (name === "gpu") found.gpu = value;
@@ -43,6 +46,7 @@ export function toAddress(tables, question) {
   const found = new URLSearchParams();
   if (choice.option === "--container") found.set("container", `${choice.name}:${question.version}`);
   else found.set(choice.name, question.version);
+  for (const [name, version] of question.added ?? []) found.set(name, version);
   if (question.ops.trim()) found.set("ops", question.ops);
   if (question.gpu) found.set("gpu", question.gpu);
   if (question.device !== usualDevice(tables, question.gpu)) found.set("device", question.device);
@@ -53,10 +57,8 @@ export function toAddress(tables, question) {
 }
 
 export function toCommand(tables, question) {
-  const choice = tables.choices.find((each) => each.name === question.choice);
-  const words = ["d9m", "advise", choice.option];
-  if (choice.option === "--container") words.push(`${choice.name}:${question.version}`);
-  else words.push(choice.option === "--with" ? `${choice.name}=${question.version}` : question.version);
+  const named = [[question.choice, question.version], ...(question.added ?? [])];
+  const words = ["d9m", "advise", ...named.flatMap(([name, version]) => option(tables, name, version))];
   const asked = items(question.ops);
   if (asked.length) words.push("--ops", asked.join(","));
   if (question.gpu) words.push("--gpu", question.gpu);
@@ -65,4 +67,11 @@ export function toCommand(tables, question) {
   for (const [name, value] of Object.entries(question.facts)) words.push("--fact", `${name}=${value}`);
   if (question.inference) words.push("--inference");
   return words.map(quoted).join(" ");
+}
+
+// How a package or an image is named on the command line.
+function option(tables, name, version) {
+  const { option: own } = tables.choices.find((each) => each.name === name);
+  if (own === "--container") return [own, `${name}:${version}`];
+  return [own, own === "--with" ? `${name}=${version}` : version];
 }

@@ -12,11 +12,13 @@ import { demands, settle, total, unique } from "./merge.js";
 const DEFAULTS_WORST_LAST = ["deterministic", "unknown", "raises", "nondeterministic"];
 const DIRECTIONS = ["forward", "backward"];
 
-export function resolve(here, items, scope = "run") {
+// `addOns`: of each add-on that nobody asks about the items that stand for it.
+export function resolve(here, items, scope = "run", addOns = []) {
   const solutions = new Solutions(here.tables);
   const judged = items.map((item) => [item, judgeItem(here, item, scope)]);
   const packages = judgeOpless(here, scope, items);
   const opless = packages.filter((each) => each.applies || !here.tables.about[each.home].framework);
+  opless.push(...addOns.flatMap((meant) => judgeItem(here, { ops: meant.flatMap((item) => item.ops) }, scope)));
   const every = [...judged.flatMap(([, group]) => group), ...opless];
   const ingredients = here.tables.ingredients.filter((each) => each.scope === scope && here.holding(each.when).length);
   const always = ingredients.filter((each) => !each.optional).flatMap((each) => demands(here, each.id, each.settings));
