@@ -16,6 +16,7 @@ _ROWS = (
     ("seed_needed_by", "Settings under which they raise an error unless it is seeded"),
     ("makers", "Make a generator that is random without a seed"),
     ("reseeds", "Seed such a generator later"),
+    ("environments", "Make an environment with a generator of its own"),
     ("models", "Classes whose objects draw their weights when they are made"),
     ("loaders", "Load data, in workers or in an order that they draw"),
     ("datasets", "Classes that they read"),

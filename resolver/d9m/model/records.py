@@ -268,6 +268,8 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """The statement must run before the framework's import."""
     list_: str | None = msgspec.field(name="list", default=None)
     """Separator of a list variable: its values are united and appended, never overwritten."""
+    flags: list[str] = []
+    """How the flags of a list variable begin; those of another variable do nothing here."""
     value_type: Literal["string", "integer", "boolean"] = "string"
     """Type of a config key's value."""
     where: str | None = None
@@ -769,6 +771,10 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Call that makes a generator, which is random if it gets no seed -> parameter of the seed."""
     reseeds: list[str] = []
     """Methods that seed a generator later."""
+    environments: dict[str, list[str]] = {}
+    """Call that makes an environment to learn in, with a generator of its own -> the settings that
+    seed it.
+    """
     copied_to_workers: When | None = None
     """Where every worker of a loader starts with a copy of the global generator."""
     seeded_in_workers: When | None = None

@@ -57,6 +57,7 @@ class Vocabulary:
         self.makers = self.marks("makers")
         self.reseeds = self.marks("reseeds")
         self.chance = self.marks("chance")
+        self.environments = self.marks("environments")
         self.maker_parameters: dict[str, str] = {}
         self.loaders: dict[str, Loader] = {}
         for marks in kb.code.values():
@@ -67,6 +68,7 @@ class Vocabulary:
             self.draws,
             self.makers,
             self.reseeds,
+            self.environments,
             self.chance,
             self.completions,
             self.marks("starts_process"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from d9m.scan.rules import (
+    environments,
     files,
     launchers,
     library_calls,
@@ -41,6 +42,7 @@ RULES: tuple[ScanRule, ...] = tuple(
             *programs.RULES,
             *library_calls.RULES,
             *seeds.RULES,
+            *environments.RULES,
             *timing.SEEDS,
             *workers.RULES,
             *order.HASHES,

@@ -210,7 +210,7 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
                 place=drawn.call.place,
                 severity=None if own and not drawn.in_workers else "hint",
                 message=(
-                    f"{program.path} seeds {_listed(known)} but not {generator.title}, from "
+                    f"{program.path} seeds {listed(known)} but not {generator.title}, from "
                     f"which {drawn.call.name}() draws here.{workers if drawn.in_workers else ''}"
                 ),
                 way_out=f"{generator.marks.seeds[0]}(seed)",
@@ -250,7 +250,7 @@ def _trains_by_known_calls(project: Project, program: Program) -> bool:
     return any(call.name in own for facts in near for call in facts.calls)
 
 
-def _listed(names: frozenset[str]) -> str:
+def listed(names: frozenset[str]) -> str:
     ordered = sorted(names)
     return ordered[0] if len(ordered) == 1 else f"{', '.join(ordered[:-1])} and {ordered[-1]}"
 

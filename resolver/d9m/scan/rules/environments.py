@@ -1,0 +1,131 @@
+"""Environments to learn in: does anything seed them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.scan.facts import LocalCall, WrittenCall
+from d9m.scan.finding import Because, RelatedSpot
+from d9m.scan.programs import Program
+from d9m.scan.project import Project
+from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.seeds import listed, seeded
+
+_SEED = "seed"
+
+
+def _check_environments(project: Project) -> Iterator[Objection]:
+    spoken: set[tuple[str, int]] = set()
+    for program in project.programs:
+        if not project.trains(program):
+            continue
+        made = _made_in(project, program)
+        if made is None or not _is_stepped(program) or _may_be_seeded(program):
+            continue
+        path, call = made
+        known = seeded(project, program, running=True)
+        if not known or (path, call.place.line) in spoken:
+            continue
+        spoken.add((path, call.place.line))
+        way_out, because = _way_to_seed(project, path, call)
+        yield Objection(
+            path=path,
+            place=call.place,
+            message=(
+                f"{program.path} seeds {listed(known)} but not the environment that {call.name}() "
+                "makes here. It has a generator of its own, which starts differently in every run."
+            ),
+            way_out=way_out,
+            because=because,
+            related=(RelatedSpot(program.path, 1, "the program"),),
+            confidence="likely",
+        )
+
+
+def _made_in(project: Project, program: Program) -> tuple[str, WrittenCall] | None:
+    """Where a program makes its first environment, itself or in a method that may run."""
+    for path in sorted(program.near):
+        facts = program.files[path]
+        for call in facts.calls:
+            if call.name not in project.vocabulary.environments:
+                continue
+            if call.in_main and path != program.path:
+                continue
+            if program.runs(path, call.scope) or "." in facts.scopes[call.scope].name:
+                return path, call
+    return None
+
+
+def _is_stepped(program: Program) -> bool:
+    """Whether somebody resets an environment, and does not only ask for its spaces."""
+    return any(
+        call.is_call and call.name == "reset"
+        for path in program.near
+        for call in program.files[path].called
+    )
+
+
+def _may_be_seeded(program: Program) -> bool:
+    """Whether something in the program may seed an environment: a method ``seed`` of an object, or
+    a call with ``seed=`` of something that the project does not define.
+    """
+    own: set[str] = set()
+    for facts in program.files.values():
+        own.update(scope.name.rpartition(".")[2] for scope in facts.scopes)
+        if any(call.name == f".{_SEED}" for call in facts.calls):
+            return True
+    return any(
+        _hands_on_seed(call, own) for facts in program.files.values() for call in facts.called
+    )
+
+
+def _hands_on_seed(call: LocalCall, own: set[str]) -> bool:
+    return _SEED in call.asked and (call.name == "reset" or call.name not in own)
+
+
+def _way_to_seed(project: Project, path: str, call: WrittenCall) -> tuple[str, tuple[Because, ...]]:
+    """The statement that seeds an environment in the release that is stated."""
+    package = project.vocabulary.package(call.name)
+    assert package is not None
+    stack = project.questions.world(project.around(path), (package,))
+    for marks in project.kb.code.values():
+        for name in marks.environments.get(call.name, ()):
+            setting = project.kb.settings[name]
+            if setting.statement and project.questions.holds(stack, setting.condition):
+                record = f"settings/{project.kb.setting_ids[name]}"
+                way_out = setting.statement.replace("{value}", _SEED)
+                return f"{way_out}, {setting.where}", (Because(record, "seeds it"),)
+    return f"give it a {_SEED}", ()
+
+
+UNSEEDED_ENVIRONMENT = ScanRule(
+    code="unseeded-environment",
+    family="seeds",
+    severity="warning",
+    title="An environment that nothing seeds, in a program that seeds others",
+    why="""An environment of Gym draws its first states and random events from a generator of its
+    own. Seeds of Python, NumPy and the framework do not reach it, so episodes differ in every
+    run. Seed each environment at its first reset.""",
+    silent="""The program trains nothing, seeds nothing at all (no-seed), or resets no environment;
+    a method seed() of some object is called; or a library that the project does not define gets a
+    seed=, for it may seed the environment.""",
+    bad="""import gymnasium as gym
+import torch
+
+torch.manual_seed(1)
+env = gym.make("CartPole-v1")
+state, _ = env.reset()
+loss.backward()
+""",
+    good="""import gymnasium as gym
+import torch
+
+torch.manual_seed(1)
+env = gym.make("CartPole-v1")
+state, _ = env.reset(seed=1)
+loss.backward()
+""",
+    check=_check_environments,
+)
+
+RULES = (UNSEEDED_ENVIRONMENT,)
