@@ -210,7 +210,37 @@ def _check_refused(project: Project) -> Iterator[Objection]:
                 way_out=_accepted(setting, write.name),
                 because=because_of(project, setting.name, "values"),
             )
+    yield from _misplaced_flags(project)
     yield from refused_by_switch(project)
+
+
+def _misplaced_flags(project: Project) -> Iterator[Objection]:
+    """Flags in a list variable that belong in another one."""
+    for path, write, setting in project.known_writes():
+        if not write.value or not setting.flags:
+            continue
+        for flag in write.value.split(setting.list_):
+            other = _home_of_flag(project, flag)
+            if other is None or other == setting.name:
+                continue
+            yield Objection(
+                path=path,
+                place=write.place,
+                message=(
+                    f"{write.name} takes flags that begin with {' or '.join(setting.flags)}, "
+                    f"and {flag.partition('=')[0]} belongs in {other}."
+                ),
+                way_out=f"{other}={flag}",
+                because=because_of(project, setting.name, "flags"),
+            )
+
+
+def _home_of_flag(project: Project, flag: str) -> str | None:
+    """The variable whose flags begin like this one."""
+    for name, setting in project.knowledge.variables.items():
+        if any(flag.startswith(start) for start in setting.flags):
+            return name
+    return None
 
 
 def _accepted(setting: Setting, name: str) -> str:
