@@ -25,6 +25,9 @@ def mentions(text: str) -> Mentions:
         ("after upgrading from torch 2.3 to torch 2.5", {"torch": "2.5"}),
         ("PyTorch from 1.12 to 1.13, and tf1.15", {"torch": "1.13", "tensorflow": "1.15"}),
         ("torch 1.99", {"torch": None}),
+        ("In other engines (llama.cpp) it repeats, in exllamav2 it does not", {"exllamav2": None}),
+        ("Unlike vLLM, SGLang 0.5.3 gives other text", {"sglang": "0.5.3"}),
+        ("in other engines (llama.cpp) it repeats", {"llama-cpp": None}),
         ("the driver of the cache, in /usr/lib/python3/site-packages/vllm/engine.py", {}),
     ],
 )

@@ -26,19 +26,28 @@ _ANOTHER = re.compile(
 """What joins a version to another one of the same package: ``1.8.0 and 1.1.0``."""
 
 
+_COMPARED = re.compile(
+    r"\b(?:unlike|others?(?:\s\w+){0,3}\s?(?:\(|like|such as)\s?(?:e\.g\.,?|i\.e\.,?)?)\s*$",
+    re.IGNORECASE,
+)
+"""What stands before a package that others are compared with: ``in other engines (llama.cpp)``."""
+
+
 LONGEST_NAME = 60
 """Characters of a package's name with what may hang on it. A path of a thousand parts is none."""
 
 
 def find(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, list[str]]:
     """Packages with the releases of each, in the order of the text. A name in everyday use counts
-    where a version follows.
+    where a version follows. A package that others are only compared with counts where it is alone.
     """
     found: dict[str, dict[str, None]] = {}
+    compared: dict[str, dict[str, None]] = {}
     names = kb.once("package phrases", lambda: _phrases(kb))
     for match in names.pattern.finditer(text):
         package = names.packages[" ".join(match[0].lower().split())]
-        found.setdefault(package, {}).update(dict.fromkeys(_versions(text, match.end())))
+        named = compared if _is_compared(text, match.start()) else found
+        named.setdefault(package, {}).update(dict.fromkeys(_versions(text, match.end())))
     rest = names.pattern.sub(lambda match: " " * len(match[0]), text)
     for match in _PACKAGE.finditer(rest):
         for name in _spellings(match[0]):
@@ -47,9 +56,14 @@ def find(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, li
                 continue
             stated = dict.fromkeys(_versions(rest, match.start() + len(name)))
             if stated or name.lower() not in everyday:
-                found.setdefault(package, {}).update(stated)
+                named = compared if _is_compared(text, match.start()) else found
+                named.setdefault(package, {}).update(stated)
             break
-    return {package: list(versions) for package, versions in found.items()}
+    return {package: list(versions) for package, versions in (found or compared).items()}
+
+
+def _is_compared(text: str, at: int) -> bool:
+    return _COMPARED.search(text, max(0, at - LONGEST_NAME), at) is not None
 
 
 class _Phrases(msgspec.Struct, frozen=True, eq=False):
