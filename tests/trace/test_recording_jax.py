@@ -1,4 +1,4 @@
-"""Programs of JAX, recorded through the command line and compared."""
+"""Programs of JAX, recorded by function through the command line and compared."""
 
 from __future__ import annotations
 
@@ -168,20 +168,24 @@ def test_the_answer_reads_as_a_colleague_says_it() -> None:
     assert "torch" not in text
 
 
-@pytest.mark.parametrize("level", ["module", "op"])
-def test_a_level_that_jax_has_not_got_is_said_in_one_error(level: str) -> None:
-    found = recorded(f"no-{level}", "plain", options=f"--level {level}")
+def test_a_level_that_jax_has_not_got_is_said_in_one_error() -> None:
+    found = recorded("no-module", "plain", options="--level module")
     assert found.code == 4
-    assert f"a program of JAX cannot be recorded at --level {level}" in found.stderr
-    assert "--level step" in found.stderr
+    assert "a program of JAX cannot be recorded at --level module" in found.stderr
+    assert "--level op --compiled eager" in found.stderr
     assert found.stdout.splitlines()[2:3] == ["train_step train_step True"]
-    assert recorded(f"no-{level}-3", "code", options=f"--level {level}").code == 3
+    assert recorded("no-module-3", "code", options="--level module").code == 3
 
 
-def test_a_hunt_ends_with_the_function_that_differs(tmp_path: Path) -> None:
+def test_a_hunt_names_the_function_and_the_op_in_it(tmp_path: Path) -> None:
     command = ["--", jax_python(), str(PROGRAMS / "jax_train.py"), "callback"]
     done = d9m("hunt", "--format", "json", "-o", str(tmp_path / "answer.json"), *command)
     found = json.loads((tmp_path / "answer.json").read_text())
     (cause,) = found["causes"]
     assert (done.returncode, cause["kind"], cause["argument"]) == (1, "compiled", "train_step")
-    assert [(stage["level"], stage["runs"]) for stage in found["stages"]] == [("step", 2)]
+    stages = [(stage["level"], stage["runs"]) for stage in found["stages"]]
+    assert stages == [("step", 2), ("eager", 2)]
+    (op,) = found["inside"]
+    assert (op["op"], op["module"], op["step"]) == ("jax::pure_callback", "train_step", 0)
+    assert "pure_callback" in LINES[op["source"]["line"] - 1]
+    assert any("the bits are others" in note for note in found["notes"])

@@ -99,7 +99,8 @@ def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:
     if lacks_level(found):
         raise AbsentError(
             f"a program of JAX cannot be recorded at --level {wish.level}",
-            tip="record it at --level step: what each jitted function gets and returns",
+            tip="record it at --level step (what each jitted function gets and returns), or at "
+            "--level op --compiled eager (each op in it)",
         )
     return ExitCode.ANSWERED if ending.processes else ExitCode.ABSENT
 

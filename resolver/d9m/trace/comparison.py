@@ -28,6 +28,11 @@ from d9m.trace.reading import RecordStream
 EXPERIMENTAL = {"tensorflow": "TensorFlow", "jax": "JAX"}
 """Frameworks whose recordings we have tried on few programs."""
 
+UNFUSED = (
+    "Functions of JAX ran op by op, without XLA's fusion: the bits are others than those of the "
+    "compiled functions."
+)
+
 
 class Wanted(msgspec.Struct, frozen=True):
     """What somebody wants compared."""
@@ -197,6 +202,10 @@ def _notes(processes: Sequence[ComparedProcess], alone: Sequence[str]) -> list[s
     for package, title in EXPERIMENTAL.items():
         if any(package in process.a.header.packages for process in processes):
             notes[f"Recordings of {title} programs are experimental."] = None
+    for process in processes:
+        header = process.a.header
+        if header.level == "op" and header.compiled == "eager" and "jax" in header.packages:
+            notes[UNFUSED] = None
     for process in processes:
         if process.resumed_after is not None:
             step = process.resumed_after

@@ -14,7 +14,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import OpAnswer
 from d9m.model.settings import Step
 from d9m.trace.findings import Cause, CauseAdvice, CauseKind, Findings
-from d9m.trace.stream_records import JITTED
+from d9m.trace.stream_records import JITTED, PRIMITIVE
 
 RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
     "seed": ("seeds",),
@@ -147,6 +147,9 @@ def queries(cause: Cause) -> Iterator[str]:
     ...               arguments={"accumulate": "True"})
     >>> list(queries(cause))
     ['aten::put_:accumulate=True', 'aten::put_:forward', 'put']
+    >>> cause = Cause(kind="op", process="", step=0, record=0, op="jax::scatter-add", phase="bwd")
+    >>> list(queries(cause))
+    ['jax.lax.scatter_add', 'scatter-add']
     """
     if cause.node:
         yield cause.node
@@ -156,6 +159,13 @@ def queries(cause: Cause) -> Iterator[str]:
     said = "".join(
         f":{argument}={value}" for argument, value in cause.arguments.items() if _PLAIN.match(value)
     )
+    if name.startswith(PRIMITIVE):
+        primitive = name.removeprefix(PRIMITIVE)
+        for called in (f"jax.lax.{primitive.replace('-', '_')}", primitive):
+            if said:
+                yield called + said
+            yield called
+        return
     if said:
         yield name + said
     yield name + (":forward" if cause.phase in ("fwd", "recompute") else "")

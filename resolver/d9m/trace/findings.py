@@ -225,7 +225,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     first: First | None
     causes: list[Cause]
     inside: list[Cause] = []
-    """Ops that differ by themselves where the graphs of torch.compile are run op by op."""
+    """Ops that differ by themselves where compiled graphs are run op by op."""
     candidates: list[Cause] = []
     """Ops of the step that differs which can differ by themselves. None of them was seen to."""
     harmless: list[Cause]

@@ -55,6 +55,12 @@ at 0 in each stream and are not used again.
         PHASE is jit for a call of a jitted function of JAX from outside of any other: OP is its
         name, and SHAPES say which input each is: "batch['x'] float32[32, 8]". An array of JAX is
         its own storage. A key made of a seed is an `o` of OP jax.random.key with a GENERATOR.
+        Where jitted functions ran op by op (`compiled` is "eager"), the digests after those of the
+        inputs are arrays that JAX made of numbers and of NumPy's arrays, and OP of what follows is
+        a primitive by JAX's name of it: "jax::scatter-add". MODULE is then the path of functions
+        and named scopes; ARGUMENTS has `operand_1=0.5` of a number that the function was traced
+        with. jax::cond and jax::while got what decided, and a `v` has the decision; jax::scan got
+        the whole and gave a part for one turn, or put the turns together.
     ["v", SITE, TEXT]              the value that was read from a tensor (`.item()`), as text, after
                                    the `o` of the op that read it
     ["M", MODULE, NAME]            a module's number, before the first record that names it
@@ -86,7 +92,7 @@ at 0 in each stream and are not used again.
     ["t", DETERMINISTIC, THREADS]  these settings have changed
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
                                    compiled, mode, level (nothing is recorded of it at this one),
-                                   size, fault
+                                   loop (of JAX, too long to run op by op), size, fault
 
 A TensorFlow program has the same records. OP is "tf.raw_ops.MatMul", MODULE the path of the Keras
 layer, NODE is empty. Numbers are those of eager tensors, which never change, and of variables. "-"

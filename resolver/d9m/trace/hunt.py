@@ -24,7 +24,9 @@ from d9m.trace.start import Ending, Wish, ZoomCall
 from d9m.trace.watch import RunWatch, first_step
 
 FRAMEWORKS = ("torch", "tensorflow")
-"""Packages whose programs can be recorded op by op."""
+"""Packages whose ops can be recorded as the program calls them. Those of JAX are inside of jitted
+functions.
+"""
 
 FEWEST = 2
 """Runs that are compared where nobody wants more."""
@@ -91,9 +93,10 @@ class Hunt:
             return self._answer(found, bound)
         if any(cause.kind == "structure" for cause in found.causes):
             return self._answer(found, None)
-        if not any(name in found.packages for name in FRAMEWORKS):
-            return self._answer(found, None)
-        return self._answer(self._zoomed(found, step), None)
+        if any(name in found.packages for name in FRAMEWORKS):
+            return self._answer(self._zoomed(found, step), None)
+        self._closer_wish = self._closer(step)
+        return self._answer(self._looked_inside(found), None)
 
     def replayed(self, found: Findings, replay: Replays) -> Findings:
         """The findings with what each op that began a difference does alone; where none was seen
@@ -193,12 +196,16 @@ class Hunt:
         a compiled graph that differs by itself.
         """
         kinds = {cause.kind for cause in found.causes}
-        if "compiled" not in kinds or not self._may_run(2):
+        if "compiled" not in kinds:
+            return found
+        if not self._may_run(2):
+            self._notes.append("No runs were left to run the compiled graphs op by op: --runs")
             return found
         wish = msgspec.structs.replace(self._closer_wish, compiled="eager")
         first = self._record("op", wish)
         inside = self._compared(first, self._record("op", wish))
         ops = [cause for cause in inside.causes if cause.kind in INSIDE]
+        self._notes += [note for note in inside.notes if note not in found.notes]
         self._stages.append(Stage(2, "eager", first_step(inside)))
         if not ops:
             self._notes.append(

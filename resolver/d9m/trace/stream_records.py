@@ -13,6 +13,9 @@ Name: TypeAlias = str | int
 JITTED = "jit"
 """The phase of a site that is a whole jitted function of JAX."""
 
+PRIMITIVE = "jax::"
+"""How the op of a site begins that is a primitive of JAX; what JAX calls it follows."""
+
 
 class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     """The first line: what recorded, how, and on what."""

@@ -29,7 +29,8 @@ _UNSEEN = {
     "cuda-graph": "what CUDA graphs replayed",
     "compiled": "the inside of compiled graphs",
     "mode": "ops under another dispatch mode",
-    "level": "what JAX computes, which is recorded at --level step only",
+    "level": "what JAX computes, which has no --level module",
+    "loop": "the inside of loops of JAX that are too long to run op by op",
     "size": "everything after the size limit",
     "fault": "a part where the recorder failed",
 }

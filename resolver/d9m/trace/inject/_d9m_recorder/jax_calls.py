@@ -2,19 +2,17 @@
 """Calls of jitted functions from outside of any other: what went in, and what came out.
 
 A jitted function is one program of XLA. It runs as it would alone: what is recorded is read before
-the call and after it.
+the call and after it. Only where its ops are wanted one by one, `jax_eager` runs it.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import os
-import re
-import sys
 import threading
 
-from .lines import OURS, short
+from .jax_eager import Eager
+from .jax_records import Records, shape
 
 MAKERS = ("jit", "pmap")
 """Functions of `jax` that make such functions."""
@@ -22,8 +20,20 @@ MAKERS = ("jit", "pmap")
 KEYS = ("key", "PRNGKey")
 """Functions of `jax.random` that make a key from a seed."""
 
-SIMPLE = re.compile(r"[\w.+-]{0,40}\Z")
-"""Strings that are recorded as they are; of others, the digest is."""
+LEVELS = ("step", "op")
+
+
+class Call:
+    """What is known of a call before it."""
+
+    __slots__ = ("inputs", "name", "plain", "shapes", "source")
+
+    def __init__(self, name: str, source, shapes: list, inputs: list, plain: str) -> None:
+        self.name = name
+        self.source = source
+        self.shapes = shapes
+        self.inputs = inputs
+        self.plain = plain
 
 
 class Calls:
@@ -33,6 +43,11 @@ class Calls:
         self._jax = jax
         self._session = session
         self._arrays = arrays
+        self._records = Records(jax, session, arrays)
+        self._eager = None
+        """Runs functions op by op, if that is wanted."""
+        if session.settings.level == "op" and session.settings.compiled == "eager":
+            self._eager = Eager(jax, session, arrays, self._records)
         self._tracer = jax.core.Tracer
         self._off: list = []
         self.used = False
@@ -42,14 +57,10 @@ class Calls:
         self._thread = threading.get_ident()
         self._called: set = set()
         """Functions that this step has called."""
-        self._sites: dict = {}
-        self._modules: dict = {}
         self._names: dict = {}
-        self._folder = os.getcwd() + os.sep
-        self._jax_folder = os.path.dirname(jax.__file__) + os.sep
 
     def begin(self) -> None:
-        self._hide()
+        self._records.hide()
         for name in MAKERS:
             original = getattr(self._jax, name, None)
             if original is not None:
@@ -70,13 +81,6 @@ class Calls:
         original = getattr(module, name)
         setattr(module, name, new)
         self._off.append(lambda: setattr(module, name, original))
-
-    def _hide(self) -> None:
-        """Have JAX take a line of the program, not one of ours, for where a function is called."""
-        info = sys.modules.get("jax._src.source_info_util")
-        register = getattr(info, "register_exclusion", None)
-        if register is not None:
-            register(OURS)
 
     def _maker(self, original):
         @functools.wraps(original)
@@ -109,10 +113,10 @@ class Calls:
             )
             self._inside = True
             try:
-                found = jitted(*arguments, **named)
+                found, by_ops = self._run(jitted, before, arguments, named)
             finally:
                 self._inside = False
-            self._session.guarded("a jitted function", self._after, before, found)
+            self._session.guarded("a jitted function", self._after, before, found, by_ops)
             return found
 
         for name in dir(jitted):
@@ -133,56 +137,69 @@ class Calls:
         self._called.add(identity)
         self.used = True
         session.open = "call"
-        if session.on and session.settings.level != "step":
+        if session.on and session.settings.level not in LEVELS:
             session.unseen("level")
-        if not session.on or session.settings.level != "step":
+        if not self._wanted():
             return NOT_WANTED
         names = self._names_of(jitted, identity, tree, arguments, named)
         shapes, inputs, plain = [], [], []
         for name, leaf in zip(names, leaves):
             if leaf is None or isinstance(leaf, (bool, int, float, complex, str)):
-                plain.append(f"{name}={self._plain(leaf)}")
+                plain.append(f"{name}={self._records.plain(leaf)}")
             else:
                 inputs.append(self._arrays.read(leaf))
-                shapes.append(f"{name} {_shape(leaf)}")
-        return identity[0], self._source(sys._getframe(3)), shapes, inputs, ", ".join(plain)
+                shapes.append(f"{name} {shape(leaf)}")
+        return Call(identity[0], self._records.caller(), shapes, inputs, ", ".join(plain))
 
-    def _after(self, before, found) -> None:
+    def _wanted(self) -> bool:
+        return self._session.on and self._session.settings.level in LEVELS
+
+    def _run(self, jitted, before, arguments, named):
+        """What the function returns, and whether its ops were run one by one. Where they cannot be,
+        as where the function itself fails, it is called as a whole.
+        """
+        if self._eager is not None and isinstance(before, Call):
+            found, done = self._session.guarded(
+                f"the ops of {before.name}", self._eager.run, jitted, before, arguments, named
+            )
+            if done:
+                return found, True
+        return jitted(*arguments, **named), False
+
+    def _after(self, before, found, by_ops: bool) -> None:
         if before is None:
             return
         session = self._session
         leaves = self._jax.tree_util.tree_leaves(found)
         if any(isinstance(leaf, self._tracer) for leaf in leaves):
             return
-        if before is not NOT_WANTED:
-            name, source, shapes, inputs, plain = before
+        if isinstance(before, Call):
             outputs = [self._arrays.wrote(leaf) for leaf in leaves]
-            site = self._site(name, "jit", source, shapes)
-            session.record("o", site, plain, inputs, outputs)
-            session.record("m", self._module(name), outputs)
+            if not by_ops:
+                site = self._records.site(before.name, "jit", "", before.source, before.shapes)
+                session.record("o", site, before.plain, before.inputs, outputs)
+                if session.settings.level == "op":
+                    session.unseen("compiled")
+            session.record("m", self._records.module(before.name), outputs)
         session.end_step("forward")
 
     def _key_maker(self, name: str, original):
         @functools.wraps(original)
         def make(seed, *arguments, **named):
             found = original(seed, *arguments, **named)
-            if self._wants_keys() and threading.get_ident() == self._thread:
+            wanted = self._wanted() and not self._inside
+            if wanted and threading.get_ident() == self._thread:
                 self._session.guarded("a key", self._write_key, name, seed, found)
             return found
 
         return make
 
-    def _wants_keys(self) -> bool:
-        session = self._session
-        return session.on and not self._inside and session.settings.level == "step"
-
     def _write_key(self, name: str, seed, key) -> None:
         if isinstance(seed, self._tracer) or isinstance(key, self._tracer):
             return
         self.used = True
-        source = self._source(sys._getframe(3))
         output = self._arrays.wrote(key)
-        site = self._site(f"jax.random.{name}", "fwd", source, [])
+        site = self._records.site(f"jax.random.{name}", "fwd", "", self._records.caller(), [])
         self._session.record("o", site, "", [], [output], [str(seed), ""])
 
     def _names_of(self, jitted, identity, tree, arguments, named) -> list:
@@ -203,36 +220,6 @@ class Calls:
         else:
             word = words[first.idx] if first.idx < len(words) else f"[{first.idx}]"
         return word + self._jax.tree_util.keystr(rest)
-
-    def _plain(self, value) -> str:
-        if isinstance(value, str) and not SIMPLE.match(value):
-            return self._session.digester.of(value.encode("utf-8", "backslashreplace"))
-        return repr(value)
-
-    def _site(self, name: str, phase: str, source, shapes: list) -> int:
-        known = name, source, tuple(shapes)
-        number = self._sites.get(known)
-        if number is None:
-            number = self._sites[known] = len(self._sites)
-            device = self._arrays.device
-            self._session.record("S", number, name, "", phase, "", "", source, shapes, device)
-        return number
-
-    def _module(self, name: str) -> int:
-        number = self._modules.get(name)
-        if number is None:
-            number = self._modules[name] = len(self._modules)
-            self._session.record("M", number, name)
-        return number
-
-    def _source(self, frame):
-        """The innermost line of the program itself, or of a library that is not JAX."""
-        while frame is not None:
-            file = frame.f_code.co_filename
-            if not file.startswith((OURS, self._jax_folder, "<frozen")):
-                return short(file, self._folder), frame.f_lineno, frame.f_code.co_name
-            frame = frame.f_back
-        return None
 
 
 NOT_WANTED = object()
@@ -255,10 +242,3 @@ def _parameters(jitted) -> list:
         return []
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [parameter.name for parameter in found if parameter.kind in positional]
-
-
-def _shape(leaf) -> str:
-    kind = getattr(leaf, "dtype", None)
-    if kind is None:
-        return type(leaf).__name__
-    return f"{kind}{list(getattr(leaf, 'shape', ()))}"
