@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from machines import UDA, children, job, pick, probe, python_with, readings, until
 
-from d9m.check.messages import ProbeStart
+from d9m.check.messages import ProbeStart, WorkerFault
 from d9m.check.plan import catalogue
 from d9m.check.workers import launch
 from d9m.errors import AbsentError
@@ -56,6 +56,11 @@ def test_a_banner_is_no_answer_and_an_answer_cannot_be_forged(torch: launch.Laun
     banner = "".join(f"echo {shlex.quote(line)}; " for line in lines)
     loud = launch.runner(f"bash -c {shlex.quote(f'{banner} exec {torch.command[0]} -')}")
     assert readings(loud, job([GOOD]))["good"].repeats == 8
+
+
+def test_a_command_that_prints_without_end_is_waited_for_like_any_other() -> None:
+    found = list(launch.events(launch.runner("yes"), job([GOOD]), threading.Event(), start=0.5))
+    assert found == [WorkerFault(why="hung: no answer within 0.5 s")]
 
 
 def test_an_answer_that_cannot_be_read_breaks_its_worker(torch: launch.Launcher) -> None:

@@ -106,7 +106,7 @@ class Worker:
         except (OSError, ValueError) as error:  # ValueError: a variable with a NUL
             why = (error.strerror if isinstance(error, OSError) else None) or error
             raise AbsentError(f"{launcher.command[0]} cannot be run: {why}") from None
-        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._events: queue.Queue[WorkerEvent | None] = queue.Queue()
         text = program(job).encode()
         self._threads = [
             threading.Thread(target=self._feed, args=(text,), daemon=True),
@@ -123,11 +123,14 @@ class Worker:
             self._child.stdin.close()
 
     def _read(self) -> None:
+        """Keep its answers, and nothing else that it prints: that may have no end."""
         assert self._child.stdout is not None
         with self._child.stdout as stream:
             while line := stream.readline(LONGEST):
-                self._lines.put(line.decode("utf-8", "replace"))
-        self._lines.put(None)
+                found = messages.read(line.decode("utf-8", "replace"), self._token)
+                if found is not None:
+                    self._events.put(found)
+        self._events.put(None)
 
     def _keep(self) -> None:
         assert self._child.stderr is not None
@@ -140,20 +143,14 @@ class Worker:
         stopped.
         """
         until = time.monotonic() + limit
-        while True:
-            if stopped.is_set():
-                raise KeyboardInterrupt
+        while not stopped.is_set():
             try:
-                line = self._lines.get(timeout=max(0.0, min(0.2, until - time.monotonic())))
+                left = until - time.monotonic()
+                return self._events.get(timeout=max(0.0, min(0.2, left)))
             except queue.Empty:
                 if time.monotonic() >= until:
                     raise TimeoutError from None
-                continue
-            if line is None:
-                return None
-            found = messages.read(line, self._token)
-            if found is not None:
-                return found
+        raise KeyboardInterrupt
 
     def end(self) -> None:
         """End it and everything it started, politely first: a `docker run` takes its container
