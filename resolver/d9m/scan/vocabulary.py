@@ -189,7 +189,7 @@ def _helper_names(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 def setting_statements(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     """The name of each setting that a statement of Python makes, in full."""
     for name, setting in kb.settings.items():
-        if setting.kind != "python":
+        if setting.kind != "python" or _is_argument(kb, name):
             continue
         yield name, name
         written = (setting.statement or "").partition("(")[0].partition("=")[0].strip()
@@ -202,3 +202,9 @@ def setting_statements(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
                 yield f"{words[1]}.{written}", name
             elif len(words) == 2 and words[1].partition(".")[0] == head:
                 yield written, name
+
+
+def _is_argument(kb: KnowledgeBase, name: str) -> bool:
+    """Whether a setting is an argument of another one: ``switch(warn_only)`` of ``switch``."""
+    call, bracket, _argument = name.partition("(")
+    return bool(bracket) and call in kb.settings
