@@ -69,6 +69,17 @@ def stand_in(node: ast.expr) -> str:
     return name if name is not None and len(name) < _LONGEST_NAME else "x"
 
 
+_LOOK_UPS = {"get": 1, "pop": 1, "getenv": 1, "getattr": 2}
+"""Look-ups that take a default, and its place among their arguments."""
+
+
+def looked_up_else(node: ast.Call) -> ast.expr | None:
+    """What a look-up gives where it finds nothing: ``options.get("seed", time())``."""
+    last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    place = _LOOK_UPS.get(last)
+    return node.args[place] if place is not None and len(node.args) > place else None
+
+
 def is_main(test: ast.expr) -> bool:
     """``__name__ == "__main__"``."""
     return (

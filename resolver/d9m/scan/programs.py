@@ -11,6 +11,9 @@ from d9m.scan.facts import FileFacts, LocalCall
 from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Marks
 
+_OWN = ("self", "cls")
+"""The first parameter of a method, which a call does not give."""
+
 Place: TypeAlias = tuple[str, int]
 """A scope: path of its file, and its number there."""
 
@@ -129,10 +132,14 @@ class Program:
         if path not in self.files:
             return False
         function = self.files[path].scopes[scope]
-        name = function.name.rpartition(".")[2]
-        place = [each for each, _default in function.parameters].index(parameter)
-        calls = self._asked.get(name, ())
-        return any(parameter in call.asked or call.positional > place for call in calls)
+        named = [each for each, _default in function.parameters]
+        place = named.index(parameter) - (named[0] in _OWN)
+        names = {function.name.rpartition(".")[2], _called_as(function.name)}
+        for name in names:
+            for call in self._asked.get(name, ()):
+                if parameter in call.asked or call.positional > place:
+                    return True
+        return False
 
     def makes(self, effect: Effect) -> bool:
         if not self.runs(effect.path, effect.scope):

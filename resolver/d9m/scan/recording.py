@@ -6,7 +6,14 @@ import ast
 
 import msgspec
 
-from d9m.scan.expressions import dotted, literal, nodes, stand_in, tests_for_nothing
+from d9m.scan.expressions import (
+    dotted,
+    literal,
+    looked_up_else,
+    nodes,
+    stand_in,
+    tests_for_nothing,
+)
 from d9m.scan.facts import Assignment, LocalCall, OwnDraw, WrittenCall
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
@@ -190,8 +197,9 @@ class Recorder:
             bound, here = self._here.names.bindings(self._here.scope, node.id)
             if here and len(bound) == 1 and bound[0].value is not None:
                 self._makers(bound[0].value, found, depth + 2, spare)
+        default = looked_up_else(node) if isinstance(node, ast.Call) else None
         for part in ast.iter_child_nodes(node):
-            self._makers(part, found, depth, spare)
+            self._makers(part, found, depth, spare or part is default)
 
     def _called(self, node: ast.Call, last: str) -> None:
         asked: list[str] = []

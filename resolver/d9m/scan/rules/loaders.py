@@ -9,6 +9,7 @@ import msgspec
 from d9m.model.records import Loader
 from d9m.model.when import parse
 from d9m.scan.facts import FileFacts, WrittenCall
+from d9m.scan.finding import Spot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
@@ -63,14 +64,41 @@ def seeded_by_workers(project: Project, program: Program, generator: Generator) 
 
 
 def runs_in_workers(program: Program, facts: FileFacts, scope: int) -> bool:
-    """Whether a scope is a method that workers call, or a function that only such methods call."""
+    """Whether a scope is a method that workers call, or only such methods call it."""
     function = facts.scopes[scope]
     last = function.name.rpartition(".")[2]
-    if facts.scopes[max(function.parent, 0)].kind == "class":
-        return last in _IN_WORKERS
-    callers: list[str] = []
-    for other in program.files.values():
-        for call in other.called:
-            if call.name == last:
-                callers.append(other.scopes[call.scope].name.rpartition(".")[2])
-    return bool(callers) and all(name in _IN_WORKERS for name in callers)
+    if facts.scopes[max(function.parent, 0)].kind == "class" and last in _IN_WORKERS:
+        return True
+    return _called_in_workers(program, last, frozenset((last,)))
+
+
+def _called_in_workers(program: Program, name: str, seen: frozenset[str]) -> bool:
+    """Whether all that calls a name is a method that workers call, or called so itself."""
+    callers: set[str] = set()
+    for facts in program.files.values():
+        for call in facts.called:
+            if call.name == name:
+                callers.add(facts.scopes[call.scope].name.rpartition(".")[2])
+    callers -= seen
+    return bool(callers) and all(
+        caller in _IN_WORKERS or (caller and _called_in_workers(program, caller, seen | callers))
+        for caller in callers
+    )
+
+
+def starts_worker(project: Project, program: Program, path: str, call: WrittenCall) -> bool:
+    """Whether a call is made only where a worker of a loader starts: in its ``worker_init_fn``."""
+    function = program.files[path].scopes[call.scope].name.rpartition(".")[2]
+    for loading in loadings(project, program):
+        start = loading.argument(loading.loader.starts_worker)
+        if start and function and start.rpartition(".")[2] == function:
+            return True
+        inside = loading.path == path and _encloses(loading.call.place, call.place)
+        if inside and loading.call is not call:
+            return True
+    return False
+
+
+def _encloses(outer: Spot, inner: Spot) -> bool:
+    first, last = (outer.line, outer.column), (outer.end_line, outer.end_column)
+    return first <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= last

@@ -11,7 +11,7 @@ from d9m.scan.finding import RelatedSpot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.loaders import runs_in_workers, seeded_by_workers
+from d9m.scan.rules.loaders import runs_in_workers, seeded_by_workers, starts_worker
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _NOTHING = ("None", "")
@@ -160,28 +160,50 @@ def draws_of(
                 continue
             if call.in_main and path != program.path:
                 continue
-            function = program.files[path].scopes[call.scope]
-            method = "." in function.name
-            if program.runs(path, call.scope) or method:
+            if call.offered and not program.asks(path, call.scope, call.offered):
+                continue
+            if program.runs(path, call.scope) or _may_be_called(program.files[path], call.scope):
                 yield path, call
 
 
-def seeded(project: Project, program: Program, running: bool = False) -> frozenset[str]:
-    """Titles of the generators that a program seeds, on demand or always; `running`: in code that
-    it calls, not only in a file that it imports.
+def _may_be_called(facts: FileFacts, scope: int) -> bool:
+    """Whether a scope is a method that something else than the project's own code may call:
+    Python, or the library whose class it extends.
     """
+    function = facts.scopes[scope]
+    around = facts.scopes[max(function.parent, 0)]
+    if around.kind != "class":
+        return False
+    return function.name.rpartition(".")[2].startswith("__") or bool(around.bases)
+
+
+def seeded(project: Project, program: Program, running: bool = False) -> frozenset[str]:
+    """Titles of the generators that a program seeds, on demand or always; `running`: itself, from
+    something fixed, in code that it calls and not only in a file that it imports.
+    """
+    chance = project.vocabulary.chance
     found: set[str] = set()
     for generator in project.knowledge.generators():
         for path, facts in program.files.items():
             own = path == program.path
             scopes: list[int] = []
             for call in facts.calls:
-                if call.name in generator.marks.seeds and (own or not call.in_main):
-                    scopes.append(call.scope)
+                if call.name not in generator.marks.seeds or (call.in_main and not own):
+                    continue
+                if running and not call.fallback and any(name in chance for name in call.made_from):
+                    continue
+                if running and starts_worker(project, program, path, call):
+                    continue
+                scopes.append(call.scope)
             for effect in project.effects[path]:
-                in_main = effect.call is not None and effect.call.in_main
-                if effect.setting in generator.settings and (own or not in_main):
-                    scopes.append(effect.scope)
+                made = effect.call
+                if effect.setting not in generator.settings or made is None:
+                    continue
+                if made.name in generator.marks.seeds or (made.in_main and not own):
+                    continue
+                if running and starts_worker(project, program, path, made):
+                    continue
+                scopes.append(effect.scope)
             if any(not running or program.runs(path, scope) for scope in scopes):
                 found.add(generator.title)
     return frozenset(found)
