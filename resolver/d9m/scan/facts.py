@@ -141,6 +141,8 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     """Its first argument is shown or stored in the same function."""
     in_main: bool = False
     """Only where the file itself is run: under ``if __name__ == "__main__"``."""
+    in_lambda: str = ""
+    """The name of the lambda that it stands in, if that has one."""
     in_loop: bool = False
     insert: tuple[int, int] = (0, 0)
     """Line and column at which a further argument can be written."""

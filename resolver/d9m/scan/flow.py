@@ -201,6 +201,8 @@ class Flow:
             return self._by_loop(loop, depth, kind) if isinstance(loop, ast.For) else None
         if self._asks_shape(node) or self._is_found_place(node.slice):
             return None
+        if self._is_stepped(node.slice):
+            return None
         looked_up = kind == "listing" and (self._is_one_place(node.slice) or is_field(node.slice))
         return Consumer(short_text(node), node, sure=not looked_up)
 
@@ -218,6 +220,16 @@ class Flow:
             return False
         name = self._names.resolve(self._scope(index), index.func, index.lineno)
         return name is not None and name in self._vocabulary.finds_places
+
+    def _is_stepped(self, index: ast.expr) -> bool:
+        """Whether a loop around ``files[left]`` steps the place from one end to the other."""
+        node: ast.AST = index
+        while node in self._parents and node not in self._names.numbers:
+            node = self._parents[node]
+            if isinstance(node, ast.While):
+                steps = [part for part in nodes(node) if isinstance(part, ast.AugAssign)]
+                return any(dotted(step.target) == dotted(index) is not None for step in steps)
+        return False
 
     def _tries_out(self, node: ast.AST) -> bool:
         """Whether a test of a debugging option decides that it runs."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from d9m.scan.effects import Effect
-from d9m.scan.facts import FileFacts, LocalCall
+from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Marks
 
@@ -94,6 +94,15 @@ def _called_as(name: str) -> str:
     return last
 
 
+def _may_be_called(facts: FileFacts, scope: int) -> bool:
+    """Whether a scope is a method that Python may call, or the library whose class it extends."""
+    function = facts.scopes[scope]
+    around = facts.scopes[max(function.parent, 0)]
+    if around.kind != "class":
+        return False
+    return function.name.rpartition(".")[2].startswith("__") or bool(around.bases)
+
+
 class Program:
     """One program, and the settings that it makes."""
 
@@ -118,6 +127,14 @@ class Program:
     def runs(self, path: str, scope: int) -> bool:
         """Whether a scope of a file is module code, or called by name from what runs."""
         return (path, scope) in self._live
+
+    def may_run(self, path: str, call: WrittenCall) -> bool:
+        """Whether a call of a file is made: in code that runs, or in a method that something else
+        than the project's own code may call.
+        """
+        if call.in_main and path != self.path:
+            return False
+        return self.runs(path, call.scope) or _may_be_called(self.files[path], call.scope)
 
     def surely_runs(self, path: str, scope: int) -> bool:
         """Whether it runs in every run: no test of something else decides that it is called."""

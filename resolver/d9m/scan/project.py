@@ -150,7 +150,7 @@ class Project:
         marks = self.vocabulary.marks("trains")
         near = [program.files[path] for path in sorted(program.near)]
         if not any(
-            call.name in marks and (facts.path == program.path or not call.in_main)
+            call.name in marks and program.may_run(facts.path, call)
             for facts in near
             for call in facts.calls
         ):
@@ -163,6 +163,15 @@ class Project:
         if self.kb.packages[package].kind == "framework":
             return True
         return any(marks.package == package and marks.trains for marks in self.kb.code.values())
+
+    @functools.cached_property
+    def training(self) -> tuple[Program, ...]:
+        """The programs that train, those first that do so in their own file."""
+        marks = self.vocabulary.marks("trains")
+        found = [program for program in self.programs if self.trains(program)]
+        return tuple(
+            sorted(found, key=lambda one: all(call.name not in marks for call in one.entry.calls))
+        )
 
     def wants_determinism(self, program: Program) -> bool:
         """Whether a program turns a deterministic switch on."""

@@ -205,7 +205,10 @@ class Reader:
         parts = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         parts += [part for part in (arguments.vararg, arguments.kwarg) if part is not None]
         self.here.shadows.append({part.arg for part in parts})
+        outer = self.here.in_lambda
+        self.here.in_lambda = self.here.targets.get(id(node), outer)
         self.visit(node.body)
+        self.here.in_lambda = outer
         self.here.shadows.pop()
 
     # --- statements and expressions ----------------------------------------------------

@@ -156,6 +156,7 @@ class Recorder:
                 offered=self._here.offered or self._offer_of(node),
                 fallback=self._here.fallback or (bool(made) and all(made.values())),
                 in_main=self._here.in_main,
+                in_lambda=self._here.in_lambda,
                 in_loop=self._here.in_loop,
                 insert=(end, self._here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )

@@ -19,6 +19,7 @@ _OF_A_BODY: Mapping[str, object] = {
     "offered": "",
     "fallback": False,
     "in_main": False,
+    "in_lambda": "",
     "in_loop": False,
 }
 """What holds at the beginning of a file or a function, and changes on the way through it."""
@@ -37,6 +38,7 @@ class Standpoint:
         self.offered: str
         self.fallback: bool
         self.in_main: bool
+        self.in_lambda: str
         self.in_loop: bool
         vars(self).update(_OF_A_BODY)
         self.shadows: list[set[str]] = []

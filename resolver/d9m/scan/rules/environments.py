@@ -16,9 +16,7 @@ _SEED = "seed"
 
 def _check_environments(project: Project) -> Iterator[Objection]:
     spoken: set[tuple[str, int]] = set()
-    for program in project.programs:
-        if not project.trains(program):
-            continue
+    for program in project.training:
         made = _made_in(project, program)
         if made is None or not _is_stepped(program) or _may_be_seeded(program):
             continue
@@ -49,9 +47,7 @@ def _made_in(project: Project, program: Program) -> tuple[str, WrittenCall] | No
         for call in facts.calls:
             if call.name not in project.vocabulary.environments:
                 continue
-            if call.in_main and path != program.path:
-                continue
-            if program.runs(path, call.scope) or "." in facts.scopes[call.scope].name:
+            if program.may_run(path, call):
                 return path, call
     return None
 

@@ -91,7 +91,7 @@ def starts_worker(project: Project, program: Program, path: str, call: WrittenCa
     function = program.files[path].scopes[call.scope].name.rpartition(".")[2]
     for loading in loadings(project, program):
         start = loading.argument(loading.loader.starts_worker)
-        if start and function and start.rpartition(".")[2] == function:
+        if start and start.rpartition(".")[2] in (function, call.in_lambda):
             return True
         inside = loading.path == path and _encloses(loading.call.place, call.place)
         if inside and loading.call is not call:

@@ -158,23 +158,10 @@ def draws_of(
                 continue
             if call.from_alphabet:
                 continue
-            if call.in_main and path != program.path:
-                continue
             if call.offered and not program.asks(path, call.scope, call.offered):
                 continue
-            if program.runs(path, call.scope) or _may_be_called(program.files[path], call.scope):
+            if program.may_run(path, call):
                 yield path, call
-
-
-def _may_be_called(facts: FileFacts, scope: int) -> bool:
-    """Whether a scope is a method that something else than the project's own code may call:
-    Python, or the library whose class it extends.
-    """
-    function = facts.scopes[scope]
-    around = facts.scopes[max(function.parent, 0)]
-    if around.kind != "class":
-        return False
-    return function.name.rpartition(".")[2].startswith("__") or bool(around.bases)
 
 
 def seeded(project: Project, program: Program, running: bool = False) -> frozenset[str]:
@@ -211,9 +198,7 @@ def seeded(project: Project, program: Program, running: bool = False) -> frozens
 
 def _check_unseeded_library(project: Project) -> Iterator[Objection]:
     spoken: set[tuple[str, int, str]] = set()
-    for program in project.programs:
-        if not project.trains(program):
-            continue
+    for program in project.training:
         known = seeded(project, program, running=True)
         if not known:
             continue
