@@ -28,6 +28,16 @@ def mentions(text: str) -> Mentions:
         ("In other engines (llama.cpp) it repeats, in exllamav2 it does not", {"exllamav2": None}),
         ("Unlike vLLM, SGLang 0.5.3 gives other text", {"sglang": "0.5.3"}),
         ("in other engines (llama.cpp) it repeats", {"llama-cpp": None}),
+        ("sentence-transformers/paraphrase-mpnet-base-v2 was fine-tuned", {}),
+        ("TensorFlow/Keras", {"tensorflow": None}),
+        ("xgboost differs.\nVersion used: 1.5.0", {"xgboost": "1.5.0"}),
+        ("XGBoost version used: 1.5", {"xgboost": "1.5"}),
+        ("lightgbm is not reproducible (v3.3.2)", {"lightgbm": "3.3.2"}),
+        ("I'm on 2.1, torch differs", {"torch": "2.1"}),
+        ("using torch==2.1.0+cu118", {"torch": "2.1.0+cu118"}),
+        ("torch differs, gcc version 9.4", {"torch": None}),
+        ("torch and torchvision differ. Version: 0.5.0", {"torch": None, "torchvision": "0.5.0"}),
+        ("torch and jax differ, I'm on 0.4.1", {"torch": None, "jax": None}),
         ("the driver of the cache, in /usr/lib/python3/site-packages/vllm/engine.py", {}),
     ],
 )
@@ -46,6 +56,10 @@ def test_packages_are_named_with_their_version(text: str, packages: dict[str, st
         ('File "/lib/torch/cumsum.py", line 3', []),
         ("F.interpolate(x, mode='bilinear')", ["F.interpolate"]),
         ("an LSTM, no MAX", ["LSTM"]),
+        ("scatter-add on a well-known GPU", ["scatter_add"]),
+        ("y = torch.empty(3, dtype=torch.long).random_(5)", []),
+        ("nn.init.normal_(torch.empty(3, 4))", ["nn.init.normal_"]),
+        ("torch.empty(3) differs", ["torch.empty"]),
     ],
 )
 def test_ops_are_named_by_code_or_by_words_that_nobody_uses_otherwise(
@@ -74,6 +88,11 @@ def test_settings_are_named_with_their_value() -> None:
         ("with the MPS backend", None, "mps"),
         ("rocBLAS on ROCm", None, "rocm"),
         ("on MPS and on ROCm", None, None),
+        ("I only use the CPU", None, "cpu"),
+        ("not reproducible, no GPU here", None, "cpu"),
+        ("works on CPU, differs on GPU", None, None),
+        ("Training differs. On the CPU it is reproducible.", None, None),
+        ("another loss in each run on CPU, an RTX 3090 gives the same", "RTX 3090", None),
     ],
 )
 def test_one_gpu_and_one_device_are_named(text: str, gpu: str | None, device: str | None) -> None:

@@ -51,6 +51,8 @@ class Explained(msgspec.Struct, frozen=True):
     """Which ops of the models that a complaint about runs names are known to differ."""
     still: list[str] = []
     """What remains where the text names every advised setting as made, and runs still differ."""
+    elsewhere: list[str] = []
+    """Where else a difference can come from that the records do not explain."""
     settings: list[NamedSetting] = []
     """Settings that the text names and that are not advised there."""
     is_unknown_message: bool = False
@@ -185,6 +187,9 @@ def _of_complaint(
     still: list[str] = []
     if subject is not None and subject.is_all_switched and _on_runs(described):
         still = _with_all_settings(kb, environment)
+    elsewhere: list[str] = []
+    if subject is not None and subject.is_reported_to_repeat and not found and not still:
+        elsewhere = _another_cause(kb, environment)
     switches: list[str] = []
     answered_by_settings = [symptom for symptom in described if symptom.record.by_settings]
     if subject is None and answered_by_settings:
@@ -202,6 +207,7 @@ def _of_complaint(
         subject,
         models,
         still,
+        elsewhere,
         settings,
         is_message,
         alike,
@@ -224,6 +230,16 @@ def _with_all_settings(kb: KnowledgeBase, environment: Environment) -> list[str]
     record = kb.errors[id_]
     first, *rest = paragraphs(record.advice)
     return [first, *_points(kb, record.points, environment), *rest]
+
+
+def _another_cause(kb: KnowledgeBase, environment: Environment) -> list[str]:
+    """The paragraphs for somebody whose op or library is not the cause by the records."""
+    id_ = kb.word_lists.another_cause
+    if id_ is None:
+        return []
+    record = kb.errors[id_]
+    own = [point for point in record.points if point.when]
+    return [*(point.text for point in environment.among(own)), *paragraphs(record.advice)[1:]]
 
 
 def _shown(

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.browse import named_packages
+from d9m.browse import named_devices, named_packages
+from d9m.browse.named_devices import says
 from d9m.browse.prose import prose
-from d9m.environment.environment import DEVICES
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
@@ -56,9 +56,6 @@ class Mentions(msgspec.Struct, frozen=True):
 _NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
 """A name as code has it, outside of paths and of the names of autograd nodes."""
 
-ANY_GPU = "gpu"
-"""What names no device, but says that it is a GPU."""
-
 _VALUE = re.compile(r"['\"]?\]?\s{0,60}[=(]\s{0,60}(?:str\()?['\"]?([^\s'\"`(),]*[^\s'\"`(),.?!;])")
 
 
@@ -85,12 +82,13 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         if said is not None and op.name not in said:
             op = msgspec.structs.replace(op, is_aside=True)
         ops.setdefault(plain(op.name).rpartition(".")[2], op)
+    gpu, device = named_devices.gpu(kb, text), named_devices.device(kb.word_lists, text)
     return Mentions(
         packages,
         tuple(ops.values()),
         settings,
-        _gpu(kb, text),
-        _device(kb.word_lists, text),
+        gpu,
+        None if gpu and device == "cpu" else device,
         dict(_facts(kb.word_lists, text)),
         several,
         unlisted,
@@ -114,7 +112,7 @@ def _facts(words: Words, text: str) -> Iterator[tuple[str, str]]:
     said = re.sub(r"\s*=\s*", "=", " ".join(text.lower().replace("-", " ").split()))
     for fact, values in words.facts.items():
         for value, names in values.items():
-            if any(_says(said, name) for name in names):
+            if any(says(said, name) for name in names):
                 yield fact, value
 
 
@@ -127,47 +125,6 @@ def _arguments(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
         fact = kb.meta.facts.get(match[1])
         if fact is not None and fact.argument:
             yield match[1], match[2]
-
-
-def _says(text: str, name: str) -> bool:
-    bounded = rf"(?<![\w.]){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name)
-    return re.search(bounded, text) is not None
-
-
-def _only(values: set[str]) -> str | None:
-    return next(iter(values)) if len(values) == 1 else None
-
-
-def _gpu(kb: KnowledgeBase, text: str) -> str | None:
-    """The model that a text names; None where it compares several, if by their numbers alone."""
-    file = kb.gpus[""]
-    joined = re.sub(r"[\s-]+", "", text.lower())
-    spaced = " ".join(re.findall(r"[a-z0-9]+", text.lower()))
-    numbers = set(re.findall(r"(?<![a-z0-9.])(\d{4})s?(?![a-z0-9.])", text.lower()))
-    named: set[str] = set()
-    by_number: set[str] = set()
-    for name in file.gpus:
-        words = re.findall(r"[a-z0-9]+", name.lower())
-        by_number.update(numbers.intersection(words))
-        if "".join(words) in joined and re.search(rf"\b{' ?'.join(words)}\b", spaced):
-            named.add(name)
-    longest = {name for name in named if not any(name != one and name in one for one in named)}
-    others = {number for number in by_number if not any(number in name for name in longest)}
-    return _only(longest) if not others else None
-
-
-def _device(words: Words, text: str) -> str | None:
-    lower = text.lower()
-    named: set[str] = set()
-    for device, names in words.devices.items():
-        if any(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", lower) for name in names):
-            named.add(device)
-    if ANY_GPU in named:
-        named.remove(ANY_GPU)
-        if named <= {"cpu"}:
-            named.add(DEVICES[0])
-    device = next(iter(named)) if len(named) == 1 else None
-    return None if device == DEVICES[0] else device
 
 
 def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
@@ -217,11 +174,17 @@ def _setting_endings(kb: KnowledgeBase) -> dict[str, str]:
 def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpMention]:
     endings = kb.once("setting endings", lambda: _setting_endings(kb))
     known: dict[str, tuple[str, ...]] = {}
+    hyphened = _hyphened(kb, text, everyday)
+    yield from hyphened.values()
     for match in _NAME.finditer(text):
         name = match[0]
+        if match.start() in hyphened:
+            continue
         if re.sub(r"^np\.", "numpy.", name) in endings or text.startswith(
             (".py", "/"), match.end()
         ):
+            continue
+        if _is_overwritten(kb.word_lists, text, match):
             continue
         is_code = _is_code(text, match)
         if name.lower() in everyday and not _is_quoted(text, match):
@@ -234,6 +197,36 @@ def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpM
             known[name] = tuple(_homes(kb, name))
         if known[name]:
             yield OpMention(name, known[name], is_code)
+
+
+_ARGUMENTS_THEN = re.compile(r"\((?:[^()]|\([^()]*\))*\)\s*\.\s*(?P<method>\w+)\(")
+_FUNCTION_BEFORE = re.compile(r"(\w+)\(\s*$")
+
+
+_HYPHENED = re.compile(r"(?<![\w./-])[a-z]{3,20}(?:-[a-z]{2,20}){1,2}(?![\w-])")
+
+
+def _hyphened(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[int, OpMention]:
+    """Place -> an op whose name is written as in prose: ``scatter-add``."""
+    found: dict[int, OpMention] = {}
+    for match in _HYPHENED.finditer(text):
+        name = match[0].replace("-", "_")
+        homes = () if name in everyday else tuple(_homes(kb, name))
+        if homes:
+            found[match.start()] = OpMention(name, homes, is_code=False)
+    return found
+
+
+def _is_overwritten(words: Words, text: str, match: re.Match[str]) -> bool:
+    """Whether a call makes memory that another call fills at once: ``torch.empty(3).random_(5)``,
+    ``init.normal_(torch.empty(3))``.
+    """
+    if match[0].rpartition(".")[2] not in words.overwritten.calls:
+        return False
+    then = _ARGUMENTS_THEN.match(text, match.end())
+    before = _FUNCTION_BEFORE.search(text, max(0, match.start() - NEAR), match.start())
+    writers = (then["method"] if then else "", before[1] if before else "")
+    return not set(words.overwritten.by).isdisjoint(writers)
 
 
 def _is_code(text: str, match: re.Match[str]) -> bool:

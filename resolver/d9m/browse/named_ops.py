@@ -9,7 +9,7 @@ import msgspec
 from d9m import api
 from d9m.browse import mentions
 from d9m.browse.mentions import Mentions, OpMention
-from d9m.browse.text_environment import adding, packages_of
+from d9m.browse.text_environment import adding, bases, packages_of
 from d9m.environment.environment import Setup
 from d9m.environment.packages import partners
 from d9m.errors import UsageError
@@ -43,7 +43,7 @@ def meant_in(
     near = [op for op in named.ops if op.is_code or _is_near(kb, op, known)]
     at_home: dict[str, None] = {}
     for op in near:
-        at_home.update(dict.fromkeys(_homes(op, known)))
+        at_home.update(dict.fromkeys(_homes(op, [*known, *bases(kb, known)])))
     asked = adding(setup, ((home, None) for home in at_home if home not in known))
     meant: dict[str, OpMention] = {}
     for op in near:

@@ -13,7 +13,7 @@ from d9m.model.versions import candidates, key
 
 _PACKAGE = re.compile(r"(?<![\w./\\])[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
 _VERSION = re.compile(
-    r"['\"]?(?:\s{1,60}(?:framework|version|versions|release|releases|from))?"
+    r"['\"]?(?:\s{1,60}(?:framework|(?:versions?|releases?)(?:\s(?:used|installed|number|is))?|from))?"
     r"\s{0,60}(?:==|[:=-]|v|(?<=\s)|(?=\d+\.))\s{0,60}v?(\d+\.\d+[\w.+]*)",
     re.IGNORECASE,
 )
@@ -32,6 +32,20 @@ _COMPARED = re.compile(
 )
 """What stands before a package that others are compared with: ``in other engines (llama.cpp)``."""
 
+_LOOSE = re.compile(
+    r"(?:(?P<noun>\bversions?(?:\s(?:used|installed|number|is)){0,2}\s{0,9}[:=]?\s{0,9}v?"
+    r"|(?<![\w.@/-])v)"
+    r"|\b(?:i'm|i am|we're|we are|still|currently)\s(?:still\s)?(?:on|using|running)\sv?)"
+    r"(?P<version>\d+\.\d+[\w.+]*)",
+    re.IGNORECASE,
+)
+"""A version that stands without the name of its package: ``version used: 0.6``, ``I'm on 2.1``."""
+
+_WORD_BEFORE = re.compile(r"([\w+-]+)['\"]?[ \t]{1,9}$")
+"""The word before a version, which may be the name of what has it: ``gcc version 9.4``."""
+
+_MODEL = r"/[\w.]*[-_\d][\w.-]*"
+"""What follows an organisation's name in the name of a model: ``/all-MiniLM-L6-v2``."""
 
 LONGEST_NAME = 60
 """Characters of a package's name with what may hang on it. A path of a thousand parts is none."""
@@ -50,6 +64,8 @@ def find(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, li
         named.setdefault(package, {}).update(dict.fromkeys(_versions(text, match.end())))
     rest = names.pattern.sub(lambda match: " " * len(match[0]), text)
     for match in _PACKAGE.finditer(rest):
+        if re.match(_MODEL, rest[match.end() :]):
+            continue
         for name in _spellings(match[0]):
             package = kb.find_package(name)
             if package is None or (package in kb.meta.platforms and name != match[0]):
@@ -59,11 +75,37 @@ def find(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, li
                 named = compared if _is_compared(text, match.start()) else found
                 named.setdefault(package, {}).update(stated)
             break
-    return {package: list(versions) for package, versions in (found or compared).items()}
+    known = {package: list(versions) for package, versions in (found or compared).items()}
+    return _with_loose(kb, text, known)
 
 
 def _is_compared(text: str, at: int) -> bool:
     return _COMPARED.search(text, max(0, at - LONGEST_NAME), at) is not None
+
+
+def _with_loose(kb: KnowledgeBase, text: str, named: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The packages with a version that stands without a name, where only one of them has it."""
+    known = {version for versions in named.values() for version in versions}
+    loose = [version for version in _loose(kb, text) if version not in known]
+    without = [
+        package
+        for package, versions in named.items()
+        if not versions and package not in kb.meta.platforms and listed(kb, package, loose)
+    ]
+    if len(loose) != 1 or len(without) != 1:
+        return named
+    return {**named, without[0]: loose}
+
+
+def _loose(kb: KnowledgeBase, text: str) -> list[str]:
+    """The versions of a text of which none says what has it."""
+    found: dict[str, None] = {}
+    for match in _LOOSE.finditer(text):
+        before = _WORD_BEFORE.search(text, max(0, match.start() - LONGEST_NAME), match.start())
+        is_named = before is not None and before[1].lower() not in kb.word_lists.empty
+        if match["noun"] is None or not is_named:
+            found[match["version"].rstrip(".")] = None
+    return list(found)
 
 
 class _Phrases(msgspec.Struct, frozen=True, eq=False):
@@ -80,7 +122,8 @@ def _phrases(kb: KnowledgeBase) -> _Phrases:
     longest_first = sorted(packages, key=len, reverse=True)
     written = [r"\s{1,9}".join(map(re.escape, phrase.split())) for phrase in longest_first]
     either = "|".join(written) or r"(?!)"
-    return _Phrases(packages, re.compile(rf"(?<![\w.-])(?:{either})(?!\w)", re.IGNORECASE))
+    pattern = rf"(?<![\w.-])(?:{either})(?!\w)(?!{_MODEL})"
+    return _Phrases(packages, re.compile(pattern, re.IGNORECASE))
 
 
 def listed(kb: KnowledgeBase, package: str, versions: Sequence[str]) -> list[str]:

@@ -44,6 +44,17 @@ class Subject(msgspec.Struct, frozen=True):
     """
     installed: list[str] = []
     """Packages in the release that is installed here."""
+    device: str | None = None
+    """The device that the text names, where nothing else does."""
+    is_reported: bool = False
+    """Whether the text says that runs differ."""
+
+    @property
+    def is_reported_to_repeat(self) -> bool:
+        """Whether the records say that what the text reports to differ repeats."""
+        named = self.ops or self.packages
+        is_about_runs = self.is_reported and self.advice.scope == "run"
+        return bool(named) and is_about_runs and self.advice.outcome in REPEATS
 
     @property
     def is_all_switched(self) -> bool:
@@ -76,9 +87,26 @@ def about_complaint(
         return None
     whole = context(kb, setup, named.packages, here)
     whole = msgspec.structs.replace(whole, facts=(*named.facts.items(), *whole.facts))
+    device = None
     if whole.gpu is None and whole.device is None:
-        gpu = None if named.device else named.gpu
-        whole = msgspec.structs.replace(whole, gpu=gpu, device=named.device)
+        device = named.device
+        gpu = None if device else named.gpu
+        whole = msgspec.structs.replace(whole, gpu=gpu, device=device)
+    found = _about(kb, whole, text, named, described, here)
+    if found is None:
+        return None
+    is_reported = any(symptom.record.on_runs for symptom in described)
+    return msgspec.structs.replace(found, device=device, is_reported=is_reported)
+
+
+def _about(
+    kb: KnowledgeBase,
+    whole: Setup,
+    text: str,
+    named: Mentions,
+    described: Sequence[Symptom],
+    here: Setup | None,
+) -> Subject | None:
     if described and not any(symptom.record.on_runs for symptom in described):
         scope = _scope(described)
         if scope == "run":

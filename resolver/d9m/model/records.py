@@ -547,6 +547,15 @@ class AbsentWords(Record, frozen=True, kw_only=True):
     """How a text says that something plays no part."""
 
 
+class OverwrittenWords(Record, frozen=True, kw_only=True):
+    """How a program fills memory that it takes unwritten."""
+
+    calls: list[str] = []
+    """Last names of calls that leave what they return unwritten: ``empty``."""
+    by: list[str] = []
+    """Last names of those that write all of it: ``random_``."""
+
+
 class Words(Record, frozen=True, kw_only=True):
     """How somebody's own words are compared with the symptoms on record."""
 
@@ -572,6 +581,8 @@ class Words(Record, frozen=True, kw_only=True):
     """The symptom that such a text shows at least."""
     with_all_settings: str | None = None
     """The symptom of a program that has all settings and still differs."""
+    another_cause: str | None = None
+    """The symptom of a program in which what is named repeats by the records, and runs differ."""
     broad: list[str] = []
     """Symptoms that nearly every complaint shows: any other one is the better answer."""
     sameness: list[str] = []
@@ -584,6 +595,10 @@ class Words(Record, frozen=True, kw_only=True):
     """
     devices: dict[str, list[str]] = {}
     """Device -> words that name it."""
+    well: list[str] = []
+    """What a sentence says of a device on which the trouble does not show."""
+    overwritten: OverwrittenWords = OverwrittenWords()
+    """How a program fills memory that it takes unwritten."""
     facts: dict[str, dict[str, list[str]]] = {}
     """Fact -> its value -> words that say so of a program."""
     absent: AbsentWords = AbsentWords()

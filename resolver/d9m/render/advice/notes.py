@@ -65,6 +65,14 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
         yield from filter(None, row)
 
 
+def of_sources(answer: Answer) -> list[str]:
+    """What to know of the ops and packages that are asked about, without costs and settings."""
+    own = answer.advice.sources().keys()
+    cautions = [caution for caution in answer.advice.cautions if caution.id in own]
+    sure_first = sorted(cautions, key=lambda caution: bool(caution.when))
+    return [_caution(answer, caution) for caution in sure_first if caution.kind == "caution"]
+
+
 def _namesakes(advice: Advice) -> Iterator[str]:
     """What a bare name could mean as well."""
     for op in advice.ops:

@@ -216,6 +216,19 @@ def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
         page.marked(_sign(source.outcome), "", f"{source.title}: {says}")
 
 
+def write_suspects(page: Page, answer: Answer) -> None:
+    """A line for each difference on record that what is asked about has without the settings, or
+    elsewhere.
+    """
+    for source in answer.advice.sources().values():
+        if source.outcome in NEVER_DIFFERS and not source.otherwise:
+            continue
+        _package_line(page, answer, source)
+        if source.outcome not in NEVER_DIFFERS:
+            _write_hints(page, _worse_elsewhere(answer, source.otherwise[:MOST_OTHERWISE]))
+    page.gap()
+
+
 def _sign(outcome: Outcome) -> Span:
     return Span(SIGNS[outcome], words.STYLES[outcome])
 
@@ -322,7 +335,11 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     for source in open_:
         yield from _ways_out(answer, source)
     most = len(op.otherwise) if answer.everything else MOST_OTHERWISE
-    for other in op.otherwise[:most]:
+    yield from _worse_elsewhere(answer, op.otherwise[:most])
+
+
+def _worse_elsewhere(answer: Answer, others: Sequence[Otherwise]) -> Iterator[str]:
+    for other in others:
         where = phrases.condition(answer.kb, other.when)
         decide = f" ({_to_type(other.decide)})" if other.decide else ""
         yield f"{where} {_it_does(answer, other.outcome)}{decide}"

@@ -108,6 +108,10 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         _symptoms(page, explained, other=True)
     if not explained.still:
         _further(page, found)
+    if explained.elsewhere:
+        page.line(Span("Where else the difference can come from", "head"))
+        _bullets(page, explained.elsewhere)
+        page.gap()
     _settings(page, [setting for setting in explained.settings if setting.is_read])
     _compared(page, kb, explained)
     if (found or subject) and all(

@@ -10,11 +10,14 @@ from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
 from d9m.kb.store import KnowledgeBase
 from d9m.render import phrases
-from d9m.render.advice import op_lines, todo, verdict
+from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.advice.step import line
 from d9m.render.advice.text import environment
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
+
+MOST_NOTES = 3
+"""Notes on what is reported to differ."""
 
 MOST_CAUSES = 2
 """Records of one op that fit into one line."""
@@ -34,17 +37,25 @@ def write(
     says that runs differ with all of it.
     """
     answer = _answer(kb, subject, page.width)
+    contradicts = subject.is_reported_to_repeat
     if subject.ops or subject.packages:
         says = "What the records say of it, with these settings"
-        if not still:
+        if contradicts:
+            says = _without_denial(kb, subject)
+        elif not still:
             says = _way_out(kb, subject) or verdict.sentences(answer)
         page.paragraph(says, style="head")
     page.paragraph(environment(answer), style="dim")
     _assumed(page, kb, subject, unlisted)
     page.gap()
-    if subject.ops or subject.packages:
+    if contradicts:
+        op_lines.write_suspects(page, answer)
+        for note in notes.of_sources(answer)[:MOST_NOTES]:
+            page.paragraph(note, "  • ", "    ")
+        page.gap()
+    elif subject.ops or subject.packages:
         _ops(page, answer, subject)
-        todo.conflicts(page, answer)
+    todo.conflicts(page, answer)
     calls = [helper.call for helper in subject.advice.helpers if helper.used]
     if calls or not subject.made:
         todo.helpers(page, answer)
@@ -56,6 +67,27 @@ def write(
         page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
     left = msgspec.structs.replace(subject.advice, steps=subject.missing)
     todo.settings(page, msgspec.structs.replace(answer, advice=left))
+
+
+def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
+    """What to say of ops or packages that repeat by the records, where somebody reports that they
+    do not.
+    """
+    names = subject.ops or [phrases.title(kb, package) for package in subject.packages]
+    named, them = phrases.join(names), "it" if len(names) == 1 else "them"
+    repeat = "it repeats" if len(names) == 1 else "they repeat"
+    sources = subject.advice.sources().values()
+    needed = set[str]().union(*(source.solutions for source in sources))
+    if any(not needed.isdisjoint(step.solutions) for step in subject.missing):
+        return f"{named} can differ between runs without the settings below. With them {repeat}."
+    if any(source.otherwise for source in sources):
+        return f"By our records {named} can differ between runs in the cases below. Is one yours?"
+    if needed:
+        return f"You make the settings that {named} needs. What else can make {them} differ:"
+    return (
+        f"Our records name no cause in {named}. Look at what goes into {them}, and at the rest of "
+        "the program."
+    )
 
 
 def write_aside(page: Page, subject: Subject) -> None:
@@ -70,8 +102,7 @@ def write_aside(page: Page, subject: Subject) -> None:
 
 def write_below(page: Page, subject: Subject) -> None:
     """How to ask about ops that repeat, for somebody whose trouble has another reason."""
-    repeats = "repeats" if len(subject.ops) == 1 else "repeat"
-    page.paragraph(f"{phrases.join(subject.ops)} {repeats} by our records. The settings for that:")
+    page.paragraph(f"What to set for {phrases.join(subject.ops)}:")
     _write_question(page, subject)
 
 
@@ -126,7 +157,15 @@ def _way_out(kb: KnowledgeBase, subject: Subject) -> str | None:
 
 
 def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str]) -> None:
-    """The releases that were taken for packages of which nobody named one."""
+    """The device that a sentence was taken to name, and the releases that were taken for packages
+    of which nobody named one.
+    """
+    if subject.device is not None:
+        name = phrases.DEVICES[subject.device]
+        page.paragraph(
+            f"From your words this is for {name}. For another device: --device NAME",
+            style="dim",
+        )
     assumed = [name for name in subject.newest if name not in unlisted]
     titles = [phrases.title(kb, name) for name in assumed]
     if titles:
