@@ -20,7 +20,7 @@ sys.path.append(str(TESTS / "emitted"))
 from environments import FRAMEWORKS, PROBED  # noqa: E402  its folder has to be on the path
 
 
-def _python(name: str) -> str:
+def framework_python(name: str) -> str:
     """The interpreter that has a framework; skips the test where there is none."""
     framework = next(found for found in FRAMEWORKS if found.name == name)
     needs(framework.stands, framework.name, framework.how)
@@ -28,11 +28,11 @@ def _python(name: str) -> str:
 
 
 def torch_python() -> str:
-    return _python("torch-2.13.0")
+    return framework_python("torch-2.13.0")
 
 
 def tensorflow_python() -> str:
-    return _python("tensorflow-2.21.0")
+    return framework_python("tensorflow-2.21.0")
 
 
 def jax_python() -> str:

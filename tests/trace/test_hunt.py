@@ -34,10 +34,12 @@ class MadeUpProgram:
         code: int = 0,
         fits: bool = True,
         compiles: bool = False,
+        framework: str = "torch",
     ) -> None:
         self.varies = varies
         self.code = code
         self.compiles = compiles
+        self.framework = framework
         self.fits = fits
         """Whether all ops of a step fit into a recording."""
         self.wishes: list[Wish] = []
@@ -65,13 +67,14 @@ class MadeUpProgram:
                     lines.append('["P",["Net.body.table.rows"]]')
                 lines += [f'["g","{state:x}",[{digests}]]', f'["d",{step},{{}}]']
         if wish.level == "op" and not wish.modules and not self.fits:
-            lines = [lines[0], '{"ended": "size"}']
+            lines = [lines[0], '["o",1,"",["aa.1"],["bb.2"]]', '{"ended": "size"}']
         header = {
             "level": wish.level,
             "inputs": "exact",
             "steps": [wish.first, wish.last],
             "modules": wish.modules,
             "compiled": wish.compiled,
+            "packages": {self.framework: "2.13.0"},
         }
         write(path, {"r0-0": lines}, header)
         self.watched.append(watch is not None and watch())
@@ -204,6 +207,36 @@ def test_a_step_that_does_not_fit_is_looked_at_by_module_first(tmp_path: Path) -
         (2, "op"),
     ]
     assert any("only those in Net.body.table" in note for note in found.notes)
+
+
+def test_a_step_of_tensorflow_that_does_not_fit_is_not_looked_at_by_module(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0, fits=False, framework="tensorflow")
+    found = hunted(tmp_path, program)
+    assert {wish.level for wish in program.wishes} == {"step", "op"}
+    assert [cause.kind for cause in found.causes] == ["state"]
+    (note,) = found.notes[1:]
+    assert note.startswith("The ops of that step are larger than --max-size")
+
+
+def test_what_does_not_come_back_in_tensorflow_is_not_looked_at_by_module(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run == 2, framework="tensorflow")
+    found = hunted(tmp_path, program)
+    assert {wish.level for wish in program.wishes} == {"step", "op"}
+    assert any("did not come back" in note for note in found.notes)
+
+
+def test_a_program_whose_ops_cannot_be_recorded_has_the_answer_of_its_steps(tmp_path: Path) -> None:
+    made_up = MadeUpProgram(lambda run, step: run == 2, framework="tensorflow")
+
+    def program(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        if wish.level == "step":
+            return made_up(path, wish, watch)
+        write(path, {}, {})
+        return Ending(4, False, 0)
+
+    found = Hunt(program, tmp_path, Wish(), HuntLimits(), "", lambda _text: None).found()
+    assert [cause.kind for cause in found.causes] == ["state"]
+    assert any("could not be recorded: that run's stderr says why" in note for note in found.notes)
 
 
 def test_a_compiled_graph_that_differs_is_run_op_by_op(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import PROGRAMS, Recorded, record, recording, tensorflow_python
+from recorded import PROGRAMS, Recorded, framework_python, record, recording, tensorflow_python
 
 from process import COMMAND, d9m, environment
 
@@ -98,6 +98,28 @@ def test_another_seed_is_a_setting_that_differs(fit: Recorded, tmp_path: Path) -
     assert names["tf.random.set_seed"] == ("1", "2")
     assert kinds(found) == ["settings", "state"]
     assert found["causes"][0]["reaches"]["parameters"] == 0
+
+
+def test_a_model_without_a_seed_has_a_hint(tmp_path: Path) -> None:
+    runs = [
+        record(tmp_path / name, "--steps 1", tensorflow_python(), "tensorflow_fit.py", "none")
+        for name in "ab"
+    ]
+    (cause,) = compared(*runs)["causes"]
+    assert (cause["kind"], cause["step"], cause["records"]) == ("state", 0, ["seeds"])
+    assert cause["hints"] == [
+        "TensorFlow has no seed: what it draws without one differs in each run."
+    ]
+
+
+def test_a_release_that_says_of_no_op_that_it_ran_is_refused_in_one_sentence(
+    tmp_path: Path,
+) -> None:
+    python = framework_python("tensorflow-2.0.4")
+    found = record(tmp_path, "--level op --steps 1", python, "tensorflow_loop.py", "0", "1")
+    assert (found.code, found.errors) == (4, "")
+    assert "d9m: TensorFlow 2.0.4 says of no op that it ran" in found.stderr
+    assert found.stdout.startswith("loss")
 
 
 def test_a_killed_run_stays_readable(loop: Recorded, tmp_path: Path) -> None:

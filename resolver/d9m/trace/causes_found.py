@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from d9m.trace.draws import UNSEEDED
 from d9m.trace.findings import Cause, Heir, Reach, SourceLine
 from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
@@ -31,6 +32,10 @@ _OPAQUE = (
     "It was given something whose content the recording does not show, such as an iterator over "
     "batches: those can differ. --compiled eager shows them."
 )
+
+_SEED = "tf.random.set_seed"
+
+_UNSEEDED = "TensorFlow has no seed: what it draws without one differs in each run."
 
 _THREADS = (
     "The program computes in threads of its own. The trace does not see them, and chance orders "
@@ -152,6 +157,8 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
         return [_THREADS]
     if suspect.opaque:
         return [_OPAQUE]
+    if suspect.kind == "state" and _is_unseeded(process):
+        return [_UNSEEDED]
     drawn = suspect.may_follow & process.trail.suspects.numbers(DRAWS)
     if suspect.kind not in PYTHON_VARIES or drawn:
         return []
@@ -161,6 +168,12 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
     if process.a.header.hashseed is None and suspect.kind != "data-content":
         hints.append(_SETS)
     return hints
+
+
+def _is_unseeded(process: ComparedProcess) -> bool:
+    """Whether TensorFlow computed in both runs and had no seed when the first record was made."""
+    seeds = [stream.header.deterministic.get(_SEED) for stream in (process.a, process.b)]
+    return seeds == [UNSEEDED, UNSEEDED]
 
 
 def _merged(matter: Sequence[_Told]) -> list[Cause]:

@@ -28,6 +28,9 @@ FRAMEWORKS = ("torch", "tensorflow")
 functions.
 """
 
+BY_MODULE = ("torch",)
+"""Those that can be recorded module by module, too."""
+
 FEWEST = 2
 """Runs that are compared where nobody wants more."""
 MOST = 8
@@ -94,7 +97,13 @@ class Hunt:
         if any(cause.kind == "structure" for cause in found.causes):
             return self._answer(found, None)
         if any(name in found.packages for name in FRAMEWORKS):
-            return self._answer(self._zoomed(found, step), None)
+            try:
+                found = self._zoomed(found, step)
+            except AbsentError:
+                self._notes.append(
+                    "The ops of that step could not be recorded: that run's stderr says why."
+                )
+            return self._answer(found, None)
         self._closer_wish = self._closer(step)
         return self._answer(self._looked_inside(found), None)
 
@@ -162,7 +171,14 @@ class Hunt:
         before = self._count
         first = self._closer_look = self._record("op", wish)
         by_module = None
-        if _ended(first, "size") and self._may_run(4):
+        has_modules = any(name in found.packages for name in BY_MODULE)
+        too_large = _ended(first, "size")
+        if too_large and not has_modules:
+            self._notes.append(
+                "The ops of that step are larger than --max-size: those that come after it were "
+                "not recorded."
+            )
+        elif too_large and self._may_run(4):
             self._stages.append(Stage(1, "op", None))
             by_module = self._of_modules(step)
             modules = candidates.modules(by_module)
@@ -174,17 +190,19 @@ class Hunt:
                 )
             before = self._count
             first = self._closer_look = self._record("op", wish)
-        while self._may_look_again(self._count - before, by_module is None):
+        modules_left = has_modules and by_module is None
+        while self._may_look_again(self._count - before, modules_left):
             closer = self._compared(first, self._record("op", wish))
             if closer.causes:
                 self._stages.append(Stage(self._count - before, "op", first_step(closer)))
                 return self._looked_inside(closer)
         self._stages.append(Stage(self._count - before, "op", None))
-        self._notes.append(
-            "The difference did not come back while ops were recorded one by one. It is rare "
-            "(--until-found, --runs), or a race between streams, threads or processes."
-        )
-        if by_module is None and self._may_run(3):
+        if has_modules or not too_large:
+            self._notes.append(
+                "The difference did not come back while ops were recorded one by one. It is rare "
+                "(--until-found, --runs), or a race between streams, threads or processes."
+            )
+        if modules_left and self._may_run(3):
             by_module = self._of_modules(step)
         able = candidates.called(first, candidates.modules(by_module))
         if by_module is not None and by_module.causes:

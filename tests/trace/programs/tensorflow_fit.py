@@ -1,11 +1,12 @@
-"""A small model, trained by the `fit` of Keras: `tensorflow_fit.py SEED [reversed]`."""
+"""A small model, trained by the `fit` of Keras: `tensorflow_fit.py SEED|none [reversed]`."""
 
 import sys
 
 import numpy as np
 import tensorflow as tf
 
-tf.keras.utils.set_random_seed(int(sys.argv[1]))
+if sys.argv[1] != "none":
+    tf.keras.utils.set_random_seed(int(sys.argv[1]))
 x = np.random.default_rng(0).normal(size=(32, 8)).astype("float32")
 if sys.argv[2:] == ["reversed"]:
     x = x[::-1]

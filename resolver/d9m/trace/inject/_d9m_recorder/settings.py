@@ -50,8 +50,9 @@ class Settings:
         they use. Those about another one wait for its import.
         """
         for statement in self.python:
-            named = statement.removeprefix("import ").partition(".")[0]
-            if named in modules:
+            words = statement.split()  # Python 3.8 has no removeprefix
+            named = words[1] if words[0] == "import" else words[0]
+            if named.partition(".")[0] in modules:
                 exec(statement, dict(modules))  # noqa: S102  what the advice says to run
 
     def over(self, step: int) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import sys
 
-from . import tensorflow_settings
+from . import tensorflow_ops, tensorflow_settings
 from .tensorflow_memory import Memories
-from .tensorflow_ops import Ops
 from .tensorflow_place import Places
 from .tensorflow_steps import Steps
 from .tensorflow_values import Values
@@ -32,17 +31,18 @@ class TensorFlow:
         self.session = session
         self.watcher = watcher
         self.used = False
-        self._refused = session.settings.level not in LEVELS
+        self._refused = _why_not(session.settings.level, tensorflow)
+        """Why nothing is recorded; empty: something is."""
         self._settings = None
         self.values = Values(tensorflow, session)
         self.steps = Steps(self, watcher)
         self._memories = Memories(self.values, session)
         self._ops = None
         """While ops are recorded: the callback of TensorFlow."""
-        if session.settings.level == "op":
+        if session.settings.level == "op" and not self._refused:
             self.steps.text = self._memories.read
             places = Places(tensorflow, self.steps)
-            self._ops = Ops(self, self._memories, places)
+            self._ops = tensorflow_ops.Ops(self, self._memories, places)
 
     def begin(self) -> None:
         tensorflow = self.tensorflow
@@ -60,11 +60,7 @@ class TensorFlow:
         if not self.used:
             self.used = True
             if self._refused:
-                level = self.session.settings.level
-                sys.stderr.write(
-                    f"d9m: a TensorFlow program is not recorded at level {level}: "
-                    f"use {' or '.join(LEVELS)}\n"
-                )
+                sys.stderr.write(f"d9m: {self._refused}\n")
         return self.session.on and not self._refused
 
     def step(self, rule: str) -> None:
@@ -108,3 +104,14 @@ class TensorFlow:
 
     def forked(self) -> None:
         """Of a fork nothing is recorded but a training of its own."""
+
+
+def _why_not(level: str, tensorflow) -> str:
+    if level not in LEVELS:
+        return f"a TensorFlow program is not recorded at level {level}: use {' or '.join(LEVELS)}"
+    if level == "op" and not tensorflow_ops.has_callbacks():
+        return (
+            f"TensorFlow {tensorflow.__version__} says of no op that it ran (op_callbacks is "
+            "missing): use level step"
+        )
+    return ""

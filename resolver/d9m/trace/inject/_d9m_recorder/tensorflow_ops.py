@@ -46,6 +46,15 @@ MOST_TEXT = 400
 """Characters of an op's arguments; of longer ones a digest stands for the rest."""
 
 
+def has_callbacks() -> bool:
+    """Whether this release can say of each op that it ran."""
+    try:
+        from tensorflow.python.framework import op_callbacks  # pyright: ignore  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 class Ops:
     """The callback, and the wrapper of what executes functions, while a step is recorded."""
 

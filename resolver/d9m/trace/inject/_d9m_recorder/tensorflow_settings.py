@@ -17,7 +17,7 @@ def switches(tensorflow) -> dict:
             tensorflow.config.experimental.tensor_float_32_execution_enabled()
         ),
         "tf.config.optimizer.set_jit": lambda: str(tensorflow.config.optimizer.get_jit()),
-        "tf.config.run_functions_eagerly": tensorflow.config.functions_run_eagerly,
+        "tf.config.run_functions_eagerly": lambda: tensorflow.config.functions_run_eagerly(),
         "tf.config.threading.set_inter_op_parallelism_threads": lambda: (
             tensorflow.config.threading.get_inter_op_parallelism_threads()
         ),
