@@ -1,11 +1,12 @@
 """What recording costs, as ratios to a training step that is not recorded, with the records
 of a step and the bytes of each.
 
-    python tests/benchmarks/trace.py [ROUNDS]
+    python tests/benchmarks/trace.py [ROUNDS [FRAMEWORK ...]]
 
-Four models with AdamW, fused and foreach, on this CPU. Levels take turns step by step in one
-process, so that a busy machine slows all of them alike; each figure is a median of CPU times of one
-thread. Read ratios, not milliseconds. Nothing is asserted here.
+Four models of PyTorch with AdamW, fused and foreach, on this CPU; of TensorFlow and JAX two models
+at level step. Levels take turns step by step in one process, so that a busy machine slows all of
+them alike; each figure is a median of CPU times, of one thread or, where the framework computes in
+threads of its own, of the process. Read ratios, not milliseconds. Nothing is asserted here.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "emitted"))
 
-from environments import FRAMEWORKS  # noqa: E402  its folder has to be on the path
+from environments import (  # noqa: E402  its folder has to be on the path
+    FRAMEWORKS,
+    PROBED,
+    InstalledFramework,
+)
 
-TORCH = next(found for found in FRAMEWORKS if found.package == "torch" and not found.extra)
-
-PROGRAM = '''
+TORCH = '''
 import importlib, os, statistics, sys, tempfile, time
 import torch
 from torch import nn
@@ -137,20 +140,168 @@ for name, (make, data) in MODELS.items():
 '''
 
 
+STEPS = '''
+import os, statistics, sys, tempfile, time
+from d9m import trace
+
+rounds = int(sys.argv[1])
+
+
+def timed(work):
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def compared(model, parameters, how, make):
+    """A row. `make` makes a function that does a step: what is made outside of a recording is not
+    recorded. The first two recorded steps trace it and write its sites.
+    """
+    plain = make()
+    plain()
+    without, recorded = [], []
+    for _round in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            run = os.path.join(folder, "run")
+            with trace.record(run):
+                work = make()
+                work()
+                work()
+                with open(os.path.join(run, "r0-0.d9m"), "rb") as file:
+                    before = len(file.readlines())
+                recorded.append(timed(work))
+            with open(os.path.join(run, "r0-0.d9m"), "rb") as file:
+                lines = file.readlines()[before:-1]
+        without.append(timed(plain))
+    ratio = statistics.median(recorded) / statistics.median(without)
+    print(f"{model:<13}{parameters / 1e6:>7.1f}M {how:<12}{ratio:>9.2f}{len(lines):>9}"
+          f"{sum(map(len, lines)):>7}", flush=True)
+
+
+print(f"{'model':<13}{'params':>8} {'runs':<12}{'step':>9}{'records':>9}{'bytes':>7}")
+'''
+
+TENSORFLOW = (
+    STEPS
+    + """
+import tensorflow as tf
+
+tf.get_logger().setLevel("ERROR")
+layers = tf.keras.layers
+MODELS = {
+    "MLP": (lambda: tf.keras.Sequential(
+        [layers.Dense(2048, "relu"), layers.Dense(1024, "relu"), layers.Dense(10)]), (128, 1024)),
+    "conv net": (lambda: tf.keras.Sequential(
+        [layers.Conv2D(32, 3, activation="relu"), layers.Conv2D(64, 3, activation="relu"),
+         layers.MaxPool2D(), layers.Conv2D(128, 3, activation="relu"),
+         layers.GlobalAveragePooling2D(), layers.Dense(10)]), (16, 32, 32, 3)),
+}
+for name, (make_model, shape) in MODELS.items():
+    tf.keras.utils.set_random_seed(0)
+    model, batch = make_model(), tf.random.normal(shape)
+    model(batch)
+    optimizer = tf.keras.optimizers.AdamW(1e-4)
+    optimizer.build(model.trainable_variables)
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(model(batch) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return loss
+
+    compared(name, model.count_params(), "eager", lambda: step)
+    compared(name, model.count_params(), "tf.function", lambda: tf.function(step))
+"""
+)
+
+JAX = (
+    STEPS
+    + """
+import jax
+import jax.numpy as jnp
+
+
+def mlp(params, x):
+    for weight in params[:-1]:
+        x = jax.nn.relu(x @ weight)
+    return x @ params[-1]
+
+
+def images(params, x):
+    for kernel in params[:-1]:
+        x = jax.nn.relu(jax.lax.conv(x, kernel, (1, 1), "SAME"))
+    return x.mean((2, 3)) @ params[-1]
+
+
+MODELS = {
+    "MLP": (mlp, [(1024, 2048), (2048, 1024), (1024, 10)], (128, 1024)),
+    "conv net": (
+        images, [(32, 3, 3, 3), (64, 32, 3, 3), (128, 64, 3, 3), (128, 10)], (16, 3, 32, 32)),
+}
+for name, (model, shapes, shape) in MODELS.items():
+    keys = jax.random.split(jax.random.key(0), len(shapes) + 1)
+    params = [0.02 * jax.random.normal(key, size) for key, size in zip(keys, shapes)]
+    batch = jax.random.normal(keys[-1], shape)
+    state = params, params, params
+
+    def step(state, batch):
+        params, first, second = state
+        gradients = jax.grad(lambda params: (model(params, batch) ** 2).mean())(params)
+        first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, first, gradients)
+        second = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, second, gradients)
+        params = jax.tree.map(
+            lambda p, m, v: p - 1e-4 * (m / (jnp.sqrt(jnp.abs(v)) + 1e-8) + 0.01 * p),
+            params, first, second)
+        return params, first, second
+
+    def make():
+        jitted, now = jax.jit(step), state
+
+        def work():
+            nonlocal now
+            now = jax.block_until_ready(jitted(now, batch))
+
+        return work
+
+    compared(name, sum(param.size for param in params), "jit", make)
+"""
+)
+
+PROGRAMS = {"torch": TORCH, "tensorflow": TENSORFLOW, "jax": JAX}
+
+
 def main() -> int:
-    if not TORCH.stands:
-        sys.stdout.write(f"needs {TORCH.name}: {TORCH.how}\n")
-        return 1
     rounds = sys.argv[1] if len(sys.argv) > 1 else "15"
+    wanted = sys.argv[2:] or list(PROGRAMS)
+    codes = [measured(framework, rounds) for framework in environments(wanted)]
+    return max(codes)
+
+
+def environments(packages: list[str]) -> list[InstalledFramework]:
+    known = [found for found in (*FRAMEWORKS, *PROBED) if not found.extra]
+    return [next(found for found in known if found.package == name) for name in packages]
+
+
+def measured(framework: InstalledFramework, rounds: str) -> int:
+    if not framework.stands:
+        sys.stdout.write(f"needs {framework.name}: {framework.how}\n")
+        return 1
     load = os.getloadavg()[0]
-    sys.stdout.write(f"{TORCH.name}, one thread, load of the machine {load:.1f}\n")
+    sys.stdout.write(f"{framework.name}, one thread, load of the machine {load:.1f}\n")
     sys.stdout.flush()
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "program.py"
-        program.write_text(PROGRAM, encoding="utf-8")
+        program.write_text(PROGRAMS[framework.package], encoding="utf-8")
         return subprocess.run(
-            [str(TORCH.interpreter), str(program), rounds],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "resolver"), *PATHS])},
+            [str(framework.interpreter), str(program), rounds],
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(ROOT / "resolver"), *PATHS]),
+                "TF_CPP_MIN_LOG_LEVEL": "3",
+                "TF_NUM_INTRAOP_THREADS": "1",
+                "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+            },
             check=False,
         ).returncode
 
