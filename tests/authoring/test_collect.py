@@ -6,12 +6,14 @@ import hashlib
 import json
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from shipped_files import elf, macho, wheel
 
+from d9m import files
 from d9m.authoring.collect import catalogued, collect, download, published
 from d9m.errors import DataError, UsageError
 from d9m.model.wheel_facts import Catalogue, ListedOp, Route, WheelFacts, catalogue, read
@@ -340,6 +342,33 @@ def test_a_damaged_member_is_refused_and_named(torch: Path, member: str) -> None
     data[start : start + 20] = bytes(20)
     torch.write_bytes(bytes(data))
     with pytest.raises(DataError, match=member):
+        collect(torch)
+
+
+def test_a_wheel_that_unpacks_to_a_thousand_times_its_size_is_refused_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = wheel(tmp_path / LINUX, {"torch/lib/libtorch_cuda.so": bytes((64 << 20) + 1)})
+    monkeypatch.setattr(zipfile.ZipFile, "open", None)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DataError, match=r"libtorch_cuda\.so unpacks to 67108865 bytes"):
+        collect(path)
+
+
+def test_a_wheel_of_many_members_that_each_may_be_so_large_is_refused_unread(
+    torch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zipfile.ZipFile, "open", None)
+    monkeypatch.setattr("d9m.authoring.collect.wheel._MOST", 2_000)
+    with pytest.raises(DataError, match="in all: no wheel does"):
+        collect(torch)
+
+
+def test_a_text_of_a_wheel_is_no_longer_than_any_file_that_is_read(
+    torch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LARGEST", 1 << 9)
+    with pytest.raises(DataError, match=r"torch/__init__\.py is larger"):
         collect(torch)
 
 

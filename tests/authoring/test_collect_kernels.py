@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from d9m import files
 from d9m.authoring.collect.kernels import kernel_table, kernel_uses
 from d9m.errors import DataError
 from d9m.model.kernel_facts import KernelUse
@@ -86,6 +90,37 @@ def test_a_file_that_is_no_archive_and_one_without_sources_are_refused(tmp_path:
     with pytest.raises(DataError, match="holds no CUDA source"):
         kernel_table(archive(tmp_path / "empty.tar.gz", {"a.py": ""}), "torch", "2.6.0")
     (tmp_path / "text.tar").write_text("no archive")
-    for name in ("text.tar", "absent.tar"):
-        with pytest.raises(DataError, match="cannot be read as an archive"):
-            kernel_table(tmp_path / name, "torch", "2.6.0")
+    with pytest.raises(DataError, match="cannot be read as an archive"):
+        kernel_table(tmp_path / "text.tar", "torch", "2.6.0")
+    for path in (tmp_path / "absent.tar", Path("/dev/zero")):
+        with pytest.raises(DataError, match="no such file"):
+            kernel_table(path, "torch", "2.6.0")
+
+
+@pytest.mark.parametrize("packed", ["gz", "bz2", "xz"])
+def test_every_packing_is_read(tmp_path: Path, packed: str) -> None:
+    plain = gzip.decompress(archive(tmp_path / "source.tar.gz", FILES).read_bytes())
+    pack = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[packed]
+    for path, content in ((tmp_path / f"a.tar.{packed}", pack(plain)), (tmp_path / "a.tar", plain)):
+        path.write_bytes(content)
+        assert kernel_table(path, "torch", "2.6.0").uses == USES
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.REGTYPE])
+def test_an_archive_that_unpacks_without_end_is_refused(tmp_path: Path, kind: bytes) -> None:
+    """A few bytes that stand for many: nothing unpacks them to find out."""
+    member = tarfile.TarInfo("native/Pool.txt")
+    member.type, member.size = kind, 1 << 40
+    header = member.tobuf(tarfile.GNU_FORMAT)
+    (tmp_path / "bomb.tar.gz").write_bytes(gzip.compress(header + bytes(1 << 20)))
+    with pytest.raises(DataError, match=r"bomb\.tar\.gz: unpacks to more"):
+        kernel_table(tmp_path / "bomb.tar.gz", "torch", "2.6.0")
+
+
+def test_an_archive_with_too_much_source_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LARGEST", 100_000)
+    path = archive(tmp_path / "source.tar.gz", {f"native/{at}.cu": POOL * 200 for at in range(9)})
+    with pytest.raises(DataError, match="of source"):
+        kernel_table(path, "torch", "2.6.0")

@@ -70,8 +70,6 @@ def collect(path: Path) -> Collected:
     """Read a wheel. Raises DataError for a damaged file, and for a distribution that nothing is
     known about.
     """
-    if not path.is_file():
-        raise DataError(f"{path}: no such file")
     with Wheel(path) as wheel:
         framework = {**FRAMEWORKS, **PARTS}.get(wheel.distribution)
         if framework is None:

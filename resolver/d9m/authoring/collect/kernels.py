@@ -6,8 +6,14 @@ or calls a helper of the same file has what that one has.
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
+import os
 import re
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +27,14 @@ _SOURCE = re.compile(r".*\.cuh?")
 _LEFT_OUT = re.compile(r"(?:^|/)(?:caffe2|modules|tests?|third_party)/")
 """Another framework's, which nothing calls any more; tests; other libraries."""
 _LARGEST = 4_000_000
+_MOST = 1 << 32
+"""Bytes that an archive unpacks to: twice what PyTorch with all its submodules has."""
+_PACKED: dict[bytes, Callable[[Path], io.BufferedIOBase]] = {
+    b"\x1f\x8b": gzip.GzipFile,
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ": lzma.LZMAFile,
+}
+"""First bytes of a file -> what unpacks it."""
 _ATOMIC = re.compile(
     r"\b(?:gpuAtomicAdd(?:NoReturn)?|gpuAtomicMul|(?:opportunistic_)?fastAtomicAdd|atomAdd"
     r"|fastSpecializedAtomicAdd\w*|atomicAdd)\s*(?:<[^<>()]*>\s*)?\(([^;]*)"
@@ -51,14 +65,53 @@ def kernel_table(path: Path, package: str, version: str) -> KernelTable:
     """What the sources in a tar archive say. Raises DataError for a file that is none, and for one
     without CUDA sources.
     """
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
     try:
-        with tarfile.open(path) as archive:
-            texts = dict(_texts(archive))
-    except (OSError, EOFError, tarfile.TarError) as error:
+        with _unpacked(path) as unpacked:
+            bounded = Bounded(unpacked, path.name)
+            with tarfile.TarFile(path, fileobj=bounded) as archive:
+                texts = dict(_texts(archive))
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError) as error:
         raise DataError(f"{path.name}: cannot be read as an archive: {error}") from None
     if not texts:
         raise DataError(f"{path.name}: holds no CUDA source")
     return KernelTable(package, version, path.name, checksum(path), kernel_uses(texts))
+
+
+def _unpacked(path: Path) -> io.BufferedIOBase:
+    with path.open("rb") as file:
+        start = file.read(6)
+    for first, opened in _PACKED.items():
+        if start.startswith(first):
+            return opened(path)
+    return path.open("rb")
+
+
+class Bounded(io.BufferedIOBase):
+    """What an archive unpacks to, not beyond a limit, and a part at a time: it states the lengths
+    of its headers itself. Raises DataError.
+    """
+
+    def __init__(self, unpacked: io.BufferedIOBase, name: str) -> None:
+        self._unpacked = unpacked
+        self._name = name
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        wanted = _MOST if size is None or size < 0 else size
+        self._refuse(max(self.tell() + wanted - _MOST, wanted - files.LARGEST))
+        return self._unpacked.read(wanted)
+
+    def seek(self, place: int, whence: int = os.SEEK_SET, /) -> int:
+        self._refuse(place - _MOST)
+        return self._unpacked.seek(place, whence)
+
+    def tell(self) -> int:
+        return self._unpacked.tell()
+
+    def _refuse(self, excess: int) -> None:
+        if excess > 0:
+            raise DataError(f"{self._name}: unpacks to more than an archive of sources does")
 
 
 def _texts(archive: tarfile.TarFile) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
+from d9m import files
 from d9m.errors import DataError
 
 _NAME = re.compile(
@@ -35,11 +36,16 @@ _LARGE = 1 << 26
 _DENSEST = 100
 """How many times its packed size a large member may have. A framework's libraries have four."""
 
+_MOST = 1 << 33
+"""Bytes of all members together: four times what the largest framework has."""
+
 
 class Wheel:
     """An open wheel. Every method raises DataError where the file is damaged."""
 
     def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            raise DataError(f"{path}: no such file")
         named = _NAME.fullmatch(path.name)
         if named is None:
             raise DataError(
@@ -53,12 +59,7 @@ class Wheel:
             self._zip = zipfile.ZipFile(path)
         except _BROKEN as error:
             raise self._damaged(error) from None
-        for packed in self._zip.infolist():
-            if packed.file_size > _LARGE and packed.file_size > _DENSEST * packed.compress_size:
-                raise DataError(
-                    f"{path.name}: {packed.filename} unpacks to {packed.file_size} bytes: "
-                    "no wheel does"
-                )
+        self._refuse_bombs()
         self._places = {_MOVED.sub("", name, count=1): name for name in self._zip.namelist()}
 
     def __enter__(self) -> Wheel:
@@ -72,6 +73,18 @@ class Wheel:
     ) -> None:
         self._zip.close()
 
+    def _refuse_bombs(self) -> None:
+        """By the sizes that it states: `zipfile` unpacks no more of a member than that."""
+        left = _MOST
+        for packed in self._zip.infolist():
+            left -= packed.file_size
+            dense = packed.file_size > _DENSEST * packed.compress_size
+            if left < 0 or (packed.file_size > _LARGE and dense):
+                raise DataError(
+                    f"{self.path.name}: {packed.filename} unpacks to {packed.file_size} bytes of "
+                    f"{_MOST - left} in all: no wheel does"
+                )
+
     def members(self) -> list[str]:
         """Paths as they are after installation."""
         return sorted(self._places)
@@ -80,8 +93,13 @@ class Wheel:
         """Content of a small member; empty where there is none."""
         if member not in self._places:
             return b""
+        packed = self._zip.getinfo(self._places[member])
+        if packed.file_size > files.LARGEST:
+            raise DataError(
+                f"{self.path.name}: {member} is larger than {files.LARGEST >> 20} MiB: no text is"
+            )
         try:
-            return self._zip.read(self._places[member])
+            return self._zip.read(packed)
         except _BROKEN as error:
             raise self._damaged(error, member) from None
 
