@@ -227,6 +227,8 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     own_draws: tuple[OwnDraw, ...] = ()
     named: tuple[str, ...] = ()
     """Of YAML: dotted names among its values, such as the class of a model."""
+    seed_line: int = 0
+    """Of YAML: the line of a key such as ``seed: 1``."""
     is_entry: bool = False
     """Whether it has ``if __name__ == "__main__"``."""
     cells: tuple[tuple[int, int], ...] = ()

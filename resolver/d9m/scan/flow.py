@@ -266,23 +266,22 @@ class Flow:
 
     def _constant(self, node: ast.expr) -> object:
         """What an expression is, perhaps through a name; None where the text does not say it."""
-        if isinstance(node, ast.Name):
-            bound, _here = self._names.bindings(self._scope(node), node.id)
-            if len(bound) != 1 or bound[0].value is None:
-                return None
-            node = bound[0].value
         try:
-            return ast.literal_eval(node)
+            return ast.literal_eval(self._meant(node))
         except ValueError:
             return None
 
+    def _meant(self, node: ast.expr) -> ast.expr:
+        """An expression, or the only one that its name is given."""
+        if isinstance(node, ast.Name):
+            bound, _here = self._names.bindings(self._scope(node), node.id)
+            if len(bound) == 1 and bound[0].value is not None:
+                return bound[0].value
+        return node
+
     def _is_one_place(self, index: ast.expr) -> bool:
         """``files[0]``, or ``files[first]`` where ``first = 0``."""
-        if isinstance(index, ast.Name):
-            bound, _here = self._names.bindings(self._scope(index), index.id)
-            value = bound[0].value if len(bound) == 1 else None
-            return value is not None and is_number(value)
-        return is_number(index)
+        return is_number(self._meant(index))
 
     def _by_position(self, method: ast.Attribute) -> Consumer | None:
         """``classes.index(name)``: the place of an element becomes its number."""
@@ -302,7 +301,7 @@ class Flow:
         for loop in self._loops_around(node):
             if not uses_name(loop.target, node.slice.id):
                 continue
-            if mentions(loop.iter, written) or counts_places(loop.iter):
+            if mentions(loop.iter, written) or counts_places(self._meant(loop.iter)):
                 return loop
         return None
 

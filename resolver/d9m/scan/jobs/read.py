@@ -10,7 +10,7 @@ from d9m.scan.jobs.docker import read_dockerfile
 from d9m.scan.jobs.make import read_makefile
 from d9m.scan.jobs.pairs import read_env, read_launch_json
 from d9m.scan.jobs.shell import Job, read_shell
-from d9m.scan.jobs.yaml import dotted_values, read_yaml
+from d9m.scan.jobs.yaml import dotted_values, read_yaml, seed_line
 
 _READERS: dict[Kind, tuple[Callable[[str], Job], FileKind]] = {
     "shell": (read_shell, "shell"),
@@ -40,4 +40,5 @@ def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
         variables=job.variables,
         launches=job.launches,
         named=dotted_values(text) if kind == "yaml" else (),
+        seed_line=seed_line(text) if kind == "yaml" else 0,
     )

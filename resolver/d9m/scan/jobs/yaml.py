@@ -52,6 +52,25 @@ def dotted_values(text: str) -> tuple[str, ...]:
     return tuple(sorted({found["name"] for found in _DOTTED.finditer(text)}))
 
 
+_SEED = re.compile(
+    r"^[ ]*(?:-[ ]+)?[\"']?(?:\w+_)?seed(?:_everything)?[\"']?[ ]*:[ ]+\d+[ ]*(?:#.*)?$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def seed_line(text: str) -> int:
+    """The first line that states a seed, such as ``seed_everything: 1``; 0 without one.
+
+    >>> seed_line("model: small\\nrandom_seed: 1  # of all\\n")
+    2
+
+    >>> seed_line("seed: null\\nseeds: [1, 2]\\nseedling: 3\\n")
+    0
+    """
+    found = _SEED.search(text)
+    return text.count("\n", 0, found.end()) + 1 if found else 0
+
+
 class _Level(msgspec.Struct):
     """A mapping that is open, and the words of a list below it."""
 

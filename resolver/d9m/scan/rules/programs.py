@@ -19,15 +19,38 @@ _MOST_NAMED = 3
 def _check_no_seed(project: Project) -> Iterator[Objection]:
     severity: Severity = "hint" if project.goal == "auto" else "error"
     for program in project.programs:
-        if project.trains(program) and not seeded(project, program):
-            yield Objection(
-                path=program.path,
-                place=Spot(1),
-                severity=severity,
-                message="This program trains and seeds nothing: every run starts differently.",
-                way_out="seed every generator that it draws from, before it builds the model",
-                confidence="likely",
-            )
+        if not project.trains(program) or seeded(project, program):
+            continue
+        stated = _stated_seed(project, program)
+        if stated is not None and project.goal == "auto":
+            continue
+        what = "This program trains and seeds nothing: every run starts differently."
+        if stated is not None:
+            path, line = stated
+            what = f"This program trains and seeds nothing itself. {path}:{line} has a seed."
+        yield Objection(
+            path=program.path,
+            place=Spot(1),
+            severity="hint" if stated is not None else severity,
+            message=what,
+            way_out=(
+                "see that what reads the file seeds every generator"
+                if stated is not None
+                else "seed every generator that it draws from, before it builds the model"
+            ),
+            confidence="likely",
+        )
+
+
+def _stated_seed(project: Project, program: Program) -> tuple[str, int] | None:
+    """Where a configuration states a seed: in the folder of a program, the one above, or below."""
+    folder = program.path.rpartition("/")[0]
+    for place in dict.fromkeys((folder, folder.rpartition("/")[0])):
+        below = f"{place}/" if place else ""
+        for path, facts in project.files.items():
+            if facts.seed_line and path.startswith(below):
+                return path, facts.seed_line
+    return None
 
 
 NO_SEED = ScanRule(
@@ -38,7 +61,8 @@ NO_SEED = ScanRule(
     why="""Weights, shuffles and dropout come from generators that start differently in every
     run unless they are seeded. The first step to a repeatable run is a seed for each of them.
     With --goal seeded or repeatable this is an error.""",
-    silent="""The program, or a file that it imports, sets a seed, even if only on demand.""",
+    silent="""The program, or a file that it imports, sets a seed, even if only on demand; or a
+    configuration near it states one, which a library may apply (with another goal: a hint).""",
     bad="import torch\n\nmodel = torch.nn.Linear(2, 2)\nmodel(x).sum().backward()\n",
     good=(
         "import torch\n\ntorch.manual_seed(1)\nmodel = torch.nn.Linear(2, 2)\n"
