@@ -158,10 +158,13 @@ def draws_of(
                 continue
             if call.from_alphabet:
                 continue
-            if call.offered and not program.asks(path, call.scope, call.offered):
-                continue
-            if program.may_run(path, call):
+            if _is_asked(program, path, call) and program.may_run(path, call):
                 yield path, call
+
+
+def _is_asked(program: Program, path: str, call: WrittenCall) -> bool:
+    """Whether some call asks for what only a parameter, false by default, offers."""
+    return not call.offered or program.asks(path, call.scope, call.offered)
 
 
 def seeded(project: Project, program: Program, running: bool = False) -> frozenset[str]:
@@ -178,6 +181,8 @@ def seeded(project: Project, program: Program, running: bool = False) -> frozens
                 if call.name not in generator.marks.seeds or (call.in_main and not own):
                     continue
                 if running and not call.fallback and any(name in chance for name in call.made_from):
+                    continue
+                if running and not _is_asked(program, path, call):
                     continue
                 if running and starts_worker(project, program, path, call):
                     continue
