@@ -138,7 +138,7 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     from_alphabet: bool = False
     """A draw of characters, which make a name."""
     written_down: bool = False
-    """Its first argument is shown or stored in the same function."""
+    """Its first argument is shown, stored under a key or returned by the same function."""
     in_main: bool = False
     """Only where the file itself is run: under ``if __name__ == "__main__"``."""
     in_lambda: str = ""

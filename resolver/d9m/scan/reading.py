@@ -222,6 +222,7 @@ class Reader:
         value = node.value
         for target in targets:
             if isinstance(target, ast.Subscript):
+                self.recorder.stored(value)
                 self.variables.assigned(node, target)
                 self.visit(target)
             elif isinstance(target, ast.Attribute):
@@ -258,6 +259,11 @@ class Reader:
             self.here.fallback = fallback or (place > 0 and isinstance(node.op, ast.Or))
             self.visit(part)
         self.here.fallback = fallback
+
+    def on_return(self, node: ast.Return) -> None:
+        if node.value is not None:
+            self.recorder.stored(node.value)
+            self.visit(node.value)
 
     def on_set(self, node: ast.Set) -> None:
         self.orders.shown(node)
@@ -314,6 +320,7 @@ _VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
     ast.BoolOp: Reader.on_either,
     ast.Call: Reader.on_call,
     ast.Set: Reader.on_set,
+    ast.Return: Reader.on_return,
     ast.BinOp: Reader.on_operation,
     **dict.fromkeys((ast.Constant, ast.Name, ast.Import, ast.ImportFrom), _nothing),
 }

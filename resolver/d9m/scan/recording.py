@@ -85,6 +85,11 @@ class Recorder:
             if isinstance(part, ast.Name | ast.Attribute) and (written := dotted(part)):
                 self._written_down.add((self._here.scope, written))
 
+    def stored(self, value: ast.expr | None) -> None:
+        """Remember a name that is put under a key, or returned: somebody can write it down."""
+        if isinstance(value, ast.Name | ast.Attribute) and (written := dotted(value)):
+            self._written_down.add((self._here.scope, written))
+
     def finished(self) -> tuple[WrittenCall, ...]:
         """All calls, once the whole text is read: a seed can be shown after it is set."""
         found: list[WrittenCall] = []

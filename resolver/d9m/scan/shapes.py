@@ -30,7 +30,7 @@ def mentions(node: ast.AST, written: str) -> bool:
     return False
 
 
-_COUNTING = ("enumerate", "range")
+_COUNTING = ("enumerate", "range", "xrange")
 
 
 def counts_places(node: ast.expr) -> bool:
@@ -43,7 +43,9 @@ def counts_places(node: ast.expr) -> bool:
         return True
     counted = node.args[-1]
     return (
-        node.func.id == "range" and isinstance(counted, ast.Call) and dotted(counted.func) == "len"
+        node.func.id in _COUNTING
+        and isinstance(counted, ast.Call)
+        and dotted(counted.func) == "len"
     )
 
 

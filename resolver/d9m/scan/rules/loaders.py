@@ -55,12 +55,14 @@ def has_workers(loading: LoaderCall) -> bool:
 
 def seeded_by_workers(project: Project, program: Program, generator: Generator) -> bool:
     """Whether workers of the program's loaders seed a generator, and from a fixed number: that of
-    their own library, which `program` seeds.
+    their own library, which `program` seeds. A loader whose arguments are unpacked may have some.
     """
     where = generator.marks.seeded_in_workers
     if where is None or not project.questions.surely_holds(project.world_of(program), parse(where)):
         return False
-    return any(has_workers(loading) for loading in loadings(project, program))
+    return any(
+        has_workers(loading) or not loading.is_plain for loading in loadings(project, program)
+    )
 
 
 def runs_in_workers(program: Program, facts: FileFacts, scope: int) -> bool:

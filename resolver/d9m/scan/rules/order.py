@@ -11,8 +11,8 @@ from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.knowledge import Generator
 from d9m.scan.order_sources import is_surely_text
 from d9m.scan.project import Project
+from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
-from d9m.scan.rules.seeds import seeded
 
 _ASIDE = frozenset(("doc", "docs", "documentation"))
 """Folders of code that explains and does not train."""

@@ -10,8 +10,8 @@ from d9m.scan.finding import Because, Severity, Spot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.ops import answers, is_foreign, is_good_flag, turns_on
+from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
-from d9m.scan.rules.seeds import seeded
 
 _MOST_NAMED = 3
 

@@ -11,7 +11,14 @@ from d9m.scan.finding import RelatedSpot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.loaders import runs_in_workers, seeded_by_workers, starts_worker
+from d9m.scan.rules.loaders import runs_in_workers, seeded_by_workers
+from d9m.scan.rules.program_seeds import (
+    asks_for_repetition,
+    is_asked,
+    listed,
+    seeded,
+    seedings_of,
+)
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _NOTHING = ("None", "")
@@ -88,7 +95,7 @@ SEED_FROM_CHANCE = ScanRule(
 
 def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
     near: set[str] = set()
-    for program in project.programs:
+    for program in project.training or project.programs:
         near.update(program.near)
     for path, facts in project.python.items():
         aside = bool(near) and path not in near
@@ -150,65 +157,32 @@ UNSEEDED_GENERATOR = ScanRule(
 def draws_of(
     project: Project, program: Program, generator: Generator
 ) -> Iterator[tuple[str, WrittenCall]]:
-    """Calls near a program's entry that draw from a global generator."""
+    """Calls near a program's entry that draw from a global generator, but for a seed."""
+    seeds = project.vocabulary.seeds
     draws, others = project.vocabulary.draws_of(generator.marks)
     for path in sorted(program.near):
-        for call in program.files[path].calls:
+        calls = program.files[path].calls
+        given = {call.positional[0] for call in calls if call.name in seeds and call.positional}
+        for call in calls:
             if call.name not in draws or call.name in others or "generator" in call.keywords:
                 continue
-            if call.from_alphabet:
+            if call.from_alphabet or (call.target and call.target in given):
                 continue
-            if _is_asked(program, path, call) and program.may_run(path, call):
+            if is_asked(program, path, call) and program.may_run(path, call):
                 yield path, call
-
-
-def _is_asked(program: Program, path: str, call: WrittenCall) -> bool:
-    """Whether some call asks for what only a parameter, false by default, offers."""
-    return not call.offered or program.asks(path, call.scope, call.offered)
-
-
-def seeded(project: Project, program: Program, running: bool = False) -> frozenset[str]:
-    """Titles of the generators that a program seeds, on demand or always; `running`: itself, from
-    something fixed, in code that it calls and not only in a file that it imports.
-    """
-    chance = project.vocabulary.chance
-    found: set[str] = set()
-    for generator in project.knowledge.generators():
-        for path, facts in program.files.items():
-            own = path == program.path
-            scopes: list[int] = []
-            for call in facts.calls:
-                if call.name not in generator.marks.seeds or (call.in_main and not own):
-                    continue
-                if running and not call.fallback and any(name in chance for name in call.made_from):
-                    continue
-                if running and not _is_asked(program, path, call):
-                    continue
-                if running and starts_worker(project, program, path, call):
-                    continue
-                scopes.append(call.scope)
-            for effect in project.effects[path]:
-                made = effect.call
-                if effect.setting not in generator.settings or made is None:
-                    continue
-                if made.name in generator.marks.seeds or (made.in_main and not own):
-                    continue
-                if running and starts_worker(project, program, path, made):
-                    continue
-                scopes.append(effect.scope)
-            if any(not running or program.runs(path, scope) for scope in scopes):
-                found.add(generator.title)
-    return frozenset(found)
 
 
 def _check_unseeded_library(project: Project) -> Iterator[Objection]:
     spoken: set[tuple[str, int, str]] = set()
     for program in project.training:
-        known = seeded(project, program, running=True)
-        if not known:
+        seedings = tuple(seedings_of(project, program, True))
+        if not seedings:
             continue
+        known = frozenset(seeding.title for seeding in seedings)
         elsewhere = seeded(project, program)
-        own = _trains_by_known_calls(project, program)
+        own = _trains_by_known_calls(project, program) and any(
+            asks_for_repetition(program, seeding) for seeding in seedings
+        )
         for generator in project.knowledge.generators():
             if generator.title in elsewhere:
                 continue
@@ -262,11 +236,6 @@ def _trains_by_known_calls(project: Project, program: Program) -> bool:
     return any(call.name in own for facts in near for call in facts.calls)
 
 
-def listed(names: frozenset[str]) -> str:
-    ordered = sorted(names)
-    return ordered[0] if len(ordered) == 1 else f"{', '.join(ordered[:-1])} and {ordered[-1]}"
-
-
 UNSEEDED_LIBRARY = ScanRule(
     code="unseeded-library",
     family="seeds",
@@ -277,7 +246,8 @@ UNSEEDED_LIBRARY = ScanRule(
     silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
     file that the entry neither imports directly nor has in its folder. Where a library that the
     records do not know runs the loop, this is a hint: it may seed. So is a draw in a method of a
-    dataset or transform, where the workers of the loader seed the library.""",
+    dataset or transform, where the workers of the loader seed the library, and every draw where
+    the only seed is one of a split or a sampler, in another file than the program.""",
     bad="""import random
 
 import torch

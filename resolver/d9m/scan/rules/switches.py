@@ -9,8 +9,8 @@ from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
+from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
-from d9m.scan.rules.seeds import seeded
 from d9m.scan.rules.settings import because_of, switches_on
 
 

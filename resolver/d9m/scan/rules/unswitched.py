@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from d9m.scan.finding import Because, RelatedSpot
 from d9m.scan.project import Project
 from d9m.scan.rules.ops import answers, shown
+from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.programs import needs_switch
 from d9m.scan.rules.rule import Objection, ScanRule
-from d9m.scan.rules.seeds import seeded
 
 
 def _check_needs_switch(project: Project) -> Iterator[Objection]:

@@ -11,8 +11,9 @@ from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.loaders import READERS, LoaderCall, loadings
+from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
-from d9m.scan.rules.seeds import draws_of, seeded
+from d9m.scan.rules.seeds import draws_of
 
 
 def _with_workers(project: Project, program: Program) -> list[LoaderCall]:
