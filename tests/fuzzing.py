@@ -15,6 +15,7 @@ import io
 import json
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -32,7 +33,7 @@ from d9m.check import against
 from d9m.check.ranks import compare
 from d9m.check.report import AgainstResult, OddResult, RankDevice, exit_code
 from d9m.check.settings import SettingCheck
-from d9m.cli import advise_command
+from d9m.cli import advise_command, diff_command
 from d9m.cli import main as command
 from d9m.environment import env_file, package_files
 from d9m.environment.environment import Setup, describe
@@ -45,11 +46,17 @@ from d9m.model.advice import SCHEMA_VERSION
 from d9m.model.runs import Run
 from d9m.render.check import junit, markdown
 from d9m.render.check import text as check_text
+from d9m.render.findings.text import FindingsView
+from d9m.trace import contents
+from d9m.trace.comparison import Wanted
+from d9m.trace.comparison import compare as compare_runs
+from d9m.trace.cure import with_advice
 from golden import KB, knowledge_base
 
-sys.path.append(str(Path(__file__).with_name("check")))
+sys.path += [str(Path(__file__).with_name(room)) for room in ("check", "trace")]
 
 from test_ranks import report
+from written import HEADER, write
 
 HOSTILE: tuple[Any, ...] = (
     "", " ", "\0", "\n", "\x1b[2J", "\u202e", "\ud800", "é" * 200, "9" * 5000, "1" * 20, "-1",
@@ -217,6 +224,7 @@ class Doors:
             "digests": (self.digests, [_digests(right)]),
             "evidence": (self.evidence, short),
             "compiled base": (self.compiled_base, ops[:4]),
+            "recordings": (self.recordings, [_RECORDING]),
         }
 
     def ops(self, chance: random.Random, text: str) -> None:
@@ -302,11 +310,44 @@ class Doors:
         if code == ExitCode.DATA:
             raise DataError(said.getvalue())
 
+    def recordings(self, chance: random.Random, text: str) -> None:
+        """Two recordings, of which one is damaged, compared and told in every format."""
+        for run in ("a", "b"):
+            shutil.rmtree(self.folder / run, ignore_errors=True)
+            write(self.folder / run, {"r0-0": text.splitlines()}, {})
+        file = self.folder / "b" / "r0-0.d9m"
+        lines = file.read_text().splitlines()
+        at = chance.randrange(len(lines))
+        lines[at] = document(chance, lines[at]).decode("utf-8", "replace").replace("\n", " ")
+        file.write_text("\n".join(lines))
+        contents.contents(self.folder / "b")
+        found = compare_runs(self.folder / "a", self.folder / "b", self.kb.meta.date, Wanted())
+        view = FindingsView(with_advice(self.kb, found), self.kb, True, "train.py", 80)
+        for format_ in diff_command.FORMATS:
+            diff_command.rendered(view, format_)
+
     def file(self, data: bytes) -> str:
         self.wrote += 1
         path = self.folder / f"file-{self.wrote % 4}.json"
         path.write_bytes(data)
         return str(path)
+
+
+_RECORDING = "\n".join([
+    json.dumps(HEADER),
+    '["S",1,"aten::index_put","","bwd","IndexBackward0","Tagger.lookup",["a.py",6,"f"],["float32[4]"],"cpu"]',
+    '["S",2,"aten::mul","","fwd","","Tagger",["a.py",7,"f"],["float32[4]"],"cpu"]',
+    '["t",{"torch.use_deterministic_algorithms":true},8]',
+    '["o",1,"accumulate=True",["aa.1","bb.2"],["c1.3"]]',
+    '["o",2,"",["c1.3","a1n9"],["d1.4"]]',
+    '["x",0,"f1"]',
+    '["g","e1",["d1.4"]]',
+    '["d",0,{}]',
+    '["o",1,"accumulate=True",["aa.1","bb.2"],["c3.3"]]',
+    '["p","e3",["d3.4"]]',
+    '["d",1,{}]',
+    '{"ended": "exit"}',
+])  # fmt: skip
 
 
 def _report() -> str:
@@ -347,6 +388,7 @@ WEIGHTS = {
     "digests": 5,
     "evidence": 6,
     "compiled base": 2,
+    "recordings": 2,
 }
 """How often a door is tried: those that answer quickly more often."""
 

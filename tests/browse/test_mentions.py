@@ -45,6 +45,11 @@ def test_packages_are_named_with_their_version(text: str, packages: dict[str, st
     assert mentions(text).packages == packages
 
 
+def test_a_version_longer_than_any_number_is_no_release() -> None:
+    endless = "9" * 5000 + ".1"
+    assert mentions(f"torch {endless} differs").packages == {"torch": None}
+
+
 @pytest.mark.parametrize(
     ("text", "ops"),
     [

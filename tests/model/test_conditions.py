@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from d9m.model import conditions
 from d9m.model.conditions import Cell
 from d9m.model.versions import FIRST, key
-from d9m.model.when import Clause, Range, World, parse
+from d9m.model.when import Clause, Range, Restriction, World, parse
 from growth import calls
 
 FACT = tuple(Cell(name, name=name) for name in ("a", "b", "c"))
@@ -143,3 +143,7 @@ def test_a_package_can_be_required_to_be_absent() -> None:
     condition = parse({"horovod": "absent"})
     assert condition.holds({"horovod": None})
     assert not condition.holds({"horovod": key("0.28.1")})
+
+
+def test_only_what_python_reads_as_a_number_divides_a_domain_of_numbers() -> None:
+    assert Restriction(values=("8", "²", "9" * 5000)).bounds() == ("8", "9")

@@ -11,6 +11,7 @@ from d9m.errors import UsageError
 from d9m.scan.file_kinds import kind_of
 from d9m.scan.surrounding import StatedVersion, Surrounding
 from d9m.scan.surroundings import Contradiction, surroundings
+from d9m.scan.versions.project_files import poetry_range
 from d9m.scan.versions.read import read_versions
 from golden import knowledge_base
 
@@ -171,3 +172,8 @@ def test_a_version_that_is_none_is_passed_over_even_where_no_release_is_listed()
         {"Dockerfile": "FROM ubuntu\nRUN pip install mmcv-full==latest+torch1.6.0+cu101\n"}
     )
     assert "mmcv" not in found[""].packages
+
+
+def test_a_number_longer_than_any_release_has_no_next_one() -> None:
+    endless = "^" + "9" * 5000
+    assert poetry_range(endless) == endless

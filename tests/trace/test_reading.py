@@ -10,6 +10,7 @@ from written import HEADER, compared, recordings, write
 
 from d9m.errors import AbsentError, DataError, UsageError
 from d9m.trace.comparison import Wanted, compare
+from d9m.trace.memory import Bits, bits
 from d9m.trace.reading import RecordStream
 
 LINES = ['["l",["aa.1"]]', '["d",0,{}]']
@@ -25,6 +26,12 @@ def test_a_last_line_without_an_end_does_not_count(tmp_path: Path) -> None:
     read = stream(tmp_path, *LINES, '["l",["aa')
     assert [placed.number for placed in iter(read.next, None)] == [1, 2]
     assert read.ended == "killed"
+
+
+@pytest.mark.parametrize("digest", ["aa", "-u", "a1n", "aa."])
+def test_a_storage_longer_than_any_number_is_part_of_the_content(digest: str) -> None:
+    endless = digest + "9" * 5000
+    assert bits(endless) == Bits(endless)
 
 
 def test_a_step_that_ended_begins_the_next(tmp_path: Path) -> None:

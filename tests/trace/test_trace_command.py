@@ -31,7 +31,9 @@ def test_steps_are_read(text: str | None, found: tuple[int, int | None, int | No
     assert read_steps(text) == found
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "5:3", "a", "1:2:3", "", "٣"])
+@pytest.mark.parametrize(
+    "text", ["0", "-1", "5:3", "a", "1:2:3", "", "٣", "9" * 5000, ":" + "9" * 5000]
+)
 def test_other_steps_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         read_steps(text)
@@ -44,7 +46,7 @@ def test_sizes_are_read(text: str, found: int) -> None:
     assert read_size(text) == found
 
 
-@pytest.mark.parametrize("text", ["", "0", "big", "-1GB", "1PB", "1 GB more"])
+@pytest.mark.parametrize("text", ["", "0", "big", "-1GB", "1PB", "1 GB more", "9" * 5000])
 def test_other_sizes_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         read_size(text)

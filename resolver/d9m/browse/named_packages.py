@@ -141,7 +141,7 @@ def listed(kb: KnowledgeBase, package: str, versions: Sequence[str]) -> list[str
 
 def is_older(kb: KnowledgeBase, package: str, version: str) -> bool:
     """Whether a version came before all that the knowledge base lists."""
-    numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
+    numbers = tuple(int(number[:9]) for number in re.findall(r"\d+", version)[:2])
     first = next(iter(kb.releases(package)), None)
     return first is not None and numbers < key(first)[:2]
 

@@ -60,7 +60,7 @@ class Restriction(msgspec.Struct, frozen=True):
         """Where it divides an ordered domain; a single number is an interval of its own."""
         found: list[str] = []
         for value in self.values:
-            if value.isdigit():
+            if value.isascii() and value.isdecimal() and len(value) <= 18:
                 found += [value, str(int(value) + 1)]
         found += [bound for bound in (self.from_, self.until) if bound is not None]
         return tuple(found)

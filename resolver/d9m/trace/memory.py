@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-_DIGEST = re.compile(r"([0-9a-f]+|-)(?:([.uvnxr+])(\d+))?\Z")
+_DIGEST = re.compile(r"([0-9a-f]+|-)(?:([.uvnxr+])(\d{1,18}))?\Z")
 
 NO_CONTENT = "-"
 """In the place of a digest: of what has no content, or none that can be read."""
@@ -28,7 +28,7 @@ class Bits(msgspec.Struct, frozen=True):
 
 def bits(digest: str) -> Bits:
     content, dot, storage = digest.partition(".")
-    if dot and storage.isdecimal():
+    if dot and storage.isdecimal() and len(storage) <= 18:
         return Bits(content, dot, int(storage))
     found = _DIGEST.match(digest)
     if found is None:

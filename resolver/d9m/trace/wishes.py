@@ -15,9 +15,9 @@ def read_steps(text: str | None) -> tuple[int, int | None, int | None]:
     """
     if text is None or text == "all":
         return 0, None, None
-    if text.isascii() and text.isdecimal() and int(text) > 0:
+    if re.fullmatch(r"\d{1,9}", text, re.ASCII) and int(text) > 0:
         return 0, None, int(text)
-    found = re.fullmatch(r"(\d*):(\d*)", text, re.ASCII)
+    found = re.fullmatch(r"(\d{0,9}):(\d{0,9})", text, re.ASCII)
     if found is None:
         raise UsageError(
             f"--steps {quote(text)} is not understood",
@@ -31,7 +31,7 @@ def read_steps(text: str | None) -> tuple[int, int | None, int | None]:
 
 def read_size(text: str) -> int:
     """Bytes. Raises UsageError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMGT]?B?)", text.upper(), re.ASCII)
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?) ?([KMGT]?B?)", text.upper(), re.ASCII)
     unit = found[2] if found else ""
     if unit and not unit.endswith("B"):
         unit += "B"

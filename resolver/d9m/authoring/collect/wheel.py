@@ -130,7 +130,7 @@ class Wheel:
         """The first Python that it is made for; empty where it does not say."""
         metadata = next((member for member in self.members() if _METADATA.fullmatch(member)), "")
         stated = re.search(
-            r"^Requires-Python:.*>=\s*(\d+(?:\.\d+)*)", self.text(metadata), re.MULTILINE
+            r"^Requires-Python:.*>=\s*(\d{1,9}(?:\.\d{1,9})*)", self.text(metadata), re.MULTILINE
         )
         return tuple(int(number) for number in stated[1].split(".")) if stated else ()
 

@@ -113,7 +113,7 @@ def poetry_range(text: str) -> str | None:
     ('2.4.1', '>=2.1,<2.4')
     """
     plain = text.replace(" ", "")
-    match = re.fullmatch(r"([\^~])(\d+)(?:\.(\d+))?(.*)", plain)
+    match = re.fullmatch(r"([\^~])(\d{1,9})(?:\.(\d{1,9}))?(?!\d)(.*)", plain)
     if match is not None and not plain.startswith("~="):
         major, second = int(match[2]), int(match[3] or 0)
         narrow = match[3] and (match[1] == "~" or major == 0)
