@@ -28,6 +28,11 @@ def mentions(text: str) -> Mentions:
         ("In other engines (llama.cpp) it repeats, in exllamav2 it does not", {"exllamav2": None}),
         ("Unlike vLLM, SGLang 0.5.3 gives other text", {"sglang": "0.5.3"}),
         ("in other engines (llama.cpp) it repeats", {"llama-cpp": None}),
+        ("TF_DETERMINISTIC_OPS=1 is set", {"tensorflow": None}),
+        ("XLA_FLAGS=--xla_gpu_deterministic_ops=1 is set", {"jax": None}),
+        ("PYTHONHASHSEED is set", {}),
+        ("torch 2.4 with TF_DETERMINISTIC_OPS=1", {"torch": "2.4"}),
+        ("Megatron-DeepSpeed after a rebase", {"megatron-deepspeed": None}),
         ("sentence-transformers/paraphrase-mpnet-base-v2 was fine-tuned", {}),
         ("TensorFlow/Keras", {"tensorflow": None}),
         ("xgboost differs.\nVersion used: 1.5.0", {"xgboost": "1.5.0"}),
@@ -103,6 +108,12 @@ def test_settings_are_named_with_their_value() -> None:
 def test_one_gpu_and_one_device_are_named(text: str, gpu: str | None, device: str | None) -> None:
     found = mentions(text)
     assert (found.gpu, found.device) == (gpu, device)
+
+
+def test_flags_are_settings_with_their_value() -> None:
+    said = "XLA_FLAGS='--xla_gpu_autotune_level=0 --xla_gpu_deterministic_ops=true --unknown=1'"
+    flags = {name: value for name, value in mentions(said).settings.items() if name[0] == "-"}
+    assert flags == {"--xla_gpu_autotune_level": "0", "--xla_gpu_deterministic_ops": "true"}
 
 
 def test_a_release_that_is_named_does_not_hide_another_package_of_the_text() -> None:

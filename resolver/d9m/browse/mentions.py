@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from d9m.browse import named_devices, named_packages
 from d9m.browse.named_devices import says
 from d9m.browse.prose import prose
+from d9m.environment.packages import framework_of
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
@@ -56,6 +57,8 @@ class Mentions(msgspec.Struct, frozen=True):
 _NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
 """A name as code has it, outside of paths and of the names of autograd nodes."""
 
+_FLAG = re.compile(r"(?<![\w-])--[a-z]\w*(?:-\w+)*")
+
 _VALUE = re.compile(r"['\"]?\]?\s{0,60}[=(]\s{0,60}(?:str\()?['\"]?([^\s'\"`(),]*[^\s'\"`(),.?!;])")
 
 
@@ -75,6 +78,8 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         if len(listed) > 1:
             several[package] = listed
     settings = dict(_settings(kb, text))
+    if not any(package in VERSION_OPTIONS or framework_of(kb, package) for package in packages):
+        packages.update(dict.fromkeys(_readers(kb, settings)))
     ops: dict[str, OpMention] = {}
     sentences = prose(text)
     said = {op.name for op in _ops(kb, sentences, everyday)} if sentences != text else None
@@ -95,6 +100,17 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         dict(_arguments(kb, text)),
         len(text.split()),
     )
+
+
+def _readers(kb: KnowledgeBase, settings: Iterable[str]) -> Iterator[str]:
+    """The frameworks that read some settings: ``TF_DETERMINISTIC_OPS`` names TensorFlow. Of several
+    that read one, the record names the usual one first.
+    """
+    for setting in settings:
+        when = kb.settings[setting].when
+        cases = when if isinstance(when, list) else [when]
+        readers = frameworks([package for case in cases for package in case])
+        yield from readers[:1]
 
 
 def versions(kb: KnowledgeBase, text: str) -> dict[str, str | None]:
@@ -128,7 +144,11 @@ def _arguments(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
-    """Settings by their name, or by its last parts (``cudnn.benchmark``)."""
+    """Settings by their name, or by its last parts (``cudnn.benchmark``), and flags."""
+    for match in _FLAG.finditer(text):
+        if match[0] in kb.settings:
+            value = _VALUE.match(text, match.end())
+            yield match[0], value[1] if value and value[1] else None
     by_ending = kb.once("setting endings", lambda: _setting_endings(kb))
     for match in _NAME.finditer(text):
         name = re.sub(r"^np\.", "numpy.", match[0])
