@@ -114,6 +114,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         page.gap()
     _settings(page, [setting for setting in explained.settings if setting.is_read])
     _compared(page, kb, explained)
+    _from_run_to_run(page, kb, explained)
     if (found or subject) and all(
         explanation.scope == "run" and explanation.on_runs for explanation in found
     ):
@@ -150,6 +151,18 @@ def _compared(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
             f"You name {phrases.title(kb, package)} {named}. What changed for determinism between "
             f"them: d9m advise {command}"
         )
+
+
+def _from_run_to_run(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """How to ask what else changes the answers of a server, below what its batches change."""
+    subject = explained.subject
+    if subject is None or subject.advice.scope != "batch":
+        return
+    servers = [package for package in subject.packages if kb.packages[package].serves]
+    versions = subject.advice.environment.packages
+    named = " ".join(naming(name, versions[name]) for name in servers)
+    if named:
+        page.paragraph(f"What else changes its answers from run to run: d9m advise {named}")
 
 
 def _is_about_more(explained: Explained, subject: Subject) -> bool:
