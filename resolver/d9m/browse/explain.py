@@ -165,8 +165,9 @@ def _of_complaint(
     sentences = prose(said)
     named = mentions.find(kb, said)
     described = symptoms.described(kb, sentences, bool(named.releases))
-    if not described and sentences != said:
-        described = symptoms.described(kb, said, bool(named.releases))
+    is_open = all(symptom.is_general for symptom in described)
+    if sentences != said and is_open and not symptoms.compares_runs(kb, sentences):
+        described = _of_code(kb, said, named) or described
     alike = resembling(kb, text)
     is_message = bool(alike) or messages.is_message(kb, text)
     if is_message:
@@ -215,6 +216,16 @@ def _of_complaint(
         releases=named.releases,
         unlisted=named.unlisted,
     )
+
+
+def _of_code(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> list[symptoms.Symptom]:
+    """What a text describes with its code: each line is what its title speaks of."""
+    found = symptoms.described(kb, text, bool(named.releases))
+    if not all(symptom.is_general for symptom in found):
+        return found
+    title, *lines = text.strip().splitlines()
+    titled = "\n".join(f"{title} {line}" for line in lines)
+    return symptoms.described(kb, titled, bool(named.releases)) or found
 
 
 def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:
@@ -305,6 +316,7 @@ def _points(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Enviro
     if not _is_about(points, environment) and not environment.packages.keys() & {*VERSION_OPTIONS}:
         newest = Setup(packages=tuple((framework, "latest") for framework in VERSION_OPTIONS))
         environment = describe(kb, newest)
+        points = [point for point in points if not point.if_named]
     return [point.text for point in environment.among(points)]
 
 

@@ -7,6 +7,10 @@ import re
 LEAST_WORDS = 3
 """Words of a text without its code that say something."""
 
+LEAST_OPTIONS = 4
+"""Options that a command line has and a sentence does not."""
+
+_OPTION = re.compile(r"(?<!\S)--?[a-z][\w-]*")
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _UNIT = re.compile(r"((?<=[.:;!?])\s+|(?<=;)|\n)")
 _IMPORT = re.compile(
@@ -36,6 +40,8 @@ def prose(text: str) -> str:
 def _is_code(unit: str) -> bool:
     """Whether a part of a text is a statement of a program."""
     line = unit.strip()
+    if len(_OPTION.findall(line)) >= LEAST_OPTIONS:
+        return True
     if _STATEMENT.match(line) or _CALL.fullmatch(line):
         return True
     assignment = _ASSIGNMENT.fullmatch(line)

@@ -79,6 +79,12 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
     return nearly[:MOST_SYMPTOMS] or _general(kb, thoughts)
 
 
+def compares_runs(kb: KnowledgeBase, text: str) -> bool:
+    """Whether a text says outright that it compares runs of one program."""
+    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(kb.word_lists))
+    return not vocabulary.telling(text).isdisjoint(kb.word_lists.runs)
+
+
 def _outstanding(words: Words, symptoms: Sequence[Symptom]) -> list[Symptom]:
     """The particular symptoms that a broad one does not fit much better; without any, the broad
     ones.

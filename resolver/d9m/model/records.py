@@ -589,6 +589,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Symptoms of results that should differ and do not: no second answer to somebody whose results
     differ.
     """
+    runs: list[str] = []
+    """Groups that say outright that runs are compared."""
     everyday: list[str] = []
     """Names of ops and packages that mean something else in most sentences, unless they are written
     as code.
@@ -624,6 +626,8 @@ class ErrorPoint(Conditional, frozen=True, kw_only=True):
     when: When = {}
     named: list[str] = []
     """What a text calls the models that it is for, in lower case; without any, it is for all."""
+    if_named: bool = False
+    """Whether it is left out where a text names none of its packages."""
     switch: bool = False
     """Whether it says how a framework is made deterministic: left out where the settings themselves
     are shown.
