@@ -6,16 +6,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import ClassVar
 
+import jinja2
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
+from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import records
+from cells import TableCells
 from d9m.kb import locate
 from exports import files as exported
 from exports.twins import index, twins
@@ -36,6 +40,23 @@ class _Generated(File):
 
     def is_modified(self) -> bool:
         return self.before.get(self.dest_uri) != self.content_string
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Read equal cells once."""
+    config.markdown_extensions = [*config.markdown_extensions, TableCells()]  # type: ignore[list-item]
+
+
+def on_env(env: jinja2.Environment, **_: object) -> None:
+    """Give templates a memory, new for each build."""
+    drawn: dict[str, str] = {}
+
+    def once(key: str, draw: Callable[[], str]) -> str:
+        if key not in drawn:
+            drawn[key] = draw()
+        return drawn[key]
+
+    env.globals["once"] = once  # type: ignore[assignment]  any function may be one
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -88,6 +109,29 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
     """Keep the search out of what repeats from page to page."""
     pattern = _SECTION if page.file.src_uri.startswith("releases/") else _NOT_SEARCHED
     return pattern.sub(r"\g<0> data-search-exclude", html)
+
+
+_LEFT_OUT = re.compile(
+    r"<h2 [^>]* data-search-exclude.*?(?=<h[1-6] id=)|<h2 [^>]* data-search-exclude.*", re.DOTALL
+)
+
+
+@event_priority(100)
+def _cut(context: object, page: Page, **_: object) -> None:
+    """Hand the search only what it keeps: it takes as long as the rest of the page."""
+    _whole[page.url] = page.content or ""
+    page.content = _LEFT_OUT.sub("", _whole[page.url])
+
+
+@event_priority(-100)
+def _mend(context: object, page: Page, **_: object) -> None:
+    page.content = _whole.pop(page.url)
+
+
+_whole: dict[str, str] = {}
+"""Pages whose content is with the search."""
+
+on_page_context = CombinedEvent(_cut, _mend)
 
 
 def on_post_page(output: str, **_: object) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeAlias, TypeVar
 
 import msgspec
@@ -137,16 +137,24 @@ def _within(release: Key, cell: Cell) -> bool:
 Answer = TypeVar("Answer", bound=Hashable)
 
 
+def worlds(domains: Mapping[str, Cells]) -> Iterator[World]:
+    """Every combination of the cells of some variables."""
+    for cells in itertools.product(*domains.values()):
+        yield {name: cell.value for name, cell in zip(domains, cells)}
+
+
 def by_answer(
-    domains: Mapping[str, Cells], answer: Callable[[World], Answer]
+    domains: Mapping[str, Cells], answer: Callable[[World], Answer | None]
 ) -> list[tuple[Clause, Answer]]:
-    """Every distinct answer over all worlds, with the clause that leads to it.
+    """Every distinct answer over all worlds, with the clause that leads to it; worlds without an
+    answer, which is None, are left out.
 
     An answer whose worlds are not one clause comes once for each clause. Order
     is that of the worlds.
     """
     if all(len(cells) == 1 for cells in domains.values()):
-        return [({}, answer({name: cells[0].value for name, cells in domains.items()}))]
+        only = answer({name: cells[0].value for name, cells in domains.items()})
+        return [] if only is None else [({}, only)]
     open_ = {name: cells for name, cells in domains.items() if len(cells) > 1}
     decided = {name: cells[0].value for name, cells in domains.items() if len(cells) == 1}
     boxes: dict[Answer, list[_Box]] = {}
@@ -154,13 +162,20 @@ def by_answer(
         world = dict(decided)
         for (name, cells), place in zip(open_.items(), places):
             world[name] = cells[place].value
-        boxes.setdefault(answer(world), []).append(tuple(frozenset([place]) for place in places))
+        answered = answer(world)
+        if answered is not None:
+            boxes.setdefault(answered, []).append(tuple(map(_one, places)))
     ordered = tuple(cells[0].name is None for cells in open_.values())
     return [
         (_clause(box, open_), answered)
         for answered, group in boxes.items()
         for box in _joined(group, ordered)
     ]
+
+
+@functools.cache
+def _one(place: int) -> frozenset[int]:
+    return frozenset([place])
 
 
 _Box: TypeAlias = tuple[frozenset[int], ...]

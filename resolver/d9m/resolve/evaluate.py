@@ -136,6 +136,8 @@ def _find(
     here: Sequence[Direction],
 ) -> Evaluation:
     image = environment.image.package if environment.image else None
+    home = environment.packages.get(case.home)
+    off_the_map = home is not None and home.candidates.how in ("newer", "between")
     bases: dict[Verdict, dict[Basis, None]] = {}
 
     def answer(world: World) -> Verdict:
@@ -146,10 +148,15 @@ def _find(
 
     def outcome_at(deviation: World) -> Outcome:
         elsewhere = {**domains, **{name: (Cell(value),) for name, value in deviation.items()}}
-        worlds = conditions.by_answer(elsewhere, lambda world: case.verdict(world, image, here)[0])
-        return joined(
-            verdict.outcome for _clause, verdict in _honest(environment, case.home, worlds)
-        )
+        if off_the_map:
+            branches = conditions.by_answer(
+                elsewhere, lambda world: case.verdict(world, image, here)[0]
+            )
+            verdicts = [verdict for _, verdict in _honest(environment, case.home, branches)]
+        else:
+            worlds = conditions.worlds(elsewhere)
+            verdicts = [case.verdict(world, image, here)[0] for world in worlds]
+        return joined(verdict.outcome for verdict in verdicts)
 
     possible = _honest(environment, case.home, conditions.by_answer(domains, answer))
     outcome = joined(verdict.outcome for _clause, verdict in possible)
@@ -248,10 +255,8 @@ def everywhere(case: Rules, environment: Environment) -> Environment:
 def first_good(case: Rules, domains: Mapping[str, Cells], here: Sequence[Direction]) -> str | None:
     fixed: str | None = None
     for cell in domains.get(case.home, ()):
-        verdicts = conditions.by_answer(
-            {**domains, case.home: (cell,)}, lambda world: case.verdict(world, None, here)[0]
-        )
-        if any(verdict.outcome not in REPEATS for _clause, verdict in verdicts):
+        worlds = conditions.worlds({**domains, case.home: (cell,)})
+        if any(case.verdict(world, None, here)[0].outcome not in REPEATS for world in worlds):
             fixed = None
         elif fixed is None:
             fixed = (

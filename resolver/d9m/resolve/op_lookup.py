@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import msgspec
@@ -214,17 +215,24 @@ def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
     was named next to a framework: it is asked about as a whole.
     """
     items: list[OpItem] = []
-    every = catalogues(kb, environment)
-    packages = [name for name in every if not is_add_on(kb, environment, name)]
-    for package in packages:
-        start = f"{package}:"
-        for place in kb.met:
-            entry = kb.ops.get(place) if place.startswith(start) else None
-            if entry is not None and _exists(environment, package, entry.exists):
-                said = call_facts(kb, environment, entry, None, False)
-                directions = entry.reaches[0].directions
-                op = OpCall(package, entry.name, {}, {}, directions, said.defaults)
-                items.append(OpItem(entry.name, (op,)))
+    for package in catalogues(kb, environment):
+        if not is_add_on(kb, environment, package):
+            place = ("everything", package, environment.packages[package].candidates.releases)
+            items += kb.once(place, functools.partial(_meeting, kb, environment, package))
+    return items
+
+
+def _meeting(kb: KnowledgeBase, environment: Environment, package: str) -> list[OpItem]:
+    """Every op of one package that meets a source in some of its releases here."""
+    items: list[OpItem] = []
+    start = f"{package}:"
+    for place in kb.met:
+        entry = kb.ops.get(place) if place.startswith(start) else None
+        if entry is not None and _exists(environment, package, entry.exists):
+            said = call_facts(kb, environment, entry, None, False)
+            directions = entry.reaches[0].directions
+            op = OpCall(package, entry.name, {}, {}, directions, said.defaults)
+            items.append(OpItem(entry.name, (op,)))
     return items
 
 

@@ -43,8 +43,5 @@ def deviations(
 
     for size in range(1, len(opened) + 1):
         for names in itertools.combinations(opened, size):
-            answers = conditions.by_answer({name: opened[name] for name in names}, answer)
-            for clause, outcome in answers:
-                if outcome is not None:
-                    found.append((clause, outcome))
+            found += conditions.by_answer({name: opened[name] for name in names}, answer)
     return found
