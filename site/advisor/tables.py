@@ -82,7 +82,8 @@ class _Tables:
             "packages": self.packages.values,
             "absences": self.catalogues.absences.values,
             "cells": rows.cells.values,
-            "lines": self.lines.values,
+            # As texts: half a million numbers would be parsed for the few that a question needs.
+            "lines": [",".join(map(str, line)) for line in self.lines.values],
             "rows": self.rows.values,
         }
 

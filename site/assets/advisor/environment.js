@@ -64,11 +64,15 @@ function isImage(choice) {
 // What the tables say of a choice alone. Where they name no packages, it holds what was asked for.
 function alone(tables, { choice, version }, device) {
   const rows = choice.rows[choice.versions.indexOf(version)];
-  const [places, lacks, cells, conditions] = tables.rows[Array.isArray(rows) ? rows[device] : rows].map((line) => tables.lines[line]);
+  const [places, lacks, cells, conditions] = tables.rows[Array.isArray(rows) ? rows[device] : rows].map((line) => numbers(tables.lines[line]));
   const held = places.length ? places.map((each) => tables.packages[each]) : [[choice.name, version, [version], "exactly", "given"]];
   const catalogues = held.map(([name]) => name).filter((name) => name in tables.catalogues);
   const absent = Object.fromEntries(catalogues.map((name, at) => [name, new Set(tables.absences[lacks[at]])]));
   return { held, absent, cells, conditions };
+}
+
+function numbers(line) {
+  return line ? line.split(",").map(Number) : [];
 }
 
 export function factValue(tables, name, value) {

@@ -238,8 +238,8 @@ function isImage(choice) {
 // Let the browser do what waits, a key that was pressed say: each step takes a slow phone a while.
 const rest = () => new Promise((done) => setTimeout(done));
 
-async function start() {
-  const tables = await (await fetch(place.dataset.tables)).json();
+// Fill the form, and answer what the address asks.
+export async function start(place, tables) {
   await rest();
   const advisor = new Advisor(tables);
   await rest();
@@ -247,31 +247,4 @@ async function start() {
   await rest();
   page.read();
   place.dataset.ready = "true";
-  return page;
 }
-
-// The tables are the larger part of the page: they come when somebody asks, or reaches for the form.
-const place = document.querySelector(".d9m-advisor");
-let started = null;
-const begin = () => {
-  started ??= start().catch((error) => {
-    place.querySelector(".d9m-advice").replaceChildren(element("p", {}, "The advisor's tables could not be read. Load the page again, or ask on the command line."));
-    throw error;
-  });
-  return started;
-};
-
-// What is clicked before the tables are there is clicked again when they are.
-const form = place.querySelector("form");
-for (const button of form.querySelectorAll("button")) button.disabled = false;
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (!place.dataset.ready) begin().then(() => form.requestSubmit());
-});
-form.addEventListener("click", ({ target }) => {
-  const button = target.closest("button[type=button]");
-  if (button && !place.dataset.ready) begin().then(() => button.click());
-});
-
-if (location.search) begin();
-else for (const event of ["pointerover", "focusin", "touchstart"]) place.addEventListener(event, begin, { once: true, passive: true });
