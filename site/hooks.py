@@ -16,6 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
 
 import records
@@ -47,8 +48,9 @@ def on_config(config: MkDocsConfig) -> None:
     config.markdown_extensions = [*config.markdown_extensions, TableCells()]  # type: ignore[list-item]
 
 
-def on_env(env: jinja2.Environment, **_: object) -> None:
+def on_env(env: jinja2.Environment, files: Files, **_: object) -> None:
     """Give templates a memory, new for each build."""
+    _light(files)
     drawn: dict[str, str] = {}
 
     def once(key: str, draw: Callable[[], str]) -> str:
@@ -82,6 +84,24 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     own = [file for file in files if isinstance(file, _Generated)]
     _Generated.now = {file.dest_uri: file.content_string for file in own}
     return files
+
+
+def _light(files: Files) -> None:
+    """Light the section that a page belongs to, where the menu names only the list of such
+    pages.
+    """
+    every = [(file.src_uri.partition("/")[0], file.page) for file in files.documentation_pages()]
+    sections: dict[str, Section] = {}
+    for room, page in every:
+        if page and page.parent:  # the menu names it
+            sections.setdefault(room, page.parent)
+    for room, page in every:
+        if page and not page.parent:
+            page.parent = sections.get(_LISTED_ELSEWHERE.get(room, room))
+
+
+_LISTED_ELSEWHERE = {"releases": "status"}
+"""Folders of pages that are listed in another one."""
 
 
 def _as_it_is(config: MkDocsConfig, path: str, content: str | bytes) -> File:

@@ -53,7 +53,7 @@ def headline(error: ErrorRecord) -> str:
     """
     if error.kind == "symptom" or not error.texts:
         return error.title
-    text = " ".join(error.texts[0].text.split())
+    text = " ".join(error.texts[0].text.replace("`", "").split())
     for found in re.finditer(r"(?<!i\.e)[.,:;] ", text):
         end = found.start()
         if end >= _SHORTEST and text.count("[", 0, end) == text.count("]", 0, end):

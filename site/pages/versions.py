@@ -20,10 +20,17 @@ _KINDS = {
 
 
 def in_order(kb: KnowledgeBase, names: Iterable[str]) -> list[tuple[str, Package]]:
-    """Packages as lists show them: what people build on first, then by title."""
+    """Packages as lists show them: what people build on first, the framework with most sources at
+    the front; the others of a kind by title.
+    """
     kinds = list(_KINDS)
-    packages = [(name, kb.packages[name]) for name in names]
-    return sorted(packages, key=lambda each: (kinds.index(each[1].kind), each[1].title.lower()))
+    homes = kb.once("sources by home", lambda: Counter(map(kb.home, kb.sources)))
+    found: list[tuple[int, int, str, str]] = []
+    for name in names:
+        package = kb.packages[name]
+        most = -homes[name] if package.kind == "framework" else 0
+        found.append((kinds.index(package.kind), most, package.title.lower(), name))
+    return [(name, kb.packages[name]) for *_place, name in sorted(found)]
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
@@ -70,13 +77,11 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 def frameworks(kb: KnowledgeBase) -> list[str]:
     """Those with releases, the one with most sources first."""
-    homes = Counter(kb.home(id_) for id_ in kb.sources)
-    found = [
+    return [
         name
         for name, package in in_order(kb, kb.meta.prefixes)
         if package.kind == "framework" and kb.releases(name)
     ]
-    return sorted(found, key=lambda name: -homes[name])
 
 
 def _lines(kb: KnowledgeBase, name: str) -> dict[str, str]:
