@@ -10,7 +10,9 @@ from d9m.model.records import Evidence
 from d9m.model.versions import covers
 
 _PLACES = (
-    re.compile(r"github\.com/[^/]+/([^/]+)/(?:blob|tree|raw|releases/tag)/v?(\d[\d.]*)"),
+    re.compile(
+        r"github\.com/[^/]+/([^/]+)/(?:blob|tree|raw|releases/tag)/(?:core_)?v?(\d[\d.]*)(?=[/-]|$)"
+    ),
     re.compile(r"(?:^|[/.])([^/.]+)\.\w+/(?:docs|docs/en|en)/[vr]?(\d[\d.]*\d)/"),
 )
 """Addresses that name a project and its release: a file of a repository, a page of the manual."""
@@ -48,13 +50,26 @@ def _of_release(kb: KnowledgeBase, evidence: Evidence, url: str) -> str:
 
 
 def _released(kb: KnowledgeBase, project: str, release: str) -> str:
-    package = kb.packages.get(kb.meta.aliases.get(project.lower(), project))
+    package = kb.packages.get(_aliases(kb).get(_joined(project), project))
     if package is None:
         return ""
     for name, facts in package.releases.items():
         if facts.date and covers(release, name):
             return facts.date
     return ""
+
+
+def _aliases(kb: KnowledgeBase) -> Mapping[str, str]:
+    """Every name of a package, as repositories may spell it."""
+    return kb.once(
+        "aliases as one word",
+        lambda: {_joined(alias): name for alias, name in kb.meta.aliases.items()},
+    )
+
+
+def _joined(name: str) -> str:
+    """TransformerEngine of transformer-engine."""
+    return re.sub("[-_.]", "", name.lower())
 
 
 def _threads(kb: KnowledgeBase) -> Mapping[str, str]:

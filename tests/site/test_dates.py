@@ -23,6 +23,12 @@ from d9m.model.records import Evidence
         ({"url": "https://github.com/pytorch/pytorch/pull/140887/files"}, "2024-11-16"),
         ({"url": "https://github.com/pytorch/pytorch/issues/75240#issuecomment-1"}, "2022-04-05"),
         ({"document": "tensorflow-release-notes", "where": "2.7.0"}, "2021-11-04"),
+        (
+            {"url": "https://github.com/NVIDIA/Megatron-LM/blob/core_v0.10.0/megatron/x.py"},
+            "2025-02-17",
+        ),
+        ({"url": "https://github.com/NVIDIA/TransformerEngine/blob/v2.1/README.rst"}, "2025-03-13"),
+        ({"url": "https://github.com/pytorch/pytorch/blob/1234abcd/setup.py"}, ""),
         ({"url": "https://example.org/docs/1.7.0/page"}, ""),
         ({"url": "https://github.com/pytorch/pytorch/blob/v99.0/setup.py"}, ""),
     ],

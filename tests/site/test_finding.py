@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from browser import blank, opened, site
 from site_build import Html, built, generator, real
 
@@ -80,7 +81,30 @@ def test_no_page_shows_the_signs_of_markdown() -> None:
             faults.append(f"{path}: a table")
         if re.search(r"<code>[^<]*\\\\[_*`]", article):
             faults.append(f"{path}: an escape")
+        if re.search(r"<h1[^>]*>[^<]*`", article):
+            faults.append(f"{path}: a backtick in the title")
     assert not faults
+
+
+@pytest.mark.parametrize(
+    ("path", "section"),
+    [
+        ("sources/tensorflow/bias-add/", "Look up"),
+        ("errors/pytorch/cublas-config/", "Look up"),
+        ("releases/torch/2.6/", "Status"),
+        ("scan/unused-ignore/", "Reference"),
+    ],
+)
+def test_the_section_of_a_record_is_lit(path: str, section: str) -> None:
+    page = opened(path, viewport={"width": 1280, "height": 800})
+    assert page.locator(".md-tabs__item--active").inner_text().strip() == section
+    page.context.close()
+
+
+def test_lists_begin_with_the_framework_that_most_is_known_of() -> None:
+    page = opened("sources/")
+    assert page.locator("h2").first.inner_text().startswith("PyTorch")
+    page.context.close()
 
 
 def test_steps_are_numbered_from_one_on() -> None:
@@ -105,7 +129,9 @@ def test_what_is_large_comes_when_somebody_asks() -> None:
     page.on("request", lambda request: asked.append(request.url))
     page.goto(site())
     page.wait_for_load_state("networkidle")
-    assert not [each for each in asked if each.endswith(("search_index.json", "tables.json"))]
+    large = ("search_index.json", "tables.json", "advisor/page.js", "advisor/resolver.js")
+    assert not [each for each in asked if each.endswith(large)]
+    assert len(asked) < 25
     with page.expect_request("**/tables.json"):
         page.locator("#d9m-choice").focus()
     with page.expect_request("**/search_index.json"):
