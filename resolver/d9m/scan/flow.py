@@ -35,6 +35,7 @@ from d9m.scan.vocabulary import Vocabulary
 OrderKind: TypeAlias = Literal["listing", "set", "completion"]
 
 _DEEPEST = 6
+_HANDFUL = 16
 _SORTING = ("sort", "sorted")
 
 
@@ -193,7 +194,8 @@ class Flow:
         if isinstance(node.slice, ast.Slice):
             if self._is_whole(node.slice) or self._is_chunk(node.slice):
                 return None
-            return Consumer(short_text(node), node, not self._tries_out(node))
+            looks = self._tries_out(node) or self._is_glance(node.slice)
+            return Consumer(short_text(node), node, sure=not looks)
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             return None
         loop = self._counting_loop(node)
@@ -207,8 +209,12 @@ class Flow:
         return Consumer(short_text(node), node, sure=not looked_up)
 
     def _asks_shape(self, node: ast.expr) -> bool:
-        """``zeros_like(files[-1])`` takes the shape of its argument, and not what it holds."""
+        """``zeros_like(files[-1])`` takes the shape of its argument, and not what it holds; and so
+        does ``files[-1].shape``.
+        """
         call = self._parents.get(node)
+        if isinstance(call, ast.Attribute):
+            return f".{call.attr}" in self._vocabulary.asks_shape
         if not isinstance(call, ast.Call) or node not in call.args:
             return False
         name = self._names.resolve(self._scope(call), call.func, call.lineno)
@@ -230,6 +236,11 @@ class Flow:
                 steps = [part for part in nodes(node) if isinstance(part, ast.AugAssign)]
                 return any(dotted(step.target) == dotted(index) is not None for step in steps)
         return False
+
+    def _is_glance(self, part: ast.Slice) -> bool:
+        """``files[:5]``: a handful of the first, mostly to look at."""
+        few = self._constant(part.upper) if part.upper is not None else None
+        return part.lower is None and isinstance(few, int) and 0 < few <= _HANDFUL
 
     def _tries_out(self, node: ast.AST) -> bool:
         """Whether a test of a debugging option decides that it runs."""

@@ -19,8 +19,10 @@ _ASIDE = frozenset(("doc", "docs", "documentation"))
 
 
 def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
+    training = {program.path for program in project.training}
     for path, facts in project.python.items():
-        aside = bool(_ASIDE.intersection(path.split("/")[:-1]))
+        looks = facts.kind == "notebook" and path not in training
+        aside = looks or bool(_ASIDE.intersection(path.split("/")[:-1]))
         for order in facts.orders:
             if order.kind == kind:
                 sure = order.sure and not aside
@@ -126,8 +128,8 @@ UNSORTED_LISTING = ScanRule(
     can change after a copy, and differs between disks and machines. A shuffle with a fixed seed,
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
-    is mostly the only file that there is: a hint, and so is all code in a folder of
-    documentation.""",
+    is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]),
+    notebooks that train nothing, and all code in a folder of documentation.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",
