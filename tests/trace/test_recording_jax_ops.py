@@ -125,6 +125,10 @@ def test_noise_in_a_loop_is_the_only_cause() -> None:
     assert cause["source"]["line"] == line("jax.pure_callback(")
     assert (cause["phase"], cause["module"], cause["count"]) == ("fwd", "train", 3)
     assert cause["reaches"]["outputs"] == 0
+    assert cause["hints"][0] == (
+        "It calls draw, a function of the program that returns other values."
+    )
+    assert cause["records"] == ["seeds"]
     assert cause["inherited"] == 5, "a sum and a product a turn, but for the first product"
 
 
@@ -152,12 +156,14 @@ def test_a_number_that_differs_is_an_argument_of_the_call() -> None:
     assert cause["inherited"]
 
 
-def test_the_rest_of_a_long_loop_is_one_op() -> None:
+def test_the_rest_of_a_long_loop_is_one_op_and_so_is_a_loop_of_vmap() -> None:
     found = recorded("long", "long")
     assert found.records("u") == [["u", "loop"]]
     sites = {site[1]: site for site in found.records("S")}
-    last = sites[found.records("o")[-1][1]]
-    assert (last[2], last[6]) == ("jax::while", "turned")
+    called = [sites[op[1]] for op in found.records("o")]
+    at = max(number for number, site in enumerate(called) if site[6] == "turned")
+    assert called[at][2] == "jax::while"
+    assert [site[2] for site in called if site[6] == "halved"] == ["jax::while"], "of two loops"
     assert 20_000 < len(found.records("ov")) < 50_000
 
 

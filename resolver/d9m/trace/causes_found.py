@@ -10,7 +10,7 @@ from d9m.trace.draws import UNSEEDED
 from d9m.trace.findings import Cause, Heir, Reach, SourceLine
 from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
-from d9m.trace.stream_records import Site, named_arguments
+from d9m.trace.stream_records import PRIMITIVE, Site, named_arguments
 from d9m.trace.suspects import DRAWS, Suspect
 
 PYTHON_VARIES = ("data-order", "data-content", "outside-value", "argument", "structure")
@@ -160,14 +160,24 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
     if suspect.kind == "state" and _is_unseeded(process):
         return [_UNSEEDED]
     drawn = suspect.may_follow & process.trail.suspects.numbers(DRAWS)
-    if suspect.kind not in PYTHON_VARIES or drawn:
+    function = _function_called(suspect)
+    if (suspect.kind not in PYTHON_VARIES and function is None) or drawn:
         return []
     hints: list[str] = []
+    if function is not None:
+        hints.append(f"It calls {function}, a function of the program that returns other values.")
     for name in process.trail.generators.unseeded:
         hints.append(f"{GENERATORS[name]} started in a different state in each run.")
     if process.a.header.hashseed is None and suspect.kind != "data-content":
         hints.append(_SETS)
     return hints
+
+
+def _function_called(suspect: Suspect) -> str | None:
+    """The name of the Python function that a primitive of JAX calls, such as pure_callback."""
+    if suspect.kind != "op" or suspect.site is None or not suspect.site.op.startswith(PRIMITIVE):
+        return None
+    return named_arguments(suspect.arguments).get("callback")
 
 
 def _is_unseeded(process: ComparedProcess) -> bool:

@@ -30,7 +30,7 @@ _UNSEEN = {
     "compiled": "the inside of compiled graphs",
     "mode": "ops under another dispatch mode",
     "level": "what JAX computes, which has no --level module",
-    "loop": "the inside of loops of JAX that are too long to run op by op",
+    "loop": "the inside of loops of JAX that are too long to run op by op, or many in one by vmap",
     "size": "everything after the size limit",
     "fault": "a part where the recorder failed",
 }
@@ -174,7 +174,7 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
     lines: list[str] = []
     if cause.advice is not None:
         lines += _advised(view, cause.advice)
-    elif cause.kind in ("op", "collective"):
+    elif cause.kind in ("op", "collective") and not cause.hints:
         lines.append("Fix      d9m does not know this op: please send us this answer")
     for name in cause.records:
         for table in (view.kb.ingredients, view.kb.sources):

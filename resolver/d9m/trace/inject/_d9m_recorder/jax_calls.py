@@ -158,10 +158,13 @@ class Calls:
         """What the function returns, and whether its ops were run one by one. Where they cannot be,
         as where the function itself fails, it is called as a whole.
         """
-        if self._eager is not None and isinstance(before, Call):
-            found, done = self._session.guarded(
-                f"the ops of {before.name}", self._eager.run, jitted, before, arguments, named
-            )
+        eager = self._eager
+        if eager is None or not isinstance(before, Call):
+            return jitted(*arguments, **named), False
+        traced = eager.trace(jitted, arguments, named)
+        if traced is not None:
+            place = f"the ops of {before.name}"
+            found, done = self._session.guarded(place, eager.run, traced, before)
             if done:
                 return found, True
         return jitted(*arguments, **named), False

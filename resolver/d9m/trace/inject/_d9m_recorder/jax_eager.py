@@ -42,8 +42,16 @@ class Eager:
         """A constant's identity -> the array that stands for it, and the constant."""
         self._numpy = sys.modules["numpy"]
 
-    def run(self, jitted, call, arguments, named):
-        """What the function returns."""
+    def trace(self, jitted, arguments, named):
+        """The function as JAX traces it, for `run`; None where that fails, as it does in a function
+        that is wrong.
+        """
+        try:
+            return self._trace(jitted, arguments, named)
+        except Exception:  # it is called as a whole then, and fails as it would alone
+            return None
+
+    def _trace(self, jitted, arguments, named):
         jax = self._jax
         leaves, tree = jax.tree_util.tree_flatten((arguments, named))
         places = [at for at, leaf in enumerate(leaves) if self._has_elements(leaf)]
@@ -57,13 +65,18 @@ class Eager:
             return jitted(*again, **again_named)
 
         closed, shapes = jax.make_jaxpr(traced, return_shape=True)(*arrays)
+        made = [array for at, array in zip(places, arrays) if array is not leaves[at]]
+        return closed, jax.tree_util.tree_structure(shapes), arrays, made
+
+    def run(self, traced, call):
+        """What the function returns."""
+        closed, tree, arrays, made = traced
         numbers = {
             id(atom): self._number(atom)
             for eqn in closed.jaxpr.eqns
             for atom in eqn.invars
             if hasattr(atom, "val") and not self._arrays.is_array(atom.val)
         }
-        made = [array for at, array in zip(places, arrays) if array is not leaves[at]]
         self._begins(call, [*made, *numbers.values()])
         place = Place("fwd", "", call.source)
         found = self._evaluate(closed.jaxpr, closed.consts, arrays, place, numbers)
@@ -71,7 +84,7 @@ class Eager:
             value if self._arrays.is_array(value) else self._number(atom, value)
             for atom, value in zip(closed.jaxpr.outvars, found)
         ]
-        return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(shapes), outputs)
+        return self._jax.tree_util.tree_unflatten(tree, outputs)
 
     def _begins(self, call, made: list) -> None:
         """Of the call itself: what it got, and the arrays that JAX makes of numbers and of NumPy's
@@ -167,7 +180,10 @@ class Eager:
         fixed, own = inputs[:first], inputs[first : first + second]
         carried = inputs[first + second :]
         condition, body = params["cond_jaxpr"], params["body_jaxpr"]
-        for _turn in range(MOST_IN_LOOP // (_weight(condition) + _weight(body))):
+        turns = MOST_IN_LOOP // (_weight(condition) + _weight(body))
+        if condition.out_avals[0].shape:  # `vmap` made one loop of many, which end one by one
+            turns = 0
+        for _turn in range(turns):
             (goes_on,) = self._enter(condition, [*fixed, *carried], operation.place)
             self._ops.chose(operation, goes_on, bool(goes_on))
             if not goes_on:
