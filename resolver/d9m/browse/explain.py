@@ -184,7 +184,8 @@ def _of_complaint(
         described = [symptom for symptom in described if not symptom.record.by_settings]
     environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
     found = [_of_symptom(kb, symptom, environment) for symptom in described]
-    models = list(_of_models(kb, sentences, environment)) if general else []
+    has_ops = subject is not None and bool(subject.ops)
+    models = list(_of_models(kb, sentences, environment)) if general and not has_ops else []
     still: list[str] = []
     if subject is not None and subject.is_all_switched and _on_runs(described):
         still = _with_all_settings(kb, environment)
@@ -310,10 +311,12 @@ def _of_models(kb: KnowledgeBase, text: str, environment: Environment) -> Iterat
 
 
 def _points(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environment) -> list[str]:
-    """The points for what is here; where no framework is, and nothing that a point is about, those
-    for the newest release of each framework.
+    """The points for what is here; where nobody names a framework or a library, those for the
+    newest release of each framework.
     """
-    if not _is_about(points, environment) and not environment.packages.keys() & {*VERSION_OPTIONS}:
+    platforms = kb.meta.platforms
+    is_bare = all(package in platforms for package in environment.packages)
+    if is_bare and not _is_about(points, environment):
         newest = Setup(packages=tuple((framework, "latest") for framework in VERSION_OPTIONS))
         environment = describe(kb, newest)
         points = [point for point in points if not point.if_named]

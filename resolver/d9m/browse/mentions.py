@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -50,6 +50,8 @@ class Mentions(msgspec.Struct, frozen=True):
     """Package -> a version of it that no record lists."""
     arguments: dict[str, str]
     """Argument of a call -> its value: ``spatial_dims=3``."""
+    values: tuple[str, ...]
+    """Values of arguments that stand as words of a sentence: ``bilinear``."""
     words: int
     """How many words the text has."""
 
@@ -94,10 +96,11 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         settings,
         gpu,
         None if gpu and device == "cpu" else device,
-        dict(_facts(kb.word_lists, text)),
+        dict(_facts(kb.word_lists, text, packages)),
         several,
         unlisted,
         dict(_arguments(kb, text)),
+        tuple(word for word in kb.word_lists.values if says(text.lower(), word)),
         len(text.split()),
     )
 
@@ -123,8 +126,14 @@ def versions(kb: KnowledgeBase, text: str) -> dict[str, str | None]:
     return found
 
 
-def _facts(words: Words, text: str) -> Iterator[tuple[str, str]]:
+def _facts(
+    words: Words, text: str, packages: Mapping[str, str | None]
+) -> Iterator[tuple[str, str]]:
     """What a text says of a program: ``strategy=ddp`` that it runs on several devices."""
+    kind = named_devices.kind(words, text)
+    for fact, by_device in words.device_facts.items():
+        if kind in by_device.says and not packages.keys().isdisjoint(by_device.packages):
+            yield fact, by_device.says[kind]
     said = re.sub(r"\s*=\s*", "=", " ".join(text.lower().replace("-", " ").split()))
     for fact, values in words.facts.items():
         for value, names in values.items():

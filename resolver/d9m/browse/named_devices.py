@@ -44,6 +44,21 @@ def gpu(kb: KnowledgeBase, text: str) -> str | None:
 
 def device(words: Words, text: str) -> str | None:
     """The device that a text names. A sentence in which all is well on it is about another one."""
+    named = _named(words, text)
+    if ANY_GPU in named:
+        named.remove(ANY_GPU)
+        if named <= {"cpu"}:
+            named.add(DEVICES[0])
+    one = _only(named)
+    return None if one == DEVICES[0] else one
+
+
+def kind(words: Words, text: str) -> str | None:
+    """Whether a text names GPUs, ``gpu``, or the CPU, ``cpu``; None where it names both or none."""
+    return _only({name if name == "cpu" else ANY_GPU for name in _named(words, text)})
+
+
+def _named(words: Words, text: str) -> set[str]:
     named: set[str] = set()
     for sentence in _SENTENCE.split(text.lower()):
         rest = sentence
@@ -54,12 +69,7 @@ def device(words: Words, text: str) -> str | None:
                 rest = re.sub(pattern, " ", rest)
         if rest != sentence and any(says(rest, name) for name in words.well):
             named.update(words.devices)
-    if ANY_GPU in named:
-        named.remove(ANY_GPU)
-        if named <= {"cpu"}:
-            named.add(DEVICES[0])
-    one = _only(named)
-    return None if one == DEVICES[0] else one
+    return named
 
 
 def _longest_first(words: Words) -> list[tuple[str, str]]:

@@ -73,11 +73,26 @@ def _is_near(kb: KnowledgeBase, op: OpMention, known: Sequence[str]) -> bool:
 
 def _op_called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> str | None:
     """An op with the arguments that the text gives it; None where it is none here."""
-    arguments = ",".join(f"{name}={value}" for name, value in named.arguments.items())
+    given = {**_said(kb, setup, op, named), **named.arguments}
+    arguments = ",".join(f"{name}={value}" for name, value in given.items())
     for written in (f"{op.name}[{arguments}]", op.name) if arguments else (op.name,):
         if _is_op(kb, setup, written):
             return written
     return None
+
+
+def _said(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> dict[str, str]:
+    """The argument that a word of the text is a value of, if the op differs by it: bilinear."""
+    if len(named.values) != 1 or not _is_op(kb, setup, op.name):
+        return {}
+    (value,) = named.values
+    deciding: set[str] = set()
+    for item in api.understand(kb, setup, [op.name]).items:
+        for call in item.ops:
+            for met in kb.met_by(call.package, call.name):
+                deciding.update(*(pattern.when for pattern in met.patterns))
+    facts = kb.meta.facts
+    return {name: value for name in deciding & facts.keys() if value in facts[name].values}
 
 
 def _is_op(kb: KnowledgeBase, setup: Setup, name: str) -> bool:

@@ -106,6 +106,9 @@ class SymptomWords:
         for name, other in self.words.several.items():
             if names[name] > 1:
                 said.add(other)
+        for name, parts in self.words.together.items():
+            if names.keys() >= set(parts):
+                said.add(name)
         for name, other in self.words.implies.items():
             if name in names:
                 said.add(other)

@@ -547,6 +547,14 @@ class AbsentWords(Record, frozen=True, kw_only=True):
     """How a text says that something plays no part."""
 
 
+class DeviceFact(Record, frozen=True, kw_only=True):
+    """A fact that a device decides for some packages."""
+
+    packages: list[str] = []
+    says: dict[str, str] = {}
+    """Device, ``gpu`` or ``cpu`` -> the value."""
+
+
 class OverwrittenWords(Record, frozen=True, kw_only=True):
     """How a program fills memory that it takes unwritten."""
 
@@ -575,6 +583,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Group -> what it says where two different words of it stand together: an A100 and a V100 are
     two models.
     """
+    together: dict[str, list[str]] = {}
+    """Group -> those that say it where all of them stand in one sentence."""
     topics: list[list[str]] = []
     """Groups that make a text one about determinism, where all of a list stand in one thought."""
     general: str | None = None
@@ -601,6 +611,10 @@ class Words(Record, frozen=True, kw_only=True):
     """What a sentence says of a device on which the trouble does not show."""
     overwritten: OverwrittenWords = OverwrittenWords()
     """How a program fills memory that it takes unwritten."""
+    values: list[str] = []
+    """Values of arguments that mean nothing else in a sentence: ``bilinear``."""
+    device_facts: dict[str, DeviceFact] = {}
+    """Fact -> what the device that a text names says of it."""
     facts: dict[str, dict[str, list[str]]] = {}
     """Fact -> its value -> words that say so of a program."""
     absent: AbsentWords = AbsentWords()

@@ -28,6 +28,8 @@ class Answer(msgspec.Struct, frozen=True):
     named_ops: bool = True
     everything: bool = False
     """Show every op and every note (`--all`)."""
+    is_reported: bool = False
+    """Its reader reports that runs differ: what repeats is left out."""
     quiet: bool = False
     """Show the verdict and nothing else (`--quiet`)."""
     width: int = WIDTH

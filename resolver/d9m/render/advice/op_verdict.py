@@ -31,7 +31,8 @@ def _where_it_repeats(answer: Answer, possible: Sequence[Possible]) -> str:
     others = [branch for branch in possible if branch.outcome not in REPEATS]
     bad = phrases.fewest(answer.kb, [branch.when for branch in others])
     checked = any(branch.outcome != "unknown" for branch in others)
-    if checked and len(bad) < len(good) and len(bad) <= MOST_BRANCHES:
+    is_exception = checked and len(bad) < len(good) and not answer.is_reported
+    if is_exception and len(bad) <= MOST_BRANCHES:
         return f"except {phrases.conditions(answer.kb, bad)}"
     if not good or len(good) > MOST_BRANCHES or sum(map(len, good)) > MOST_BRANCHES:
         return ""
@@ -83,6 +84,8 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     names = blamed_names(ops)
     found: list[str] = []
     good = [op for op in ops if op.outcome in REPEATS]
+    if answer.is_reported:
+        return _of_others(answer, ops, names)
     if not answer.named_ops and (packages_lead(answer) or _calls_made(answer)):
         return [_in_one_sentence(answer, ops, len(good))] if len(ops) > 1 else []
     silent = [op for op in good if op.outcome == "no-known-source"]
@@ -98,6 +101,12 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
         verb = one if len(good) == 1 else many
         known = f" ({len(silent)} because no record names a difference)" if silent else ""
         found.append(f"{counted} {verb}{with_settings(answer)}{known}.")
+    return [*found, *_of_others(answer, ops, names)]
+
+
+def _of_others(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> list[str]:
+    """The ops that do not simply repeat, worst first."""
+    found: list[str] = []
     for outcome, say in _SAY.items():
         some = [op for op in ops if op.outcome == outcome]
         if some:
@@ -221,7 +230,7 @@ def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
     if len(ops) > MOST_BRANCHES or not all(where):
         repeat = "repeats" if len(ops) == 1 else "repeat"
         return f"Whether {_named(ops, names)} {repeat} depends on the details below."
-    does = words.PROMISES[answer.advice.scope][0]
+    does = "can repeat" if answer.is_reported else words.PROMISES[answer.advice.scope][0]
     return " ".join(f"{names[op.query]} {does} {there}." for op, there in zip(ops, where))
 
 

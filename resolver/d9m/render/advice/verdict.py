@@ -35,7 +35,12 @@ def sentences(answer: Answer) -> str:
     about_ops += elsewhere(answer, [op for op in ops if op not in judged])
     if answer.named_ops:
         parts += [*to_pass(answer, ops), *about_ops, *judged_parts(answer, ops)]
-    if own is not None and (not ops or own.outcome not in REPEATS or not answer.named_ops):
+    is_left_out = own is not None and own.outcome in REPEATS and answer.is_reported
+    if (
+        own is not None
+        and not is_left_out
+        and (not ops or own.outcome not in REPEATS or not answer.named_ops)
+    ):
         parts += _of_packages(answer, own)
     if not answer.named_ops:
         parts += about_ops
@@ -127,7 +132,8 @@ def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     homes = _homes(answer, sources)
     where = where_they_repeat(answer, sources)
     if where:
-        does = words.PROMISES[answer.advice.scope][len(homes) > 1]
+        promise = words.PROMISES[answer.advice.scope][len(homes) > 1]
+        does = "can repeat" if answer.is_reported else promise
         return f"{phrases.join(homes)} {does} {where}."
     do = "does" if len(homes) == 1 else "do"
     return f"What {phrases.join(homes)} {do} depends on how you use {it(homes)}."

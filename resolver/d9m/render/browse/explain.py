@@ -287,7 +287,7 @@ def _bullets(page: Page, points: Sequence[str]) -> None:
 def _next_step(page: Page, explained: Explained) -> None:
     """What nobody can tell from a sentence."""
     from d9m.trace.comparison import EXPERIMENTAL
-    from d9m.trace.hunt import FRAMEWORKS
+    from d9m.trace.hunt import FRAMEWORKS, ON_THEM
 
     subject = explained.subject
     ops = subject is not None and bool(subject.ops)
@@ -295,6 +295,8 @@ def _next_step(page: Page, explained: Explained) -> None:
     packages = {*explained.packages}
     if subject is not None:
         packages.update(subject.advice.environment.packages)
+    if not packages.intersection(EXPERIMENTAL) and "torch" not in packages:
+        packages.update(ON_THEM[name] for name in packages & ON_THEM.keys())
     if not packages or any(framework in packages for framework in FRAMEWORKS):
         program, mark = "a PyTorch program", ""
         if packages and "torch" not in packages:

@@ -73,7 +73,8 @@ def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
     """What to say of ops or packages that repeat by the records, where somebody reports that they
     do not.
     """
-    names = subject.ops or [phrases.title(kb, package) for package in subject.packages]
+    titles = [phrases.title(kb, package) for package in subject.packages]
+    names = subject.ops or list(dict.fromkeys(titles))
     named, them = phrases.join(names), "it" if len(names) == 1 else "them"
     repeat = "it repeats" if len(names) == 1 else "they repeat"
     sources = subject.advice.sources().values()
@@ -117,7 +118,9 @@ def _write_question(page: Page, subject: Subject) -> None:
 
 
 def _answer(kb: KnowledgeBase, subject: Subject, width: int) -> Answer:
-    return Answer(subject.advice, kb, named_ops=bool(subject.ops), width=width)
+    is_reported = subject.is_reported and subject.advice.scope == "run"
+    named_ops = bool(subject.ops)
+    return Answer(subject.advice, kb, named_ops=named_ops, is_reported=is_reported, width=width)
 
 
 def _ops(page: Page, answer: Answer, subject: Subject) -> None:
