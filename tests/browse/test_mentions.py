@@ -91,6 +91,31 @@ def test_settings_are_named_with_their_value() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("bilinear interpolation", ("bilinear",)),
+        ("bilinear or bicubic", ("bilinear", "bicubic")),
+        ("constant differences", ()),
+    ],
+)
+def test_values_of_arguments_stand_as_words(text: str, values: tuple[str, ...]) -> None:
+    assert mentions(text).values == values
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("CatBoost on GPU", "cuda"),
+        ("XGBoost on the CPU", "cpu"),
+        ("LightGBM", None),
+        ("PyTorch on the GPU", None),
+    ],
+)
+def test_a_device_decides_what_a_boosting_library_trains_on(text: str, value: str | None) -> None:
+    assert mentions(text).facts.get("boosting_device") == value
+
+
+@pytest.mark.parametrize(
     ("text", "gpu", "device"),
     [
         ("on an H100", "H100", None),

@@ -177,23 +177,26 @@ NEAR = 60
 """Characters before the name of a variable in which ``os.environ[`` stands."""
 
 
-def _last_names(helper: Helper) -> Iterator[str]:
-    """What the calls of a helper are called without their packages: ``set_seed``."""
+def _called(helper: Helper) -> Iterator[str]:
+    """The names of the calls of a helper."""
     for call in (helper.call, *helper.aliases):
-        yield call.partition("(")[0].rpartition(".")[2]
+        yield call.partition("(")[0]
 
 
 def _setting_endings(kb: KnowledgeBase) -> dict[str, str]:
     """Name, and ending that no other setting or call has -> setting."""
     found: dict[str, str | None] = {}
-    calls = {name for helper in kb.helpers.values() for name in _last_names(helper)}
+    calls: dict[str, set[str]] = {}
+    for helper in kb.helpers.values():
+        for called in _called(helper):
+            calls.setdefault(called.rpartition(".")[2], set()).add(called)
     for name, setting in kb.settings.items():
         if setting.kind not in ("env", "python", "config"):
             continue
         parts = name.split(".")
         for start in range(len(parts)):
             ending = ".".join(parts[start:])
-            if start and ending in calls:
+            if start and calls.get(ending, {name}) != {name}:
                 continue
             if start == 0 or "." in ending or "_" in ending:
                 found[ending] = None if ending in found and start else name

@@ -92,7 +92,7 @@ def _with_loose(kb: KnowledgeBase, text: str, named: dict[str, list[str]]) -> di
         for package, versions in named.items()
         if not versions and package not in kb.meta.platforms and listed(kb, package, loose)
     ]
-    if len(loose) != 1 or len(without) != 1:
+    if len(without) != 1 or len(listed(kb, without[0], loose)) < len(loose):
         return named
     return {**named, without[0]: loose}
 

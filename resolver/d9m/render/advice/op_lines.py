@@ -31,6 +31,9 @@ MOST_BRANCHES = 3
 MOST_WAYS = 3
 """Questions that a hint offers."""
 
+MOST_SUSPECTS = 4
+"""Differences of a package that somebody reports to differ."""
+
 MOST_OTHERWISE = 2
 """Assumptions of one op that a hint names; `--all` shows the rest."""
 
@@ -218,14 +221,19 @@ def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
 
 def write_suspects(page: Page, answer: Answer) -> None:
     """A line for each difference on record that what is asked about has without the settings, or
-    elsewhere.
+    elsewhere; what belongs to a package before its ops.
     """
-    for source in answer.advice.sources().values():
-        if source.outcome in NEVER_DIFFERS and not source.otherwise:
-            continue
+    own = {source.id: source for source in _of_packages(answer)}
+    found: list[SourceAnswer] = []
+    for source in {**own, **answer.advice.sources()}.values():
+        if source.outcome not in NEVER_DIFFERS or source.otherwise:
+            found.append(source)
+    for source in found[:MOST_SUSPECTS]:
         _package_line(page, answer, source)
         if source.outcome not in NEVER_DIFFERS:
             _write_hints(page, _worse_elsewhere(answer, source.otherwise[:MOST_OTHERWISE]))
+    if len(found) > MOST_SUSPECTS:
+        page.paragraph(f"{len(found) - MOST_SUSPECTS} more: d9m advise", "    ", style="dim")
     page.gap()
 
 
