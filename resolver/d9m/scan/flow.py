@@ -206,7 +206,8 @@ class Flow:
         if self._is_stepped(node.slice):
             return None
         looked_up = kind == "listing" and (self._is_one_place(node.slice) or is_field(node.slice))
-        return Consumer(short_text(node), node, sure=not looked_up)
+        sure = not (looked_up or self._is_in_chunk(node.slice))
+        return Consumer(short_text(node), node, sure=sure)
 
     def _asks_shape(self, node: ast.expr) -> bool:
         """``zeros_like(files[-1])`` takes the shape of its argument, and not what it holds; and so
@@ -236,6 +237,13 @@ class Flow:
                 steps = [part for part in nodes(node) if isinstance(part, ast.AugAssign)]
                 return any(dotted(step.target) == dotted(index) is not None for step in steps)
         return False
+
+    def _is_in_chunk(self, index: ast.expr) -> bool:
+        """``files[start + i]``, where a loop counts ``i``: mostly one chunk after the other."""
+        if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Add):
+            return False
+        counted = {dotted(loop.target) for loop in self._loops_around(index)}
+        return any(isinstance(part, ast.Name) and part.id in counted for part in nodes(index))
 
     def _is_glance(self, part: ast.Slice) -> bool:
         """``files[:5]``: a handful of the first, mostly to look at."""
