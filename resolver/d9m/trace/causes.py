@@ -15,7 +15,7 @@ from d9m.trace.draws import Generators, differ_at_start
 from d9m.trace.findings import CauseKind
 from d9m.trace.learned import Learned
 from d9m.trace.loading import Loading
-from d9m.trace.memory import NO_CONTENT, Bits, Taints, differing
+from d9m.trace.memory import NO_CONTENT, Bits, Taints, both, differing
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import (
     JITTED,
@@ -94,9 +94,9 @@ class Trail:
     def _pair(self, at: Matched) -> bool:
         """Whether both are equal, numbers of storages left aside."""
         a, b = at.a.record, at.b.record
+        if isinstance(a, CalledOp) and isinstance(b, CalledOp):
+            return self._op(at, a, b)
         match a, b:
-            case CalledOp(), CalledOp():
-                return self._op(at, a, b)
             case ReadValue(), ReadValue():
                 if a.text != b.text:
                     self.suspects.leak(self._read)
@@ -165,12 +165,13 @@ class Trail:
         self._read = blame
         if not blame and a.arguments != b.arguments and not self._graphs:
             blame = {self._argument(at, a, b, site)}
-        changed = any(True for _ in differing(a.outputs, b.outputs))
+        outputs = both(a.outputs, b.outputs)
+        changed = any(mine.content != its.content for mine, its in outputs)
         if self._graphs:
             self._graphs[-1] |= drawn
         elif changed and not blame:
             blame = {self._began(at, a, site)}
-        self._taints.written(a.outputs, b.outputs, blame)
+        self._taints.written(outputs, blame)
         if inputs and not changed:
             self.absorbed += 1
         elif inherited:
@@ -188,7 +189,7 @@ class Trail:
             number = self._add(at, "compiled", None, name=str(a.name), certain=certain)
             self.suspects[number].opaque |= opaque
             blame = {number}
-        self._taints.written(a.digests, b.digests, blame)
+        self._taints.written(both(a.digests, b.digests), blame)
 
     def _came_in(
         self, at: Matched, others: Iterable[tuple[int, Bits, Bits]], site: Site | None

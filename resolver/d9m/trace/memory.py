@@ -46,6 +46,11 @@ def differing(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, Bits, B
                 yield place, mine, its
 
 
+def both(a: Sequence[str], b: Sequence[str]) -> list[tuple[Bits, Bits]]:
+    """What was written in each run, side by side."""
+    return [(bits(one), bits(other)) for one, other in zip(a, b)]
+
+
 class Taints:
     """Storage of run A -> the causes of its difference."""
 
@@ -84,18 +89,13 @@ class Taints:
         if len(self._of) > MOST:
             self._before, self._of = self._of, {}
 
-    def written(self, a: Sequence[str], b: Sequence[str], causes: Iterable[int]) -> bool:
-        """Note what was written: what differs is tainted, what is equal and whole no longer is.
-        Whether anything differs.
-        """
-        found, any_differs = frozenset(causes), False
-        for one, other in zip(a, b):
-            mine, its = bits(one), bits(other)
+    def written(self, outputs: Iterable[tuple[Bits, Bits]], causes: Iterable[int]) -> None:
+        """Note what was written: what differs is tainted, what is equal and whole no longer is."""
+        found = frozenset(causes)
+        for mine, its in outputs:
             if mine.content != its.content:
-                any_differs = True
                 self.put(
                     mine.storage, found | self.of(mine.storage) if mine.letter == "+" else found
                 )
             elif mine.letter != "+":
                 self.clear(mine.storage)
-        return any_differs

@@ -100,6 +100,8 @@ class RecordStream:
                 return None
             self.number += 1
             record = self._decoded(line)
+            if isinstance(record, CalledOp):
+                return self._placed(record)
             if isinstance(record, Site):
                 self._learn(record)
             elif isinstance(record, ModuleName):
@@ -161,6 +163,8 @@ class RecordStream:
         return Placed(self.number, step, record, self._key(record))
 
     def _key(self, record: StreamRecord) -> Key:
+        if isinstance(record, CalledOp) and record.site in self._keys:
+            return self._keys[record.site]
         match record:
             case CalledOp(site=site) | ReadValue(site=site):
                 if site not in self._keys:

@@ -120,7 +120,7 @@ class Suspects:
             self._numbers.setdefault(key, number)
         known = self.found[number]
         known.count += 1
-        if at.a.step not in known.steps:
+        if not known.steps or known.steps[-1] != at.a.step:
             known.steps.append(at.a.step)
         return number
 
