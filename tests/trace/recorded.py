@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from conftest import needs, shared
-from process import COMMAND, environment
+from process import COMMAND, d9m, environment
 
 TESTS = Path(__file__).parents[1]
 LONGEST = 300
 """Seconds; importing or compiling with a framework takes many on a busy machine."""
 PROGRAMS = Path(__file__).with_name("programs")
+
+TRIES = 3
+"""Pairs of runs until an op that adds in no fixed order must have differed."""
 
 sys.path.append(str(TESTS / "emitted"))
 from environments import FRAMEWORKS, PROBED  # noqa: E402  its folder has to be on the path
@@ -72,6 +78,7 @@ class Recorded:
 
 def record(folder: Path, options: str, *command: str, **variables: str) -> Recorded:
     """Record a command into `folder`/run. It runs where the programs lie."""
+    folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [*COMMAND, "trace", "-o", str(folder / "run"), *options.split(), "--", *command],
         cwd=PROGRAMS,
@@ -95,3 +102,39 @@ def recording(
     python = python or torch_python()
     folder = shared(name, lambda place: record(place, options, python, program, *arguments))
     return Recorded(folder)
+
+
+def need_processors() -> None:
+    """Skip the test where ops that add in no fixed order have nothing to race with."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("with one processor, threads add in a fixed order")
+
+
+def compared(
+    path: Path, name: str, values: tuple[str, str] = ("", ""), steps: str = "3", more: str = ""
+) -> dict[str, Any]:
+    """What `d9m diff` says of two runs of `causes.py`, recorded op by op."""
+    options = f"--level op --inputs exact --steps {steps} {more}"
+    command = torch_python(), "causes.py", name
+    return difference(
+        *(
+            record(path / run, options, *command, *filter(None, [value]))
+            for run, value in zip("ab", values)
+        )
+    )
+
+
+def difference(one: Recorded, other: Recorded) -> dict[str, Any]:
+    """What `d9m diff` says of two recordings in which nothing went wrong."""
+    for recorded in (one, other):
+        assert recorded.code == 0, recorded.stderr
+        assert recorded.errors == ""
+    done = d9m("diff", "--format", "json", str(one.run), str(other.run))
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert done.returncode == (1 if found["causes"] else 0)
+    return found
+
+
+def kinds(found: dict[str, Any]) -> list[str]:
+    return [cause["kind"] for cause in found["causes"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +84,18 @@ def test_a_stream_that_was_cut_is_compared_up_to_there(whole: Recorded, tmp_path
     code, out = diff(whole, other)
     assert code == 3
     assert "What could be compared is equal, but that is not all of both runs" in out
+
+
+def test_programs_that_were_killed_are_compared_op_by_op_up_to_there(tmp_path: Path) -> None:
+    runs = [
+        record(tmp_path / run, "--level op", torch_python(), "small.py", "kill") for run in "ab"
+    ]
+    assert [run.code for run in runs] == [137, 137]
+    done = d9m("diff", "--format", "json", *(str(run.run) for run in runs))
+    assert (done.returncode, done.stderr) == (3, "")
+    found = json.loads(done.stdout)
+    assert [run["ended"] for run in found["runs"]] == ["killed", "killed"]
+    lines = runs[0].records("olgipdv")
+    assert steps(lines) == [0, 1]
+    assert "o" in [line[0] for line in lines[lines.index(runs[0].records("d")[1]) :]]
+    assert found["compared"]["records"] == len(lines)

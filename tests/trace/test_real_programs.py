@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import PROGRAMS, record, torch_python
+from recorded import PROGRAMS, TRIES, compared, kinds, need_processors, torch_python
 
-from process import COMMAND, d9m, environment
+from process import COMMAND, environment
 
 LONGEST = 600
 """Seconds for the runs of one hunt, on a busy machine."""
 
-TRIES = 3
-"""Pairs of runs until an op that adds in no fixed order must have differed."""
-
 
 @pytest.fixture(autouse=True)
 def several_processors() -> None:
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("with one processor, threads add in a fixed order")
-
-
-def compared(path: Path, name: str, values: tuple[str, str] = ("", "")) -> dict[str, Any]:
-    """What `d9m diff` says of two runs, recorded op by op."""
-    python = torch_python()
-    options = "--level op --inputs exact --steps 3"
-    runs: list[str] = []
-    for run, value in zip("ab", values):
-        recorded = record(path / run, options, python, "causes.py", name, *filter(None, [value]))
-        assert recorded.code == 0, recorded.stderr
-        assert recorded.errors == ""
-        runs.append(str(recorded.run))
-    done = d9m("diff", "--format", "json", *runs)
-    assert done.stderr == ""
-    found = json.loads(done.stdout)
-    assert done.returncode == (1 if found["causes"] else 0)
-    return found
-
-
-def kinds(found: dict[str, Any]) -> list[str]:
-    return [cause["kind"] for cause in found["causes"]]
+    need_processors()
 
 
 def test_two_sources_are_two_causes(tmp_path: Path) -> None:
@@ -57,11 +31,21 @@ def test_two_sources_are_two_causes(tmp_path: Path) -> None:
     assert [cause["advice"]["solutions"] for cause in found["causes"]] == [["UDA"], ["UDA"]]
 
 
-def test_a_learning_rate_is_named_with_both_values(tmp_path: Path) -> None:
-    found = compared(tmp_path, "learning_rate", ("0.1", "0.2"))
+@pytest.mark.parametrize(
+    ("optimizer", "argument", "values"),
+    [
+        ("fused", "lr", ("0.1", "0.2")),
+        ("foreach", "alpha", ("-0.1", "-0.2")),
+        ("loop", "alpha", ("-0.1", "-0.2")),
+    ],
+)
+def test_a_learning_rate_is_named_with_both_values(
+    tmp_path: Path, optimizer: str, argument: str, values: tuple[str, str]
+) -> None:
+    found = compared(tmp_path, "learning_rate", (f"0.1 {optimizer}", f"0.2 {optimizer}"))
     (cause,) = found["causes"]
-    assert (cause["kind"], cause["argument"]) == ("argument", "lr")
-    assert (cause["a"], cause["b"]) == ("0.1", "0.2")
+    assert (cause["kind"], cause["argument"]) == ("argument", argument)
+    assert (cause["a"], cause["b"]) == values
     assert cause["reaches"]["parameters"] == 0
 
 
@@ -90,6 +74,63 @@ def test_a_timer_in_a_tensor_is_harmless(tmp_path: Path) -> None:
     found = compared(tmp_path, "harmless")
     assert found["same"]
     assert found["harmless"]
+
+
+def test_memory_that_nobody_wrote_is_named_where_it_was_made(tmp_path: Path) -> None:
+    found = compared(tmp_path, "unwritten_memory")
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["step"], cause["module"]) == ("uninitialised", 0, "Net")
+    lines = (PROGRAMS / "causes.py").read_text().splitlines()
+    assert "torch.empty(8, WIDTH)" in lines[cause["made"]["line"] - 1]
+    assert cause["reaches"]["loss"] == 0
+
+
+def test_an_op_inside_a_subclass_is_seen(tmp_path: Path) -> None:
+    for attempt in range(TRIES):
+        found = compared(tmp_path / str(attempt), "subclass")
+        if found["causes"]:
+            break
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"], cause["phase"]) == ("op", "aten::index_put", "fwd")
+    assert cause["reaches"]["gradients"] == 0
+
+
+def test_other_threads_are_expected_to_give_other_bits(tmp_path: Path) -> None:
+    found = compared(tmp_path, "other_threads", ("1", "8"))
+    first, *ops = found["causes"]
+    assert (first["kind"], first["argument"]) == ("settings", "threads")
+    assert {"name": "threads", "a": "1", "b": "8", "step": None} in found["settings"]
+    assert ops
+    assert not any(cause["certain"] for cause in ops)
+    assert all(0 in cause["may_follow"] for cause in ops)
+
+
+def test_a_run_that_resumes_without_its_generator_is_told_so(tmp_path: Path) -> None:
+    saved = tmp_path / "parameters"
+    found = compared(tmp_path, "resumed", (f"{saved} whole", f"{saved} rest"), steps=":")
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["step"], cause["module"]) == ("generator", 2, "Net.drop")
+    assert cause["reaches"]["loss"] == 2
+    assert "The second run goes on where step 1 of the first ended." in found["notes"]
+
+
+def test_a_compiled_graph_that_differs_is_named_and_its_op_where_it_runs_alone(
+    tmp_path: Path,
+) -> None:
+    for attempt in range(TRIES):
+        found = compared(tmp_path / str(attempt), "compiled")
+        if found["causes"]:
+            break
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["argument"]) == ("compiled", "graph 0 backward")
+    assert cause["reaches"]["gradients"] == 0
+    for attempt in range(TRIES):
+        found = compared(tmp_path / f"eager {attempt}", "compiled", more="--compiled eager")
+        if found["causes"]:
+            break
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"], cause["phase"]) == ("op", "aten::index_put", "bwd")
+    assert cause["node"] == "CompiledFunctionBackward"
 
 
 def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> None:

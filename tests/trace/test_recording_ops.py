@@ -197,16 +197,6 @@ def test_a_batch_that_comes_from_a_worker_is_no_op(tmp_path: Path) -> None:
     assert not [source for source in sources if source and source[0] == "queues.py"]
 
 
-def test_the_bits_are_those_of_the_program_alone(tmp_path: Path) -> None:
-    alone = subprocess.run(
-        [torch_python(), "train.py"], cwd=PROGRAMS, capture_output=True, text=True, check=True
-    )
-    found = record(tmp_path, "--level op --inputs exact", torch_python(), "train.py")
-    assert found.stdout == alone.stdout
-    assert found.errors == ""
-    assert found.stderr.startswith("d9m: 1 process, 4 steps")
-
-
 def test_a_program_that_compiles_still_does(tmp_path: Path) -> None:
     found = record(tmp_path, "--level op", torch_python(), "compiled.py")
     assert (found.code, found.errors) == (0, "")
@@ -229,6 +219,21 @@ def test_a_fault_of_the_recorder_stays_inside(tmp_path: Path) -> None:
     }  # fmt: skip
     alone = recording("step-plain", "", "train.py")
     assert found.stdout == alone.stdout
+
+
+def test_a_fault_at_the_border_of_a_module_or_a_graph_stays_inside(tmp_path: Path) -> None:
+    plants = FAULTS.partition("\nplant(")[0]
+    plants += 'plant(module("torch_modules")._Names, "number")\n'
+    plants += 'plant(module("torch_compiled"), "is_tensor")\n'
+    (tmp_path / "sitecustomize.py").write_text(plants)
+    python = torch_python()
+    options = "--level module"
+    found = record(tmp_path / "m", options, python, "ops.py", PYTHONPATH=str(tmp_path))
+    assert (found.code, found.stdout) == (0, "")
+    assert "planted in number" in found.errors
+    found = record(tmp_path / "g", options, python, "graph.py", PYTHONPATH=str(tmp_path))
+    assert (found.code, found.stdout[-23:]) == (0, " [128.0, 128.0, 128.0]\n")
+    assert "planted in is_tensor" in found.errors
 
 
 FAULTS = '''

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 from pathlib import Path
 
@@ -78,11 +79,19 @@ def _size(recorded: Recorded) -> str:
     return f"{next(recorded.run.glob('*.d9m')).stat().st_size / 1000:.1f} KB"
 
 
-def test_the_program_prints_what_it_prints_alone(plain: Recorded) -> None:
-    alone = subprocess.run(
-        [torch_python(), "train.py"], cwd=PROGRAMS, capture_output=True, text=True, check=True
-    )
-    assert plain.stdout == alone.stdout
+@pytest.mark.parametrize("level", ["step", "module", "op --inputs exact"])
+@pytest.mark.parametrize("program", ["train.py", "small.py", "compiled.py"])
+def test_the_bits_are_those_of_the_program_alone(tmp_path: Path, program: str, level: str) -> None:
+    found = record(tmp_path, f"--level {level}", torch_python(), program)
+    assert (found.code, found.errors) == (0, "")
+    assert found.stdout == _alone(program)
+
+
+@functools.cache
+def _alone(program: str) -> str:
+    return subprocess.run(
+        [torch_python(), program], cwd=PROGRAMS, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_a_recording_shows_what_it_holds(plain: Recorded) -> None:

@@ -5,10 +5,11 @@ import sys
 import time
 
 import torch
+from torch.testing._internal.two_tensor import TwoTensor
 
 ROWS, WIDTH, PICKED = 64, 256, 4096
 name, value = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
-torch.set_num_threads(8)
+torch.set_num_threads(int(value) if name == "other_threads" else 8)
 torch.manual_seed(0)
 
 
@@ -73,7 +74,9 @@ def two_sources(net):
 
 
 def learning_rate(net):
-    train(net, lambda step: net.table.square().mean(), lr=float(value), fused=True)
+    rate, kind = value.split()
+    switches = {"loop": {"foreach": False}, "foreach": {"foreach": True}, "fused": {"fused": True}}
+    train(net, lambda step: net.table.square().mean(), lr=float(rate), **switches[kind])
 
 
 def dropout(net):
@@ -130,6 +133,61 @@ def batch_norm(net):
     norm = torch.nn.BatchNorm1d(WIDTH)
     scale = torch.tensor(1 + secrets.randbelow(1 << 20) / 7)
     train(norm, lambda step: norm(samples() + net.table * scale).square().mean())
+
+
+def unwritten_memory(net):
+    net.drop.p = 0.0
+
+    def loss(step):
+        dirty = [torch.full((8, WIDTH), secrets.randbelow(1 << 20) / 7) for _ in range(16)]
+        del dirty
+        made = torch.empty(8, WIDTH)
+        made[:4] = 1
+        return net(made).mean()
+
+    train(net, loss)
+
+
+def subclass(net):
+    i, added = torch.randint(ROWS, (PICKED,)), torch.randn(PICKED, WIDTH)
+    both = TwoTensor(added, added * 2)
+
+    def loss(step):
+        empty = TwoTensor(torch.zeros(ROWS, WIDTH), torch.zeros(ROWS, WIDTH))
+        filled = empty.index_put((i,), both, accumulate=True)
+        return (net.table * filled.a).square().mean() + filled.b.square().mean()
+
+    train(net, loss)
+
+
+def compiled(net):
+    i, weight = torch.randint(ROWS, (PICKED,)), torch.randn(PICKED, WIDTH)
+    picked = torch.compile(net.lookup)
+    train(net, lambda step: (picked(i) * weight).square().mean(), steps=1)
+
+
+def other_threads(net):
+    layers = torch.nn.Sequential(
+        torch.nn.Conv1d(8, 16, 3), torch.nn.LayerNorm(WIDTH - 2), torch.nn.Conv1d(16, 8, 3)
+    )
+    x = torch.randn(32, 8, WIDTH)
+    train(layers, lambda step: layers(x).square().mean())
+
+
+def resumed(net):
+    """The whole run saves its parameters after step 1; the other begins with them, and has drawn
+    nothing.
+    """
+    path, which = value.split()
+    if which == "rest":
+        net.load_state_dict(torch.load(path))
+
+    def loss(step):
+        if which == "whole" and step == 2:
+            torch.save(net.state_dict(), path)
+        return net(torch.ones(8, WIDTH)).mean()
+
+    train(net, loss, 4 if which == "whole" else 2)
 
 
 globals()[name](Net())
