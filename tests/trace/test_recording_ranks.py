@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import Recorded, record, torch_python
+from recorded import TRIES, Recorded, difference, need_processors, record, torch_python
 
 from conftest import shared
 
@@ -20,15 +21,14 @@ def free_port() -> str:
 
 @pytest.fixture(scope="module")
 def two_ranks() -> Recorded:
-    python = torch_python()
+    return Recorded(shared("ranks", lambda folder: launched(folder, "ranks.py")))
+
+
+def launched(folder: Path, program: str) -> Recorded:
+    """What torchrun leaves of two ranks."""
     launcher = ("-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port")
     options = "--level op --inputs exact"
-    return Recorded(
-        shared(
-            "ranks",
-            lambda folder: record(folder, options, python, *launcher, free_port(), "ranks.py"),
-        )
-    )
+    return record(folder, options, torch_python(), *launcher, free_port(), program)
 
 
 def collectives(stream: list[Any]) -> list[Any]:
@@ -74,3 +74,36 @@ def test_ranks_learn_the_same(two_ranks: Recorded) -> None:
     assert len(updated[0]) == 2
     losses = [[line[1] for line in stream[1:-1] if line[0] == "l"] for stream in (first, second)]
     assert losses[0] != losses[1]
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_ranks_that_a_program_starts_itself_are_told_from_each_other(
+    tmp_path: Path, method: str
+) -> None:
+    runs = [
+        record(tmp_path / run, "", torch_python(), "spawned.py", free_port(), method)
+        for run in "ab"
+    ]
+    for run in runs:
+        assert (run.code, run.errors) == (0, "")
+        assert sorted(file.name for file in run.run.glob("*.d9m")) == ["r0-0.d9m", "r1-0.d9m"]
+        assert [stream[0]["rank"] for stream in run.streams()] == [0, 1]
+    gradients = [[line[1] for line in stream[1:] if line[0] == "g"] for stream in runs[0].streams()]
+    assert len(gradients[0]) == 2
+    assert difference(*runs)["same"]
+
+
+def test_what_differs_on_one_rank_is_inherited_by_the_other(tmp_path: Path) -> None:
+    need_processors()
+    for attempt in range(TRIES):
+        runs = [launched(tmp_path / f"{attempt}{run}", "rank_cause.py") for run in "ab"]
+        found = difference(*runs)
+        if found["causes"]:
+            break
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"], cause["process"]) == ("op", "aten::index_put", "rank 1")
+    assert cause["also"] == []
+    assert cause["reaches"]["parameters"] == 0
+    ranks = [stream for run in runs for stream in run.streams() if stream[0]["rank"] == 0]
+    sums = [[line[1] for line in stream[1:-1] if line[0] == "p"] for stream in ranks]
+    assert sums[0] != sums[1], "rank 0 learned something else, too"

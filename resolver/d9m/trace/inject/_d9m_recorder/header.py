@@ -20,10 +20,14 @@ VARYING = ("TORCHELASTIC_", "TF_CLI_", "CACHE", "_DIR", "_PID")
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
-def rank(variables) -> int:
+def rank() -> int:
+    """Of this process, as its launcher says; else as the group does that it has joined."""
     for name in RANKS:
-        if variables.get(name, "").isdecimal():
-            return int(variables[name])
+        if os.environ.get(name, "").isdecimal():
+            return int(os.environ[name])
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank()
     return 0
 
 
@@ -78,7 +82,7 @@ def header(session, number: int) -> dict:
         "steps": [settings.first, settings.last],
         "modules": settings.modules,
         "compiled": settings.compiled,
-        "rank": rank(os.environ),
+        "rank": rank(),
         "process": number,
         "parent": None,
         "argv": _arguments(getattr(sys, "argv", [""])),

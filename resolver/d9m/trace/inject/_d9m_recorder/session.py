@@ -46,7 +46,7 @@ class Session:
         settings = self.settings
         return Stream(
             settings.folder,
-            header.rank(os.environ),
+            header.rank,
             lambda number: header.header(self, number),
             settings.max_size,
         )

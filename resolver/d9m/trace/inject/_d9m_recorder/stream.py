@@ -20,9 +20,10 @@ class Stream:
     Writing may fail (a full disk); then nothing more is recorded and `failure` says why.
     """
 
-    def __init__(self, folder: str, rank: int, header, most: int) -> None:
+    def __init__(self, folder: str, rank, header, most: int) -> None:
         self._folder = folder
         self._rank = rank
+        """Asked with the first record: before it, a process that was spawned has no group."""
         self._header = header
         self._most = most
         self._file: int | None = None
@@ -69,9 +70,9 @@ class Stream:
                 self._file = None
 
     def _open(self) -> None:
-        number, file = 0, None
+        rank, number, file = self._rank(), 0, None
         while file is None:
-            path = os.path.join(self._folder, f"r{self._rank}-{number}.d9m")
+            path = os.path.join(self._folder, f"r{rank}-{number}.d9m")
             try:
                 file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
             except FileExistsError:

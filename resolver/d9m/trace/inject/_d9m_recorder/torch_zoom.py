@@ -32,11 +32,11 @@ class Zoom:
     def __init__(self, torch, session) -> None:
         self._torch = torch
         self._folder = os.path.join(session.settings.folder, "zoom")
-        rank = header.rank(os.environ)
         self._wanted: dict = {}
+        """Place -> {nth call there: [(rank, number of the wish)]}."""
         for number, call in enumerate(session.settings.zoom):
-            if call["rank"] == rank:
-                self._wanted.setdefault(_place_of(call), {})[call["nth"]] = number
+            wanted = self._wanted.setdefault(_place_of(call), {})
+            wanted.setdefault(call["nth"], []).append((call["rank"], number))
         self._sites: dict = {}
         self._counts: dict = {}
 
@@ -53,9 +53,11 @@ class Zoom:
             return
         count = self._counts.get(place, 0)
         self._counts[place] = count + 1
-        number = self._wanted[place].get(count)
-        if number is None:
-            return
+        for rank, number in self._wanted[place].get(count, ()):
+            if rank == header.rank():
+                self._save(place, number, random, args, kwargs, device)
+
+    def _save(self, place, number: int, random, args, kwargs, device) -> None:
         try:
             folder = os.path.join(self._folder, str(number))
             os.makedirs(folder)
