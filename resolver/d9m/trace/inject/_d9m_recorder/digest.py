@@ -15,22 +15,23 @@ class Digester:
 
     def __init__(self, folder: str | None) -> None:
         found = _xxhash(folder)
-        if found is None:
-            self.name, self._digest, self._form = "crc32", zlib.crc32, "%08x"
-        else:
-            self.name, self._digest, self._form = "xxh3-64", found.xxh3_64_intdigest, "%016x"
-        self.width = len(self.of(b""))
-        """Of the text."""
-
-    def of(self, data) -> str:
+        self.name = "crc32" if found is None else "xxh3-64"
+        self.of = _crc32 if found is None else found.xxh3_64_hexdigest
         """Of any object with a buffer."""
-        return self._form % self._digest(data)
+        self._empty = self.of(b"")
+        self.width = len(self._empty)
+        """Of the text."""
 
     def at(self, address: int, count: int) -> str:
         """Of `count` bytes of memory. Nothing is copied."""
-        if not count:
-            return self._form % self._digest(b"")
-        return self._form % self._digest((ctypes.c_char * count).from_address(address))
+        return self.of((_CHAR * count).from_address(address)) if count else self._empty
+
+
+_CHAR = ctypes.c_char
+
+
+def _crc32(data) -> str:
+    return f"{zlib.crc32(data):08x}"
 
 
 def _xxhash(folder: str | None):
@@ -51,7 +52,7 @@ def _xxhash(folder: str | None):
             spec.loader.exec_module(module)
         except ImportError:  # of another system or libc
             continue
-        if hasattr(module, "xxh3_64_intdigest"):
+        if hasattr(module, "xxh3_64_hexdigest"):
             return module
     return None
 

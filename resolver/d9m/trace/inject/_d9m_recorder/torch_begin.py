@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import glob
 import os
+import sys
 
 from . import torch_batches, torch_compiled, torch_modules, torch_settings
 from .torch_memory import Memories
@@ -99,18 +100,22 @@ class OpLevel:
 
     def __init__(self, framework) -> None:
         torch, session = framework.torch, framework.session
+        self.torch = torch
         self.session = session
-        self.watcher = framework.watcher
+        self._steps = framework.steps
         self.memories = Memories(torch, session, framework.tensors)
         self.places = Places(torch, framework.steps)
         self.ops = Ops(torch, session, self.memories, self.places)
         self.mode = make_mode(torch, self.ops, framework.watcher)
         self.window = Window(torch, self.mode)
-        framework.steps.text = self.memories.read
+        framework.steps.text = self.memories.state
 
     def begin(self) -> None:
         if not hasattr(type(self.mode).__mro__[1], "ignore_compile_internals"):
-            self.watcher.when_imported("torch._dynamo", lambda _module: self._make_way())
+            if "torch._dynamo" in sys.modules:  # what was compiled by then is not known
+                self._make_way()
+            else:
+                torch_compiled.before_compiling(self.torch, self._steps, self._make_way)
         self._fit()
 
     def _make_way(self) -> None:

@@ -45,6 +45,23 @@ def begin(module, session, steps, wrote) -> None:
     steps.at_end(off)
 
 
+def before_compiling(torch, steps, act) -> None:
+    """Call `act()` ahead of whatever the program has compiled. The compiler's import says nothing:
+    many an optimizer's step imports it.
+    """
+    original = getattr(torch, "compile", None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def compiles(*arguments, **named):
+        act()
+        return original(*arguments, **named)
+
+    torch.compile = compiles
+    steps.at_end(lambda: setattr(torch, "compile", original))
+
+
 def run_op_by_op(torch, steps) -> None:
     """Have graphs traced as before, and their ops run one by one instead of in fused kernels."""
     original = torch.compile

@@ -34,10 +34,10 @@ class Memory:
         self.epoch = 0
         """Grows with each write that is recorded."""
         self.state = "."
-        self.spans: list = []
+        self.spans: list | tuple = ()
         """In state `v`: (from, to) of the bytes that were written, in order."""
         self.seen: dict = {}
-        """View -> (epoch, version, text, digest) when it was last digested."""
+        """View -> (epoch, version, text, digest, moment) when it was last digested."""
 
 
 class Memories:
@@ -53,49 +53,64 @@ class Memories:
         self._limit = GROWTH
         self._simple = (torch.Tensor, torch.nn.Parameter)
         self._strided = torch.strided
+        self._moment = 0
+        """What was digested at one moment is not digested again: nothing but ops ran since."""
+
+    def moves_on(self) -> None:
+        """Code may have run that is no op."""
+        self._moment += 1
 
     # What ops ask. Each returns the text of a record.
 
-    def read(self, tensor) -> str:
-        """Of a tensor as it is: an input, or a state."""
-        plain = self._plain(tensor)
+    def state(self, tensor) -> str:
+        """Of a tensor that no op asks for: one that was learned, a batch, what a graph gets."""
+        self._moment += 1
+        return self.read(tensor)
+
+    def read(self, tensor, made: bool = False) -> str:
+        """Of a tensor as it is: an input, or (`made`) what an op returned, new or a view."""
+        plain, view = self._placed(tensor)
         if plain is None:
-            return self._read_parts(tensor)
-        memory, new = self._find(plain)
-        view = _view(plain)
-        version = 0 if plain.is_inference() else plain._version
+            found = self._read_parts(tensor)
+            return found.replace("n", ".") if made else found
+        storage = plain.untyped_storage()
+        memory = self._known.get(storage._cdata)
+        new = memory is None
+        if memory is None:
+            memory = self._meet(storage)
         known = memory.seen.get(view)
-        if known is not None and known[0] == memory.epoch:
-            if self._cached and known[1] == version:
+        if known is not None:
+            if known[0] != memory.epoch:
+                known = None
+            elif known[4] == self._moment or (self._cached and known[1] == _version(plain)):
                 return known[2]
+        if len(view) == 2 and plain.is_cpu:
+            digest = self._at(plain.data_ptr(), view[1] - view[0])
         else:
-            known = None
-        digest = self._digest(plain, view)
-        settled = self._letter(memory, view)
-        letter = "n" if new else settled
+            digest = self._tensors.of_plain(plain)
+        settled = memory.state if memory.state != "v" else self._letter(memory, view)
+        text = f"{digest}{settled}{memory.number}"
+        self._keep(memory, view, plain, text, digest)
         if known is not None and known[3] != digest:
-            letter = "x"
-        self._keep(memory, view, version, f"{digest}{settled}{memory.number}", digest)
-        return f"{digest}{letter}{memory.number}"
+            return f"{digest}x{memory.number}"
+        return f"{digest}n{memory.number}" if new and not made else text
 
     def wrote(self, tensor) -> str:
         """Of a tensor that an op has just written."""
-        plain = self._plain(tensor)
+        plain, view = self._placed(tensor)
         if plain is None:
             return self._read_parts(tensor, wrote=True)
         memory, _new = self._find(plain)
-        view = _view(plain)
         memory.epoch += 1
         memory.seen.clear()
         whole = self._cover(memory, view)
-        digest = self._digest(plain, view)
-        version = 0 if plain.is_inference() else plain._version
-        self._keep(memory, view, version, f"{digest}.{memory.number}", digest)
-        return f"{digest}{'.' if whole else '+'}{memory.number}"
-
-    def made(self, tensor) -> str:
-        """Of a tensor that an op returned: new, or a view of what is known."""
-        return self.read(tensor).replace("n", ".")
+        if len(view) == 2 and plain.is_cpu:
+            digest = self._at(plain.data_ptr(), view[1] - view[0])
+        else:
+            digest = self._tensors.of_plain(plain)
+        text = f"{digest}.{memory.number}"
+        self._keep(memory, view, plain, text, digest)
+        return text if whole else f"{digest}+{memory.number}"
 
     def blank(self, tensor) -> str:
         """Of a tensor with memory that nobody has written."""
@@ -132,7 +147,7 @@ class Memories:
         known = memory.seen.get(PARTS)
         if known is not None and known[3] != digest:
             letter = "x"
-        self._keep(memory, PARTS, 0, f"{digest}{memory.state}{memory.number}", digest)
+        self._keep(memory, PARTS, None, f"{digest}{memory.state}{memory.number}", digest)
         return f"{digest}{letter}{memory.number}"
 
     # Between steps.
@@ -163,32 +178,44 @@ class Memories:
             tensor = parts[0]
         return None if tensor.is_meta else tensor
 
+    def _placed(self, tensor) -> tuple:
+        """`_plain` and `_view`, at once for what nearly all tensors are."""
+        if (
+            type(tensor) in self._simple
+            and tensor.layout is self._strided
+            and tensor.is_cpu
+            and tensor.is_contiguous()
+        ):
+            size = tensor.element_size()
+            start = tensor.storage_offset() * size
+            return tensor, (start, start + tensor.numel() * size)
+        plain = self._plain(tensor)
+        return plain, () if plain is None else _view(plain)
+
     def _find(self, tensor):
         """What is known of a tensor's storage, and whether that is nothing."""
         storage = tensor.untyped_storage()
-        key = storage._cdata
-        memory = self._known.get(key)
-        if memory is not None:
-            return memory, False
+        memory = self._known.get(storage._cdata)
+        return (self._meet(storage), True) if memory is None else (memory, False)
+
+    def _meet(self, storage) -> Memory:
+        """A storage that was not seen before."""
         if len(self._known) > self._limit:
             self.sweep()
         memory = Memory(self._count, storage.nbytes(), storage._weak_ref())
         self._count += 1
-        self._known[key] = memory
-        return memory, True
+        self._known[storage._cdata] = memory
+        return memory
 
-    def _keep(self, memory: Memory, view, version: int, text: str, digest: str) -> None:
+    def _keep(self, memory: Memory, view, plain, text: str, digest: str) -> None:
         if len(memory.seen) >= MOST_VIEWS:
             memory.seen.clear()
-        memory.seen[view] = memory.epoch, version, text, digest
-
-    def _digest(self, tensor, view) -> str:
-        if len(view) == 2 and tensor.device.type == "cpu":
-            return self._at(tensor.data_ptr(), view[1] - view[0])
-        return self._tensors.of_plain(tensor)
+        version = _version(plain) if self._cached and plain is not None else 0
+        memory.seen[view] = memory.epoch, version, text, digest, self._moment
 
     def _letter(self, memory: Memory, view) -> str:
-        if memory.state != "v" or len(view) != 2:
+        """Of a storage that was written in part."""
+        if len(view) != 2:
             return memory.state
         start, end = view
         if any(first <= start and end <= last for first, last in memory.spans):
@@ -200,15 +227,19 @@ class Memories:
     def _cover(self, memory: Memory, view) -> bool:
         """Note that the view was written; whether that is the whole storage."""
         if len(view) == 2 and view[1] - view[0] >= memory.size:
-            memory.state, memory.spans = ".", []
+            memory.state, memory.spans = ".", ()
             return True
         if memory.state in "uv":
             memory.state = "v"
             if len(view) == 2:
                 memory.spans = _joined([*memory.spans, view])[:MOST_SPANS]
                 if memory.spans[0] == (0, memory.size):
-                    memory.state, memory.spans = ".", []
+                    memory.state, memory.spans = ".", ()
         return False
+
+
+def _version(tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def _view(tensor):

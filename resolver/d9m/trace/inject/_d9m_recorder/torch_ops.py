@@ -8,6 +8,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from . import torch_settings
 from .stream import compact
 from .torch_plan import Plan, plan
+from .torch_tensors import silent
 from .torch_zoom import Zoom
 
 MOST_TEXT = 400
@@ -37,7 +38,11 @@ class Ops:
         self._count = 0
         self._groups: dict = {}
         self._failed = 0
+        self._updating = None
+        """The run of torch's optimizer that called the last op; None: something else did."""
+        self._place = None
         self._tensor = torch.Tensor
+        self._silent = silent(torch)
         self._strided = torch.strided
         self._zoom = Zoom(torch, session) if session.settings.zoom else None
         self._modules = session.settings.modules
@@ -95,26 +100,32 @@ class Ops:
     def _before(self, plan: Plan, args, kwargs, frame):
         if plan.makes and _is_empty(args):
             return None
-        place = self._places.here(frame)
+        updating = self._places.update(frame)
+        if updating is None or updating != self._updating:
+            self._memories.moves_on()
+            self._place = self._places.here(frame)
+        self._updating = updating
+        place = self._place
         if self._modules and not _is_within(place, self._modules):
             return None
-        read = self._memories.read
+        kind, read, shape = self._tensor, self._memories.read, self._shape
         inputs, shapes, overwritten, written, texts = [], [], [], [], []
         device = None
         for name, tensors, is_read, is_written, value, default in _given(plan, args, kwargs):
             if not tensors or isinstance(value, NUMBERS):
-                text = _shown(value) if value is not default else None
-                if text is not None and (default is None or value != default):
-                    texts.append(f"{name}={text}")
+                if value is not default and (default is None or value != default):
+                    text = _shown(value)
+                    if text is not None:
+                        texts.append(f"{name}={text}")
                 continue
-            for tensor in _tensors(value, self._tensor):
+            for tensor in (value,) if isinstance(value, kind) else _tensors(value, kind):
                 if device is None:
                     device = tensor.device
                 if is_read:
                     inputs.append(read(tensor))
-                    shapes.append(self._shape(tensor))
+                    shapes.append(shape(tensor))
                 else:
-                    overwritten.append(self._shape(tensor))
+                    overwritten.append(shape(tensor))
                 if is_written:
                     written.append(tensor)
         device = device or kwargs.get("device") or "cpu"
@@ -151,7 +162,7 @@ class Ops:
             generator = torch_settings.default_generator(torch, torch.device(device))
         if generator is None:
             return ""
-        with torch._C._DisableTorchDispatch():
+        with self._silent():
             state = torch_settings.state(generator, self.session.digester)
         return f',["{generator.initial_seed()}","{state}"]'
 
@@ -177,10 +188,16 @@ class Ops:
     def _after(self, plan: Plan, about, found) -> None:
         site, arguments, inputs, generator, written, _group = about
         memories = self._memories
-        new = memories.blank if plan.makes and not self._fills() else memories.made
-        known = {id(tensor) for tensor in written}
+        if self._updating is None:
+            memories.moves_on()
         returned = _tensors(found, self._tensor)
-        outputs = [new(tensor) for tensor in returned if id(tensor) not in known]
+        if written:
+            known = {id(tensor) for tensor in written}
+            returned = [tensor for tensor in returned if id(tensor) not in known]
+        if plan.makes and not self._fills():
+            outputs = [memories.blank(tensor) for tensor in returned]
+        else:
+            outputs = [memories.read(tensor, True) for tensor in returned]
         outputs += [memories.wrote(tensor) for tensor in written]
         self.session.add(
             f'["o",{site},{quoted(self._cut(arguments))},{_listed(inputs)},{_listed(outputs)}'
@@ -248,12 +265,14 @@ def _tensors(value, kind) -> list:
     """Those in a value, however deep its lists are."""
     if isinstance(value, kind):
         return [value]
+    found: list = []
     if isinstance(value, (list, tuple)):
-        found: list = []
         for element in value:
-            found += [element] if isinstance(element, kind) else _tensors(element, kind)
-        return found
-    return []
+            if isinstance(element, kind):
+                found.append(element)
+            elif isinstance(element, (list, tuple)):
+                found += _tensors(element, kind)
+    return found
 
 
 def _described(shape) -> str:

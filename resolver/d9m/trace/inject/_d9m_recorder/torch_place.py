@@ -14,7 +14,10 @@ from .lines import OURS, short
 
 NOWHERE = "", None
 
-INTERNAL, CALL, USER, RECOMPUTE, ENGINE = range(5)
+INTERNAL, CALL, USER, RECOMPUTE, ENGINE, UPDATE = range(6)
+
+UPDATES = ("_single_tensor_", "_multi_tensor_", "_fused_")
+"""How the functions of torch's optimizers begin that call ops and nothing else."""
 
 
 class Places:
@@ -46,11 +49,25 @@ class Places:
             module, source = self._walk(frame)
             self._mark(module, source)
             return "recompute", node.name(), module, source
+        optimizer = self._steps.optimizer
+        if optimizer is not None:
+            return "opt", "", optimizer, self._line(frame)
         module, source = self._walk(frame)
-        if self._steps.optimizer is not None:
-            return "opt", "", self._steps.optimizer, source
         self._mark(module, source)
         return "fwd", "", module, source
+
+    def update(self, frame) -> int | None:
+        """What stands for the run of an optimizer's function that calls ops and nothing else; None
+        outside of one. Its ops have the same place.
+        """
+        if self._steps.optimizer is None:
+            return None
+        while frame is not None:
+            kind = self._kind(frame.f_code)[0]
+            if kind != INTERNAL:
+                return id(frame) if kind == UPDATE else None
+            frame = frame.f_back
+        return None
 
     def view(self, frame) -> None:
         """A view was called: its backward op must find its place, too."""
@@ -87,15 +104,30 @@ class Places:
     def _walk(self, frame):
         """The innermost module that is being called, and the innermost line of user code."""
         module = source = None
-        while frame is not None and (module is None or source is None):
-            kind, shown, _code = self._kind(frame.f_code)
+        known = self._codes
+        while frame is not None:
+            code = frame.f_code
+            kind, shown, _code = known.get(id(code)) or self._kind(code)
             if shown is not None:
                 if source is None:
                     source = (*shown, frame.f_lineno)
+                    if module is not None:
+                        break
             elif kind == CALL and module is None:
                 module = self._name(frame)
+                if module is not None and source is not None:
+                    break
             frame = frame.f_back
         return module or "", source
+
+    def _line(self, frame):
+        """The innermost line of user code."""
+        while frame is not None:
+            shown = self._kind(frame.f_code)[1]
+            if shown is not None:
+                return (*shown, frame.f_lineno)
+            frame = frame.f_back
+        return None
 
     def _kind(self, code):
         found = self._codes.get(id(code))
@@ -114,6 +146,8 @@ class Places:
                 return RECOMPUTE, None
             if code.co_name in ("_engine_run_backward", "backward") and "autograd/" in rest:
                 return ENGINE, None
+            if rest.startswith("optim/") and code.co_name.startswith(UPDATES):
+                return UPDATE, None
             return INTERNAL, None
         if file.startswith((OURS, "<frozen", "<eval_with_key>")):
             return INTERNAL, None

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+
 NONE = "-"
 """Stands for a tensor without content, or for none at all."""
 
@@ -13,7 +16,7 @@ class Tensors:
     def __init__(self, torch, session) -> None:
         self._torch = torch
         self._digester = session.digester
-        self._silent = torch._C._DisableTorchDispatch
+        self.silent = silent(torch)
 
     def digest(self, tensor) -> str:
         """Of the values of a tensor, wherever it lives."""
@@ -52,10 +55,26 @@ class Tensors:
             return self._digester.at(tensor.data_ptr(), span)
         if kind == "meta":
             return NONE
-        with self._silent(), self._torch.no_grad():
+        with self.silent(), self._torch.no_grad():
             copied = compact(tensor)
             copied = copied if kind == "cpu" else copied.cpu()
         return self._digester.at(copied.data_ptr(), copied.numel() * copied.element_size())
+
+
+def silent(torch):
+    """Makes contexts in which ops are not recorded."""
+    guard = torch._C._DisableTorchDispatch
+    return guard if hasattr(guard, "__enter__") else functools.partial(_held, guard)
+
+
+@contextlib.contextmanager
+def _held(guard):
+    """Before torch 2.1, a guard counts as long as it exists."""
+    kept = guard()
+    try:
+        yield kept
+    finally:
+        del kept
 
 
 def dense(tensor) -> int | None:

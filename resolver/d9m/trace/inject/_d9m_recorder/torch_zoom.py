@@ -15,6 +15,7 @@ import os
 import sys
 
 from . import header, torch_settings
+from .torch_tensors import silent
 
 MOST = 256 << 20
 """Bytes of the tensors of one call."""
@@ -66,7 +67,7 @@ class Zoom:
         saved = _Call(self._torch, folder)
         about = {"op": place[0], "overload": place[1]}
         try:
-            with self._torch._C._DisableTorchDispatch(), self._torch.no_grad():
+            with silent(self._torch)(), self._torch.no_grad():
                 about.update(saved.described(args, kwargs, random, device))
         except UnsavedError as reason:
             about["reason"] = str(reason)
