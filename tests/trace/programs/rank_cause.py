@@ -9,7 +9,7 @@ from torch.nn.parallel import DistributedDataParallel
 ROWS, WIDTH, PICKED = 64, 256, 4096
 
 
-class Net(torch.nn.Module):
+class RowsOrTable(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.table = torch.nn.Parameter(torch.randn(ROWS, WIDTH))
@@ -21,7 +21,7 @@ class Net(torch.nn.Module):
 dist.init_process_group("gloo")
 torch.set_num_threads(8)
 torch.manual_seed(0)
-net = DistributedDataParallel(Net())
+net = DistributedDataParallel(RowsOrTable())
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1, fused=True)
 i, weight = torch.randint(ROWS, (PICKED,)), torch.randn(PICKED, WIDTH)
 for _step in range(2):
