@@ -1,6 +1,6 @@
-"""The size of the knowledge base costs a question about an op nothing, and one about everything as
-many times more as there is more of it: counted in what it reads and calls, which no busy machine
-changes.
+"""The size of the knowledge base costs a question about an op nothing, and one about everything, or
+lint, as many times more as there is more of it: counted in what it reads and calls, which no busy
+machine changes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import pytest
 from synthetic import FRAMEWORK, op, synthetic
 
 from d9m.api import advise
+from d9m.authoring.lint import RULES
+from d9m.authoring.lint.index import RecordIndex
 from d9m.environment.environment import Setup
 from d9m.kb import build, compiled
 from d9m.kb.store import KnowledgeBase
@@ -54,3 +56,18 @@ def test_everything_of_many_records_takes_as_much_for_each_as_of_few(
     many = _needed(4_000, None, tmp_path, monkeypatch)
     assert 0 < many[0] <= 1.2 * 8 * few[0]
     assert 0 < many[1] <= 1.2 * 8 * few[1]
+
+
+def _linted(size: int) -> dict[str, int]:
+    """Functions that each rule calls, and that what they share does."""
+    read: list[RecordIndex] = []
+    needed = {"index": calls(lambda: read.append(RecordIndex(synthetic(size))))}
+    for rule in RULES:
+        needed[rule.code] = calls(lambda rule=rule: list(rule.faults(read[0])))
+    return needed
+
+
+def test_lint_takes_as_much_for_each_of_many_records_as_of_few() -> None:
+    few, many = _linted(100), _linted(400)
+    more = {code: many[code] / few[code] for code in few}
+    assert {code: times for code, times in more.items() if times > 1.2 * 4} == {}
