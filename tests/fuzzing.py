@@ -394,7 +394,10 @@ WEIGHTS = {
 
 
 LONGEST = 5.0
-"""Seconds of CPU that an input may take."""
+"""Seconds of CPU after which an input counts as one that does not end: a safety limit, far from
+what any takes (`main` prints the slowest). Work that grows with the square is found by
+`test_growth.py`.
+"""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -405,10 +408,16 @@ class Failure(msgspec.Struct, frozen=True):
     text: str
 
 
-def fuzz(
-    count: int, seed: int, doors: Sequence[str] = (), only: int | None = None
-) -> tuple[collections.Counter[str], list[Failure]]:
-    """How many inputs went through each door and how many it refused; what failed."""
+class Fuzzed(msgspec.Struct, frozen=True):
+    tried: collections.Counter[str]
+    """How many inputs went through each door and how many it refused."""
+    failures: list[Failure]
+    slowest: tuple[float, int, str]
+    """Seconds of CPU, number and door of one input."""
+
+
+def fuzz(count: int, seed: int, doors: Sequence[str] = (), only: int | None = None) -> Fuzzed:
+    slowest = (0.0, 0, "")
     tried: collections.Counter[str] = collections.Counter()
     failures: list[Failure] = []
     with tempfile.TemporaryDirectory(prefix="d9m-fuzzing-") as folder:
@@ -430,9 +439,10 @@ def fuzz(
             except Exception:
                 failures.append(Failure(number, name, traceback.format_exc()))
             took = time.process_time() - began
+            slowest = max(slowest, (took, number, name))
             if took > LONGEST:
                 failures.append(Failure(number, name, f"it takes {took:.1f} s"))
-    return tried, failures
+    return Fuzzed(tried, failures, slowest)
 
 
 def main() -> int:
@@ -443,13 +453,15 @@ def main() -> int:
     parser.add_argument("--only", type=int, metavar="NUMBER")
     options = parser.parse_args()
     began, cpu = time.monotonic(), time.process_time()
-    tried, failures = fuzz(options.count, options.seed, options.door, options.only)
+    found = fuzz(options.count, options.seed, options.door, options.only)
+    failures = found.failures
     for failure in failures[:20]:
         print(f"--only {failure.number}: {failure.door}\n{failure.text}")
     for failure in failures[20:]:
         print(f"--only {failure.number}: {failure.door}: {failure.text.splitlines()[-1]}")
-    for name in sorted(tried):
-        print(f"{tried[name]:8} {name}")
+    for name in sorted(found.tried):
+        print(f"{found.tried[name]:8} {name}")
+    print("the slowest: {:.2f} s of CPU, --only {}: {}".format(*found.slowest))
     spent = f"{time.monotonic() - began:.0f} s, {time.process_time() - cpu:.0f} s of CPU"
     print(f"{len(failures)} failures in {options.count} inputs; {spent}")
     return 1 if failures else 0
