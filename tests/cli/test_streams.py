@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from d9m.cli import output
 from process import COMMAND, LONGEST, d9m, environment
 
 QUESTION = ("advise", "--tf", "2.0", "--ops", "conv,bias_add")
@@ -295,6 +298,32 @@ def test_a_terminal_without_utf8_gets_an_answer(encoding: str) -> None:
     assert done.stdout.decode(encoding).startswith(
         "Both ops repeat with tfdeterminism.patch (TDP)."
     )
+
+
+@pytest.mark.parametrize("format_", ["json", "env", "python", "markdown"])
+def test_what_a_program_reads_has_the_same_bytes_whatever_a_terminal_shows(
+    tmp_path: Path, format_: str
+) -> None:
+    (tmp_path / "é→.env").write_text("TF_DETERMINISTIC_OPS=1\n")
+    written: set[bytes] = set()
+    for encoding in ("utf-8", "cp1252", "ascii"):
+        done = subprocess.run(
+            [*COMMAND, *QUESTION, "--format", format_, "--env-file", "é→.env"],
+            capture_output=True, env=environment(PYTHONIOENCODING=encoding), check=False, timeout=LONGEST, cwd=tmp_path,
+        )  # fmt: skip
+        written.add(done.stdout)
+    assert len(written) == 1
+    assert not written.pop().decode().isascii()
+
+
+def test_lines_of_what_a_program_reads_end_alike_everywhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As Windows opens a stdout that is not a terminal."""
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="cp1252", newline="\r\n"))
+    output.write("export A=é\n", None)
+    assert raw.getvalue() == "export A=é\n".encode()
 
 
 def test_a_log_with_broken_bytes_is_read_all_the_same() -> None:

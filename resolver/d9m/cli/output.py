@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -31,8 +32,12 @@ def formats(*allowed: str) -> Any:
 def write(text: str, file: str | None) -> None:
     """Write to `file`, whole or not at all, or to stdout. Raises UsageError if that cannot be.
 
-    Text may quote what others wrote: what a terminal would obey is taken out.
+    Text may quote what others wrote: what a terminal would obey is taken out. It is for programs,
+    so it has the same bytes on every system.
     """
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+        stream.reconfigure(encoding="utf-8", newline="\n")
     _deliver(printable(text), file)
 
 
@@ -92,7 +97,7 @@ def _to_file(text: str, path: Path) -> None:
         return
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(text, encoding="utf-8", newline="\n")
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -104,7 +104,8 @@ class Session:
         text = f"{type(fault).__name__}: {fault}".replace("\n", " ")[:LONGEST]
         try:
             self.unseen("fault")
-            with open(os.path.join(self.settings.folder, "errors.txt"), "a") as file:
+            path = os.path.join(self.settings.folder, "errors.txt")
+            with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(f"process {os.getpid()}: {place}: {text} ({line})\n")
         except Exception:
             self.on = False

@@ -9,6 +9,9 @@ import json
 import os
 import threading
 
+APPENDED = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+"""Binary: Windows would write its own ends of lines."""
+
 
 def compact(value) -> str:
     return json.dumps(value, separators=(",", ":"))
@@ -74,7 +77,7 @@ class Stream:
         while file is None:
             path = os.path.join(self._folder, f"r{rank}-{number}.d9m")
             try:
-                file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o644)
+                file = os.open(path, APPENDED, 0o644)
             except FileExistsError:
                 number += 1
         self._early = []

@@ -1,0 +1,54 @@
+"""What the recorder writes on other systems, as far as a Linux can play them."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from d9m import trace
+
+INJECT = str(Path(trace.__file__).with_name("inject"))
+BINARY = 1 << 28
+"""In the place of Windows's flag."""
+
+FAULT = """
+import sys, types
+from _d9m_recorder.session import Session
+session = object.__new__(Session)
+session.settings, session.on = types.SimpleNamespace(folder=sys.argv[1]), False
+session._faults = set()
+session.fault("a place", ValueError(chr(0xe9) + chr(0x2192)))
+"""
+
+
+def test_a_recording_has_the_same_ends_of_lines_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(INJECT)
+    monkeypatch.setattr(os, "O_BINARY", BINARY, raising=False)
+    stream = importlib.reload(importlib.import_module("_d9m_recorder.stream"))
+    flags: list[int] = []
+    right = os.open
+
+    def opened(path: str, flag: int, mode: int) -> int:
+        flags.append(flag)
+        return right(path, flag & ~BINARY, mode)
+
+    monkeypatch.setattr(os, "open", opened)
+    one = stream.Stream(str(tmp_path), 0, lambda _number: {}, 1000)
+    one.record("l", "aa")
+    one.end({"ended": "exit"})
+    assert [flag & BINARY for flag in flags] == [BINARY]
+    assert (tmp_path / "r0-0.d9m").read_bytes().count(b"\n") == 3
+
+
+def test_a_complaint_of_the_recorder_is_utf8_whatever_the_locale_is(tmp_path: Path) -> None:
+    variables = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONPATH": INJECT}
+    command = [sys.executable, "-c", FAULT, str(tmp_path)]
+    subprocess.run(command, check=True, env={**os.environ, **variables})
+    assert "ValueError: é→" in (tmp_path / "errors.txt").read_text("utf-8")
