@@ -149,3 +149,22 @@ def test_a_version_that_no_record_lists_does_not_end_the_answer() -> None:
 def test_what_is_no_version_is_an_error() -> None:
     with pytest.raises(UsageError, match="'abc' is not a version of torch"):
         _explained(SEEDED, ("torch", "abc"))
+
+
+def test_a_text_that_names_no_runs_is_told_how_it_was_read() -> None:
+    page = _page("My results are not reproducible", ("torch", "2.4"))
+    read = page.index(flat("Read as: two runs of the same program differ"))
+    assert read < page.index("To make training repeat")
+    assert "symptoms/other-batch-size" in page
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SEEDED,
+        "predictions change with the batch size",
+        "the same script gives a different result in each run",
+    ],
+)
+def test_a_text_that_says_what_it_compares_is_not(text: str) -> None:
+    assert _explained(text).reading is None

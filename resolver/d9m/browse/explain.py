@@ -16,6 +16,7 @@ from d9m.browse.absence import present
 from d9m.browse.explanation import Explanation, explanation, paragraphs
 from d9m.browse.known_texts import LONG, search
 from d9m.browse.prose import prose
+from d9m.browse.reading import Interpretation, reading
 from d9m.browse.resemblance import Resemblance, resembling
 from d9m.browse.subject import Subject, about_complaint, about_error
 from d9m.browse.text_environment import context, packages_of, with_partners
@@ -43,6 +44,8 @@ class Explained(msgspec.Struct, frozen=True):
     d9m: Tool
     found: list[Explanation]
     """Known texts in the order of the text; else symptoms, most likely first."""
+    reading: Interpretation | None = None
+    """How a text was read that does not say what it compares."""
     switches: list[str] = []
     """How frameworks are made deterministic, where settings are the answer and none is shown."""
     subject: Subject | None = None
@@ -91,7 +94,7 @@ def explain(
     names_releases = setup is not None and bool(setup.packages or setup.container)
     environment = describe(kb, setup) if setup is not None and names_releases else None
     matches = search(kb, itertools.chain([first], blocks), environment)
-    if matches:
+    if matches and not (len(first) < LONG and matches[0].line > 1 and _is_aside(kb, first)):
         known = context(kb, setup, mentions.versions(kb, first[:LONG]), here)
         whole = describe(kb, known)
         found = [messages.explained(kb, match, whole) for match in matches]
@@ -109,6 +112,15 @@ def explain(
         raise _not_known(kb, first, resembling(kb, first))
     tool = Tool(__version__, kb.meta.date)
     return Explained(SCHEMA_VERSION, tool, found, subject=subject)
+
+
+def _is_aside(kb: KnowledgeBase, text: str) -> bool:
+    """Whether the title of a text describes something else than runs, so that a message below it is
+    what somebody got on the way.
+    """
+    title = text.strip().partition("\n")[0]
+    described = symptoms.described(kb, title)
+    return bool(described) and all(symptom.record.scope != "run" for symptom in described)
 
 
 def _known_part(
@@ -205,6 +217,7 @@ def _of_complaint(
         SCHEMA_VERSION,
         tool,
         found,
+        reading(kb, sentences, described),
         switches,
         subject,
         models,
@@ -277,6 +290,8 @@ def _named_settings(
 ) -> Iterator[NamedSetting]:
     advised = {step.name for step in subject.advice.steps} if subject else set[str]()
     here = {*named.packages, *(subject.advice.environment.packages if subject else ())}
+    for name, meant in named.misspelt.items():
+        yield NamedSetting(name, "", meant, is_read=False)
     for name in named.settings:
         setting = kb.settings[name]
         is_elsewhere = setting.kind == "config" and not setting.condition.cuts.keys() & here

@@ -17,6 +17,7 @@ from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
 from d9m.model.records import Helper, Setting, Words
 from d9m.resolve import op_names
+from d9m.resolve.compare_settings import nearest_setting
 
 
 class OpMention(msgspec.Struct, frozen=True):
@@ -54,6 +55,8 @@ class Mentions(msgspec.Struct, frozen=True):
     """Values of arguments that stand as words of a sentence: ``bilinear``."""
     words: int
     """How many words the text has."""
+    misspelt: dict[str, str] = {}
+    """Variable that nothing reads -> the one that was meant."""
 
 
 _NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
@@ -102,6 +105,7 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         dict(_arguments(kb, text)),
         tuple(word for word in kb.word_lists.values if says(text.lower(), word)),
         len(text.split()),
+        dict(_misspelt(kb, text)),
     )
 
 
@@ -165,6 +169,20 @@ def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
         if setting is not None and not _is_too_late(kb.settings[setting], text, match.start()):
             value = _VALUE.match(text, match.end())
             yield setting, value[1] if value and value[1] else None
+
+
+_VARIABLE = re.compile(r"(?<![\w./-])[A-Z][A-Z0-9_]{7,}(?=['\"]?\]?\s*=|['\"]\s*,)")
+"""A name in capitals that is given a value."""
+
+
+def _misspelt(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
+    """Variables of the environment that are almost one on record."""
+    for match in _VARIABLE.finditer(text):
+        if match[0] in kb.settings:
+            continue
+        meant = nearest_setting(kb, match[0])
+        if meant is not None and kb.settings[meant].kind == "env":
+            yield match[0], meant
 
 
 def _is_too_late(setting: Setting, text: str, at: int) -> bool:

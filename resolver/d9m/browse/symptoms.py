@@ -13,6 +13,9 @@ from d9m.model.records import ErrorPoint, ErrorRecord, ErrorText, Words
 LEAST_LIKE = 0.45
 """Likeness from which a text clearly describes a symptom."""
 
+LEAST_NEAR = 0.3
+"""Likeness from which a text may mean a symptom that it does not clearly describe."""
+
 NEARLY = 0.85
 """Share of the best likeness from which another symptom is a second candidate."""
 
@@ -83,6 +86,29 @@ def compares_runs(kb: KnowledgeBase, text: str) -> bool:
     """Whether a text says outright that it compares runs of one program."""
     vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(kb.word_lists))
     return not vocabulary.telling(text).isdisjoint(kb.word_lists.runs)
+
+
+def nearest(kb: KnowledgeBase, text: str) -> list[str]:
+    """The particular symptoms of which a text says something, if not enough to describe one, most
+    alike first.
+    """
+    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(kb.word_lists))
+    known = kb.once("symptoms", lambda: _known(kb, vocabulary))
+    thoughts = vocabulary.thoughts(text)
+    usual = set(known.common)
+    for place, (id_, _record, _wording) in enumerate(known.wordings):
+        if id_ in kb.word_lists.broad:
+            usual |= known.likeness.known[place]
+    best: dict[str, float] = {}
+    for place, (id_, record, _wording) in enumerate(known.wordings):
+        if record.by_settings:
+            continue
+        for thought in thoughts:
+            signs = (known.likeness.known[place] & thought.clear) - usual
+            likeness = known.likeness.to(place, thought.words) if signs else 0.0
+            if likeness >= LEAST_NEAR:
+                best[id_] = max(likeness, best.get(id_, 0.0))
+    return sorted(best, key=lambda id_: -best[id_])
 
 
 def _outstanding(words: Words, symptoms: Sequence[Symptom]) -> list[Symptom]:

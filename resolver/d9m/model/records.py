@@ -601,6 +601,8 @@ class Words(Record, frozen=True, kw_only=True):
     """
     runs: list[str] = []
     """Groups that say outright that runs are compared."""
+    readings: list[str] = []
+    """Symptoms that a text may mean which does not say what it compares."""
     everyday: list[str] = []
     """Names of ops and packages that mean something else in most sentences, unless they are written
     as code.

@@ -68,7 +68,7 @@ def _verdicts(
     """
     setting = kb.settings.get(name)
     if setting is None:
-        meant = _meant(kb, name)
+        meant = nearest_setting(kb, name)
         if meant is not None:
             why = f"nothing reads this name; {meant} was meant"
             yield Existing(name, _plain(value), "misspelt", why)
@@ -86,7 +86,7 @@ def _verdicts(
                 yield inner
 
 
-def _meant(kb: KnowledgeBase, name: str) -> str | None:
+def nearest_setting(kb: KnowledgeBase, name: str) -> str | None:
     """The setting whose name is almost this one."""
     by_lower = kb.once(
         "judged settings",

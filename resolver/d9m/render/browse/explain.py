@@ -91,6 +91,8 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _strangers(page, kb, explained)
     without_effect = [setting for setting in explained.settings if not setting.is_read]
     _settings(page, without_effect)
+    if symptoms_first:
+        _reading(page, explained)
     if explained.still:
         _still(page, explained.still)
     elif symptoms_first:
@@ -120,6 +122,17 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     ):
         _next_step(page, explained)
     _sources(page, explained, *(explanation.id for explanation in found))
+
+
+def _reading(page: Page, explained: Explained) -> None:
+    """How a text was read that does not say what it compares, and what else to ask for."""
+    reading = explained.reading
+    if reading is None:
+        return
+    others = phrases.join(reading.others, "or")
+    title = reading.title[0].lower() + reading.title[1:]
+    page.paragraph(f"Read as: {title}. Something else? d9m show {others}", style="doubt")
+    page.gap()
 
 
 def _unlisted(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
@@ -222,7 +235,7 @@ def _settings(page: Page, settings: Sequence[NamedSetting]) -> None:
     for setting in settings[:MOST_SETTINGS]:
         meant = f" {setting.instead} was meant." if setting.instead else ""
         unread = "" if setting.is_read else f" Nothing reads it, so it has no effect.{meant}"
-        page.paragraph(f"{setting.name}: {setting.summary}{unread}", "  • ", "    ")
+        page.paragraph(f"{setting.name}: {f'{setting.summary}{unread}'.strip()}", "  • ", "    ")
     page.gap()
 
 
