@@ -145,15 +145,16 @@ def _facts(
                 yield fact, value
 
 
-_ARGUMENT = re.compile(r"(?<!\w)([a-z]\w*)\s*=\s*['\"]?(\w+)")
+_ARGUMENT = re.compile(r"(?<!\w)([a-z]\w*)(\s*=\s*|\s)['\"]?(?=(\w+))")
 
 
 def _arguments(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
     """Arguments of calls that decide how an op behaves."""
     for match in _ARGUMENT.finditer(text):
-        fact = kb.meta.facts.get(match[1])
-        if fact is not None and fact.argument:
-            yield match[1], match[2]
+        name, sign, value = match.groups()
+        fact = kb.meta.facts.get(name)
+        if fact is not None and fact.argument and (sign.strip() or value in fact.values):
+            yield name, value
 
 
 def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
