@@ -161,7 +161,7 @@ def test_an_error_names_the_value_and_what_would_be_right(
         (("--torch", "2.4"), "torch.special.bessel_j0"),
         (("--torch", "2.4"), "F.hardshrink"),
         (("--torch", "2.4"), "nn.mish"),
-        (("--tf", "2.12"), "tf.keras.layers.GaussianNoise"),
+        (("--tf", "2.12"), "tf.keras.layers.Masking"),
         (("--tf", "2.20"), "tf.compat.v1.placeholder"),
         (("--tf", "1.4"), "tf.placeholder"),
     ],
