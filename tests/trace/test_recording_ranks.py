@@ -11,6 +11,7 @@ import pytest
 from recorded import TRIES, Recorded, difference, need_processors, record, torch_python
 
 from conftest import shared
+from process import d9m
 
 
 def free_port() -> str:
@@ -76,10 +77,13 @@ def test_ranks_learn_the_same(two_ranks: Recorded) -> None:
     assert losses[0] != losses[1]
 
 
-@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.parametrize(("method", "code"), [("spawn", 0), ("fork", 3)])
 def test_ranks_that_a_program_starts_itself_are_told_from_each_other(
-    tmp_path: Path, method: str
+    tmp_path: Path, method: str, code: int
 ) -> None:
+    """A process that was forked ends past what Python does at its end: its recording lacks its own
+    end, so that the comparison is not known to be whole.
+    """
     runs = [
         record(tmp_path / run, "", torch_python(), "spawned.py", free_port(), method)
         for run in "ab"
@@ -88,9 +92,13 @@ def test_ranks_that_a_program_starts_itself_are_told_from_each_other(
         assert (run.code, run.errors) == (0, "")
         assert sorted(file.name for file in run.run.glob("*.d9m")) == ["r0-0.d9m", "r1-0.d9m"]
         assert [stream[0]["rank"] for stream in run.streams()] == [0, 1]
-    gradients = [[line[1] for line in stream[1:] if line[0] == "g"] for stream in runs[0].streams()]
+    gradients = [
+        [line[1] for line in stream[1:-1] if line[0] == "g"] for stream in runs[0].streams()
+    ]
     assert len(gradients[0]) == 2
-    assert difference(*runs)["same"]
+    done = d9m("diff", "--format", "json", *(str(run.run) for run in runs))
+    assert (done.returncode, done.stderr) == (code, "")
+    assert json.loads(done.stdout)["same"]
 
 
 def test_what_differs_on_one_rank_is_inherited_by_the_other(tmp_path: Path) -> None:
@@ -103,7 +111,6 @@ def test_what_differs_on_one_rank_is_inherited_by_the_other(tmp_path: Path) -> N
     (cause,) = found["causes"]
     assert (cause["kind"], cause["op"], cause["process"]) == ("op", "aten::index_put", "rank 1")
     assert cause["also"] == []
-    assert cause["reaches"]["parameters"] == 0
     ranks = [stream for run in runs for stream in run.streams() if stream[0]["rank"] == 0]
     sums = [[line[1] for line in stream[1:-1] if line[0] == "p"] for stream in ranks]
     assert sums[0] != sums[1], "rank 0 learned something else, too"
