@@ -47,7 +47,7 @@ def test_what_is_compared_stays(text: str) -> None:
             "the data loader does the same thing, weights differ",
             "the does the same thing, weights differ",
         ),
-        ("Reproducible on both MacOS and Linux", "Reproducible on both and"),
+        ("Reproducible on both MacOS and Linux", "Reproducible on both"),
     ],
 )
 def test_what_plays_no_part_is_cut_out(text: str, left: str) -> None:
