@@ -111,6 +111,7 @@ def test_what_differs_on_one_rank_is_inherited_by_the_other(tmp_path: Path) -> N
     (cause,) = found["causes"]
     assert (cause["kind"], cause["op"], cause["process"]) == ("op", "aten::index_put", "rank 1")
     assert cause["also"] == []
+    assert cause["reaches"]["parameters"] == 0
     ranks = [stream for run in runs for stream in run.streams() if stream[0]["rank"] == 0]
     sums = [[line[1] for line in stream[1:-1] if line[0] == "p"] for stream in ranks]
     assert sums[0] != sums[1], "rank 0 learned something else, too"
