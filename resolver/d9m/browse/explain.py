@@ -25,7 +25,7 @@ from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Tool
-from d9m.model.records import ErrorPoint
+from d9m.model.records import ErrorPoint, Setting
 
 
 class NamedSetting(msgspec.Struct, frozen=True):
@@ -176,7 +176,7 @@ def _of_complaint(
     said = present(kb, text)
     sentences = prose(said)
     named = mentions.find(kb, said)
-    described = symptoms.described(kb, sentences, bool(named.releases))
+    described = symptoms.described(kb, sentences, _compares_releases(kb, sentences, named))
     is_open = all(symptom.is_general for symptom in described)
     if sentences != said and is_open and not symptoms.compares_runs(kb, sentences):
         described = _of_code(kb, said, named) or described
@@ -209,7 +209,7 @@ def _of_complaint(
     if subject is None and answered_by_settings:
         points = symptoms.points(kb, answered_by_settings[0].id)
         switches = _points(kb, [point for point in points if point.switch], environment)
-    settings = [] if is_message else list(_named_settings(kb, named, subject))
+    settings = [] if is_message else list(_named_settings(kb, named, subject, environment))
     if not found and subject is None and not settings:
         raise _not_known(kb, text, alike)
     tool = Tool(__version__, kb.meta.date)
@@ -234,12 +234,21 @@ def _of_complaint(
 
 def _of_code(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> list[symptoms.Symptom]:
     """What a text describes with its code: each line is what its title speaks of."""
-    found = symptoms.described(kb, text, bool(named.releases))
+    compares_releases = _compares_releases(kb, text, named)
+    found = symptoms.described(kb, text, compares_releases)
     if not all(symptom.is_general for symptom in found):
         return found
     title, *lines = text.strip().splitlines()
     titled = "\n".join(f"{title} {line}" for line in lines)
-    return symptoms.described(kb, titled, bool(named.releases)) or found
+    return symptoms.described(kb, titled, compares_releases) or found
+
+
+def _compares_releases(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> bool:
+    """Whether a text names two releases of a package, and not to say that both behave alike."""
+    said = " ".join(text.lower().split())
+    return bool(named.releases) and not any(
+        words in said for words in kb.word_lists.in_both_releases
+    )
 
 
 def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:
@@ -286,7 +295,7 @@ def _shown(
 
 
 def _named_settings(
-    kb: KnowledgeBase, named: mentions.Mentions, subject: Subject | None
+    kb: KnowledgeBase, named: mentions.Mentions, subject: Subject | None, environment: Environment
 ) -> Iterator[NamedSetting]:
     advised = {step.name for step in subject.advice.steps} if subject else set[str]()
     here = {*named.packages, *(subject.advice.environment.packages if subject else ())}
@@ -296,8 +305,25 @@ def _named_settings(
         setting = kb.settings[name]
         is_elsewhere = setting.kind == "config" and not setting.condition.cuts.keys() & here
         if name not in advised and not is_elsewhere:
+            release = _release_without(kb, setting, named, environment)
+            if release is not None:
+                summary = f"{release} does not know it."
+                yield NamedSetting(name, summary, setting.instead, is_read=False)
+                continue
             is_read = setting.effect != "never"
             yield NamedSetting(name, setting.summary, setting.instead, is_read)
+
+
+def _release_without(
+    kb: KnowledgeBase, setting: Setting, named: mentions.Mentions, environment: Environment
+) -> str | None:
+    """The release that the text gives of a package and that does not read a setting of it."""
+    if environment.holding(setting.condition):
+        return None
+    for package, version in named.packages.items():
+        if version is not None and package in setting.condition.cuts:
+            return f"{kb.packages[package].title} {version}"
+    return None
 
 
 def _of_symptom(

@@ -623,6 +623,8 @@ class Words(Record, frozen=True, kw_only=True):
     """How a text says that its program lacks something."""
     two_releases: str | None = None
     """Group that a text says which names one package in two releases."""
+    in_both_releases: list[str] = []
+    """What says that the trouble is the same in both: ``occurs in``."""
 
 
 class ErrorText(Conditional, frozen=True, kw_only=True):
