@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from d9m.browse import history, symptoms
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import parse
-from d9m.model.records import ErrorRecord
+from d9m.model.records import ErrorPoint, ErrorRecord
 from pages import layout, phrases, proof
 from pages.markdown import Markdown
 from pages.places import Here
@@ -38,13 +38,19 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
         headline(error),
         f"{error.title}. {error.advice}",
         error=error,
-        points=symptoms.points(kb, id_),
+        points=_points(kb, id_, error),
         texts=[(phrases.where(kb, each.when), each.text) for each in error.texts],
         filled=any(re.search(r"\{\w+\}", each.text) for each in error.texts),
         causes=[(each, kb.sources[each], history.of(kb, each)) for each in error.sources],
         ops=[_op(kb, id_, item) for item in error.ops],
         proofs=proof.of(kb, error.evidence),
     )
+
+
+def _points(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> list[ErrorPoint]:
+    """What is true of a symptom. Of the general one, its models stand on its own page."""
+    points = symptoms.points(kb, id_)
+    return [point for point in points if point in error.points or not point.named]
 
 
 def headline(error: ErrorRecord) -> str:

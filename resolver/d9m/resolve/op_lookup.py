@@ -299,7 +299,7 @@ def _limits(kb: KnowledgeBase, entry: OpEntry) -> Existence:
 def _lacking(
     environment: Environment, package: str, spans: Sequence[Existence], query: Query
 ) -> OpItem:
-    version = environment.packages[package].version
+    version = environment.packages[package].version or "this release"
     return OpItem(query.text, (), f"exists in {package} {spans_in_words(spans)}, not in {version}")
 
 

@@ -177,7 +177,7 @@ function lacking(here, query, { home, number }) {
   const [from, until] = ends.map((each) => spans[each]).find(Boolean) ?? [null, null];
   const limits = [from && `from ${from}`, until && `before ${until}`].filter(Boolean).join(" and ");
   const [, version] = here.held.find(([name]) => name === home);
-  return { text: query.text, ops: [], lacks: `exists in ${home} ${limits}, not in ${version}` };
+  return { text: query.text, ops: [], lacks: `exists in ${home} ${limits}, not in ${version ?? "this release"}` };
 }
 
 // The defaults of the name that was called, and of what it calls in turn.
