@@ -73,6 +73,7 @@ NO_PROBE = {
     "pytorch/cudnn-rnn-dropout": "is about CUDA before 10.1; its probe is still to be written",
     "pytorch/flex-attention": "is met by torch.compile alone, which needs a compiler",
     "pytorch/random-generator": "is about seeds, which the advised arm makes",
+    "pytorch/xpu-collectives": "takes several devices, and a group of processes on them",
     "pytorch/rocm-untraced": "the probes of its ops meet it on that device",
     **dict.fromkeys(ON_XPU, "the probes of its ops meet it on that device"),
 }

@@ -40,7 +40,7 @@ def test_a_recording_has_the_same_ends_of_lines_everywhere(
         return right(path, flag & ~BINARY, mode)
 
     monkeypatch.setattr(os, "open", opened)
-    one = stream.Stream(str(tmp_path), 0, lambda _number: {}, 1000)
+    one = stream.Stream(str(tmp_path), lambda: 0, lambda _number: {}, 1000)
     one.record("l", "aa")
     one.end({"ended": "exit"})
     assert [flag & BINARY for flag in flags] == [BINARY]
