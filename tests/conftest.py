@@ -50,6 +50,7 @@ SLOW = {
     "trace/test_recording_digests.py": RECORDS,
     "trace/test_tensorflow.py": RECORDS_TENSORFLOW,
     "trace/test_recording_jax.py": RECORDS_JAX,
+    "trace/test_recording_jax_ops.py": RECORDS_JAX,
     "check/test_worker.py": PROBES,
     "check/test_trust.py::test_the_self_test_says_what_is_missed": PROBES,
     "emitted/test_installs.py": "asks pip what each line would install",
@@ -69,6 +70,7 @@ whole suite runs them only where everything is tested; a file or folder that is 
 """
 
 LONG = (
+    "test_growth.py",
     "test_second_opinion.py",
     "site/test_twin.py",
     "authoring/test_mutate.py",
@@ -79,7 +81,7 @@ LONG = (
     "site/test_status.py",
 )
 """What takes longest of the rest. The slow ones begin, then these: at the end, short ones fill the
-processors. The first file builds the site, and the next ones do without it.
+processors. Of those that need the site the first file builds it, and the next ones do without it.
 """
 
 ORDER = {name: place for place, name in enumerate((*SLOW, *LONG))}
