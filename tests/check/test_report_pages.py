@@ -249,3 +249,9 @@ def test_an_outcome_that_no_record_has_is_refused() -> None:
     assert msgspec.json.decode(text, type=Report).probes[0].expected == "solved"
     with pytest.raises(msgspec.ValidationError):
         msgspec.json.decode(text.replace('"solved"', '"dissolved"'), type=Report)
+
+
+def test_a_report_without_the_arm_of_no_settings_can_be_read() -> None:
+    """Its bounds count, and nothing says how many programs were started."""
+    text = check_text.render(KB, changed(made(), arms={})).plain()
+    assert "1 op was identical in every repeat." in " ".join(text.split())

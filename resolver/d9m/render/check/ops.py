@@ -127,7 +127,8 @@ def _same(page: Page, same: Sequence[ProbeResult], known: dict[str, str], verbos
     worst = max(same, key=lambda probe: probe.bounds.repeat)
     calls, starts = _rarer(worst.bounds.repeat), _rarer(worst.bounds.start)
     who = "1 op was" if len(same) == 1 else f"{len(same)} ops were"
-    more = "" if worst.arms["default"].processes > 3 else "; --full is stricter"
+    own = worst.arms.get("default")
+    more = "" if own is not None and own.processes > 3 else "; --full is stricter"
     text = (
         f"{who} identical in every repeat. A difference in fewer than {calls} calls, or "
         f"between fewer than {starts} program starts, could have been missed{more}."
