@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import CodeMarks
+from d9m.model.code_marks import CodeMarks
 from pages import layout, proof
 from pages.places import LISTS
 

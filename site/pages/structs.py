@@ -22,7 +22,8 @@ from d9m.check.report import Report
 from d9m.kb.kinds import KINDS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Advice
-from d9m.model.records import Fact, Words
+from d9m.model.records import Fact
+from d9m.model.words import Words
 from d9m.trace.findings import Findings
 from pages import layout
 from pages.markdown import Markdown, code, codes, escape, listed, prose, slug

@@ -15,7 +15,8 @@ from d9m.environment.packages import framework_of
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
-from d9m.model.records import Helper, Setting, Words
+from d9m.model.records import Helper, Setting
+from d9m.model.words import Words
 from d9m.resolve import op_names
 from d9m.resolve.compare_settings import nearest_setting
 

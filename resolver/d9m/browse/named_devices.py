@@ -6,7 +6,7 @@ import re
 
 from d9m.environment.environment import DEVICES
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Words
+from d9m.model.words import Words
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 

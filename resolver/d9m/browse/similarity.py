@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from d9m.model.records import Words
+from d9m.model.words import Words
 
 _WORD = re.compile(r"(?<![a-z0-9_])(?:[a-z0-9_]*[a-z_][a-z0-9_]*|(?<!\.)(?:[2-9]|\d\d+)(?![\d.]))")
 _ENDINGS = (

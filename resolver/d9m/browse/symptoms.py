@@ -8,7 +8,8 @@ import msgspec
 
 from d9m.browse.similarity import Likeness, SymptomWords, Thought
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import ErrorPoint, ErrorRecord, ErrorText, Words
+from d9m.model.records import ErrorPoint, ErrorRecord, ErrorText
+from d9m.model.words import Words
 
 LEAST_LIKE = 0.45
 """Likeness from which a text clearly describes a symptom."""

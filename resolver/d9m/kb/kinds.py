@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from d9m.model import records
+from d9m.model.code_marks import CodeMarks
 from d9m.model.runs import Run
 
 RecordType = TypeVar("RecordType", covariant=True)
@@ -39,7 +40,7 @@ ISSUES = RecordKind("issues", records.Issue, "issue", "issues")
 MYTHS = RecordKind("myths", records.Myth, "myth", "myths", brief=True)
 CORRECTIONS = RecordKind("corrections", records.Correction, "correction", "corrections", brief=True)
 DOCUMENTS = RecordKind("documents", records.Document, "document", "documents", brief=True)
-CODE = RecordKind("code", records.CodeMarks, "mark in code", "code", brief=True)
+CODE = RecordKind("code", CodeMarks, "mark in code", "code", brief=True)
 
 KINDS: tuple[RecordKind[Any], ...] = (
     SOURCES,

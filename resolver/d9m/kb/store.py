@@ -20,6 +20,7 @@ from d9m.model.op_syntax import BOTH, Direction, plain
 from d9m.model.signatures import Signature, signature_in
 from d9m.model.versions import in_order
 from d9m.model.when import Clause
+from d9m.model.words import Words
 
 WHOLE = "*"
 """Stands for the sources of a package that belong to none of its ops."""
@@ -203,7 +204,7 @@ class KnowledgeBase:
         """By the name of the setting."""
         self.run_days = Table(storage, "run_days", str)
         """When a run was made, by its id: an answer need not read the whole run."""
-        self.words = Table(storage, "words", records.Words)
+        self.words = Table(storage, "words", Words)
         """There is one, and its key is empty."""
         self.gpus = Table(storage, "gpus", records.GpuFile)
         """There is one, and its key is empty."""
@@ -258,9 +259,9 @@ class KnowledgeBase:
         return list(found.values())
 
     @property
-    def word_lists(self) -> records.Words:
+    def word_lists(self) -> Words:
         """How the knowledge base reads somebody's own words."""
-        return self.words.get("") or records.Words()
+        return self.words.get("") or Words()
 
     def releases(self, package: str) -> tuple[str, ...]:
         """Releases of a package, oldest first."""

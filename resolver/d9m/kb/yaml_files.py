@@ -20,6 +20,7 @@ from d9m.kb import validate
 from d9m.kb.kinds import BY_NAME, RUNS, RecordKind, RecordType
 from d9m.model import compiled_facts, dispatch_facts, fact_files, kernel_facts, records, wheel_facts
 from d9m.model.runs import DigestFile
+from d9m.model.words import Words
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Strings only. PyYAML may have been built without libyaml, and is slower then."""
@@ -69,7 +70,7 @@ class Records(msgspec.Struct, frozen=True):
     facts: dict[str, records.Fact]
     loaded: list[Loaded]
     faults: list[Fault]
-    words: records.Words = records.Words()
+    words: Words = Words()
     gpus: records.GpuFile = records.GpuFile()
     explained: dict[str, str] = {}
     """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
@@ -104,7 +105,7 @@ def load(root: Path) -> Records:
         facts=apart["facts"][0].record if apart["facts"] else {},
         loaded=apart[""],
         faults=sorted(faults),
-        words=apart["words"][0].record if apart["words"] else records.Words(),
+        words=apart["words"][0].record if apart["words"] else Words(),
         gpus=apart["gpus"][0].record if apart["gpus"] else records.GpuFile(),
         explained=apart["explained"][0].record if apart["explained"] else {},
         catalogues=[each.record for each in apart["catalogues"]],
@@ -116,7 +117,7 @@ def load(root: Path) -> Records:
 _SINGLE: dict[str, Any] = {
     "edition.yaml": records.Edition,
     "facts.yaml": dict[str, records.Fact],
-    "words.yaml": records.Words,
+    "words.yaml": Words,
     "gpus.yaml": records.GpuFile,
     "evidence/explained.yaml": dict[str, str],
 }

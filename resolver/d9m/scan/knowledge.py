@@ -8,7 +8,8 @@ from typing import TypeAlias
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import CodeMarks, Setting, Solution, Turn
+from d9m.model.code_marks import CodeMarks
+from d9m.model.records import Setting, Solution, Turn
 from d9m.scan.vocabulary import setting_statements
 
 VariableTurn: TypeAlias = tuple[Solution, Turn]

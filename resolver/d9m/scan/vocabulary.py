@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from d9m.kb.store import KnowledgeBase, OpEntry
-from d9m.model.records import CodeMarks, Loader
+from d9m.model.code_marks import CodeMarks, Loader
 from d9m.resolve.op_names import is_known, meaning
 
 Kept = Literal["", "always", "tensor"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.model.records import Loader
+from d9m.model.code_marks import Loader
 from d9m.model.when import parse
 from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import Spot

@@ -1,0 +1,107 @@
+"""How programs use a library: the records under ``kb/code/``."""
+
+from d9m.model.records import Conditional, Evidence, Record
+from d9m.model.when import When
+
+
+class Loader(Conditional, frozen=True, kw_only=True):
+    """A call that makes a loader of data, and which of its parameters matter."""
+
+    parameters: list[str]
+    """In their order."""
+    workers: str
+    """How many processes read the data."""
+    starts_worker: str
+    """What each of them calls first."""
+    shuffle: str
+    generator: str
+    """What draws the order."""
+    own_generator: str
+    """The argument that gives it one of its own, as written."""
+    when: When = {}
+    """Releases in which it takes a generator."""
+
+
+class CodeMarks(Record, frozen=True, kw_only=True):
+    """How programs use a library: the calls that `d9m scan` looks for in their code.
+
+    A name that begins with a dot is a method, of an object that the text does not name; one that
+    ends with a dot stands for all names that begin so.
+    """
+
+    title: str
+    package: str | None = None
+    """The package of the knowledge base that it is."""
+    generator: str | None = None
+    """What a reader calls its global generator: ``NumPy``."""
+    seeds: list[str] = []
+    """Calls that seed the global generator with their first argument."""
+    draws: list[str] = []
+    """Calls that draw from the global generator."""
+    no_draws: list[str] = []
+    """Among those names, the ones that draw nothing, or from a generator of their own."""
+    seed_needed_by: list[str] = []
+    """Settings under which calls that draw raise an error unless it is seeded."""
+    makers: dict[str, str] = {}
+    """Call that makes a generator, which is random if it gets no seed -> parameter of the seed."""
+    reseeds: list[str] = []
+    """Methods that seed a generator later."""
+    environments: dict[str, list[str]] = {}
+    """Call that makes an environment to learn in, with a generator of its own -> the settings that
+    seed it.
+    """
+    copied_to_workers: When | None = None
+    """Where every worker of a loader starts with a copy of the global generator."""
+    seeded_in_workers: When | None = None
+    """Where every worker of a loader seeds it, with a number that the loader draws."""
+    loaders: dict[str, Loader] = {}
+    datasets: list[str] = []
+    """Classes whose objects a loader reads in its workers."""
+    asks_for_worker: list[str] = []
+    """Calls that say which worker a process is."""
+    models: list[str] = []
+    """Classes whose objects draw their weights when they are made."""
+    fills: str | None = None
+    """The setting by which a switch fills new memory."""
+    chance: list[str] = []
+    """Calls that give something else in every run: a clock, the number of the process."""
+    listings: list[str] = []
+    """Calls that list something in no fixed order."""
+    walks: list[str] = []
+    """Among them, those that list a folder and all below it, each as its path, folders, files."""
+    listing_methods: list[str] = []
+    """Methods that do, of objects that `listing_makers` make."""
+    listing_makers: list[str] = []
+    completions: list[str] = []
+    """Calls that give results in the order in which they are ready."""
+    order_blind: list[str] = []
+    """Calls whose result is the same in whatever order they get the elements."""
+    order_bound: list[str] = []
+    """Calls whose result depends on the order of what they get."""
+    order_kept: list[str] = []
+    """Calls that give the elements of what they get in the same order, such as a progress bar."""
+    finds_places: list[str] = []
+    """Calls that say where in a list something stands, such as its least element."""
+    asks_shape: list[str] = []
+    """Calls that ask for the shape or type of what they get, and not for what it holds."""
+    alphabets: list[str] = []
+    """Names of characters, to make a name at random."""
+    writes_down: list[str] = []
+    """Calls that show or store what they get, such as a line in a log."""
+    starts_process: list[str] = []
+    """Calls that start a process, with the environment as it is then."""
+    imports_named: list[str] = []
+    """Calls that import what a text names."""
+    trains: list[str] = []
+    """Calls that compute gradients."""
+    no_gradients: list[str] = []
+    """Contexts and decorators without gradients."""
+    tensors: list[str] = []
+    """Names whose calls give tensors; annotations that say so are among them."""
+    layers: list[str] = []
+    """Names whose calls make an object that gives a tensor when it is called."""
+    compiles: list[str] = []
+    """Calls that give a compiled form of what they get, to be called in its place."""
+    own_methods: list[str] = []
+    """Methods of its objects that objects of other libraries lack."""
+    evidence: list[Evidence]

@@ -1,0 +1,107 @@
+"""How somebody's own words are read: the file ``kb/words.yaml``."""
+
+from d9m.model.records import Record
+
+
+class RuledOutWords(Record, frozen=True, kw_only=True):
+    """How a text says that something plays no part in its trouble."""
+
+    said: list[str] = []
+    """What a clause says so with: ``makes no difference``."""
+    names: list[str] = []
+    """What can play no part; the first word of a group stands for all of it."""
+
+
+class AbsentWords(Record, frozen=True, kw_only=True):
+    """How a text says that something is absent."""
+
+    before: list[str] = []
+    """Words before a name: ``without``."""
+    behind: list[str] = []
+    """Words behind it: ``=0``."""
+    names: list[str] = []
+    """What can be absent; the first word of a group stands for all of it."""
+    contrasts: list[str] = []
+    """Groups of a sentence that says what repeats where the thing is absent."""
+    ruled_out: RuledOutWords = RuledOutWords()
+    """How a text says that something plays no part."""
+
+
+class DeviceFact(Record, frozen=True, kw_only=True):
+    """A fact that a device decides for some packages."""
+
+    packages: list[str] = []
+    says: dict[str, str] = {}
+    """Device, ``gpu`` or ``cpu`` -> the value."""
+
+
+class OverwrittenWords(Record, frozen=True, kw_only=True):
+    """How a program fills memory that it takes unwritten."""
+
+    calls: list[str] = []
+    """Last names of calls that leave what they return unwritten: ``empty``."""
+    by: list[str] = []
+    """Last names of those that write all of it: ``random_``."""
+
+
+class Words(Record, frozen=True, kw_only=True):
+    """How somebody's own words are compared with the symptoms on record."""
+
+    empty: list[str] = []
+    """Words that tell nothing. All words are lower case."""
+    groups: list[list[str]] = []
+    """Words and phrases that say the same; the first one stands for all."""
+    faint: list[str] = []
+    """Words of groups that often mean something else: a symptom needs more than one of them."""
+    negations: list[str] = []
+    """Words that turn what follows into its opposite: ``not``, and the ``t`` of ``isn't``."""
+    opposite: dict[str, str] = {}
+    """Group -> what it says after a negation."""
+    implies: dict[str, str] = {}
+    """Group -> another one that its words say as well."""
+    several: dict[str, str] = {}
+    """Group -> what it says where two different words of it stand together: an A100 and a V100 are
+    two models.
+    """
+    together: dict[str, list[str]] = {}
+    """Group -> those that say it where all of them stand in one sentence."""
+    topics: list[list[str]] = []
+    """Groups that make a text one about determinism, where all of a list stand in one thought."""
+    general: str | None = None
+    """The symptom that such a text shows at least."""
+    with_all_settings: str | None = None
+    """The symptom of a program that has all settings and still differs."""
+    another_cause: str | None = None
+    """The symptom of a program in which what is named repeats by the records, and runs differ."""
+    broad: list[str] = []
+    """Symptoms that nearly every complaint shows: any other one is the better answer."""
+    sameness: list[str] = []
+    """Symptoms of results that should differ and do not: no second answer to somebody whose results
+    differ.
+    """
+    runs: list[str] = []
+    """Groups that say outright that runs are compared."""
+    readings: list[str] = []
+    """Symptoms that a text may mean which does not say what it compares."""
+    everyday: list[str] = []
+    """Names of ops and packages that mean something else in most sentences, unless they are written
+    as code.
+    """
+    devices: dict[str, list[str]] = {}
+    """Device -> words that name it."""
+    well: list[str] = []
+    """What a sentence says of a device on which the trouble does not show."""
+    overwritten: OverwrittenWords = OverwrittenWords()
+    """How a program fills memory that it takes unwritten."""
+    values: list[str] = []
+    """Values of arguments that mean nothing else in a sentence: ``bilinear``."""
+    device_facts: dict[str, DeviceFact] = {}
+    """Fact -> what the device that a text names says of it."""
+    facts: dict[str, dict[str, list[str]]] = {}
+    """Fact -> its value -> words that say so of a program."""
+    absent: AbsentWords = AbsentWords()
+    """How a text says that its program lacks something."""
+    two_releases: str | None = None
+    """Group that a text says which names one package in two releases."""
+    in_both_releases: list[str] = []
+    """What says that the trouble is the same in both: ``occurs in``."""
