@@ -145,37 +145,46 @@ import os, statistics, sys, tempfile, time
 from d9m import trace
 
 rounds = int(sys.argv[1])
+TURNS = 8
+"""Steps of each kind that are timed in a round."""
 
 
-def timed(work):
-    began = time.process_time()
+def times(work):
+    found = []
+    for _turn in range(TURNS):
+        began = time.process_time()
+        work()
+        found.append(time.process_time() - began)
+    return found
+
+
+def warm(make):
+    """A function that does a step, after the two that trace it and write its sites."""
+    work = make()
     work()
-    return time.process_time() - began
+    work()
+    return work
 
 
 def compared(model, parameters, how, make):
     """A row. `make` makes a function that does a step: what is made outside of a recording is not
-    recorded. The first two recorded steps trace it and write its sites.
+    recorded. Both kinds are made anew each round: one that has run for long already has its memory.
     """
-    plain = make()
-    plain()
     without, recorded = [], []
     for _round in range(rounds):
+        without += times(warm(make))
         with tempfile.TemporaryDirectory() as folder:
             run = os.path.join(folder, "run")
             with trace.record(run):
-                work = make()
-                work()
-                work()
+                work = warm(make)
                 with open(os.path.join(run, "r0-0.d9m"), "rb") as file:
                     before = len(file.readlines())
-                recorded.append(timed(work))
+                recorded += times(work)
             with open(os.path.join(run, "r0-0.d9m"), "rb") as file:
                 lines = file.readlines()[before:-1]
-        without.append(timed(plain))
     ratio = statistics.median(recorded) / statistics.median(without)
-    print(f"{model:<13}{parameters / 1e6:>7.1f}M {how:<12}{ratio:>9.2f}{len(lines):>9}"
-          f"{sum(map(len, lines)):>7}", flush=True)
+    print(f"{model:<13}{parameters / 1e6:>7.1f}M {how:<12}{ratio:>9.2f}{len(lines) / TURNS:>9.1f}"
+          f"{sum(map(len, lines)) / len(lines):>7.0f}", flush=True)
 
 
 print(f"{'model':<13}{'params':>8} {'runs':<12}{'step':>9}{'records':>9}{'bytes':>7}")
