@@ -8,17 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from d9m.browse import named_devices, named_packages
+from d9m.browse import named_devices, named_packages, named_settings
 from d9m.browse.named_devices import says
+from d9m.browse.named_settings import NAME
 from d9m.browse.prose import prose
 from d9m.environment.packages import framework_of
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.op_syntax import plain
-from d9m.model.records import Helper, Setting
 from d9m.model.words import Words
 from d9m.resolve import op_names
-from d9m.resolve.compare_settings import nearest_setting
 
 
 class OpMention(msgspec.Struct, frozen=True):
@@ -60,14 +59,6 @@ class Mentions(msgspec.Struct, frozen=True):
     """Variable that nothing reads -> the one that was meant."""
 
 
-_NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
-"""A name as code has it, outside of paths and of the names of autograd nodes."""
-
-_FLAG = re.compile(r"(?<![\w-])--[a-z]\w*(?:-\w+)*")
-
-_VALUE = re.compile(r"['\"]?\]?\s{0,60}[=(]\s{0,60}(?:str\()?['\"]?([^\s'\"`(),]*[^\s'\"`(),.?!;])")
-
-
 def find(kb: KnowledgeBase, text: str) -> Mentions:
     """Everything that a text names. A name in everyday use counts where it is written as code."""
     everyday = frozenset(kb.word_lists.everyday)
@@ -83,7 +74,7 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         packages[package] = listed[-1] if listed else None
         if len(listed) > 1:
             several[package] = listed
-    settings = dict(_settings(kb, text))
+    settings = dict(named_settings.find(kb, text))
     if not any(package in VERSION_OPTIONS or framework_of(kb, package) for package in packages):
         packages.update(dict.fromkeys(_readers(kb, settings)))
     ops: dict[str, OpMention] = {}
@@ -93,20 +84,21 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         if said is not None and op.name not in said:
             op = msgspec.structs.replace(op, is_aside=True)
         ops.setdefault(plain(op.name).rpartition(".")[2], op)
-    gpu, device = named_devices.gpu(kb, text), named_devices.device(kb.word_lists, text)
+    gpu, devices = named_devices.gpu(kb, text), named_devices.find(kb, text)
+    device = named_devices.device(devices)
     return Mentions(
         packages,
         tuple(ops.values()),
         settings,
         gpu,
         None if gpu and device == "cpu" else device,
-        dict(_facts(kb.word_lists, text, packages)),
+        dict(_facts(kb.word_lists, text, packages, named_devices.kind(devices))),
         several,
         unlisted,
         dict(_arguments(kb, text)),
         tuple(word for word in kb.word_lists.values if says(text.lower(), word)),
         len(text.split()),
-        dict(_misspelt(kb, text)),
+        dict(named_settings.misspelt(kb, text)),
     )
 
 
@@ -132,10 +124,9 @@ def versions(kb: KnowledgeBase, text: str) -> dict[str, str | None]:
 
 
 def _facts(
-    words: Words, text: str, packages: Mapping[str, str | None]
+    words: Words, text: str, packages: Mapping[str, str | None], kind: str | None
 ) -> Iterator[tuple[str, str]]:
     """What a text says of a program: ``strategy=ddp`` that it runs on several devices."""
-    kind = named_devices.kind(words, text)
     for fact, by_device in words.device_facts.items():
         if kind in by_device.says and not packages.keys().isdisjoint(by_device.packages):
             yield fact, by_device.says[kind]
@@ -158,83 +149,16 @@ def _arguments(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def _settings(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
-    """Settings by their name, or by its last parts (``cudnn.benchmark``), and flags."""
-    for match in _FLAG.finditer(text):
-        if match[0] in kb.settings:
-            value = _VALUE.match(text, match.end())
-            yield match[0], value[1] if value and value[1] else None
-    by_ending = kb.once("setting endings", lambda: _setting_endings(kb))
-    for match in _NAME.finditer(text):
-        name = re.sub(r"^np\.", "numpy.", match[0])
-        setting = by_ending.get(name)
-        if setting is not None and not _is_too_late(kb.settings[setting], text, match.start()):
-            value = _VALUE.match(text, match.end())
-            yield setting, value[1] if value and value[1] else None
-
-
-_VARIABLE = re.compile(r"(?<![\w./-])[A-Z][A-Z0-9_]{7,}(?=['\"]?\]?\s*=|['\"]\s*,)")
-"""A name in capitals that is given a value."""
-
-
-def _misspelt(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
-    """Variables of the environment that are almost one on record."""
-    for match in _VARIABLE.finditer(text):
-        if match[0] in kb.settings:
-            continue
-        meant = nearest_setting(kb, match[0])
-        if meant is not None and kb.settings[meant].kind == "env":
-            yield match[0], meant
-
-
-def _is_too_late(setting: Setting, text: str, at: int) -> bool:
-    """Whether a program makes for itself what was read before it began."""
-    before = text[max(0, at - NEAR) : at]
-    return setting.read == "process-start" and before.rstrip("'\"[( ").endswith("environ")
-
-
-NEAR = 60
-"""Characters before the name of a variable in which ``os.environ[`` stands."""
-
-
-def _called(helper: Helper) -> Iterator[str]:
-    """The names of the calls of a helper."""
-    for call in (helper.call, *helper.aliases):
-        yield call.partition("(")[0]
-
-
-def _setting_endings(kb: KnowledgeBase) -> dict[str, str]:
-    """Name, and ending that no other setting or call has -> setting."""
-    found: dict[str, str | None] = {}
-    calls: dict[str, set[str]] = {}
-    for helper in kb.helpers.values():
-        for called in _called(helper):
-            calls.setdefault(called.rpartition(".")[2], set()).add(called)
-    for name, setting in kb.settings.items():
-        if setting.kind not in ("env", "python", "config"):
-            continue
-        parts = name.split(".")
-        for start in range(len(parts)):
-            ending = ".".join(parts[start:])
-            if start and calls.get(ending, {name}) != {name}:
-                continue
-            if start == 0 or "." in ending or "_" in ending:
-                found[ending] = None if ending in found and start else name
-    return {ending: name for ending, name in found.items() if name is not None}
-
-
 def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpMention]:
-    endings = kb.once("setting endings", lambda: _setting_endings(kb))
     known: dict[str, tuple[str, ...]] = {}
     hyphened = _hyphened(kb, text, everyday)
     yield from hyphened.values()
-    for match in _NAME.finditer(text):
+    for match in NAME.finditer(text):
         name = match[0]
         if match.start() in hyphened:
             continue
-        if re.sub(r"^np\.", "numpy.", name) in endings or text.startswith(
-            (".py", "/"), match.end()
-        ):
+        is_file = text.startswith((".py", "/"), match.end())
+        if is_file or named_settings.called(kb, name) is not None:
             continue
         if _is_overwritten(kb.word_lists, text, match):
             continue
@@ -253,6 +177,8 @@ def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpM
 
 _ARGUMENTS_THEN = re.compile(r"\((?:[^()]|\([^()]*\))*\)\s*\.\s*(?P<method>\w+)\(")
 _FUNCTION_BEFORE = re.compile(r"(\w+)\(\s*$")
+LONGEST_CALL = 60
+"""Characters of a function's name before what it is called with."""
 
 
 _HYPHENED = re.compile(r"(?<![\w./-])[a-z]{3,20}(?:-[a-z]{2,20}){1,2}(?![\w-])")
@@ -276,7 +202,7 @@ def _is_overwritten(words: Words, text: str, match: re.Match[str]) -> bool:
     if match[0].rpartition(".")[2] not in words.overwritten.calls:
         return False
     then = _ARGUMENTS_THEN.match(text, match.end())
-    before = _FUNCTION_BEFORE.search(text, max(0, match.start() - NEAR), match.start())
+    before = _FUNCTION_BEFORE.search(text, max(0, match.start() - LONGEST_CALL), match.start())
     writers = (then["method"] if then else "", before[1] if before else "")
     return not set(words.overwritten.by).isdisjoint(writers)
 

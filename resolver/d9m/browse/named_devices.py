@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
+
+import msgspec
 
 from d9m.environment.environment import DEVICES
 from d9m.kb.store import KnowledgeBase
@@ -20,7 +23,7 @@ def says(text: str, name: str) -> bool:
     return re.search(bounded, text) is not None
 
 
-def _only(values: set[str]) -> str | None:
+def _only(values: Set[str]) -> str | None:
     return next(iter(values)) if len(values) == 1 else None
 
 
@@ -42,39 +45,50 @@ def gpu(kb: KnowledgeBase, text: str) -> str | None:
     return _only(longest) if not others else None
 
 
-def device(words: Words, text: str) -> str | None:
-    """The device that a text names. A sentence in which all is well on it is about another one."""
-    named = _named(words, text)
+def device(named: frozenset[str]) -> str | None:
+    """The one device among those that a text names; the usual one goes without saying."""
     if ANY_GPU in named:
-        named.remove(ANY_GPU)
+        named -= {ANY_GPU}
         if named <= {"cpu"}:
-            named.add(DEVICES[0])
+            named |= {DEVICES[0]}
     one = _only(named)
     return None if one == DEVICES[0] else one
 
 
-def kind(words: Words, text: str) -> str | None:
+def kind(named: frozenset[str]) -> str | None:
     """Whether a text names GPUs, ``gpu``, or the CPU, ``cpu``; None where it names both or none."""
-    return _only({name if name == "cpu" else ANY_GPU for name in _named(words, text)})
+    return _only({name if name == "cpu" else ANY_GPU for name in named})
 
 
-def _named(words: Words, text: str) -> set[str]:
+def find(kb: KnowledgeBase, text: str) -> frozenset[str]:
+    """The devices that a text names. A sentence in which all is well on one is about the others."""
+    words = kb.word_lists
+    names = kb.once("device names", lambda: _names(words))
     named: set[str] = set()
     for sentence in _SENTENCE.split(text.lower()):
         rest = sentence
-        for name, called in _longest_first(words):
-            pattern = rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)"
-            if re.search(pattern, rest) is not None:
-                named.add(called)
-                rest = re.sub(pattern, " ", rest)
-        if rest != sentence and any(says(rest, name) for name in words.well):
+        for name in names:
+            if name.said in rest and name.pattern.search(rest) is not None:
+                named.add(name.device)
+                rest = name.pattern.sub(" ", rest)
+        if rest != sentence and any(says(rest, well) for well in words.well):
             named.update(words.devices)
-    return named
+    return frozenset(named)
 
 
-def _longest_first(words: Words) -> list[tuple[str, str]]:
-    """What devices are called, with the device: ``no gpu`` before ``gpu``."""
-    pairs: list[tuple[str, str]] = []
-    for called, names in words.devices.items():
-        pairs += [(name, called) for name in names]
-    return sorted(pairs, key=lambda pair: -len(pair[0]))
+class _Name(msgspec.Struct, frozen=True):
+    """What a device is called."""
+
+    said: str
+    device: str
+    pattern: re.Pattern[str]
+
+
+def _names(words: Words) -> list[_Name]:
+    """Longest first: ``no gpu`` before ``gpu``."""
+    names: list[_Name] = []
+    for called, said_as in words.devices.items():
+        for said in said_as:
+            pattern = re.compile(rf"(?<![\w.]){re.escape(said)}(?!\w|\.\w)")
+            names.append(_Name(said, called, pattern))
+    return sorted(names, key=lambda name: -len(name.said))

@@ -44,7 +44,7 @@ _LOOSE = re.compile(
 _WORD_BEFORE = re.compile(r"([\w+-]+)['\"]?[ \t]{1,9}$")
 """The word before a version, which may be the name of what has it: ``gcc version 9.4``."""
 
-_MODEL = r"/[\w.]*[-_\d][\w.-]*"
+_MODEL = re.compile(r"/[\w.]*[-_\d][\w.-]*")
 """What follows an organisation's name in the name of a model: ``/all-MiniLM-L6-v2``."""
 
 LONGEST_NAME = 60
@@ -64,7 +64,7 @@ def find(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[str, li
         named.setdefault(package, {}).update(dict.fromkeys(_versions(text, match.end())))
     rest = names.pattern.sub(lambda match: " " * len(match[0]), text)
     for match in _PACKAGE.finditer(rest):
-        if re.match(_MODEL, rest[match.end() :]):
+        if _MODEL.match(rest, match.end()):
             continue
         for name in _spellings(match[0]):
             package = kb.find_package(name)
@@ -122,7 +122,7 @@ def _phrases(kb: KnowledgeBase) -> _Phrases:
     longest_first = sorted(packages, key=len, reverse=True)
     written = [r"\s{1,9}".join(map(re.escape, phrase.split())) for phrase in longest_first]
     either = "|".join(written) or r"(?!)"
-    pattern = rf"(?<![\w.-])(?:{either})(?!\w)(?!{_MODEL})"
+    pattern = rf"(?<![\w.-])(?:{either})(?!\w)(?!{_MODEL.pattern})"
     return _Phrases(packages, re.compile(pattern, re.IGNORECASE))
 
 

@@ -60,8 +60,7 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
     A text that is about determinism and describes none shows the general one. `two_releases`: it
     names one package in two.
     """
-    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(kb.word_lists))
-    thoughts = vocabulary.thoughts(text)
+    thoughts = _vocabulary(kb).thoughts(text)
     releases = kb.word_lists.two_releases
     if two_releases and releases is not None:
         thoughts = [
@@ -69,7 +68,7 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
         ]
     everything = frozenset[str]().union(*(thought.words for thought in thoughts))
     best: dict[str, Symptom] = {}
-    known = kb.once("symptoms", lambda: _known(kb, vocabulary))
+    known = _known(kb)
     for place, (id_, record, wording) in enumerate(known.wordings):
         if everything & set(record.not_about):
             continue
@@ -85,17 +84,15 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
 
 def compares_runs(kb: KnowledgeBase, text: str) -> bool:
     """Whether a text says outright that it compares runs of one program."""
-    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(kb.word_lists))
-    return not vocabulary.telling(text).isdisjoint(kb.word_lists.runs)
+    return not _vocabulary(kb).telling(text).isdisjoint(kb.word_lists.runs)
 
 
 def nearest(kb: KnowledgeBase, text: str) -> list[str]:
     """The particular symptoms of which a text says something, if not enough to describe one, most
     alike first.
     """
-    vocabulary: SymptomWords = kb.once("vocabulary", lambda: SymptomWords(kb.word_lists))
-    known = kb.once("symptoms", lambda: _known(kb, vocabulary))
-    thoughts = vocabulary.thoughts(text)
+    known = _known(kb)
+    thoughts = _vocabulary(kb).thoughts(text)
     usual = set(known.common)
     for place, (id_, _record, _wording) in enumerate(known.wordings):
         if id_ in kb.word_lists.broad:
@@ -140,11 +137,20 @@ def points(kb: KnowledgeBase, id_: str) -> list[ErrorPoint]:
     return [*record.points, *kb.errors[general].points]
 
 
-def _known(kb: KnowledgeBase, vocabulary: SymptomWords) -> _Known:
+def _vocabulary(kb: KnowledgeBase) -> SymptomWords:
+    return kb.once("vocabulary", lambda: SymptomWords(kb.word_lists))
+
+
+def _known(kb: KnowledgeBase) -> _Known:
+    return kb.once("symptoms", lambda: _collected(kb))
+
+
+def _collected(kb: KnowledgeBase) -> _Known:
     wordings: list[tuple[str, ErrorRecord, ErrorText]] = []
     for id_, record in kb.errors.items():
         for wording in record.texts if record.kind == "symptom" else ():
             wordings.append((id_, record, wording))
+    vocabulary = _vocabulary(kb)
     told = [vocabulary.telling(wording.text) for _id, _record, wording in wordings]
     general = kb.word_lists.general
     known = zip(wordings, told, strict=True)
