@@ -6,7 +6,8 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from d9m.browse import history, symptoms
+from d9m.browse import history
+from d9m.browse.points import of_symptom
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import parse
 from d9m.model.records import ErrorPoint, ErrorRecord
@@ -49,7 +50,7 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
 
 def _points(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> list[ErrorPoint]:
     """What is true of a symptom. Of the general one, its models stand on its own page."""
-    points = symptoms.points(kb, id_)
+    points = of_symptom(kb, id_)
     return [point for point in points if point in error.points or not point.named]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from d9m.browse import symptoms
 from d9m.browse.explain import Explained, explain
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
@@ -98,10 +97,10 @@ def test_a_complaint_about_other_than_runs_gets_no_settings() -> None:
 
 def test_the_points_of_the_general_symptom_belong_to_those_that_settings_answer() -> None:
     kb = knowledge_base()
-    general = symptoms.points(kb, "symptoms/runs-differ")
+    general = of_symptom(kb, "symptoms/runs-differ")
     assert general
-    assert [point for point in symptoms.points(kb, "symptoms/all-seeds-set") if point in general]
-    assert not set(map(id, symptoms.points(kb, "symptoms/resume-differs"))) & set(map(id, general))
+    assert [point for point in of_symptom(kb, "symptoms/all-seeds-set") if point in general]
+    assert not set(map(id, of_symptom(kb, "symptoms/resume-differs"))) & set(map(id, general))
 
 
 def test_a_source_can_be_shown() -> None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from d9m.about import __version__
-from d9m.browse import mentions, messages, named_packages, symptoms
+from d9m.browse import mentions, messages, named_packages, points, symptoms, unadvised_settings
 from d9m.browse.absence import present
 from d9m.browse.explanation import Explanation, explanation, paragraphs
 from d9m.browse.known_texts import LONG, search
@@ -20,23 +20,12 @@ from d9m.browse.reading import Interpretation, reading
 from d9m.browse.resemblance import Resemblance, resembling
 from d9m.browse.subject import Subject, about_complaint, about_error
 from d9m.browse.text_environment import context, packages_of, with_partners
+from d9m.browse.unadvised_settings import NamedSetting
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Tool
-from d9m.model.records import ErrorPoint, Setting
-
-
-class NamedSetting(msgspec.Struct, frozen=True):
-    """A setting that a text names and that is not part of the advice."""
-
-    name: str
-    summary: str
-    instead: str | None
-    """The setting that was meant."""
-    is_read: bool
-    """Whether anything reads it."""
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -197,7 +186,7 @@ def _of_complaint(
     environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
     found = [_of_symptom(kb, symptom, environment) for symptom in described]
     has_ops = subject is not None and bool(subject.ops)
-    models = list(_of_models(kb, sentences, environment)) if general and not has_ops else []
+    models = list(points.of_models(kb, sentences, environment)) if general and not has_ops else []
     still: list[str] = []
     if subject is not None and subject.is_all_switched and _on_runs(described):
         still = _with_all_settings(kb, environment)
@@ -207,9 +196,9 @@ def _of_complaint(
     switches: list[str] = []
     answered_by_settings = [symptom for symptom in described if symptom.record.by_settings]
     if subject is None and answered_by_settings:
-        points = symptoms.points(kb, answered_by_settings[0].id)
-        switches = _points(kb, [point for point in points if point.switch], environment)
-    settings = [] if is_message else list(_named_settings(kb, named, subject, environment))
+        own = points.of_symptom(kb, answered_by_settings[0].id)
+        switches = points.texts(kb, [point for point in own if point.switch], environment)
+    settings = [] if is_message else list(unadvised_settings.find(kb, named, subject, environment))
     if not found and subject is None and not settings:
         raise _not_known(kb, text, alike)
     tool = Tool(__version__, kb.meta.date)
@@ -263,7 +252,7 @@ def _with_all_settings(kb: KnowledgeBase, environment: Environment) -> list[str]
         return []
     record = kb.errors[id_]
     first, *rest = paragraphs(record.advice)
-    return [first, *_points(kb, record.points, environment), *rest]
+    return [first, *points.texts(kb, record.points, environment), *rest]
 
 
 def _another_cause(kb: KnowledgeBase, environment: Environment) -> list[str]:
@@ -294,80 +283,19 @@ def _shown(
     return msgspec.structs.replace(whole, packages=tuple(stated.items()))
 
 
-def _named_settings(
-    kb: KnowledgeBase, named: mentions.Mentions, subject: Subject | None, environment: Environment
-) -> Iterator[NamedSetting]:
-    advised = {step.name for step in subject.advice.steps} if subject else set[str]()
-    here = {*named.packages, *(subject.advice.environment.packages if subject else ())}
-    for name, meant in named.misspelt.items():
-        yield NamedSetting(name, "", meant, is_read=False)
-    for name in named.settings:
-        setting = kb.settings[name]
-        is_elsewhere = setting.kind == "config" and not setting.condition.cuts.keys() & here
-        if name not in advised and not is_elsewhere:
-            release = _release_without(kb, setting, named, environment)
-            if release is not None:
-                summary = f"{release} does not know it."
-                yield NamedSetting(name, summary, setting.instead, is_read=False)
-                continue
-            is_read = setting.effect != "never"
-            yield NamedSetting(name, setting.summary, setting.instead, is_read)
-
-
-def _release_without(
-    kb: KnowledgeBase, setting: Setting, named: mentions.Mentions, environment: Environment
-) -> str | None:
-    """The release that the text gives of a package and that does not read a setting of it."""
-    if environment.holding(setting.condition):
-        return None
-    for package, version in named.packages.items():
-        if version is not None and package in setting.condition.cuts:
-            return f"{kb.packages[package].title} {version}"
-    return None
-
-
 def _of_symptom(
     kb: KnowledgeBase, symptom: symptoms.Symptom, environment: Environment
 ) -> Explanation:
     found = explanation(kb, symptom.id, symptom.record, symptom.wording, [], {}, 1)
-    own = [point for point in symptoms.points(kb, symptom.id) if not (point.switch or point.named)]
-    points = _points(kb, own, environment)
+    all_points = points.of_symptom(kb, symptom.id)
+    own = [point for point in all_points if not (point.switch or point.named)]
+    texts = points.texts(kb, own, environment)
     return msgspec.structs.replace(
         found,
-        advice="\n\n".join([found.advice, *points]),
+        advice="\n\n".join([found.advice, *texts]),
         certainty="open" if symptom.is_general else "likely",
-        points=points if _is_about(own, environment) else [],
+        points=texts if points.are_about(own, environment) else [],
     )
-
-
-def _of_models(kb: KnowledgeBase, text: str, environment: Environment) -> Iterator[str]:
-    """The points about models that a text names."""
-    general = kb.word_lists.general
-    points = [point for point in kb.errors[general].points if point.named] if general else []
-    if not points:
-        return
-    said = f" {' '.join(re.findall(r'[a-z0-9+]+', text.lower()))} "
-    about = [point for point in points if any(f" {name} " in said for name in point.named)]
-    yield from _points(kb, about, environment)
-
-
-def _points(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environment) -> list[str]:
-    """The points for what is here; where nobody names a framework or a library, those for the
-    newest release of each framework.
-    """
-    platforms = kb.meta.platforms
-    is_bare = all(package in platforms for package in environment.packages)
-    if is_bare and not _is_about(points, environment):
-        newest = Setup(packages=tuple((framework, "latest") for framework in VERSION_OPTIONS))
-        environment = describe(kb, newest)
-        points = [point for point in points if not point.if_named]
-    return [point.text for point in environment.among(points)]
-
-
-def _is_about(points: Sequence[ErrorPoint], environment: Environment) -> bool:
-    """Whether some of the points are about a package that is here."""
-    about = set[str]().union(*(point.condition.cuts for point in points))
-    return not about.isdisjoint(environment.packages)
 
 
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:

@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.browse.similarity import Likeness, SymptomWords, Thought
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import ErrorPoint, ErrorRecord, ErrorText
+from d9m.model.records import ErrorRecord, ErrorText
 from d9m.model.words import Words
 
 LEAST_LIKE = 0.45
@@ -127,14 +127,6 @@ def _nearly_as_good(symptoms: Sequence[Symptom]) -> list[Symptom]:
     """The best symptom and those that fit nearly as well."""
     ranked = sorted(symptoms, key=lambda symptom: -symptom.fit)
     return [symptom for symptom in ranked if symptom.fit >= NEARLY * ranked[0].fit]
-
-
-def points(kb: KnowledgeBase, id_: str) -> list[ErrorPoint]:
-    """The points of a symptom. Those of the general one are true of all that settings answer."""
-    general, record = kb.word_lists.general, kb.errors[id_]
-    if not record.by_settings or general in (None, id_):
-        return record.points
-    return [*record.points, *kb.errors[general].points]
 
 
 def _vocabulary(kb: KnowledgeBase) -> SymptomWords:

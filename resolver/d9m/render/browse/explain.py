@@ -6,9 +6,10 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from d9m.browse.explain import Explained, NamedSetting
+from d9m.browse.explain import Explained
 from d9m.browse.explanation import Explanation, paragraphs
 from d9m.browse.subject import Subject
+from d9m.browse.unadvised_settings import NamedSetting
 from d9m.environment.version_options import naming
 from d9m.errors import nearest, quote
 from d9m.kb.store import KnowledgeBase

@@ -1,0 +1,49 @@
+"""The points of symptoms: what their advice adds for a framework, a library or a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from d9m.environment.environment import Environment, Setup, describe
+from d9m.environment.version_options import VERSION_OPTIONS
+from d9m.kb.store import KnowledgeBase
+from d9m.model.records import ErrorPoint
+
+
+def of_symptom(kb: KnowledgeBase, id_: str) -> list[ErrorPoint]:
+    """The points of a symptom. Those of the general one are true of all that settings answer."""
+    general, record = kb.word_lists.general, kb.errors[id_]
+    if not record.by_settings or general in (None, id_):
+        return record.points
+    return [*record.points, *kb.errors[general].points]
+
+
+def of_models(kb: KnowledgeBase, text: str, environment: Environment) -> Iterator[str]:
+    """The points about models that a text names."""
+    general = kb.word_lists.general
+    points = [point for point in kb.errors[general].points if point.named] if general else []
+    if not points:
+        return
+    said = f" {' '.join(re.findall(r'[a-z0-9+]+', text.lower()))} "
+    about = [point for point in points if any(f" {name} " in said for name in point.named)]
+    yield from texts(kb, about, environment)
+
+
+def texts(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environment) -> list[str]:
+    """The points for what is here; where nobody names a framework or a library, those for the
+    newest release of each framework.
+    """
+    platforms = kb.meta.platforms
+    is_bare = all(package in platforms for package in environment.packages)
+    if is_bare and not are_about(points, environment):
+        newest = Setup(packages=tuple((framework, "latest") for framework in VERSION_OPTIONS))
+        environment = describe(kb, newest)
+        points = [point for point in points if not point.if_named]
+    return [point.text for point in environment.among(points)]
+
+
+def are_about(points: Sequence[ErrorPoint], environment: Environment) -> bool:
+    """Whether some of the points are about a package that is here."""
+    about = set[str]().union(*(point.condition.cuts for point in points))
+    return not about.isdisjoint(environment.packages)
