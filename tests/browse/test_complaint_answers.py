@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from d9m.browse.explain import Explained, explain
+from d9m.browse.points import of_symptom
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from d9m.render.browse.explain import render
