@@ -18,6 +18,16 @@ from golden import knowledge_base
             ["lightning.seed_everything(0, workers=True)", "lightning.Trainer(deterministic=True)"],
         ),
         ("deterministic='warn'", ["lightning"], ['lightning.Trainer(deterministic="warn")']),
+        (
+            "set_seed(42), cudnn.deterministic = True",
+            ["transformers"],
+            ["transformers.set_seed(0)"],
+        ),
+        (
+            "set_seed(42, deterministic = True)",
+            ["transformers"],
+            ["transformers.set_seed(0, deterministic=True)"],
+        ),
         ("seed_everything(42)", ["torch"], []),
         ("the trainer is not deterministic", ["lightning"], []),
         (

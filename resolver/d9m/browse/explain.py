@@ -180,6 +180,8 @@ def _of_complaint(
     subject = None
     if alike or not is_message:
         subject = about_complaint(kb, said, named, described, setup, here)
+    if subject is not None and _has_switch(kb, named, subject) and described:
+        described = symptoms.with_switch(kb, described)
     general = bool(described) and _on_runs(described)
     if subject is not None and (subject.ops or subject.packages):
         described = [symptom for symptom in described if not symptom.record.by_settings]
@@ -243,6 +245,17 @@ def _compares_releases(kb: KnowledgeBase, text: str, named: mentions.Mentions) -
 def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:
     """Whether a complaint is about runs that should repeat, and names no other cause."""
     return all(symptom.record.by_settings for symptom in described)
+
+
+def _has_switch(kb: KnowledgeBase, named: mentions.Mentions, subject: Subject) -> bool:
+    """Whether a text says that deterministic ops are switched on."""
+    switches = kb.word_lists.switches
+    made = [name for name in switches if named.settings.get(name, _OFF) not in _OFF_VALUES]
+    return bool(made) or subject.has_made(switches)
+
+
+_OFF = "False"
+_OFF_VALUES = (_OFF, "false", "0")
 
 
 def _with_all_settings(kb: KnowledgeBase, environment: Environment) -> list[str]:

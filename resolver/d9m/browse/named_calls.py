@@ -24,7 +24,7 @@ def find(kb: KnowledgeBase, text: str, packages: Collection[str]) -> list[str]:
         for spelling in spellings(known):
             name, _bracket, inside = spelling.partition("(")
             last = name.rpartition(".")[2]
-            said = _arguments_said(text, inside.rpartition(")")[0])
+            said = _arguments_said(kb, text, inside.rpartition(")")[0])
             if said is None or (not said and not _is_named(text, last)):
                 continue
             if last not in best or said > best[last][0]:
@@ -38,14 +38,18 @@ def _is_named(text: str, name: str) -> bool:
     return is_code and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _arguments_said(text: str, inside: str) -> int | None:
-    """How many of a call's keyword arguments a text has; None if one is absent. A seed is none."""
+def _arguments_said(kb: KnowledgeBase, text: str, inside: str) -> int | None:
+    """How many of a call's keyword arguments a text has; None if one is absent. A seed is none, nor
+    is the last part of a setting: ``cudnn.deterministic = True``.
+    """
     count = 0
     for name, value in signatures.arguments(inside).keywords.items():
         if name == _SEED:
             continue
         value = re.escape(value.strip("'\""))
-        pattern = rf"(?<!\w){name}(?:\s+\w+)?\s*=\s*['\"]?{value}(?!\w)"
+        is_ending = any(setting.endswith(f".{name}") for setting in kb.settings)
+        before = r"(?<![\w.])" if is_ending else r"(?<!\w)"
+        pattern = rf"{before}{name}(?:\s+\w+)?\s*=\s*['\"]?{value}(?!\w)"
         if re.search(pattern, text, re.IGNORECASE) is None:
             return None
         count += 1

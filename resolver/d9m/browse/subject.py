@@ -4,7 +4,7 @@ answer, asked for somebody who described a trouble instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -61,6 +61,11 @@ class Subject(msgspec.Struct, frozen=True):
         """Whether the text names every advised setting, seeds and the like left out."""
         switches = [step for step in self.advice.steps if not step.free]
         return bool(switches) and not any(step in self.missing for step in switches)
+
+    def has_made(self, names: Collection[str]) -> bool:
+        """Whether the text, or a helper that it names, makes one of some advised settings."""
+        covered = [step.name for step in self.advice.steps if step.covered_by is not None]
+        return not set(names).isdisjoint([*self.made, *covered])
 
 
 def about_error(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Subject | None:

@@ -82,6 +82,17 @@ def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[
     return nearly[:MOST_SYMPTOMS] or _general(kb, thoughts)
 
 
+def with_switch(kb: KnowledgeBase, symptoms: list[Symptom]) -> list[Symptom]:
+    """What a text describes that says that deterministic ops are switched on: where settings would
+    answer it, that the switch does not reach all.
+    """
+    id_ = kb.word_lists.with_switch
+    if id_ is None or not all(symptom.record.by_settings for symptom in symptoms):
+        return symptoms
+    record = kb.errors[id_]
+    return [msgspec.structs.replace(symptoms[0], id=id_, record=record, wording=record.texts[0])]
+
+
 def compares_runs(kb: KnowledgeBase, text: str) -> bool:
     """Whether a text says outright that it compares runs of one program."""
     return not _vocabulary(kb).telling(text).isdisjoint(kb.word_lists.runs)

@@ -71,6 +71,10 @@ class Words(Record, frozen=True, kw_only=True):
     """The symptom that such a text shows at least."""
     with_all_settings: str | None = None
     """The symptom of a program that has all settings and still differs."""
+    with_switch: str | None = None
+    """The symptom of a program that has one of the `switches`, and not all settings."""
+    switches: list[str] = []
+    """Settings that switch the deterministic ops of a framework on."""
     another_cause: str | None = None
     """The symptom of a program in which what is named repeats by the records, and runs differ."""
     broad: list[str] = []

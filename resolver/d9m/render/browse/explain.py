@@ -98,7 +98,8 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         _still(page, explained.still)
     elif symptoms_first:
         _symptoms(page, explained)
-    if explained.models:
+    is_led = bool(explained.still) or symptoms_first
+    if explained.models and is_led:
         _bullets(page, explained.models)
         page.gap()
     if subject is not None and symptoms_first and subject.ops and not _on_scope(explained):
@@ -111,9 +112,10 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         _symptoms(page, explained, other=True)
     if not explained.still:
         _further(page, found)
-    if explained.elsewhere:
+    elsewhere = [*([] if is_led else explained.models), *explained.elsewhere]
+    if elsewhere:
         page.line(Span("Where else the difference can come from", "head"))
-        _bullets(page, explained.elsewhere)
+        _bullets(page, elsewhere)
         page.gap()
     _settings(page, [setting for setting in explained.settings if setting.is_read])
     _compared(page, kb, explained)
