@@ -173,3 +173,22 @@ def test_an_op_without_a_record_of_differences_is_named() -> None:
 def test_what_says_how_a_program_runs_is_no_op() -> None:
     subject = explain(knowledge_base(), "no `torch.compile`, and runs still differ").subject
     assert subject is None or not subject.ops
+
+
+def _answer(text: str, release: str) -> str:
+    kb = knowledge_base()
+    return flat(render(kb, explain(kb, text, Setup(packages=(("torch", release),)))).plain())
+
+
+def test_a_message_speaks_of_no_settings_that_it_does_not_show() -> None:
+    text = "upsample_trilinear3d_backward_out_cuda does not have a deterministic implementation"
+    page = _answer(text, "2.7")
+    assert "interpolate (trilinear, backward) raises this error under" in page
+    assert "settings below" not in page
+
+
+def test_a_message_about_an_op_is_not_denied() -> None:
+    text = "median CUDA with indices output does not have a deterministic implementation"
+    page = _answer(text, "1.13.1")
+    assert "can differ between runs without it" in page
+    assert "Both ops repeat" not in page

@@ -111,6 +111,28 @@ def test_of_a_wrapper_only_what_is_judged_counts() -> None:
     assert "is judged" not in said(["all_reduce"], torch="2.4")
 
 
+def test_a_call_that_a_switch_refuses_without_need_is_said_to_repeat() -> None:
+    text = said(["bincount:weights=false", "cumsum"], torch="2.0")
+    assert text.startswith(
+        "cumsum can differ between runs, and no setting prevents it. bincount (weights=false) "
+        "repeats as it is. The settings below leave out torch.use_deterministic_algorithms(True), "
+        "which would raise errors."
+    )
+    assert (
+        "repeats; with torch.use_deterministic_algorithms(True) it raises an error before" in text
+    )
+
+
+def test_a_branch_does_not_raise_where_the_switch_is_left_out() -> None:
+    text = said(["nll_loss"], torch="1.10")
+    assert "it can differ, and raises an error with torch.use_deterministic_algorithms" in text
+
+
+def test_a_build_between_two_releases_can_differ_where_both_can() -> None:
+    text = said(["AdaptiveAvgPool2d"], torch="1.7.0a0+8deb4fe")
+    assert text.startswith("AdaptiveAvgPool2d (backward) can differ between runs, and nobody has")
+
+
 def test_a_switch_that_is_left_out_is_named_with_the_reason() -> None:
     text = said(["cumsum", "avg_pool3d"], torch="2.4")
     assert text.startswith(

@@ -30,6 +30,10 @@ class Answer(msgspec.Struct, frozen=True):
     """Show every op and every note (`--all`)."""
     is_reported: bool = False
     """Its reader reports that runs differ: what repeats is left out."""
+    of_message: bool = False
+    """Its reader got an error or a warning about the ops: no settings follow, and what repeats is
+    left out.
+    """
     quiet: bool = False
     """Show the verdict and nothing else (`--quiet`)."""
     width: int = WIDTH

@@ -12,10 +12,10 @@ from d9m.environment import releases
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase, Met
 from d9m.model import conditions
-from d9m.model.advice import REPEATS, joined, worst
+from d9m.model.advice import DEFAULTS_WORST_LAST, REPEATS, joined, worst
 from d9m.model.conditions import Cell, Cells
 from d9m.model.op_syntax import Direction
-from d9m.model.records import Labels, Outcome
+from d9m.model.records import Default, Labels, Outcome
 from d9m.model.versions import Candidates, key
 from d9m.model.when import Clause, World
 from d9m.resolve.otherwise import deviations
@@ -205,8 +205,20 @@ def _honest(
         )
         if environment.packages[home].version is None:
             note = f"nobody has confirmed which {home} the image holds"
-        return [({}, Verdict("unknown", "unknown", note=note))]
+        return [({}, Verdict("unknown", _default_of_both(home, possible), note=note))]
     return possible
+
+
+def _default_of_both(home: str, possible: Sequence[tuple[Clause, Verdict]]) -> Default:
+    """What happens without settings, where that is the same on both sides of a pre-release."""
+    sides = [clause[home] for clause, _verdict in possible if home in clause]
+    found: set[Default] = set()
+    for side in sides:
+        defaults: list[Default] = [
+            verdict.default for clause, verdict in possible if clause.get(home, side) == side
+        ]
+        found.add(max(defaults, key=DEFAULTS_WORST_LAST.index))
+    return found.pop() if len(found) == 1 else "unknown"
 
 
 def _fixed(

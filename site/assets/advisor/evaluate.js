@@ -6,6 +6,7 @@ import { byText } from "./select.js";
 
 const REPEATS = ["no-known-source", "deterministic", "solved"];
 export const WORST_LAST = [...REPEATS, "depends", "unknown", "raises", "unsolved"];
+const DEFAULTS_WORST_LAST = ["deterministic", "unknown", "raises", "nondeterministic"];
 const ELSEWHERE = { outcome: "deterministic", default: "deterministic" }; // met only where an assumption does not hold
 export const badness = (outcome) => WORST_LAST.indexOf(outcome);
 
@@ -108,7 +109,20 @@ function honest(here, home, possible) {
     version === null
       ? `nobody has confirmed which ${home} the image holds`
       : `${releases[0]} and ${releases.at(-1)} differ, and this build lies between them`;
-  return [[{}, { outcome: "unknown", default: "unknown", note }]];
+  return [[{}, { outcome: "unknown", default: defaultOfBoth(home, possible), note }]];
+}
+
+export function worstDefault(defaults) {
+  const place = (each) => DEFAULTS_WORST_LAST.indexOf(each);
+  return defaults.reduce((one, other) => (place(other) > place(one) ? other : one));
+}
+
+// What happens without settings, where that is the same on both sides of a pre-release.
+function defaultOfBoth(home, possible) {
+  const sideOf = (when) => JSON.stringify(when[home]);
+  const sides = possible.filter(([when]) => home in when).map(([when]) => sideOf(when));
+  const defaults = sides.map((side) => worstDefault(possible.filter(([when]) => !(home in when) || sideOf(when) === side).map(([, verdict]) => verdict.default)));
+  return new Set(defaults).size === 1 ? defaults[0] : "unknown";
 }
 
 // The latest of several releases; null if one is none.

@@ -4,12 +4,11 @@ import { byText, choose } from "./select.js";
 import { same } from "./clauses.js";
 import { across, priced } from "./conflicts.js";
 import { inOrder } from "./decide.js";
-import { badness, judgeItem, judgeOpless, worst } from "./evaluate.js";
+import { badness, judgeItem, judgeOpless, worst, worstDefault } from "./evaluate.js";
 import { WHOLE } from "./op_lookup.js";
 import { needs, Solutions } from "./solutions.js";
 import { demands, settle, total, unique } from "./merge.js";
 
-const DEFAULTS_WORST_LAST = ["deterministic", "unknown", "raises", "nondeterministic"];
 const DIRECTIONS = ["forward", "backward"];
 
 // `addOns`: of each add-on that nobody asks about the items that stand for it.
@@ -94,11 +93,6 @@ function fixedAll(tables, sources) {
     }
   }
   return fixed;
-}
-
-function worstDefault(defaults) {
-  const place = (each) => DEFAULTS_WORST_LAST.indexOf(each);
-  return defaults.reduce((one, other) => (place(other) > place(one) ? other : one));
 }
 
 function sourceAnswer(here, judged, chosen) {

@@ -193,8 +193,12 @@ const SAY = {
     if (!switches.length) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"}.`;
     if (switches.some((label) => advised.includes(label))) return `${name} ${ops.length === 1 ? "raises an error" : "raise errors"} under ${knownSwitches(tables, advice).length === 1 ? "it" : "them"}.`;
     const calls = phrases.join(switches.map((label) => advice.calls[label]));
-    const errors = ops.length === 1 ? "an error" : "errors";
-    return `${name} can differ between runs, and no setting prevents it. The settings below leave out ${calls}, which would raise ${errors}.`;
+    const varying = ops.filter((op) => op.default !== "deterministic");
+    const exact = ops.filter((op) => op.default === "deterministic");
+    const found = varying.length ? [`${named(varying, names)} can differ between runs, and no setting prevents it.`] : [];
+    if (exact.length) found.push(`${named(exact, names)} ${exact.length === 1 ? "repeats as it is" : "repeat as they are"}.`);
+    found.push(`The settings below leave out ${calls}, which would raise ${ops.length === 1 ? "an error" : "errors"}.`);
+    return found.join(" ");
   },
   unsolved: (tables, advice, ops, names) => `${named(ops, names)} ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
   depends(tables, advice, ops, names) {
@@ -204,5 +208,11 @@ const SAY = {
     }
     return ops.map((op, at) => `${names[op.query]} ${PROMISES[advice.scope][0]} ${where[at]}.`).join(" ");
   },
-  unknown: (tables, advice, ops, names) => `Nobody has checked ${named(ops, names)} here.`,
+  unknown(tables, advice, ops, names) {
+    const varying = ops.filter((op) => op.default === "nondeterministic");
+    const others = ops.filter((op) => !varying.includes(op));
+    const found = varying.length ? [`${named(varying, names)} ${DIFFERS[advice.scope]}, and nobody has checked whether a setting prevents it here.`] : [];
+    if (others.length) found.push(`Nobody has checked ${named(others, names)} here.`);
+    return found.join(" ");
+  },
 };

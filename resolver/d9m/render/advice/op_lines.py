@@ -245,7 +245,7 @@ def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     if source.outcome == "depends":
         yield _branches(answer, source)
     elif source.outcome == "raises":
-        yield f"{_raises(answer, source)}{_where(answer, source)}{_until(answer, source)}"
+        yield _raises(answer, source)
     elif source.outcome == "unsolved":
         because = f"; {source.note}" if source.note and not source.workarounds else ""
         yield f"{_does(answer, 'unsolved')}{_where(answer, source)}{because}"
@@ -258,19 +258,39 @@ def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
 
 
 def _raises(answer: Answer, source: SourceAnswer) -> str:
-    """With the switch among the advised settings the call raises; else it goes on, and can
+    """With the switch among the advised settings the call raises; else it goes on, and most can
     differ.
     """
     switches = set(together(source.raised_by or ""))
+    where = f"{_where(answer, source)}{_until(answer, source)}"
     for helper in answer.advice.helpers:
         if helper.used and switches.intersection(helper.turns_on):
-            return "warns, and can differ between runs" if helper.warns else "raises an error"
-    advised = {solution.label for solution in answer.advice.solutions}
-    if source.raised_by is None or switches <= advised:
-        return "raises an error"
+            does = "warns, and can differ between runs" if helper.warns else "raises an error"
+            return f"{does}{where}"
+    refusing = _refusing(answer, source.raised_by)
+    if not refusing:
+        return f"raises an error{where}"
+    if source.default == "deterministic":
+        return f"repeats; with {refusing} it raises an error{_lifted(answer, source)}"
+    return f"can differ; with {refusing} it raises an error{where}"
+
+
+def _refusing(answer: Answer, raised_by: str | None) -> str:
+    """The switch that makes a call raise, where the advised settings leave it out."""
+    switches = set(together(raised_by or ""))
+    if switches <= {solution.label for solution in answer.advice.solutions}:
+        return ""
     releases = answer.advice.environment.releases
     named = [phrases.call_here(answer.kb, label, releases) for label in sorted(switches)]
-    return f"can differ; with {phrases.join(named)} it raises an error"
+    return phrases.join(named)
+
+
+def _lifted(answer: Answer, source: SourceAnswer) -> str:
+    """Which release no longer refuses a call that repeats."""
+    if not source.fixed_in:
+        return " in every release"
+    package, release = next(iter(source.fixed_in.items()))
+    return f" before {phrases.title(answer.kb, package)} {release}"
 
 
 def _where(answer: Answer, source: SourceAnswer) -> str:
@@ -307,6 +327,9 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
     parts = [f"{_does(answer, first[0])} {_clauses(answer, first[1])}".rstrip()]
     for outcome, branches in others:
         does = f"it {_does(answer, outcome)}" if outcome in REPEATS else _it_does(answer, outcome)
+        refusing = _refusing(answer, branches[0].raised_by) if outcome == "raises" else ""
+        if refusing:
+            does = f"it can differ, and raises an error with {refusing}"
         several = len(phrases.fewest(answer.kb, [branch.when for branch in branches])) > 1
         is_the_rest = several and outcome == merged[-1][0]
         where = "otherwise" if is_the_rest else _clauses(answer, branches)

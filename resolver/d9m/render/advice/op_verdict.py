@@ -84,7 +84,7 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     names = blamed_names(ops)
     found: list[str] = []
     good = [op for op in ops if op.outcome in REPEATS]
-    if answer.is_reported:
+    if answer.is_reported or answer.of_message:
         return _of_others(answer, ops, names)
     if not answer.named_ops and (packages_lead(answer) or _calls_made(answer)):
         return [_in_one_sentence(answer, ops, len(good))] if len(ops) > 1 else []
@@ -203,13 +203,37 @@ def _say_raises(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) 
     if switches & advised:
         under = "it" if len(_known_switches(answer)) == 1 else "them"
         return f"{named} {_errors(ops)} under {under}."
-    errors = "an error" if len(ops) == 1 else "errors"
     releases = answer.advice.environment.releases
     switched = [phrases.call_here(answer.kb, label, releases) for label in sorted(switches)]
-    return (
-        f"{named} can differ between runs, and no setting prevents it. The settings below leave "
-        f"out {phrases.join(switched)}, which would raise {errors}."
-    )
+    return _without_switch(answer, ops, names, phrases.join(switched))
+
+
+def _without_switch(
+    answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str], switch: str
+) -> str:
+    """Ops that a switch refuses: most vary without it, some only have no way to say that they
+    repeat.
+    """
+    varying = [op for op in ops if op.default != "deterministic"]
+    exact = [op for op in ops if op.default == "deterministic"]
+    if answer.of_message:
+        named = _named(ops, names)
+        does = "repeat" if exact else "can differ between runs"
+        if len(ops) == 1 and exact:
+            does = "repeats"
+        this = "this error" if len(ops) == 1 else "such errors"
+        verb = "raises" if len(ops) == 1 else "raise"
+        return f"{named} {verb} {this} under {switch}, and {does} without it."
+    found: list[str] = []
+    if varying:
+        named = _named(varying, names)
+        found.append(f"{named} can differ between runs, and no setting prevents it.")
+    if exact:
+        repeat = "repeats as it is" if len(exact) == 1 else "repeat as they are"
+        found.append(f"{_named(exact, names)} {repeat}.")
+    errors = "an error" if len(ops) == 1 else "errors"
+    found.append(f"The settings below leave out {switch}, which would raise {errors}.")
+    return " ".join(found)
 
 
 def _errors(ops: Sequence[OpAnswer]) -> str:
@@ -222,7 +246,17 @@ def _say_unsolved(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]
 
 
 def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
-    return f"Nobody has checked {_named(ops, names)} here."
+    varying = [op for op in ops if op.default == "nondeterministic"]
+    others = [op for op in ops if op not in varying]
+    found = [f"Nobody has checked {_named(others, names)} here."] if others else []
+    if varying:
+        differ = words.DIFFERS[answer.advice.scope]
+        found.insert(
+            0,
+            f"{_named(varying, names)} {differ}, and nobody has checked whether a setting prevents "
+            "it here.",
+        )
+    return " ".join(found)
 
 
 def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:

@@ -24,10 +24,13 @@ MOST_CAUSES = 2
 
 
 def write_verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
-    answer = _answer(kb, subject, page.width)
-    page.paragraph(verdict.sentences(answer), style="head")
-    page.paragraph(environment(answer), style="dim")
-    page.gap()
+    """What the ops of a message do in the release that was named; nothing where they repeat."""
+    answer = Answer(subject.advice, kb, of_message=True, width=page.width)
+    says = verdict.sentences(answer)
+    if says:
+        page.paragraph(says, style="head")
+        page.paragraph(environment(answer), style="dim")
+        page.gap()
 
 
 def write(
