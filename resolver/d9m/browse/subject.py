@@ -165,12 +165,18 @@ def _of_ops(
         return None
     if len(met) < len(ops):
         advice = advice_for(kb, asked, met)
+    newest: list[str] = []
+    if advice.outcome == "depends":
+        assumed, latest = with_newest(kb, asked)
+        decided = advice_for(kb, latest, met)
+        if decided.outcome == "solved":
+            newest, asked, advice = assumed, latest, decided
     of_frameworks = all(kb.home(source) in VERSION_OPTIONS for source in advice.sources())
     unsolved = of_frameworks and advice.outcome == "unsolved"
     is_wrapper = any(name in kb.meta.judged for op in advice.ops for name in op.names)
     if described and (is_wrapper or (described[0].record.by_settings and unsolved)):
         advice = _with_switches(kb, asked, advice)
-    return _subject(advice, named, ops=met)
+    return _subject(advice, named, ops=met, newest=newest)
 
 
 def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -> Subject | None:

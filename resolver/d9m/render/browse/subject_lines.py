@@ -178,11 +178,24 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collecti
         here = subject.advice.environment.packages
         is_newest = all(here[name] == kb.releases(name)[-1] for name in assumed)
         which = "the newest" if is_newest else "the newest of that time"
+        fixes = _fixes(kb, subject, assumed)
+        came = "The fix" if len(fixes) == 1 else "Fixes"
+        since = f" {came} came with {phrases.join(fixes)}." if fixes else ""
         page.paragraph(
-            f"You did not name a release of {phrases.join(titles)}: this is for {which}. Name "
-            f"yours: {' '.join(naming(name, 'VERSION') for name in assumed)}",
+            f"You did not name a release of {phrases.join(titles)}: this is for {which}.{since} "
+            f"Name yours: {' '.join(naming(name, 'VERSION') for name in assumed)}",
             style="dim",
         )
     if subject.installed:
         here = [phrases.title(kb, name) for name in subject.installed]
         page.paragraph(f"This is for the {phrases.join(here)} that is installed here.", style="dim")
+
+
+def _fixes(kb: KnowledgeBase, subject: Subject, assumed: Collection[str]) -> list[str]:
+    """The releases, of packages of which nobody named one, from which on the ops can repeat."""
+    found: dict[str, None] = {}
+    for op in subject.advice.ops:
+        for package, release in (op.fixed_in or {}).items():
+            if package in assumed:
+                found[f"{phrases.title(kb, package)} {release}"] = None
+    return list(found)
