@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import Callable
@@ -20,7 +21,6 @@ from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
 
 import records
-from cells import TableCells
 from d9m.kb import locate
 from exports import files as exported
 from exports.twins import index, twins
@@ -41,11 +41,6 @@ class _Generated(File):
 
     def is_modified(self) -> bool:
         return self.before.get(self.dest_uri) != self.content_string
-
-
-def on_config(config: MkDocsConfig) -> None:
-    """Read equal cells once."""
-    config.markdown_extensions = [*config.markdown_extensions, TableCells()]  # type: ignore[list-item]
 
 
 def on_env(env: jinja2.Environment, files: Files, **_: object) -> None:
@@ -83,6 +78,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(_as_it_is(config, path, content))
     own = [file for file in files if isinstance(file, _Generated)]
     _Generated.now = {file.dest_uri: file.content_string for file in own}
+    # All of it stays until the end: the garbage collector need not go through it page by page.
+    gc.freeze()
     return files
 
 
@@ -120,19 +117,20 @@ index.
 
 
 _SECTION = re.compile(r'<h2 id="[^"]*"')
-"""Of a release nothing but its name is searched for: what it did to an op is found on the pages of
-the op.
+_TABLES = ("releases/", "status/")
+"""Of a release, or of all, nothing but the name is searched for: what it did to an op is found on
+the pages of the op.
 """
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:
     """Keep the search out of what repeats from page to page."""
-    pattern = _SECTION if page.file.src_uri.startswith("releases/") else _NOT_SEARCHED
+    pattern = _SECTION if page.file.src_uri.startswith(_TABLES) else _NOT_SEARCHED
     return pattern.sub(r"\g<0> data-search-exclude", html)
 
 
 _LEFT_OUT = re.compile(
-    r"<h2 [^>]* data-search-exclude.*?(?=<h[1-6] id=)|<h2 [^>]* data-search-exclude.*", re.DOTALL
+    r"<h2 [^>]*data-search-exclude.*?(?=<h[1-6] )|<h2 [^>]*data-search-exclude.*", re.DOTALL
 )
 
 
@@ -165,6 +163,7 @@ def on_post_page(output: str, **_: object) -> str:
 def on_post_build(**_: object) -> None:
     """Only what was built to the end need not be made again."""
     _Generated.before = _Generated.now
+    gc.unfreeze()
 
 
 def on_serve(server: LiveReloadServer, **_: object) -> None:
