@@ -25,7 +25,7 @@ from d9m.environment.environment import Environment, Setup, describe
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, Tool
+from d9m.model.advice import REPEATS, SCHEMA_VERSION, Tool
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -183,7 +183,7 @@ def _of_complaint(
     if subject is not None and _has_switch(kb, named, subject) and described:
         described = symptoms.with_switch(kb, described)
     general = bool(described) and _on_runs(described)
-    if subject is not None and (subject.ops or subject.packages):
+    if subject is not None and subject.names_something and not _in_passing(subject, said):
         described = [symptom for symptom in described if not symptom.record.by_settings]
     environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
     found = [_of_symptom(kb, symptom, environment) for symptom in described]
@@ -240,6 +240,20 @@ def _compares_releases(kb: KnowledgeBase, text: str, named: mentions.Mentions) -
     return bool(named.releases) and not any(
         words in said for words in kb.word_lists.in_both_releases
     )
+
+
+_FIRST_SENTENCE = re.compile(r".+?(?:[.!?]\s|\n)")
+
+
+def _in_passing(subject: Subject, text: str) -> bool:
+    """Whether a text says that runs differ, and names below its first sentence ops that repeat, or
+    that do in most uses: the rest of the program is the more likely cause.
+    """
+    first = _FIRST_SENTENCE.match(text.strip())
+    if first is None or not subject.ops or not subject.is_about_runs:
+        return False
+    named_first = any(op.lower() in first[0].lower() for op in subject.ops)
+    return not named_first and subject.advice.outcome in (*REPEATS, "depends")
 
 
 def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:

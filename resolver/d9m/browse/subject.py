@@ -50,11 +50,19 @@ class Subject(msgspec.Struct, frozen=True):
     """Whether the text says that runs differ."""
 
     @property
+    def names_something(self) -> bool:
+        """Whether the answer is about ops or packages of the text, not about whole frameworks."""
+        return bool(self.ops or self.packages)
+
+    @property
+    def is_about_runs(self) -> bool:
+        """Whether somebody reports that runs differ, and the advice is about runs."""
+        return self.is_reported and self.advice.scope == "run"
+
+    @property
     def is_reported_to_repeat(self) -> bool:
         """Whether the records say that what the text reports to differ repeats."""
-        named = self.ops or self.packages
-        is_about_runs = self.is_reported and self.advice.scope == "run"
-        return bool(named) and is_about_runs and self.advice.outcome in REPEATS
+        return self.names_something and self.is_about_runs and self.advice.outcome in REPEATS
 
     @property
     def is_all_switched(self) -> bool:
@@ -171,12 +179,13 @@ def _of_ops(
         decided = advice_for(kb, latest, met)
         if decided.outcome == "solved":
             newest, asked, advice = assumed, latest, decided
-    of_frameworks = all(kb.home(source) in VERSION_OPTIONS for source in advice.sources())
-    unsolved = of_frameworks and advice.outcome == "unsolved"
     is_wrapper = any(name in kb.meta.judged for op in advice.ops for name in op.names)
-    if described and (is_wrapper or (described[0].record.by_settings and unsolved)):
-        advice = _with_switches(kb, asked, advice)
-    return _subject(advice, named, ops=met, newest=newest)
+    subject = _subject(advice, named, ops=met, newest=newest)
+    is_on_runs = bool(described) and (is_wrapper or described[0].record.by_settings)
+    if is_on_runs and not subject.is_all_switched:
+        whole = _with_switches(kb, asked, advice)
+        subject = _subject(whole, named, ops=met, newest=newest)
+    return subject
 
 
 def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -> Subject | None:
@@ -201,8 +210,7 @@ def _with_switches(kb: KnowledgeBase, setup: Setup, advice: Advice) -> Advice:
     if any(op.outcome == "raises" for op in advice.ops):  # the switch would stop the program
         return advice
     frameworks = [name for name in packages_of(kb, setup) if name in VERSION_OPTIONS]
-    versions = {kb.package_named(name): version for name, version in setup.packages}
-    if not frameworks or any(versions[framework] is None for framework in frameworks):
+    if not frameworks:
         return advice
     whole = api.advise(kb, setup).steps
     names = {step.name for step in whole}

@@ -84,7 +84,7 @@ def _releases(kb: KnowledgeBase, advice: Advice) -> str:
 def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     """What is named comes first, then what the words describe, then the next step."""
     subject = explained.subject
-    about_names = subject is not None and bool(subject.ops or subject.packages)
+    about_names = subject is not None and subject.names_something
     found = explained.found
     symptoms_first = bool(found) and (not about_names or _is_described(explained))
     _unknown(page, explained)
@@ -201,6 +201,8 @@ def _is_described(explained: Explained) -> bool:
     than runs, or every op and package that the text names repeats here.
     """
     subject = explained.subject
+    if explained.found[0].by_settings:
+        return True
     if subject is None or subject.advice.scope != "run":
         return True
     if not any(found.on_runs for found in explained.found):
