@@ -201,6 +201,8 @@ class Flow:
         loop = self._counting_loop(node)
         if loop is not None:
             return self._by_loop(loop, depth, kind) if isinstance(loop, ast.For) else None
+        if self._takes_all(node.slice):
+            return self._consumer(node, depth + 1, kind, True)
         if self._asks_shape(node) or self._is_found_place(node.slice):
             return None
         if self._is_stepped(node.slice):
@@ -221,12 +223,40 @@ class Flow:
         name = self._names.resolve(self._scope(call), call.func, call.lineno)
         return name is not None and name in self._vocabulary.asks_shape
 
-    def _is_found_place(self, index: ast.expr) -> bool:
-        """``files[argmin(losses)]``: the place of an element that is chosen by what it is."""
-        if not isinstance(index, ast.Call):
+    def _takes_all(self, index: ast.expr) -> bool:
+        """``table[:, 0]``: one column of all rows."""
+        if not isinstance(index, ast.Tuple) or not index.elts:
             return False
-        name = self._names.resolve(self._scope(index), index.func, index.lineno)
-        return name is not None and name in self._vocabulary.finds_places
+        first = index.elts[0]
+        return isinstance(first, ast.Slice) and self._is_whole(first)
+
+    def _is_found_place(self, index: ast.expr) -> bool:
+        """``files[argmin(losses)]``: the place of an element that is chosen by what it is; also
+        ``files[i]`` where a loop takes ``i`` from such places.
+        """
+        if self._finds_places(index):
+            return True
+        if not isinstance(index, ast.Name):
+            return False
+        return any(
+            uses_name(loop.target, index.id) and self._finds_places(loop.iter)
+            for loop in self._loops_around(index)
+        )
+
+    def _finds_places(self, node: ast.expr) -> bool:
+        """Whether an expression is a call that finds places, or is made from the result of one."""
+        found = self._vocabulary.finds_places
+        while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+            if isinstance(node, ast.Call):
+                name = self._names.resolve(self._scope(node), node.func, node.lineno)
+                if name is not None and name in found:
+                    return True
+                node = node.func
+            else:
+                if isinstance(node, ast.Attribute) and f".{node.attr}" in found:
+                    return True
+                node = node.value
+        return False
 
     def _is_stepped(self, index: ast.expr) -> bool:
         """Whether a loop around ``files[left]`` steps the place from one end to the other."""
@@ -318,11 +348,18 @@ class Flow:
         if not isinstance(node.slice, ast.Name) or written is None:
             return None
         for loop in self._loops_around(node):
-            if not uses_name(loop.target, node.slice.id):
+            if not uses_name(loop.target, node.slice.id) or self._is_bound(loop.iter):
                 continue
             if mentions(loop.iter, written) or counts_places(self._meant(loop.iter)):
                 return loop
         return None
+
+    def _is_bound(self, node: ast.expr) -> bool:
+        """``permutation(len(files))``: places in an order of their own."""
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._names.resolve(self._scope(node), node.func, node.lineno)
+        return name is not None and name in self._vocabulary.order_bound
 
     def _by_comprehension(
         self, part: ast.comprehension, depth: int, kind: OrderKind
@@ -371,12 +408,28 @@ class Flow:
             node = everywhere[place]
             if node.lineno > last:
                 return
+            if self._excludes(statement, node):
+                continue
             if isinstance(node.ctx, ast.Store):
                 stored = self._parents.get(node)
                 whole = isinstance(stored, ast.Assign) and stored.end_lineno
                 last = min(last, whole or node.lineno)
             elif isinstance(node.ctx, ast.Load):
                 yield node
+
+    def _excludes(self, statement: ast.stmt, node: ast.AST) -> bool:
+        """Whether a statement and a place stand in different arms of one test."""
+        inside: dict[ast.AST, ast.AST] = {}
+        step: ast.AST = statement
+        while step in self._parents:
+            inside[self._parents[step]] = step
+            step = self._parents[step]
+        while node in self._parents and self._parents[node] not in inside:
+            node = self._parents[node]
+        test = self._parents.get(node)
+        if not isinstance(test, ast.If) or inside[test] is node:
+            return False
+        return (inside[test] in test.body) != (node in test.body) and node is not test.test
 
     def _everywhere(self, around: ast.AST, written: str) -> list[ast.Name | ast.Attribute]:
         """The places that write a name, line by line; all names of a function are looked for at
@@ -445,9 +498,15 @@ class Flow:
                     continue
                 after = self._by_name(loop, filled, depth + 1, kind, True)
                 if after is not None:
-                    surely = after.sure or kind == "listing"
+                    surely = after.sure or (kind == "listing" and not self._keeps_name(node, loop))
                     return msgspec.structs.replace(after, sure=surely)
         return None
+
+    def _keeps_name(self, node: ast.AST, loop: ast.For) -> bool:
+        """``found.append(name)``: what the loop has listed, not what it has read."""
+        if not isinstance(node, ast.Call) or len(node.args) != 1:
+            return False
+        return dotted(node.args[0]) == dotted(loop.target) is not None
 
     def _numbers_elements(self, loop: ast.For, step: ast.AugAssign) -> bool:
         """Whether a number that a loop counts up from before it stays with each element."""

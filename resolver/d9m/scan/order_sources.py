@@ -160,10 +160,22 @@ def _is_cached(size: ast.expr) -> bool:
     return "cache" in ast.unparse(size).lower()
 
 
+_GIVES_NUMBER = re.compile(r"(?i)hash|crc|digest|^(int|ord|len|id)$")
+"""Last names of functions that make a number of a text."""
+
+
 def _is_text(node: ast.expr) -> bool:
     if isinstance(node, ast.IfExp):
         return _is_text(node.body) and _is_text(node.orelse)
+    if isinstance(node, ast.Tuple):
+        return any(map(_is_text, node.elts))
+    if isinstance(node, ast.Call) and _GIVES_NUMBER.search(_last_name(node.func)):
+        return False
     return bool(_TEXT.search(ast.unparse(node)[:200]))
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def is_surely_text(subject: str) -> bool:
