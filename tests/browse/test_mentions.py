@@ -108,6 +108,7 @@ def test_values_of_arguments_stand_as_words(text: str, values: tuple[str, ...]) 
         ("CatBoost on GPU", "cuda"),
         ("XGBoost on the CPU", "cpu"),
         ("LightGBM", None),
+        ("LightGBM on the GPU", "opencl"),
         ("PyTorch on the GPU", None),
     ],
 )

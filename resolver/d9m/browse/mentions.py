@@ -127,9 +127,10 @@ def _facts(
     words: Words, text: str, packages: Mapping[str, str | None], kind: str | None
 ) -> Iterator[tuple[str, str]]:
     """What a text says of a program: ``strategy=ddp`` that it runs on several devices."""
-    for fact, by_device in words.device_facts.items():
-        if kind in by_device.says and not packages.keys().isdisjoint(by_device.packages):
-            yield fact, by_device.says[kind]
+    for fact, by_packages in words.device_facts.items():
+        for by_device in by_packages:
+            if kind in by_device.says and not packages.keys().isdisjoint(by_device.packages):
+                yield fact, by_device.says[kind]
     said = re.sub(r"\s*=\s*", "=", " ".join(text.lower().replace("-", " ").split()))
     for fact, values in words.facts.items():
         for value, names in values.items():

@@ -99,7 +99,7 @@ class Words(Record, frozen=True, kw_only=True):
     """How a program fills memory that it takes unwritten."""
     values: list[str] = []
     """Values of arguments that mean nothing else in a sentence: ``bilinear``."""
-    device_facts: dict[str, DeviceFact] = {}
+    device_facts: dict[str, list[DeviceFact]] = {}
     """Fact -> what the device that a text names says of it."""
     facts: dict[str, dict[str, list[str]]] = {}
     """Fact -> its value -> words that say so of a program."""

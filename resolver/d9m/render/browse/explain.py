@@ -94,14 +94,11 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _settings(page, without_effect)
     if symptoms_first:
         _reading(page, explained)
+    is_led = bool(explained.still) or symptoms_first
     if explained.still:
-        _still(page, explained.still)
+        _still(page, [*explained.still, *explained.models])
     elif symptoms_first:
         _symptoms(page, explained)
-    is_led = bool(explained.still) or symptoms_first
-    if explained.models and is_led:
-        _bullets(page, explained.models)
-        page.gap()
     if subject is not None and symptoms_first and subject.ops and not _on_scope(explained):
         subject_lines.write_aside(page, subject)
     elif subject is not None and symptoms_first and _is_about_more(explained, subject):
@@ -260,14 +257,16 @@ def _symptoms(page: Page, explained: Explained, other: bool = False) -> None:
     if len(found) == 1 and not other:
         first, *rest = paragraphs(found[0].advice)
         page.paragraph(first, style="head")
-        _bullets(page, found[0].points)
+        _bullets(page, [*explained.models, *found[0].points])
         _bullets(page, explained.switches if found[0].by_settings else _others(found[0], rest))
     elif found:
         page.line(Span("What you describe" if other else "This can be one of two things:", "head"))
         for number, explanation in enumerate(found, 1):
             label = f"{number}. {explanation.title}" if len(found) > 1 else explanation.title
             page.paragraph(label, "", "   ", "head")
-            _points(page, explanation.advice)
+            first, *rest = paragraphs(explanation.advice)
+            page.paragraph(first)
+            _bullets(page, [*explanation.points, *_others(explanation, rest)])
     page.gap()
 
 
