@@ -100,7 +100,8 @@ class CodeScope(msgspec.Struct, frozen=True):
     """``Model.forward``; empty for the module."""
     parent: int
     line: int = 1
-    decorators: tuple[str, ...] = ()
+    registered: bool = False
+    """Whether a decorator puts it into a register, from which its name is looked up."""
     bases: tuple[str, ...] = ()
     """Of a class: qualified names."""
     parameters: tuple[tuple[str, str], ...] = ()
@@ -146,6 +147,10 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     in_loop: bool = False
     insert: tuple[int, int] = (0, 0)
     """Line and column at which a further argument can be written."""
+
+
+DYNAMIC = "*"
+"""The name of a call of something that only the run decides: ``getattr(models, name)()``."""
 
 
 class LocalCall(msgspec.Struct, frozen=True, array_like=True):

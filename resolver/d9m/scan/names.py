@@ -265,9 +265,8 @@ class Names:
         name = f"{outer.name}.{node.name}" if outer.name else node.name
         neutral = self._handlers > 0
         self._bind(scope, node.name, Bound(node.lineno, LOCAL + name, None, neutral))
-        number = self._open(
-            CodeScope("function", name, scope, node.lineno, (), (), _parameters(node.args))
-        )
+        parameters = _parameters(node.args)
+        number = self._open(CodeScope("function", name, scope, node.lineno, parameters=parameters))
         self.numbers[node] = number
         bind_parameters(node.args, self.tables[number], node.lineno)
         guards, handlers = self._guards, self._handlers

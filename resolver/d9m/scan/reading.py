@@ -19,6 +19,8 @@ from d9m.scan.standpoint import Standpoint
 from d9m.scan.variables import Variables
 from d9m.scan.vocabulary import Vocabulary
 
+_CASTS = ("str", "int")
+_REGISTERS = re.compile("regist", re.IGNORECASE)
 _VERSION = re.compile("version", re.IGNORECASE)
 
 
@@ -86,19 +88,26 @@ class Reader:
             if default is not None:
                 self.visit(default)
         found = [self.here.resolve(_callee(decorator)) for decorator in node.decorator_list]
-        names = tuple(name for name in found if name)
-        number = self.here.names.numbers[node]
-        self.scopes[number] = msgspec.structs.replace(self.scopes[number], decorators=names)
+        number = self._register(node)
         with self.here.inside(number):
-            without = any(name in self._vocabulary.no_gradients for name in names)
+            without = any(name in self._vocabulary.no_gradients for name in found if name)
             self.here.without_gradients = without
             self.read(node.body)
 
+    def _register(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+        """The number of a definition; whether a decorator registers it goes into its scope."""
+        number = self.here.names.numbers[node]
+        written = [dotted(_callee(decorator)) or "" for decorator in node.decorator_list]
+        if any(_REGISTERS.search(name) for name in written):
+            self.scopes[number] = msgspec.structs.replace(self.scopes[number], registered=True)
+        return number
+
     def on_class(self, node: ast.ClassDef) -> None:
         for part in (*node.decorator_list, *node.bases, *node.keywords):
-            self.visit(part)
+            if not isinstance(part, ast.Name | ast.Attribute):
+                self.visit(part)
         bases = tuple(name for base in node.bases if (name := self.here.resolve(base)))
-        number = self.here.names.numbers[node]
+        number = self._register(node)
         self.scopes[number] = msgspec.structs.replace(self.scopes[number], bases=bases)
         outer = self.here.scope
         self.here.scope = number
@@ -240,6 +249,9 @@ class Reader:
         elif isinstance(value, ast.BoolOp):
             for part in value.values:
                 self._name_values(part, text)
+        elif isinstance(value, ast.Call) and dotted(value.func) in _CASTS:
+            for part in value.args:
+                self._name_values(part, text)
 
     def on_branching(self, node: ast.IfExp) -> None:
         self.visit(node.test)
@@ -290,12 +302,15 @@ class Reader:
         for keyword in node.keywords:
             self.visit(keyword.value)
 
+    def on_name(self, node: ast.Name) -> None:
+        self.recorder.named(node)
+
 
 def _nothing(_reader: Reader, _node: ast.AST) -> None:
     """Names, constants and imports hold nothing to record."""
 
 
-_LEAVES = frozenset((ast.Constant, ast.Name))
+_LEAVES = frozenset((ast.Constant,))
 
 _VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
     ast.FunctionDef: Reader.on_function,
@@ -322,7 +337,8 @@ _VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
     ast.Set: Reader.on_set,
     ast.Return: Reader.on_return,
     ast.BinOp: Reader.on_operation,
-    **dict.fromkeys((ast.Constant, ast.Name, ast.Import, ast.ImportFrom), _nothing),
+    ast.Name: Reader.on_name,
+    **dict.fromkeys((ast.Constant, ast.Import, ast.ImportFrom), _nothing),
 }
 """One table for all readers: a table in each of them would hold its reader, and its tree, until
 the collector comes.

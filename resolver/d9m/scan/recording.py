@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 import msgspec
 
@@ -14,13 +15,14 @@ from d9m.scan.expressions import (
     stand_in,
     tests_for_nothing,
 )
-from d9m.scan.facts import Assignment, LocalCall, OwnDraw, WrittenCall
+from d9m.scan.facts import DYNAMIC, Assignment, LocalCall, OwnDraw, WrittenCall
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
 from d9m.scan.standpoint import Standpoint
 from d9m.scan.vocabulary import Vocabulary
 
 _DEEPEST_SEED = 4
+_TABLES = ("globals", "vars", "locals")
 
 
 class Recorder:
@@ -70,6 +72,8 @@ class Recorder:
         last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if last and (name is None or not name.startswith("builtins.")):
             self._called(node, last)
+        if self._is_dynamic(node, name):
+            self.called.append(self._local(node, DYNAMIC))
         for part in node.args:
             self._handed_on(part)
         for keyword in node.keywords:
@@ -215,8 +219,56 @@ class Recorder:
                 asked.append(part.arg)
         self.called.append(self._local(node, last, tuple(asked), len(node.args)))
 
+    def _is_dynamic(self, node: ast.Call, name: str | None) -> bool:
+        """Whether a call picks something of a module of the project by a name that only the run
+        knows: ``getattr(models, name)``, ``models.__dict__[name](…)``, ``globals()[name](…)``.
+        """
+        func = node.func
+        if isinstance(func, ast.Subscript):
+            holder = func.value
+            if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
+                return self._is_own_module(holder.value)
+            return isinstance(holder, ast.Call) and dotted(holder.func) in _TABLES
+        if name == "builtins.eval":
+            return True
+        if name != "builtins.getattr" or len(node.args) < 2:
+            return False
+        return literal(node.args[1]) is None and self._is_own_module(node.args[0])
+
+    def _is_own_module(self, node: ast.expr) -> bool:
+        """Whether an expression is a module, of no package that the records know."""
+        if isinstance(node, ast.Subscript):
+            return dotted(node.value) == "sys.modules"
+        if isinstance(node, ast.Call):
+            name = self._here.resolve(node.func)
+            return name is not None and name in self._vocabulary.imports_named
+        name = self._here.resolve(node)
+        return bool(name) and name[0] != LOCAL and self._vocabulary.package(name) is None
+
+    def named(self, node: ast.Name) -> None:
+        """A class or function whose name stands elsewhere may be called as well: in a table, as a
+        value that is assigned or returned.
+        """
+        if node.id in self._definitions and isinstance(node.ctx, ast.Load):
+            self._handed_on(node)
+
+    @functools.cached_property
+    def _definitions(self) -> frozenset[str]:
+        """Names of this module that a definition or an import from another one binds."""
+        found: set[str] = set()
+        names = self._here.names
+        for name, bound in names.tables[0].items():
+            for one in bound:
+                own = one.name.startswith((LOCAL, "."))
+                if own or ("." in one.name and self._vocabulary.package(one.name) is None):
+                    found.add(name)
+        return frozenset(found)
+
     def _handed_on(self, node: ast.expr) -> None:
-        """A function that is an argument may be called."""
+        """A function that is an argument may be called; in its own body its name says nothing."""
+        own = self._here.names.scopes[self._here.scope].name.split(".")
+        if isinstance(node, ast.Name) and node.id in own:
+            return
         if isinstance(node, ast.Name | ast.Attribute):
             name = node.id if isinstance(node, ast.Name) else node.attr
             resolved = self._here.resolve(node) if isinstance(node, ast.Name) else LOCAL

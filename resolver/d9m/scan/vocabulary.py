@@ -57,6 +57,7 @@ class Vocabulary:
         self.makers = self.marks("makers")
         self.reseeds = self.marks("reseeds")
         self.chance = self.marks("chance")
+        self.imports_named = self.marks("imports_named")
         self.environments = self.marks("environments")
         self.maker_parameters: dict[str, str] = {}
         self.loaders: dict[str, Loader] = {}
@@ -74,7 +75,7 @@ class Vocabulary:
             self.marks("starts_process"),
             self.marks("trains"),
             self.marks("compiles"),
-            self.marks("imports_named"),
+            self.imports_named,
             self.no_gradients,
             self.order_bound,
             self.marks("loaders"),

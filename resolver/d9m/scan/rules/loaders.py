@@ -60,9 +60,21 @@ def seeded_by_workers(project: Project, program: Program, generator: Generator) 
     where = generator.marks.seeded_in_workers
     if where is None or not project.questions.surely_holds(project.world_of(program), parse(where)):
         return False
-    return any(
+    return _is_wrapped(project, program) or any(
         has_workers(loading) or not loading.is_plain for loading in loadings(project, program)
     )
+
+
+def _is_wrapped(project: Project, program: Program) -> bool:
+    """Whether something else gets a number of workers: a loader that the project derives from a
+    known one, or that of another library.
+    """
+    counts = {loader.workers for loader in project.vocabulary.loaders.values()}
+    for facts in program.files.values():
+        for call in facts.called:
+            if not counts.isdisjoint(call.asked):
+                return True
+    return False
 
 
 def runs_in_workers(program: Program, facts: FileFacts, scope: int) -> bool:
@@ -89,8 +101,12 @@ def _called_in_workers(program: Program, name: str, seen: frozenset[str]) -> boo
 
 
 def starts_worker(project: Project, program: Program, path: str, call: WrittenCall) -> bool:
-    """Whether a call is made only where a worker of a loader starts: in its ``worker_init_fn``."""
+    """Whether a call is made only where a worker of a loader starts: in its ``worker_init_fn``, or
+    a function whose name says so.
+    """
     function = program.files[path].scopes[call.scope].name.rpartition(".")[2]
+    if "worker" in function.lower():
+        return True
     for loading in loadings(project, program):
         start = loading.argument(loading.loader.starts_worker)
         if start and start.rpartition(".")[2] in (function, call.in_lambda):

@@ -48,7 +48,7 @@ def _asked(project: Project) -> Iterator[Asked]:
         for path, facts in program.files.items():
             for call in facts.calls:
                 place = (path, call.place.line, call.place.column)
-                if place in seen or call.guarded:
+                if place in seen or call.guarded or not program.may_run(path, call):
                     continue
                 found = _answer(project, path, call, home)
                 if found is not None:
@@ -265,7 +265,9 @@ def answers(project: Project, program: Program) -> Iterator[tuple[str, WrittenCa
     """
     for path in sorted(program.near):
         for call in program.files[path].calls:
-            answer = None if call.without_gradients else answer_to(project, path, call)
+            if call.without_gradients or not program.may_run(path, call):
+                continue
+            answer = answer_to(project, path, call)
             if answer is not None:
                 yield path, call, answer
 
@@ -287,7 +289,9 @@ def _check_argument(project: Project) -> Iterator[Objection]:
         for path, facts in program.files.items():
             for call in facts.calls:
                 place = (path, call.place.line, call.place.column)
-                if place not in seen and not (call.without_gradients or call.guarded):
+                if place in seen or not program.may_run(path, call):
+                    continue
+                if not (call.without_gradients or call.guarded):
                     seen.add(place)
                     yield from _argument_left_out(project, program, path, call)
 

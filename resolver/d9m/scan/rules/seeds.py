@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -22,6 +23,8 @@ from d9m.scan.rules.program_seeds import (
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _NOTHING = ("None", "")
+_NO_MATTER = re.compile(r"(?i)(^|[._])(port|master_port|run_?id|run_?name|suffix)$")
+"""Names of what is drawn to be unlike others, and reaches no result: a free port, a run's name."""
 
 
 def _seeding(project: Project, call: WrittenCall) -> bool:
@@ -167,6 +170,8 @@ def draws_of(
             if call.name not in draws or call.name in others or "generator" in call.keywords:
                 continue
             if call.from_alphabet or (call.target and call.target in given):
+                continue
+            if _NO_MATTER.search(call.target):
                 continue
             if is_asked(program, path, call) and program.may_run(path, call):
                 yield path, call

@@ -1,0 +1,190 @@
+"""Which scopes of a project call which, and what of it a program runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from d9m.scan.facts import DYNAMIC, FileFacts, LocalCall
+
+Place: TypeAlias = tuple[str, int]
+"""A scope: path of its file, and its number there."""
+
+
+class CallGraph:
+    """Which scopes of a project's files call which, by name."""
+
+    def __init__(self, files: Iterable[FileFacts]) -> None:
+        self._classes: dict[str, list[Place]] = {}
+        """Name -> the classes of that name."""
+        self._members: dict[Place, list[int]] = {}
+        """Class -> its methods."""
+        self._functions: dict[str, dict[str, list[Place]]] = {}
+        """Name -> file -> the functions of that name."""
+        self._modules: dict[str, list[Place]] = {}
+        """File -> what runs once it is imported: module code, and the bodies of classes."""
+        self._files: dict[str, FileFacts] = {}
+        self._calls: dict[str, dict[int, list[LocalCall]]] = {}
+        """Of the files that something reaches: number of a scope -> what it calls."""
+        for facts in files:
+            self._files[facts.path] = facts
+            modules = self._modules.setdefault(facts.path, [])
+            for number, scope in enumerate(facts.scopes):
+                place = (facts.path, number)
+                if scope.kind == "function":
+                    by_file = self._functions.setdefault(called_as(scope.name), {})
+                    by_file.setdefault(facts.path, []).append(place)
+                    if facts.scopes[scope.parent].kind == "class":
+                        self._members.setdefault((facts.path, scope.parent), []).append(number)
+                else:
+                    modules.append(place)
+                if scope.kind == "class":
+                    self._classes.setdefault(last_part(scope.name), []).append(place)
+
+    def possible(
+        self, entry: FileFacts, files: Mapping[str, FileFacts], configured: Collection[str]
+    ) -> frozenset[Place]:
+        """Scopes of these files that may run: also the methods that a library or Python calls, of
+        classes that something names which may run. Those of every class, if a name that the text
+        does not show picks one.
+        """
+        search = _Search(self, files, entry.path)
+        for path, facts in files.items():
+            for place in self._modules[path]:
+                search.add(place)
+            for number, scope in enumerate(facts.scopes):
+                if scope.registered or (path == entry.path and scope.parent == 0):
+                    search.define((path, number))
+        for name in configured:
+            search.name(name)
+        search.run()
+        return frozenset(search.found)
+
+    def called_in(self, place: Place) -> Sequence[LocalCall]:
+        path, scope = place
+        if path not in self._calls:
+            calls: dict[int, list[LocalCall]] = {}
+            for call in self._files[path].called:
+                calls.setdefault(call.scope, []).append(call)
+            self._calls[path] = calls
+        return self._calls[path].get(scope, ())
+
+    def is_class(self, place: Place) -> bool:
+        path, number = place
+        return number > 0 and self._files[path].scopes[number].kind == "class"
+
+    def methods(self, place: Place) -> Sequence[int]:
+        return self._members.get(place, ())
+
+    def classes(self, name: str, paths: Collection[str]) -> list[Place]:
+        """The classes of these files that a name can mean; without a name, all."""
+        known = [name] if name else self._classes
+        found: list[Place] = []
+        for one in known:
+            found += [place for place in self._classes.get(one, ()) if place[0] in paths]
+        return found
+
+    def functions(self, name: str, paths: Collection[str]) -> list[Place]:
+        """The functions of these files that a name can mean."""
+        by_file = self._functions.get(name, {})
+        found: list[Place] = []
+        for path in by_file if len(by_file) < len(paths) else paths:
+            if path in by_file and path in paths:
+                found += by_file[path]
+        return found
+
+    def live(
+        self, entry: str, paths: Collection[str], surely: bool = False
+    ) -> tuple[frozenset[Place], dict[str, list[LocalCall]]]:
+        """Scopes of these files that run: module code, and every function whose name is called
+        from one that runs; and the calls, by name.
+
+        Under ``if __name__ == "__main__"`` only the entry runs. `surely`: calls that depend on a
+        test do not count.
+        """
+        found: set[Place] = set()
+        called: dict[str, list[LocalCall]] = {}
+        todo: list[Place] = []
+        for path in paths:
+            todo += self._modules[path]
+        while todo:
+            place = todo.pop()
+            if place in found:
+                continue
+            found.add(place)
+            for call in self.called_in(place):
+                if (surely and call.is_optional) or (call.in_main and place[0] != entry):
+                    continue
+                if call.name not in called:
+                    todo += self.functions(call.name, paths)
+                called.setdefault(call.name, []).append(call)
+        return frozenset(found), called
+
+
+class _Search:
+    """Finds what may run, from what certainly does."""
+
+    def __init__(self, graph: CallGraph, files: Mapping[str, FileFacts], entry: str) -> None:
+        self.found: set[Place] = set()
+        self._graph = graph
+        self._files = files
+        self._entry = entry
+        self._named: set[str] = set()
+        self._used: set[Place] = set()
+        self._todo: list[Place] = []
+
+    def add(self, place: Place) -> None:
+        if place not in self.found:
+            self.found.add(place)
+            self._todo.append(place)
+
+    def run(self) -> None:
+        while self._todo:
+            place = self._todo.pop()
+            for call in self._graph.called_in(place):
+                if not call.in_main or place[0] == self._entry:
+                    self.name(call.name)
+
+    def define(self, place: Place) -> None:
+        """A class that is used, or a function that is called, somewhere out of sight."""
+        if self._graph.is_class(place):
+            self._use(place)
+        else:
+            self.add(place)
+
+    def name(self, name: str) -> None:
+        """Classes of this name are used, or functions called."""
+        if name in self._named:
+            return
+        self._named.add(name)
+        for place in self._graph.classes("" if name == DYNAMIC else name, self._files):
+            self._use(place)
+        for path, number in self._graph.functions(name, self._files):
+            parent = (path, self._files[path].scopes[number].parent)
+            if parent in self._used or not self._graph.is_class(parent):
+                self.add((path, number))
+
+    def _use(self, place: Place) -> None:
+        if place in self._used:
+            return
+        self._used.add(place)
+        path, number = place
+        scopes = self._files[path].scopes
+        for method in self._graph.methods(place):
+            name = last_part(scopes[method].name)
+            if scopes[number].bases or name.startswith("__") or name in self._named:
+                self.add((path, method))
+        for base in scopes[number].bases:
+            self.name(last_part(base))
+
+
+def last_part(name: str) -> str:
+    return name.rpartition(".")[2].lstrip(":")
+
+
+def called_as(name: str) -> str:
+    """The name by which a function is called: its class's, if Python calls it (``__init__``)."""
+    *outer, last = name.split(".")
+    if last.startswith("__") and outer:
+        return outer[-1]
+    return last
