@@ -149,8 +149,8 @@ def is_older(kb: KnowledgeBase, package: str, version: str) -> bool:
 def _versions(text: str, at: int) -> Iterator[str]:
     match = _VERSION.match(text, at)
     while match is not None:
-        yield match[1].rstrip(".")
-        match = _ANOTHER.match(text, match.start(1) + len(match[1].rstrip(".")))
+        yield match[1].rstrip(".+")
+        match = _ANOTHER.match(text, match.start(1) + len(match[1].rstrip(".+")))
 
 
 def _spellings(name: str) -> Iterator[str]:
