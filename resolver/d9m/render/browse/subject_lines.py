@@ -192,10 +192,10 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collecti
 
 
 def _fixes(kb: KnowledgeBase, subject: Subject, assumed: Collection[str]) -> list[str]:
-    """The releases, of packages of which nobody named one, from which on the ops can repeat."""
+    """The releases from which on named ops can repeat, of packages that came without one."""
     found: dict[str, None] = {}
     for op in subject.advice.ops:
         for package, release in (op.fixed_in or {}).items():
-            if package in assumed:
+            if op.query in subject.ops and package in assumed:
                 found[f"{phrases.title(kb, package)} {release}"] = None
     return list(found)
