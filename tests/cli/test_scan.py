@@ -291,6 +291,23 @@ def test_nothing_is_written_that_nobody_asked_for(project: Path) -> None:
     assert (project / ".d9m_cache" / "files").exists()
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("environment.yml", "dependencies:\n  - pytorch=0.2.0\n"),
+        ("requirements.txt", "torch==0.2.0\n"),
+    ],
+)
+def test_a_release_older_than_the_records_is_unknown(project: Path, file: str, text: str) -> None:
+    """And not the newest one, which has settings that it lacks."""
+    write(project, "train.py", "import torch\n\ntorch.use_deterministic_algorithms(True)\n")
+    write(project, file, text)
+    done = scan(project)
+    assert done.returncode == 3
+    assert "torch 0.2.0 is older than the records: what holds there is not known." in done.stdout
+    assert scan(project, "--allow-unknown").returncode == 0
+
+
 def test_a_release_beyond_the_records_is_unknown(project: Path) -> None:
     write(project, "train.py", "import torch\n\ntorch.manual_seed(0)\n")
     write(project, "requirements.txt", "torch==99.1\n")

@@ -288,6 +288,7 @@ def _exit_code(outcome: ScanOutcome, fail_on: str, allow_unknown: bool) -> ExitC
     failing = FAIL_ON[: FAIL_ON.index(fail_on) + 1] if fail_on != "never" else ()
     if any(finding.severity in failing for finding in report.findings):
         return ExitCode.FINDINGS
-    if (report.beyond or outcome.unread_names) and not allow_unknown:
+    unknown = report.beyond or report.before or outcome.unread_names
+    if unknown and not allow_unknown:
         return ExitCode.UNKNOWN
     return ExitCode.ANSWERED

@@ -105,6 +105,17 @@ def candidates(package: str, text: str, released: Sequence[str]) -> Candidates:
     )
 
 
+def is_before_all(text: str, released: Sequence[str]) -> bool:
+    """Whether a plain release (``0.2.0``) is older than the first of `released`."""
+    final = _FINAL.fullmatch(text)
+    if final is None or not released:
+        return False
+    try:
+        return key(final[1]) < key(released[0])
+    except ValueError:
+        return False
+
+
 def _latest(package: str, released: Sequence[str]) -> Candidates:
     if not released:
         raise UsageError(f"no release of {package} is listed: name one, or any")

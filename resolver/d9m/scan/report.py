@@ -44,6 +44,8 @@ class ScanReport(msgspec.Struct, frozen=True, kw_only=True):
     contradictions: list[Contradiction] = []
     beyond: list[str] = []
     """Stated releases that are newer than the records."""
+    before: list[str] = []
+    """Stated releases that are older than the records."""
     files: FilesRead
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from d9m.environment.environment import Setup
 from d9m.kb.store import KnowledgeBase
-from d9m.model.versions import candidates
+from d9m.model.versions import candidates, is_before_all
 from d9m.scan.baseline import Baseline, BaselineEntry, split_known
 from d9m.scan.cache import Cache
 from d9m.scan.configuration import Configuration, find_configuration
@@ -97,6 +97,7 @@ def scan(
         gone=[f"{entry.code} {entry.path}" for entry in gone],
         contradictions=contradictions,
         beyond=_beyond(kb, scanned),
+        before=_before(kb, scanned),
         files=_files(walked, reads),
     )
     suppressed = (*by_comment, *(Suppressed(finding, "baseline") for finding in known))
@@ -215,10 +216,26 @@ def _files(walked: Walk, reads: Sequence[FileRead]) -> FilesRead:
 def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
     """Releases that the project states and that are newer than all that the records know."""
     found: set[str] = set()
+    for name, version in _stated(scanned):
+        released = kb.releases(name)
+        if is_before_all(version, released):
+            continue
+        if candidates(name, version, released).how == "newer":
+            found.add(f"{name} {version}")
+    return sorted(found)
+
+
+def _before(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
+    """Releases that the project states and that are older than all that the records know."""
+    found: set[str] = set()
+    for name, version in _stated(scanned):
+        if is_before_all(version, kb.releases(name)):
+            found.add(f"{name} {version}")
+    return sorted(found)
+
+
+def _stated(scanned: Scanned) -> Iterator[tuple[str, str]]:
     for environment in scanned.environments:
         for name, package in environment.packages.items():
             if package.version is not None and package.how != "assumed":
-                meant = candidates(name, package.version, kb.releases(name))
-                if meant.how == "newer":
-                    found.add(f"{name} {package.version}")
-    return sorted(found)
+                yield name, package.version

@@ -11,7 +11,7 @@ from d9m.environment.environment import Setup, describe
 from d9m.environment.releases import Installed
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model.versions import candidates
+from d9m.model.versions import candidates, is_before_all
 from d9m.scan.surrounding import How, StatedVersion, Surrounding
 from d9m.scan.versions.stated import (
     STRENGTHS,
@@ -151,7 +151,9 @@ def _surrounding(
 
 
 def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> StatedVersion | None:
-    """A statement in terms of the listed releases; None where it is not a version."""
+    """A statement in terms of the listed releases; None where it is not a version. A release older
+    than all of them stays as it is: nothing is known of it.
+    """
     released = kb.releases(name)
     said_in = f"{path}:{package.line}"
     if package.version is None:
@@ -160,6 +162,8 @@ def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> St
     try:
         found = candidates(name, package.version, released)
     except UsageError:
+        if is_before_all(package.version, released):
+            return StatedVersion(package.version, "pinned", said_in)
         return None
     if not released:
         return StatedVersion(package.version, _HOW[package.strength], said_in)

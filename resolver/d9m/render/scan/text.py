@@ -146,6 +146,8 @@ def _foot(page: Page, report: ScanReport) -> None:
         page.paragraph(f"{hidden}.", style="dim")
     for release in report.beyond:
         page.paragraph(f"{release} is newer than the records: what changed there is not known.")
+    for release in report.before:
+        page.paragraph(f"{release} is older than the records: what holds there is not known.")
     if not report.findings:
         page.paragraph(
             "This scan does not prove that a run repeats: d9m check, and two runs, do.", style="dim"
