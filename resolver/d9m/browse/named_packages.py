@@ -13,11 +13,14 @@ from d9m.model.versions import candidates, key
 
 _PACKAGE = re.compile(r"(?<![\w./\\])[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
 _VERSION = re.compile(
-    r"['\"]?(?:\s{1,60}(?:framework|(?:versions?|releases?)(?:\s(?:used|installed|number|is))?|from))?"
-    r"\s{0,60}(?:==|[:=-]|v|(?<=\s)|(?=\d+\.))\s{0,60}v?(\d+\.\d+[\w.+]*)",
+    r"(?:\.__version__\)?)?['\"]?(?:\s{1,60}(?:framework|(?:versions?|releases?)"
+    r"(?:\s(?:used|installed|number|is))?|from))?"
+    r"\s{0,60}(?:==|[:=-]|v|(?<=\s)|(?=\d+\.))\s{0,60}['\"]?v?(\d+\.\d+[\w.+]*)",
     re.IGNORECASE,
 )
-"""What joins a package to its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``tf1.8``."""
+"""What joins a package to its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``tf1.8``,
+``torch.__version__ == '2.4'``.
+"""
 
 _ANOTHER = re.compile(
     r"\s*(?:,|/|->|→|\band\b|\bto\b|\bor\b|\bvs\b\.?|\bversus\b|\bthan\b)\s*v?(\d+\.\d+[\w.+]*)",
