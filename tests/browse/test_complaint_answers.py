@@ -168,3 +168,19 @@ def test_a_text_that_names_no_runs_is_told_how_it_was_read() -> None:
 )
 def test_a_text_that_says_what_it_compares_is_not(text: str) -> None:
     assert _explained(text).reading is None
+
+
+def test_an_op_that_can_differ_with_all_settings_comes_before_other_causes() -> None:
+    text = (
+        "torch.svd_lowrank of a sparse tensor differs between runs. All seeds are set, "
+        "CUBLAS_WORKSPACE_CONFIG=:4096:8 and torch.use_deterministic_algorithms(True) too."
+    )
+    page = _page(text, ("torch", "2.5"))
+    assert page.index("to_dense()") < page.index("Where else the difference can come from")
+    assert "has another cause" not in page
+
+
+def test_a_type_that_a_text_names_decides_what_an_op_does() -> None:
+    page = _page("F.linear(x, w) differs from call to call in bfloat16 on MPS", ("torch", "2.12"))
+    assert page.startswith("linear (bfloat16) can differ between runs")
+    assert "M5" in page

@@ -244,3 +244,14 @@ def test_a_comparison_with_a_release_that_nobody_knows_says_so_first() -> None:
     done = d9m("advise", "--torch", "any", "--ops", "cumsum", "--diff", "2.4..2.44")
     assert done.stdout.startswith("PyTorch 2.44 is newer than 2.")
     assert "nobody has checked with" not in flat(done.stdout)
+
+
+def test_on_a_cpu_the_number_of_threads_is_a_note() -> None:
+    text, _open = shown(["nn.Linear"], device="cpu", torch="2.4")
+    assert "torch.set_num_threads changes it" in flat(text)
+    assert "torch.set_num_threads" not in said(["nn.Linear"], torch="2.4")
+
+
+def test_an_op_that_nobody_checked_and_that_can_differ_has_its_upgrade() -> None:
+    text = said(["F.scaled_dot_product_attention"], torch="2.2")
+    assert "upgrade to PyTorch 2.3 and set torch.use_deterministic_algorithms(True)" in text

@@ -91,6 +91,7 @@ def _said(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> di
         for call in item.ops:
             for met in kb.met_by(call.package, call.name):
                 deciding.update(*(pattern.when for pattern in met.patterns))
+                deciding.update(met.source.condition.cuts)
     facts = kb.meta.facts
     return {name: value for name in deciding & facts.keys() if value in facts[name].values}
 

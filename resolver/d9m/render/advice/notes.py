@@ -60,9 +60,19 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
         list(_disagreements(answer)),
         [_caution(answer, caution) for caution in cautions if caution.id in labels],
         [_caution(answer, note) for note in sure_first if note.kind == "note"],
+        [_caution(answer, caution) for caution in _of_the_device(answer)],
     )
     for row in itertools.zip_longest(*kinds):
         yield from filter(None, row)
+
+
+def _of_the_device(answer: Answer) -> Iterator[CautionAnswer]:
+    """What every op of this kind of device needs and of others does not."""
+    ingredients = answer.kb.ingredients
+    for caution in answer.advice.cautions:
+        ingredient = ingredients.get(caution.id)
+        if ingredient is not None and "device" in ingredient.condition.cuts:
+            yield caution
 
 
 def of_sources(answer: Answer) -> list[str]:

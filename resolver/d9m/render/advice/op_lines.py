@@ -205,7 +205,8 @@ def _worse_branches(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     for source in sources:
         for outcome, branches in _by_outcome(source.possible):
             if outcome not in REPEATS:
-                parts[f"{_clauses(answer, branches)} {_it_does(answer, outcome)}".strip()] = None
+                does = _branch_does(answer, outcome, branches)
+                parts[f"{_clauses(answer, branches)} {does}".strip()] = None
     return f"{'; '.join(parts)}; otherwise it {_does(answer, 'solved')}"
 
 
@@ -217,6 +218,7 @@ def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
         else:
             says = " ".join(_source_says(answer, source))
         page.marked(_sign(source.outcome), "", f"{source.title}: {says}")
+        _write_hints(page, _ways_out(answer, source))
 
 
 def write_suspects(page: Page, answer: Answer) -> None:
@@ -326,10 +328,7 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
     first, *others = merged[:most]
     parts = [f"{_does(answer, first[0])} {_clauses(answer, first[1])}".rstrip()]
     for outcome, branches in others:
-        does = f"it {_does(answer, outcome)}" if outcome in REPEATS else _it_does(answer, outcome)
-        refusing = _refusing(answer, branches[0].raised_by) if outcome == "raises" else ""
-        if refusing:
-            does = f"it can differ, and raises an error with {refusing}"
+        does = _branch_does(answer, outcome, branches)
         several = len(phrases.fewest(answer.kb, [branch.when for branch in branches])) > 1
         is_the_rest = several and outcome == merged[-1][0]
         where = "otherwise" if is_the_rest else _clauses(answer, branches)
@@ -337,6 +336,18 @@ def _branches(answer: Answer, source: SourceAnswer) -> str:
     if len(merged) > most:
         parts.append(f"{phrases.plural(len(merged) - most, 'more case')}: --all")
     return "; ".join(parts)
+
+
+def _branch_does(answer: Answer, outcome: Outcome, branches: Sequence[Possible]) -> str:
+    """What follows the conditions of one outcome."""
+    if outcome in REPEATS:
+        return f"it {_does(answer, outcome)}"
+    refusing = _refusing(answer, branches[0].raised_by) if outcome == "raises" else ""
+    if refusing:
+        return f"it can differ, and raises an error with {refusing}"
+    if outcome == "unknown" and all(one.default == "nondeterministic" for one in branches):
+        return f"it {_does(answer, 'unsolved')}, and nobody has checked what prevents it"
+    return _it_does(answer, outcome)
 
 
 def _by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possible]]]:
@@ -415,7 +426,8 @@ def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     releases = answer.advice.environment.releases
     for package, release in (source.fixed_in or {}).items():
         is_newer = all(key(release) > key(known) for known in releases.get(package, [])[-1:])
-        if source.outcome != "unknown" and package not in asked and is_newer:
+        is_known = source.outcome != "unknown" or source.default == "nondeterministic"
+        if is_known and package not in asked and is_newer:
             yield f"upgrade to {_upgrade(answer, source, package, release)}"
     for workaround in source.workarounds:
         yield workaround.text

@@ -95,21 +95,24 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     if symptoms_first:
         _reading(page, explained)
     is_led = bool(explained.still) or symptoms_first
-    if explained.still:
+    still_first = bool(explained.still) and not _names_cause(explained)
+    if still_first:
         _still(page, [*explained.still, *explained.models])
-    elif symptoms_first:
+    elif symptoms_first and not explained.still:
         _symptoms(page, explained)
     if subject is not None and symptoms_first and subject.ops and not _on_scope(explained):
         subject_lines.write_aside(page, subject)
     elif subject is not None and symptoms_first and _is_about_more(explained, subject):
         subject_lines.write_below(page, subject)
     elif subject is not None:
-        subject_lines.write(page, kb, subject, explained.unlisted, bool(explained.still))
+        subject_lines.write(page, kb, subject, explained.unlisted, still_first)
     if about_names and not symptoms_first and not explained.still:
         _symptoms(page, explained, other=True)
     if not explained.still:
         _further(page, found)
     elsewhere = [*([] if is_led else explained.models), *explained.elsewhere]
+    if explained.still and not still_first:
+        elsewhere = [*explained.models, *explained.still[1:]]
     if elsewhere:
         page.line(Span("Where else the difference can come from", "head"))
         _bullets(page, elsewhere)
@@ -122,6 +125,12 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     ):
         _next_step(page, explained)
     _sources(page, explained, *(explanation.id for explanation in found))
+
+
+def _names_cause(explained: Explained) -> bool:
+    """Whether the text names an op that can differ with all settings made."""
+    subject = explained.subject
+    return subject is not None and bool(subject.ops) and subject.advice.outcome not in REPEATS
 
 
 def _reading(page: Page, explained: Explained) -> None:
