@@ -192,3 +192,12 @@ def test_a_message_about_an_op_is_not_denied() -> None:
     page = _answer(text, "1.13.1")
     assert "can differ between runs without it" in page
     assert "Both ops repeat" not in page
+
+
+def test_a_refused_gradient_is_said_to_be_that_of_backward() -> None:
+    hint = "switching it off around the forward call changes nothing"
+    kernel = "upsample_bilinear2d_backward_out_cuda"
+    assert hint in _answer(f"{kernel} does not have a deterministic implementation", "2.0")
+    assert hint not in _answer(
+        "cumsum_cuda_kernel does not have a deterministic implementation", "2.4"
+    )

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.browse.explanation import Explanation, Printed, explanation, printing_clauses
+from d9m.browse.explanation import (
+    Explanation,
+    Printed,
+    explanation,
+    paragraphs,
+    printing_clauses,
+)
 from d9m.browse.known_texts import Match, pattern, wordings
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
@@ -55,7 +61,18 @@ def explained(kb: KnowledgeBase, found: Match, environment: Environment) -> Expl
     error, text = found.wording.error, found.text.lower()
     fitting = _fitting(error, text)
     whole = explanation(kb, found.id, error, found.wording.text, fitting, found.parts, found.line)
-    return msgspec.structs.replace(whole, printed=_printed(environment, fitting))
+    advice = "\n\n".join([whole.advice, *_of_gradient(kb, found.id, error)])
+    return msgspec.structs.replace(whole, advice=advice, printed=_printed(environment, fitting))
+
+
+def _of_gradient(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> list[str]:
+    """How an op whose gradient alone is refused may vary all the same."""
+    known = kb.word_lists.refused_gradient
+    if known is None or not error.ops or kb.home(id_) not in kb.errors[known].packages:
+        return []
+    if not all(op.endswith(":backward") for op in error.ops):
+        return []
+    return paragraphs(kb.errors[known].advice)[:1]
 
 
 def _fitting(error: ErrorRecord, text: str) -> list[ErrorText]:

@@ -77,6 +77,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Settings that switch the deterministic ops of a framework on."""
     another_cause: str | None = None
     """The symptom of a program in which what is named repeats by the records, and runs differ."""
+    refused_gradient: str | None = None
+    """The symptom whose first paragraph a message about gradients has below its own advice."""
     broad: list[str] = []
     """Symptoms that nearly every complaint shows: any other one is the better answer."""
     sameness: list[str] = []
