@@ -556,6 +556,56 @@ def test_settings_that_change_on_the_way_count_too(tmp_path: Path) -> None:
     assert found.settings[0].step == 0
 
 
+OP_DIFFERS = """
+    A ["o",2,"",["aa.1","bb.2"],["c1.3"]]
+    B ["o",2,"",["aa.1","bb.2"],["c2.3"]]
+    A ["g","e1",["c1.3"]]
+    B ["g","e2",["c2.3"]]
+    """
+ONE_RUN_SWITCHES = 'B ["t",{"torch.use_deterministic_algorithms":true},8]\n'
+
+
+def test_a_setting_that_one_run_changes_is_named_with_its_step_ahead_of_the_ops(
+    tmp_path: Path,
+) -> None:
+    text = '["d",0,{}]' + OP_DIFFERS + ONE_RUN_SWITCHES + '["d",1,{}]'
+    found = compared(tmp_path, SITES + text)
+    assert kinds(found) == ["settings", "op"]
+    assert found.forks == []
+    (setting,) = found.settings
+    assert (setting.a, setting.b, setting.step) == ("False", "True", 1)
+    first, op = found.causes
+    assert (first.step, first.reaches.gradients) == (1, 1)
+    assert not op.certain
+    assert op.may_follow == [0]
+
+
+def test_what_differed_before_a_setting_did_is_not_expected_of_it(tmp_path: Path) -> None:
+    later = OP_DIFFERS.replace('"o",2', '"o",6').replace("c1", "d1").replace("c2", "d2")
+    text = OP_DIFFERS + '["d",0,{}]' + later + ONE_RUN_SWITCHES + '["d",1,{}]'
+    found = compared(tmp_path, SITES + text)
+    assert kinds(found) == ["op", "settings", "op"]
+    assert [cause.certain for cause in found.causes] == [True, True, False]
+    assert found.causes[2].may_follow == [1]
+
+
+def test_a_setting_that_nothing_followed_is_no_cause(tmp_path: Path) -> None:
+    text = OP_DIFFERS + '["d",0,{}]\n' + ONE_RUN_SWITCHES + '["d",1,{}]'
+    found = compared(tmp_path, SITES + text)
+    assert kinds(found) == ["op"]
+    assert found.causes[0].certain
+    assert [setting.step for setting in found.settings] == [1]
+
+
+def test_a_setting_that_one_run_changes_back_is_one_difference(tmp_path: Path) -> None:
+    back = ONE_RUN_SWITCHES.replace("true", "false")
+    text = ONE_RUN_SWITCHES + '["d",0,{}]\n["d",1,{}]\n' + back + '["d",2,{}]'
+    found = compared(tmp_path, text, level="step")
+    assert [(setting.a, setting.b, setting.step) for setting in found.settings] == [
+        ("False", "True", 0)
+    ]
+
+
 def test_a_run_that_resumes_is_compared_with_the_step_that_it_continues(tmp_path: Path) -> None:
     whole = """
         ["i","a0",[]]

@@ -100,6 +100,15 @@ def test_a_setting_counts_from_where_both_runs_make_it(
     assert (ON_ALREADY in out.splitlines()) is already
 
 
+def test_a_setting_that_one_run_changes_is_told_with_its_step(tmp_path: Path) -> None:
+    later = ONE_OP.replace('["d",0,{}]', f'B ["t",{{"{SWITCH}":true}},8]\n["d",1,{{}}]')
+    text = f'["d",0,{{}}]\n{later}'
+    _code, out, _err = diff(tmp_path, text)
+    said = " ".join(out.split())
+    assert f"1 The two runs have other settings: {SWITCH} False and True since step 1." in said
+    assert "but other settings can explain it, too perhaps it may follow from 1" in said
+
+
 def test_the_command_that_it_prints_answers(tmp_path: Path) -> None:
     _code, out, _err = diff(tmp_path, ONE_OP)
     (line,) = [line for line in out.splitlines() if "d9m advise" in line]

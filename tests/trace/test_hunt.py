@@ -35,11 +35,14 @@ class MadeUpProgram:
         fits: bool = True,
         compiles: bool = False,
         framework: str = "torch",
+        threads: int = 8,
     ) -> None:
         self.varies = varies
         self.code = code
         self.compiles = compiles
         self.framework = framework
+        self.threads = threads
+        """Of each second run, from step 2 on."""
         self.fits = fits
         """Whether all ops of a step fit into a recording."""
         self.wishes: list[Wish] = []
@@ -51,6 +54,7 @@ class MadeUpProgram:
         last = 3 if wish.stop is None else min(3, wish.stop - 1)
         lines = [SITE]
         state = 0
+        threads = self.threads if run % 2 == 0 else 8
         for step in range(last + 1):
             state = state * 16 + (run if self.varies(run, step) else 0)
             if step >= wish.first:
@@ -65,7 +69,10 @@ class MadeUpProgram:
                 if wish.level == "module":
                     digests = f'"{state:x}"'
                     lines.append('["P",["Net.body.table.rows"]]')
-                lines += [f'["g","{state:x}",[{digests}]]', f'["d",{step},{{}}]']
+                lines.append(f'["g","{state:x}",[{digests}]]')
+                if step == 2 and wish.first < 2:
+                    lines.append(f'["t",{{}},{threads}]')
+                lines.append(f'["d",{step},{{}}]')
         if wish.level == "op" and not wish.modules and not self.fits:
             lines = [lines[0], '["o",1,"",["aa.1"],["bb.2"]]', '{"ended": "size"}']
         header = {
@@ -75,6 +82,7 @@ class MadeUpProgram:
             "modules": wish.modules,
             "compiled": wish.compiled,
             "packages": {self.framework: "2.13.0"},
+            "threads": threads if wish.first == 2 else 8,
         }
         write(path, {"r0-0": lines}, header)
         self.watched.append(watch is not None and watch())
@@ -101,6 +109,17 @@ def test_only_the_step_that_differs_is_recorded_op_by_op(tmp_path: Path) -> None
     assert program.wishes[-1].inputs == "exact"
     assert program.wishes[-1].stop == 3
     assert [(stage.runs, stage.differs_from) for stage in found.stages] == [(2, 2), (2, 2)]
+
+
+def test_a_setting_that_one_run_changes_keeps_its_step_where_ops_are_looked_at(
+    tmp_path: Path,
+) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2, threads=1)
+    found = hunted(tmp_path, program)
+    assert [cause.kind for cause in found.causes] == ["settings", "op"]
+    (setting,) = found.settings
+    assert (setting.name, setting.a, setting.b, setting.step) == ("threads", "8", "1", 2)
+    assert [(wish.level, wish.first) for wish in program.wishes[2:]] == [("op", 2), ("op", 2)]
 
 
 def test_a_run_is_ended_a_step_after_it_began_to_differ(tmp_path: Path) -> None:

@@ -64,9 +64,7 @@ def causes(processes: Sequence[ComparedProcess]) -> tuple[list[Cause], list[Caus
             elif not suspect.moved and suspect.kind not in ("state", "structure"):
                 harmless.append(told.cause)
     matter.sort(key=lambda told: (told.cause.step, told.process, told.cause.record))
-    merged = _merged(matter)
-    settings = _settings(processes, merged)
-    return ([settings, *map(_expected, merged)] if settings else merged), harmless
+    return _with_settings(processes, _merged(matter)), harmless
 
 
 def _mattering(process: ComparedProcess) -> set[int]:
@@ -117,7 +115,7 @@ def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
         heirs=_heirs(process, suspect),
         hints=hints,
         tries=_SEEDED if hints == [_SETS] else {},
-        shared=process.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},
+        shared=process.settings.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},
     )
 
 
@@ -240,25 +238,36 @@ def _first_reached(found: Sequence[Cause]) -> Reach:
     return Reach(**first)
 
 
-def _settings(processes: Sequence[ComparedProcess], matter: Sequence[Cause]) -> Cause | None:
-    """Settings that differ come first: with them a difference is expected."""
+def _with_settings(processes: Sequence[ComparedProcess], matter: Sequence[Cause]) -> list[Cause]:
+    """The causes, and settings that differ ahead of what is expected of them: all that began when
+    they did, or later.
+    """
+    begin: int | None = None
     names: list[str] = []
     for process in processes:
-        names += [setting.name for setting in process.settings if setting.name != "arguments"]
-    if not names or not matter:
-        return None
-    return Cause(
+        first = process.a.header.steps[0] or 0
+        for setting in process.settings.differences:
+            if setting.name != "arguments":
+                names.append(setting.name)
+                step = first if setting.step is None else setting.step
+                begin = step if begin is None else min(begin, step)
+    place = next((at for at, cause in enumerate(matter) if cause.step >= (begin or 0)), None)
+    if begin is None or place is None:
+        return list(matter)
+    later = matter[place:]
+    settings = Cause(
         kind="settings",
-        process=matter[0].process,
-        step=0,
+        process=later[0].process,
+        step=begin,
         record=0,
         count=len(set(names)),
         argument=", ".join(dict.fromkeys(names)),
-        reaches=_first_reached(matter),
+        reaches=_first_reached(later),
     )
+    return [*matter[:place], settings, *(_expected(cause, place) for cause in later)]
 
 
-def _expected(cause: Cause) -> Cause:
-    """A cause that different settings explain as well."""
-    follows = [0, *(number + 1 for number in cause.may_follow)]
+def _expected(cause: Cause, settings: int) -> Cause:
+    """A cause that different settings explain as well; they come ahead of it."""
+    follows = [settings, *(number + (number >= settings) for number in cause.may_follow)]
     return msgspec.structs.replace(cause, certain=False, may_follow=follows)

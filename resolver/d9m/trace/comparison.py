@@ -140,7 +140,7 @@ def _findings(
     compared: Counter[str] = Counter()
     complete = not alone
     for process in processes:
-        settings.update(dict.fromkeys(process.settings))
+        settings.update(dict.fromkeys(process.settings.differences))
         mine.append(process.a)
         its.append(process.b)
         forks += process.forks

@@ -89,7 +89,7 @@ at 0 in each stream and are not used again.
                                    (torch, cuda:0, python, numpy); RULE is what ended it: optimizer,
                                    backward, forward, explicit, call (a jitted function of JAX was
                                    about to be called again), or end (the program ended)
-    ["t", DETERMINISTIC, THREADS]  these settings have changed
+    ["t", DETERMINISTIC, THREADS]  all settings, where some have changed since the step began
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
                                    compiled, mode, level (nothing is recorded of it at this one),
                                    loop (of JAX, too long to run op by op, or of many

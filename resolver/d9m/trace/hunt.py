@@ -17,7 +17,7 @@ import msgspec
 from d9m.errors import AbsentError
 from d9m.trace import candidates, folder
 from d9m.trace.comparison import Wanted, compare
-from d9m.trace.findings import Cause, Findings, Replay, Silence, Stage
+from d9m.trace.findings import Cause, Findings, Replay, SettingDifference, Silence, Stage
 from d9m.trace.reading import RecordStream
 from d9m.trace.replay import ReplayFailure, wanted
 from d9m.trace.start import Ending, Wish, ZoomCall
@@ -197,6 +197,7 @@ class Hunt:
             closer = self._compared(first, self._record("op", wish))
             if closer.causes:
                 self._stages.append(Stage(self._count - before, "op", first_step(closer)))
+                closer = msgspec.structs.replace(closer, settings=_with_steps(closer, found))
                 return self._looked_inside(closer)
         self._stages.append(Stage(self._count - before, "op", None))
         if has_modules or not too_large:
@@ -305,6 +306,12 @@ def _ended(path: Path, how: str) -> bool:
         if stream.ended == how:
             return True
     return False
+
+
+def _with_steps(closer: Findings, whole: Findings) -> list[SettingDifference]:
+    """The settings of one step, each with the step that whole runs say it differs from."""
+    begun = {(setting.name, setting.a, setting.b): setting for setting in whole.settings}
+    return [begun.get((setting.name, setting.a, setting.b), setting) for setting in closer.settings]
 
 
 def _with_replays(causes: Sequence[Cause], alone: Mapping[int, Replay]) -> list[Cause]:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import msgspec
 
 from d9m.errors import D9mError, DataError, UsageError
-from d9m.trace import settings_differ
 from d9m.trace.align import Fork, Matched, align, resumed_after
 from d9m.trace.causes import Trail
-from d9m.trace.findings import FROM_PYTHON, ForkPlace, ForkSide, SettingDifference
+from d9m.trace.findings import FROM_PYTHON, ForkPlace, ForkSide
 from d9m.trace.reading import Placed, RecordStream
+from d9m.trace.settings_differ import SettingsTrail
 from d9m.trace.stream_records import CalledOp
 
 _NAMES = {
@@ -28,7 +28,6 @@ _NAMES = {
     "Gradients": "the optimizer",
     "UpdatedParameters": "the end of the optimizer's step",
     "StepEnd": "the next step",
-    "ChangedSettings": "other settings",
 }
 """What a program does, by the record that it leaves."""
 
@@ -41,20 +40,10 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     a: RecordStream
     b: RecordStream
     trail: Trail
-    settings: list[SettingDifference]
-    shared: list[tuple[int, dict[str, str]]]
-    """What both runs have set alike, each from a record of run A on."""
+    settings: SettingsTrail
     forks: list[ForkPlace] = []
     resumed_after: int | None = None
     """The step of run A after which run B goes on."""
-
-    def shared_at(self, record: int) -> dict[str, str]:
-        """What both runs had set alike when run A wrote this record."""
-        found: dict[str, str] = {}
-        for begin, shared in self.shared:
-            if begin <= record:
-                found = shared
-        return found
 
     @property
     def unseen(self) -> list[str]:
@@ -92,18 +81,14 @@ def follow(
         a=a,
         b=b,
         trail=Trail(a, exact, other),
-        settings=settings_differ.at_start(one, other),
-        shared=[(0, settings_differ.shared_at_start(one, other))],
+        settings=SettingsTrail(a, b),
     )
     if steps is None and resume:
         steps = _start(process)
     for seen in align(a, b, lambda: process.trail.quiet, steps):
         process.trail.see(seen)
         if isinstance(seen, Matched):
-            process.settings += settings_differ.changed(seen)
-            shared = settings_differ.shared_after(seen, process.shared[-1][1])
-            if shared is not None:
-                process.shared.append((seen.a.number, shared))
+            process.settings.see(seen)
         elif isinstance(seen, Fork) and len(process.forks) < MOST_FORKS:
             process.forks.append(ForkPlace(process.name, _side(a, seen.a), _side(b, seen.b)))
     process.trail.suspects.link()

@@ -18,6 +18,7 @@ from d9m.trace.stream_records import (
     Blindness,
     CalledCollective,
     CalledOp,
+    ChangedSettings,
     GraphInputs,
     GraphOutputs,
     InitialParameters,
@@ -41,7 +42,7 @@ LONGEST = 1 << 24
 """Bytes of one line."""
 BLOCK = 1 << 18
 
-_Line: TypeAlias = StreamRecord | Site | ModuleName | ParameterNames | Blindness
+_Line: TypeAlias = StreamRecord | Site | ModuleName | ParameterNames | ChangedSettings | Blindness
 
 _line = msgspec.json.Decoder(_Line)
 _header = msgspec.json.Decoder(StreamHeader)
@@ -68,6 +69,8 @@ class RecordStream:
         self.modules: dict[int | str, str] = {}
         self.parameters: tuple[str, ...] = ()
         """Names of those whose digests come next."""
+        self.changes: list[tuple[int, ChangedSettings]] = []
+        """Numbers of the lines that say so, and what the settings are from there on."""
         self.unseen: dict[str, None] = {}
         """Why something could not be seen, so far. When that shows can be chance."""
         self.end: StreamEnd | None = None
@@ -108,6 +111,8 @@ class RecordStream:
                 self.modules[record.number] = record.name
             elif isinstance(record, ParameterNames):
                 self.parameters = record.names
+            elif isinstance(record, ChangedSettings):
+                self.changes.append((self.number, record))
             elif isinstance(record, Blindness):
                 self.unseen[record.why] = None
             elif record is not None:

@@ -7,38 +7,65 @@ from typing import TypeAlias
 
 from d9m.trace.align import Matched
 from d9m.trace.findings import SettingDifference
+from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import ChangedSettings, Plain, StreamHeader
 
 Settings: TypeAlias = Mapping[str, str | None]
 """Name -> value; None: not set."""
 
 
-def at_start(a: StreamHeader, b: StreamHeader) -> list[SettingDifference]:
-    """Of the headers, in a fixed order."""
-    return _differences(_settings(a), _settings(b), None)
+class SettingsTrail:
+    """Follows the settings of both runs. A program can change them in one run alone, so what counts
+    is what each has when both come to the same place.
+    """
+
+    def __init__(self, a: RecordStream, b: RecordStream) -> None:
+        self._a, self._b = _Side(a), _Side(b)
+        self.differences = _differences(_settings(a.header), _settings(b.header), None)
+        """In the order in which they began."""
+        self._shared = [(0, _shared(self._a.now, self._b.now))]
+
+    def see(self, at: Matched) -> None:
+        """The next place that both runs came to."""
+        before = self._a.now, self._b.now
+        changed = [self._a.reach(at.a.number), self._b.reach(at.b.number)]
+        if not any(changed):
+            return
+        for difference in _differences(self._a.now, self._b.now, at.a.step):
+            known = tuple(side.get(difference.name) for side in before)
+            if known != (difference.a, difference.b):
+                self.differences.append(difference)
+        self._shared.append((at.a.number, _shared(self._a.now, self._b.now)))
+
+    def shared_at(self, record: int) -> dict[str, str]:
+        """Variables and switches that both runs had, with the same value, when run A wrote this
+        record.
+        """
+        found: dict[str, str] = {}
+        for begin, shared in self._shared:
+            if begin <= record:
+                found = shared
+        return found
 
 
-def changed(at: Matched) -> list[SettingDifference]:
-    """Of a record by which both programs changed settings on their way."""
-    a, b = at.a.record, at.b.record
-    if not (isinstance(a, ChangedSettings) and isinstance(b, ChangedSettings)):
-        return []
-    return _differences(_program(a), _program(b), at.a.step)
+class _Side:
+    """One run: variables and switches that it has now."""
 
+    def __init__(self, stream: RecordStream) -> None:
+        self.now: Settings = {**stream.header.env, **_program(stream.header)}
+        self._stream = stream
+        self._passed = 0
+        """Changes that are in `now`."""
 
-def shared_at_start(a: StreamHeader, b: StreamHeader) -> dict[str, str]:
-    """Variables and switches that both runs had, with the same value."""
-    return _shared({**a.env, **_program(a)}, {**b.env, **_program(b)})
-
-
-def shared_after(at: Matched, before: Mapping[str, str]) -> dict[str, str] | None:
-    """What both runs share from this record on; None where it changes no setting."""
-    a, b = at.a.record, at.b.record
-    if not (isinstance(a, ChangedSettings) and isinstance(b, ChangedSettings)):
-        return None
-    mine = _program(a)
-    kept = {name: value for name, value in before.items() if name not in mine}
-    return {**kept, **_shared(mine, _program(b))}
+    def reach(self, record: int) -> bool:
+        """Make the changes that were written before this record; whether there were any."""
+        passed = self._passed
+        for number, changed in self._stream.changes[passed:]:
+            if number > record:
+                break
+            self.now = {**self.now, **_program(changed)}
+            self._passed += 1
+        return self._passed > passed
 
 
 def _shared(mine: Settings, its: Settings) -> dict[str, str]:

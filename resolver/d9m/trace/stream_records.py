@@ -188,7 +188,6 @@ StreamRecord: TypeAlias = (
     | Gradients
     | UpdatedParameters
     | StepEnd
-    | ChangedSettings
 )
 
 Key: TypeAlias = tuple[str | int | Sequence[str] | None, ...]

@@ -15,12 +15,12 @@ LOOK = 1.0
 
 
 def first_step(found: Findings) -> int | None:
-    """The first step with any difference, a generator's included."""
-    generators = [cause for cause in found.harmless if cause.kind == "generator"]
-    causes = found.causes or None
-    if causes is None:
+    """The first step with any difference, a generator's included; settings are none yet."""
+    if not found.causes:
         return None
-    return min(cause.step for cause in [*causes, *generators])
+    began = [cause for cause in found.causes if cause.kind != "settings"]
+    began += [cause for cause in found.harmless if cause.kind == "generator"]
+    return min(cause.step for cause in began)
 
 
 class RunWatch:

@@ -132,7 +132,8 @@ def plain(op: str | None) -> str:
 def settings(found: Findings) -> str:
     said: list[str] = []
     for setting in found.settings:
-        said.append(f"{setting.name} {setting.a or 'not set'} and {setting.b or 'not set'}")
+        since = f" since step {setting.step}" if setting.step else ""
+        said.append(f"{setting.name} {setting.a or 'not set'} and {setting.b or 'not set'}{since}")
     return join(said) if len(said) <= 3 else f"{', '.join(said[:3])} and {len(said) - 3} more"
 
 

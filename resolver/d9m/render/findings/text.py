@@ -112,7 +112,7 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
     doubtful = not cause.certain and cause not in view.findings.candidates
     doubtful = doubtful and not (cause.kind == "compiled" and cause.hints)
     if doubtful and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
-        yield "but", _doubt(view.findings)
+        yield "but", _doubt(view.findings, cause)
     if sentences.follows(cause):
         yield "perhaps", sentences.follows(cause)
     for hint in cause.hints:
@@ -134,8 +134,9 @@ def _shapes(inputs: Sequence[str]) -> str:
     return ", ".join(shapes[:MOST_SHAPES]) + more
 
 
-def _doubt(found: Findings) -> str:
-    if any(setting.name != "arguments" for setting in found.settings):
+def _doubt(found: Findings, cause: Cause) -> str:
+    settings = (other for other in found.causes if other.kind == "settings")
+    if any(other.step <= cause.step for other in settings):
         return "other settings can explain it, too"
     if found.runs[0].inputs != "exact":
         return "inputs were not hashed again when they were read: record with --inputs exact"

@@ -74,7 +74,12 @@ class SavedCall:
                 found = torch
                 for part in owner.split(".")[1:]:
                     found = getattr(found, part)
-                setattr(found, name, value)
+                made = getattr(found, name)
+                if callable(made):  # such as set_default_dtype("torch.float32")
+                    kind, _dot, word = str(value).partition("torch.")
+                    made(getattr(torch, word) if word and not kind else value)
+                elif made != value:  # some can only be read
+                    setattr(found, name, value)
 
     def call(self):
         """Tensors: those that are returned, then those that were written."""

@@ -32,12 +32,13 @@ class Torch:
         self.watcher = watcher
         self.tensors = Tensors(torch, session)
         self.steps = Steps(torch, session, self.tensors)
+        self._switches = torch_settings.Switches(torch)
         self._settings = None
         self._traced = OpLevel(self) if session.settings.level == "op" else None
 
     def begin(self) -> None:
         self.session.settings.make(torch=self.torch)
-        self._settings = torch_settings.deterministic(self.torch), self.torch.get_num_threads()
+        self._settings = self._now()
         self.steps.begin()
         if self.session.settings.compiled == "eager":
             torch_compiled.run_op_by_op(self.torch, self.steps)
@@ -69,7 +70,7 @@ class Torch:
         }
 
     def _now(self):
-        return torch_settings.deterministic(self.torch), self.torch.get_num_threads()
+        return self._switches.now(), self.torch.get_num_threads()
 
     def write_settings(self) -> None:
         """A record, if settings have changed since they were last written."""

@@ -209,10 +209,7 @@ class Ops:
     def _fills(self) -> bool:
         """Whether torch itself writes new memory, as it does in its deterministic mode."""
         torch = self._torch
-        return (
-            torch.are_deterministic_algorithms_enabled()
-            and torch_settings.deterministic(torch).get(torch_settings.FILL) is True
-        )
+        return torch.are_deterministic_algorithms_enabled() and torch_settings.fills(torch)
 
     def _collected(self, plan: Plan, about, found) -> None:
         _site, _arguments, inputs, _generator, written, group = about

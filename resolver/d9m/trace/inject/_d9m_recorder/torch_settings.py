@@ -3,36 +3,77 @@
 
 from __future__ import annotations
 
+import functools
+
 FILL = "torch.utils.deterministic.fill_uninitialized_memory"
 SWITCHES = (
+    "torch.backends.cudnn.enabled",
     "torch.backends.cudnn.benchmark",
     "torch.backends.cudnn.deterministic",
     "torch.backends.cudnn.allow_tf32",
     "torch.backends.cuda.matmul.allow_tf32",
+    "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
+    "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
+    "torch.backends.mkldnn.enabled",
     FILL,
 )
 """Attributes that are switches. A release that lacks one has no entry in the stream."""
 
+ASKED = {
+    "torch.set_float32_matmul_precision": "torch.get_float32_matmul_precision",
+    "torch.set_default_dtype": "torch.get_default_dtype",
+    "torch.backends.cuda.enable_flash_sdp": "torch.backends.cuda.flash_sdp_enabled",
+    "torch.backends.cuda.enable_mem_efficient_sdp": "torch.backends.cuda.mem_efficient_sdp_enabled",
+    "torch.backends.cuda.enable_math_sdp": "torch.backends.cuda.math_sdp_enabled",
+    "torch.backends.cuda.enable_cudnn_sdp": "torch.backends.cuda.cudnn_sdp_enabled",
+}
+"""What a program calls to set something -> what it calls to be given it."""
 
-def deterministic(torch) -> dict:
-    found = {
-        "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
-        "warn_only": torch.is_deterministic_algorithms_warn_only_enabled(),
-    }
-    for name in SWITCHES:
-        value = _below(torch, name)
-        if isinstance(value, bool):
-            found[name] = value
-    return found
+
+class Switches:
+    """What decides bits in this release, found once: it is read at the end of each step."""
+
+    def __init__(self, torch) -> None:
+        self._readers = [
+            ("torch.use_deterministic_algorithms", torch.are_deterministic_algorithms_enabled),
+            ("warn_only", torch.is_deterministic_algorithms_warn_only_enabled),
+        ]
+        for name in SWITCHES:
+            owner, _dot, attribute = name.rpartition(".")
+            module = _below(torch, owner)
+            if isinstance(_read(getattr, module, attribute, None), bool):
+                self._readers.append((name, functools.partial(getattr, module, attribute)))
+        for name, asked in ASKED.items():
+            getter = _below(torch, asked)
+            if getter is not None:
+                self._readers.append((name, getter))
+
+    def now(self) -> dict:
+        """Name -> value. One that torch refuses to say has no entry."""
+        found = {}
+        for name, reader in self._readers:
+            value = _read(reader)
+            if value is not None:
+                found[name] = value if isinstance(value, bool) else str(value)
+        return found
+
+
+def fills(torch) -> bool:
+    """Whether torch writes new memory in its deterministic mode."""
+    return _below(torch, FILL) is True
+
+
+def _read(reader, *arguments):
+    try:
+        return reader(*arguments)
+    except RuntimeError:  # old and new switches were mixed
+        return None
 
 
 def _below(torch, path: str):
     found = torch
-    try:
-        for name in path.split(".")[1:]:
-            found = getattr(found, name)
-    except (AttributeError, RuntimeError):  # RuntimeError: old and new switches were mixed
-        return None
+    for name in path.split(".")[1:]:
+        found = getattr(found, name, None)
     return found
 
 

@@ -101,7 +101,7 @@ class _Call:
         found["tensors"] = self._tensors
         found["python"] = sys.executable
         found["threads"] = torch.get_num_threads()
-        found["deterministic"] = torch_settings.deterministic(torch)
+        found["deterministic"] = torch_settings.Switches(torch).now()
         found["env"] = header.environment()
         return found
 
