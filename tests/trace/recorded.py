@@ -94,14 +94,22 @@ def record(folder: Path, options: str, *command: str, **variables: str) -> Recor
 
 
 def recording(
-    name: str, options: str, program: str, *arguments: str, python: str | None = None
+    name: str,
+    options: str,
+    program: str,
+    *arguments: str,
+    python: str | None = None,
+    **variables: str,
 ) -> Recorded:
     """A recording that all tests of a run share, by its name; with torch's interpreter, unless
     `python` is another one.
     """
     python = python or torch_python()
-    folder = shared(name, lambda place: record(place, options, python, program, *arguments))
-    return Recorded(folder)
+
+    def make(place: Path) -> None:
+        record(place, options, python, program, *arguments, **variables)
+
+    return Recorded(shared(name, make))
 
 
 def need_processors() -> None:
@@ -129,11 +137,16 @@ def difference(one: Recorded, other: Recorded) -> dict[str, Any]:
     for recorded in (one, other):
         assert recorded.code == 0, recorded.stderr
         assert recorded.errors == ""
+    code, found = json_diff(one, other)
+    assert code == (1 if found["causes"] else 0)
+    return found
+
+
+def json_diff(one: Recorded, other: Recorded) -> tuple[int, dict[str, Any]]:
+    """The exit code of `d9m diff`, and what it says."""
     done = d9m("diff", "--format", "json", str(one.run), str(other.run))
     assert done.stderr == ""
-    found = json.loads(done.stdout)
-    assert done.returncode == (1 if found["causes"] else 0)
-    return found
+    return done.returncode, json.loads(done.stdout)
 
 
 def kinds(found: dict[str, Any]) -> list[str]:

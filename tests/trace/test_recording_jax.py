@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
-from recorded import PROGRAMS, Recorded, jax_python, record
+from recorded import PROGRAMS, Recorded, jax_python, json_diff, recording
 
-from conftest import shared
 from process import d9m
 
 LINES = (PROGRAMS / "jax_train.py").read_text().splitlines()
@@ -19,23 +17,14 @@ CALL = 1 + next(number for number, line in enumerate(LINES) if "= train_step(par
 
 def recorded(run: str, *arguments: str, options: str = "", **variables: str) -> Recorded:
     """A recording of `jax_train.py`; all tests share those of one name."""
-    python = jax_python()
-
-    def make(place: Path) -> None:
-        record(place, options, python, "jax_train.py", *arguments, **variables)
-
-    return Recorded(shared(f"jax-{run}", make))
+    return recording(
+        f"jax-{run}", options, "jax_train.py", *arguments, python=jax_python(), **variables
+    )
 
 
 @pytest.fixture(scope="module")
 def plain() -> Recorded:
     return recorded("plain", "plain")
-
-
-def compared(a: Recorded, b: Recorded) -> tuple[int, dict[str, Any]]:
-    done = d9m("diff", "--format", "json", str(a.run), str(b.run))
-    assert done.stderr == ""
-    return done.returncode, json.loads(done.stdout)
 
 
 def test_outermost_calls_are_records_and_a_repeated_one_begins_a_step(plain: Recorded) -> None:
@@ -83,13 +72,13 @@ def test_the_program_prints_the_bits_that_it_prints_alone(plain: Recorded) -> No
 
 
 def test_equal_runs_are_equal(plain: Recorded) -> None:
-    code, found = compared(plain, recorded("again", "plain"))
+    code, found = json_diff(plain, recorded("again", "plain"))
     assert (code, found["same"], found["learned"]) == (0, True, ["outputs"])
     assert found["notes"] == ["Recordings of JAX programs are experimental."]
 
 
 def test_a_callback_that_draws_makes_its_function_the_cause() -> None:
-    code, found = compared(recorded("callback", "callback"), recorded("callback-2", "callback"))
+    code, found = json_diff(recorded("callback", "callback"), recorded("callback-2", "callback"))
     (cause,) = found["causes"]
     assert (code, cause["kind"], cause["argument"]) == (1, "compiled", "train_step")
     assert (cause["step"], cause["certain"]) == (0, True)
@@ -98,7 +87,7 @@ def test_a_callback_that_draws_makes_its_function_the_cause() -> None:
 
 
 def test_a_number_of_the_host_is_named_with_the_input_that_has_it() -> None:
-    code, found = compared(recorded("host", "host"), recorded("host-2", "host"))
+    code, found = json_diff(recorded("host", "host"), recorded("host-2", "host"))
     (cause,) = found["causes"]
     assert (code, cause["kind"], cause["step"]) == (1, "outside-value", 2)
     assert (cause["op"], cause["argument"]) == ("train_step", "x float32[16, 64]")
@@ -108,7 +97,7 @@ def test_a_number_of_the_host_is_named_with_the_input_that_has_it() -> None:
 
 
 def test_another_seed_is_named_with_both_values() -> None:
-    code, found = compared(recorded("seed-1", "seed", "1"), recorded("seed-2", "seed", "2"))
+    code, found = json_diff(recorded("seed-1", "seed", "1"), recorded("seed-2", "seed", "2"))
     (cause,) = found["causes"]
     assert (code, cause["kind"], cause["op"]) == (1, "seed", "jax.random.key")
     assert (cause["a"], cause["b"]) == ("1", "2")
@@ -119,7 +108,7 @@ def test_another_seed_is_named_with_both_values() -> None:
 
 def test_a_learning_rate_is_an_argument() -> None:
     runs = [recorded(f"lr-{value}", "learning_rate", value) for value in ("0.1", "0.2")]
-    code, found = compared(*runs)
+    code, found = json_diff(*runs)
     (cause,) = found["causes"]
     assert (code, cause["kind"], cause["argument"]) == (1, "argument", "lr")
     assert (cause["a"], cause["b"]) == ("0.1", "0.2")
@@ -127,7 +116,7 @@ def test_a_learning_rate_is_an_argument() -> None:
 
 def test_other_settings_come_first(plain: Recorded) -> None:
     other = recorded("x64", "plain", JAX_ENABLE_X64="1")
-    _code, found = compared(plain, other)
+    _code, found = json_diff(plain, other)
     names = {setting["name"] for setting in found["settings"]}
     assert names == {"JAX_ENABLE_X64", "jax_enable_x64"}
     assert found["causes"][0]["kind"] == "settings"
@@ -141,7 +130,7 @@ def test_a_killed_program_stays_readable(plain: Recorded) -> None:
     killed = recorded("kill", "kill")
     assert killed.code == 128 + 9
     assert [line[1] for line in killed.records("d")] == [0, 1]
-    code, found = compared(plain, killed)
+    code, found = json_diff(plain, killed)
     assert (code, found["same"], found["complete"]) == (3, True, False)
 
 

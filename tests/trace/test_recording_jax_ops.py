@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import PROGRAMS, Recorded, jax_python, record
+from recorded import PROGRAMS, Recorded, jax_python, json_diff, recording
 from written import compared as written
 
-from conftest import shared
 from d9m.kb.locate import open_knowledge_base
 from d9m.trace.called_ops import called_ops
 from d9m.trace.cure import with_advice
-from process import d9m
 
 LINES = (PROGRAMS / "jax_ops.py").read_text().splitlines()
 EAGER = "--level op --compiled eager"
@@ -31,12 +28,7 @@ def recorded(
     run: str, *arguments: str, program: str = "jax_ops.py", options: str = EAGER
 ) -> Recorded:
     """A recording of a program; all tests share those of one name."""
-    python = jax_python()
-
-    def make(place: Path) -> None:
-        record(place, options, python, program, *arguments)
-
-    return Recorded(shared(f"jax-ops-{run}", make))
+    return recording(f"jax-ops-{run}", options, program, *arguments, python=jax_python())
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +36,10 @@ def plain() -> Recorded:
     return recorded("plain", "none")
 
 
-def compared(a: Recorded, b: Recorded) -> tuple[int, dict[str, Any]]:
-    done = d9m("diff", "--format", "json", str(a.run), str(b.run))
-    assert done.stderr == ""
-    return done.returncode, json.loads(done.stdout)
-
-
 def differing(noise: str) -> dict[str, Any]:
     """The only cause of two recordings that draw noise in one place."""
     pair = [recorded(f"{noise}-{run}", noise, options=f"{EAGER} --steps 0:0") for run in "ab"]
-    code, found = compared(*pair)
+    code, found = json_diff(*pair)
     assert code == 1
     (cause,) = found["causes"]
     return cause
@@ -113,7 +99,7 @@ def test_the_values_are_those_of_the_program_but_for_rounding(plain: Recorded) -
 
 def test_equal_runs_are_equal_and_the_answer_says_what_ran(plain: Recorded) -> None:
     again = recorded("again", "none")
-    code, found = compared(plain, again)
+    code, found = json_diff(plain, again)
     assert (code, found["same"], plain.stdout) == (0, True, again.stdout)
     assert any(note.startswith("Functions of JAX ran op by op") for note in found["notes"])
 
@@ -149,7 +135,7 @@ def test_a_number_that_differs_is_an_argument_of_the_call() -> None:
         recorded(f"rate-{rate}", "learning_rate", rate, program="jax_train.py")
         for rate in ("0.1", "0.2")
     ]
-    _code, found = compared(*pair)
+    _code, found = json_diff(*pair)
     (cause,) = found["causes"]
     assert (cause["kind"], cause["op"], cause["argument"]) == ("argument", "train_step", "lr")
     assert (cause["a"], cause["b"]) == ("0.1", "0.2")

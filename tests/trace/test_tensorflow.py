@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import PROGRAMS, Recorded, framework_python, record, recording, tensorflow_python
+from recorded import (
+    PROGRAMS,
+    Recorded,
+    framework_python,
+    json_diff,
+    kinds,
+    record,
+    recording,
+    tensorflow_python,
+)
 
 from process import COMMAND, d9m, environment
 
@@ -44,13 +53,9 @@ def letters(recorded: Recorded) -> str:
 
 
 def compared(a: Recorded, b: Recorded) -> dict[str, Any]:
-    done = d9m("diff", "--format", "json", str(a.run), str(b.run))
-    assert done.stderr == ""
-    return json.loads(done.stdout)
-
-
-def kinds(found: dict[str, Any]) -> list[str]:
-    return [cause["kind"] for cause in found["causes"]]
+    """What `d9m diff` says, whatever became of the runs."""
+    _code, found = json_diff(a, b)
+    return found
 
 
 def test_every_eager_step_has_its_records(loop: Recorded) -> None:

@@ -56,7 +56,7 @@ def command(
     set_: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME", help="Run with this set: use_deterministic_algorithms."
+            "--set", metavar="NAME", help="Run with the settings of a solution: d9m list solutions."
         ),
     ] = None,
     before: Annotated[

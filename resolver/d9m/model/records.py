@@ -455,6 +455,10 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """What else a sentence calls it, lower case, with spaces: ``pytorch lightning``."""
     framework: str | None = None
     """For a library: the framework whose ops it runs."""
+    runs_on: list[str] = []
+    """For a library that a user puts on one of several frameworks: these, the one that it takes by
+    itself first.
+    """
     serves: bool = False
     """Whether it answers requests with a trained model, and never trains."""
     releases: dict[str, Release] = {}

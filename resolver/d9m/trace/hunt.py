@@ -27,8 +27,6 @@ FRAMEWORKS = ("torch", "tensorflow")
 """Packages whose ops can be recorded as the program calls them. Those of JAX are inside of jitted
 functions.
 """
-ON_THEM = {"keras": "tensorflow"}
-"""Libraries whose programs are recorded as well, and the framework below them in most."""
 
 BY_MODULE = ("torch",)
 """Those that can be recorded module by module, too."""

@@ -102,6 +102,8 @@ def _package_links(index: RecordIndex) -> Iterator[Link]:
             yield link(at, (*path, "stock"), package.stock)
         if package.framework is not None:
             yield link(at, (*path, "framework"), package.framework)
+        for framework in package.runs_on:
+            yield link(at, (*path, "runs_on"), framework)
         for device, parts in package.builds.items():
             for part in parts:
                 yield link(at, (*path, "builds", device), part)

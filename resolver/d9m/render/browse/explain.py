@@ -123,7 +123,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     if (found or subject) and all(
         explanation.scope == "run" and explanation.on_runs for explanation in found
     ):
-        _next_step(page, explained)
+        _next_step(page, kb, explained)
     _sources(page, explained, *(explanation.id for explanation in found))
 
 
@@ -310,10 +310,10 @@ def _bullets(page: Page, points: Sequence[str]) -> None:
         page.paragraph(point, "  • ", "    ")
 
 
-def _next_step(page: Page, explained: Explained) -> None:
+def _next_step(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     """What nobody can tell from a sentence."""
     from d9m.trace.comparison import EXPERIMENTAL
-    from d9m.trace.hunt import FRAMEWORKS, ON_THEM
+    from d9m.trace.hunt import FRAMEWORKS
 
     subject = explained.subject
     ops = subject is not None and bool(subject.ops)
@@ -322,7 +322,8 @@ def _next_step(page: Page, explained: Explained) -> None:
     if subject is not None:
         packages.update(subject.advice.environment.packages)
     if not packages.intersection(EXPERIMENTAL) and "torch" not in packages:
-        packages.update(ON_THEM[name] for name in packages & ON_THEM.keys())
+        for name in sorted(packages):
+            packages.update(kb.packages[name].runs_on[:1])
     if not packages or any(framework in packages for framework in FRAMEWORKS):
         program, mark = "a PyTorch program", ""
         if packages and "torch" not in packages:

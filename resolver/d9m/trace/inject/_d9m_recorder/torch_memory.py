@@ -57,7 +57,9 @@ class Memories:
         """What was digested at one moment is not digested again: nothing but ops ran since."""
 
     def moves_on(self) -> None:
-        """Code may have run that is no op."""
+        """Forget what was digested at this moment: the program's code can have run since, and code
+        can write memory without an op.
+        """
         self._moment += 1
 
     # What ops ask. Each returns the text of a record.
