@@ -19,10 +19,10 @@ HEADER = {
 }  # fmt: skip
 
 
-def run(path: Path, *calls: tuple[str, str, str, str, list[str]]) -> Path:
+def run(path: Path, *calls: tuple[str, str, str, str, list[str]], **packages: str) -> Path:
     """A recording of these calls: op, phase, node, arguments, shapes."""
     folder.make(path, folder.begun(["python", "train.py"], "op"))
-    lines: list[object] = [HEADER]
+    lines: list[object] = [{**HEADER, "packages": packages or HEADER["packages"]}]
     for number, (op, phase, node, arguments, shapes) in enumerate(calls):
         lines.append(["S", number, op, "", phase, node, "", ["train.py", 3, "f"], shapes, "cpu"])
         lines.append(["o", number, arguments, [], []])
@@ -50,6 +50,20 @@ def test_each_op_is_asked_once_with_what_decides_about_it(tmp_path: Path) -> Non
         "adamw",
     )
     assert found.unknown == ("aten::_no_such_op",)
+
+
+def test_primitives_of_jax_are_asked_for_by_their_public_names(tmp_path: Path) -> None:
+    names = ("tanh", "select_n", "and", "add_any", "reduce_max", "no_such")
+    calls = [(f"jax::{name}", "fwd", "", "", ["float32[64]"]) for name in names]
+    found = called_ops(knowledge_base(), run(tmp_path / "a", *calls, jax="0.10.2"))
+    assert found.items == (
+        "jax.lax.tanh",
+        "jax.lax.select_n",
+        "jax.extend.core.primitives.and_p",
+        "jax.extend.core.primitives.add_any_p",
+        "jax.lax.reduce_max",
+    )
+    assert found.unknown == ("jax::no_such",)
 
 
 def test_a_question_takes_the_recording_itself(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def queries(cause: Cause) -> Iterator[str]:
     ['aten::put_:accumulate=True', 'aten::put_:forward', 'put']
     >>> cause = Cause(kind="op", process="", step=0, record=0, op="jax::scatter-add", phase="bwd")
     >>> list(queries(cause))
-    ['jax.lax.scatter_add', 'scatter-add']
+    ['jax.lax.scatter_add', 'jax.extend.core.primitives.scatter_add_p', 'scatter-add']
     """
     if cause.node:
         yield cause.node
@@ -161,7 +161,8 @@ def queries(cause: Cause) -> Iterator[str]:
     )
     if name.startswith(PRIMITIVE):
         primitive = name.removeprefix(PRIMITIVE)
-        for called in (f"jax.lax.{primitive.replace('-', '_')}", primitive):
+        spelled = primitive.replace("-", "_")
+        for called in (f"jax.lax.{spelled}", f"jax.extend.core.primitives.{spelled}_p", primitive):
             if said:
                 yield called + said
             yield called
