@@ -154,7 +154,9 @@ def _collected(kb: KnowledgeBase) -> _Known:
         for wording in record.texts if record.kind == "symptom" else ():
             wordings.append((id_, record, wording))
     vocabulary = _vocabulary(kb)
-    told = [vocabulary.telling(wording.text) for _id, _record, wording in wordings]
+    told = [
+        vocabulary.telling(wording.text) - vocabulary.beside.keys() for _id, _, wording in wordings
+    ]
     general = kb.word_lists.general
     known = zip(wordings, told, strict=True)
     common = [words for (id_, _record, _wording), words in known if id_ == general]
