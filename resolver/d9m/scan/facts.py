@@ -177,6 +177,8 @@ class OwnDraw(msgspec.Struct, frozen=True, array_like=True):
     place: Spot
     scope: int
     from_alphabet: bool = False
+    target: str = ""
+    """The name that the result is given."""
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):

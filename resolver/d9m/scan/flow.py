@@ -36,6 +36,17 @@ OrderKind: TypeAlias = Literal["listing", "set", "completion"]
 
 _DEEPEST = 6
 _HANDFUL = 16
+_MAKE_LISTS = ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.array")
+_DISTINCT = ("set", "np.unique", "numpy.unique")
+_ONE: dict[type[ast.cmpop], int] = {
+    ast.Eq: 1,
+    ast.NotEq: 1,
+    ast.Gt: 1,
+    ast.LtE: 1,
+    ast.Lt: 2,
+    ast.GtE: 2,
+}
+"""What a length is compared with where there is to be one element."""
 _SORTING = ("sort", "sorted")
 
 
@@ -164,7 +175,7 @@ class Flow:
             return self._consumer(call, depth + 1, kind, listed)
         if name == "builtins.enumerate":
             return self._by_numbers(call, depth, kind)
-        if name in ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.array"):
+        if name in _MAKE_LISTS:
             return self._consumer(call, depth + 1, kind, True)
         if name in ("builtins.map", "builtins.filter") and node is call.args[-1]:
             return self._consumer(call, depth + 1, kind, listed)
@@ -205,7 +216,7 @@ class Flow:
             return self._consumer(node, depth + 1, kind, True)
         if self._asks_shape(node) or self._is_found_place(node.slice):
             return None
-        if self._is_stepped(node.slice):
+        if self._is_stepped(node.slice) or self._is_counted_along(node):
             return None
         looked_up = kind == "listing" and (self._is_one_place(node.slice) or is_field(node.slice))
         sure = not (looked_up or self._is_in_chunk(node.slice))
@@ -243,20 +254,30 @@ class Flow:
             for loop in self._loops_around(index)
         )
 
-    def _finds_places(self, node: ast.expr) -> bool:
-        """Whether an expression is a call that finds places, or is made from the result of one."""
+    def _finds_places(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether an expression is a call that finds places, or is made from the result of one,
+        perhaps through names; ``sorted(range(len(files)), key=…)`` finds places, too.
+        """
+        if depth > _DEEPEST:
+            return False
         found = self._vocabulary.finds_places
-        while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
-            if isinstance(node, ast.Call):
-                name = self._names.resolve(self._scope(node), node.func, node.lineno)
-                if name is not None and name in found:
-                    return True
-                node = node.func
-            else:
-                if isinstance(node, ast.Attribute) and f".{node.attr}" in found:
-                    return True
-                node = node.value
-        return False
+        if isinstance(node, ast.Attribute) and f".{node.attr}" in found:
+            return True
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            return self._finds_places(node.value, depth + 1)
+        if isinstance(node, ast.Name):
+            meant = self._meant(node)
+            return meant is not node and self._finds_places(meant, depth + 1)
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._names.resolve(self._scope(node), node.func, node.lineno)
+        if name is not None and name in found:
+            return True
+        if name == "builtins.sorted":
+            return isinstance(node.args[0], ast.Call) and dotted(node.args[0].func) == "range"
+        if name in _MAKE_LISTS and node.args:
+            return self._finds_places(node.args[0], depth + 1)
+        return self._finds_places(node.func, depth + 1)
 
     def _is_stepped(self, index: ast.expr) -> bool:
         """Whether a loop around ``files[left]`` steps the place from one end to the other."""
@@ -266,6 +287,16 @@ class Flow:
             if isinstance(node, ast.While):
                 steps = [part for part in nodes(node) if isinstance(part, ast.AugAssign)]
                 return any(dotted(step.target) == dotted(index) is not None for step in steps)
+        return False
+
+    def _is_counted_along(self, node: ast.Subscript) -> bool:
+        """Whether a loop over ``files`` counts ``i`` up next to it: ``files[i]`` is its element."""
+        for loop in self._loops_around(node):
+            if dotted(loop.iter) is None or dotted(loop.iter) != dotted(node.value):
+                continue
+            for part in nodes(loop):
+                if isinstance(part, ast.AugAssign) and counted_up(part) == dotted(node.slice):
+                    return True
         return False
 
     def _is_in_chunk(self, index: ast.expr) -> bool:
@@ -469,14 +500,18 @@ class Flow:
         return isinstance(parent, ast.Attribute) and parent.attr in _SORTING
 
     def _is_length_test(self, node: ast.expr) -> bool:
-        """``len(files) == 1``: one element has no order."""
+        """``len(files) == 1``, ``len(set(sizes)) == 1``: one element has no order."""
         call = self._parents.get(node)
-        test = self._parents.get(call) if isinstance(call, ast.Call) else None
-        return (
-            isinstance(test, ast.Compare)
-            and isinstance(call, ast.Call)
-            and (isinstance(call.func, ast.Name) and call.func.id == "len")
-        )
+        if isinstance(call, ast.Call) and dotted(call.func) in _DISTINCT:
+            call = self._parents.get(call)
+        if not isinstance(call, ast.Call) or dotted(call.func) != "len":
+            return False
+        test = self._parents.get(call)
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or test.left is not call:
+            return False
+        few = self._constant(test.comparators[0])
+        wanted = _ONE.get(type(test.ops[0]))
+        return wanted is not None and few == wanted
 
     def _by_loop(self, loop: ast.For, depth: int, kind: OrderKind) -> Consumer | None:
         """A list that the loop fills takes its order over, and so does a table that numbers. A

@@ -252,6 +252,9 @@ class Reader:
         elif isinstance(value, ast.Call) and dotted(value.func) in _CASTS:
             for part in value.args:
                 self._name_values(part, text)
+        elif isinstance(value, ast.BinOp):
+            self._name_values(value.left, text)
+            self._name_values(value.right, text)
 
     def on_branching(self, node: ast.IfExp) -> None:
         self.visit(node.test)

@@ -123,7 +123,8 @@ class Recorder:
     def _method(self, node: ast.Call, func: ast.Attribute) -> None:
         if self._generators and (owner := dotted(func.value)) in self._generators:
             spot = self._here.lines.spot(node)
-            drawn = OwnDraw(owner, spot, self._here.scope, self._from_alphabet(node))
+            target = self._here.targets.get(id(node), "")
+            drawn = OwnDraw(owner, spot, self._here.scope, self._from_alphabet(node), target)
             self.own_draws.append(drawn)
         wanted = self._vocabulary.keeps_method(func.attr)
         if not wanted:

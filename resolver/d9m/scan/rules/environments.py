@@ -8,7 +8,7 @@ from d9m.scan.facts import LocalCall, WrittenCall
 from d9m.scan.finding import Because, RelatedSpot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.program_seeds import asks_for_repetition, listed, seedings_of
+from d9m.scan.rules.program_seeds import listed, seeded_programs
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _SEED = "seed"
@@ -16,26 +16,24 @@ _SEED = "seed"
 
 def _check_environments(project: Project) -> Iterator[Objection]:
     spoken: set[tuple[str, int]] = set()
-    for program in project.training:
+    for found in seeded_programs(project):
+        program = found.program
         made = _made_in(project, program)
         if made is None or not _is_stepped(program) or _may_be_seeded(program):
             continue
         path, call = made
-        seedings = tuple(seedings_of(project, program, True))
-        if not seedings or (path, call.place.line) in spoken:
+        if (path, call.place.line) in spoken:
             continue
-        known = frozenset(seeding.title for seeding in seedings)
         spoken.add((path, call.place.line))
         way_out, because = _way_to_seed(project, path, call)
         yield Objection(
             path=path,
             place=call.place,
-            severity=(
-                None if any(asks_for_repetition(program, one) for one in seedings) else "hint"
-            ),
+            severity=None if found.is_meant else "hint",
             message=(
-                f"{program.path} seeds {listed(known)} but not the environment that {call.name}() "
-                "makes here. It has a generator of its own, which starts differently in every run."
+                f"{program.path} seeds {listed(found.seeds)} but not the environment that "
+                f"{call.name}() makes here. It has a generator of its own, which starts "
+                "differently in every run."
             ),
             way_out=way_out,
             because=because,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -14,15 +15,15 @@ from d9m.scan.project import Project
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 
-_ASIDE = frozenset(("doc", "docs", "documentation"))
-"""Folders of code that explains and does not train."""
+_ASIDE = re.compile(r"(^|/)docs?/|(^|/)documentation/|plot|visuali[sz]|(^|[/_])vis(/|_|\.py$)")
+"""Paths of code that explains or draws, and does not train."""
 
 
 def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
     training = {program.path for program in project.training}
     for path, facts in project.python.items():
         looks = facts.kind == "notebook" and path not in training
-        aside = looks or bool(_ASIDE.intersection(path.split("/")[:-1]))
+        aside = looks or bool(_ASIDE.search(path.lower()))
         for order in facts.orders:
             if order.kind == kind:
                 sure = order.sure and not aside
@@ -129,7 +130,7 @@ UNSORTED_LISTING = ScanRule(
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
     is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]),
-    notebooks that train nothing, and all code in a folder of documentation.""",
+    notebooks that train nothing, and all code in a folder of documentation or for plots.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",

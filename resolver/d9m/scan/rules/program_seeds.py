@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
 
+from d9m.scan.call_graph import last_part
 from d9m.scan.facts import WrittenCall
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
@@ -63,14 +63,49 @@ def _is_own_seed(project: Project, program: Program, path: str, call: WrittenCal
     return is_asked(program, path, call) and not starts_worker(project, program, path, call)
 
 
-_OF_ALL = re.compile(r"(?i)seed|rand|determin|reprod|(^|[._])(main|run|train|setup|set_up|init_)")
-"""Names of functions that seed a program, rather than one split or sampler of it."""
+class SeededProgram(msgspec.Struct, frozen=True):
+    """A program that trains and seeds something as it runs."""
+
+    program: Program
+    seeds: frozenset[str]
+    """Titles of the generators."""
+    is_meant: bool
+    """Whether a seed is one of the whole program."""
 
 
-def asks_for_repetition(program: Program, seeding: Seeding) -> bool:
-    """Whether a seed is one of the program: in its own file, or in a function named after seeds."""
-    function = program.files[seeding.path].scopes[seeding.scope].name
-    return seeding.path == program.path or bool(_OF_ALL.search(function.rpartition(".")[2]))
+def seeded_programs(project: Project) -> Iterator[SeededProgram]:
+    for program in project.training:
+        found = tuple(seedings_of(project, program, True))
+        if found:
+            titles = frozenset(seeding.title for seeding in found)
+            meant = any(_asks_for_repetition(project, program, seeding) for seeding in found)
+            yield SeededProgram(program, titles, meant)
+
+
+def _asks_for_repetition(project: Project, program: Program, seeding: Seeding) -> bool:
+    """Whether a seed is one of the program, and not that of one split, sampler or image: a function
+    that draws from what it has just seeded seeds its own draws, unless the program begins with it.
+    """
+    facts = program.files[seeding.path]
+    function = facts.scopes[seeding.scope]
+    own = seeding.path == program.path
+    if function.kind != "function" or (own and _begins_with(program, last_part(function.name))):
+        return True
+    for generator in project.knowledge.generators():
+        if generator.title != seeding.title:
+            continue
+        draws, others = project.vocabulary.draws_of(generator.marks)
+        for call in facts.calls:
+            if call.scope == seeding.scope and call.name in draws and call.name not in others:
+                return False
+    return True
+
+
+def _begins_with(program: Program, name: str) -> bool:
+    """Whether the entry of a program calls a function when it is run."""
+    return any(
+        call.name == name and (call.in_main or call.scope == 0) for call in program.entry.called
+    )
 
 
 def is_asked(program: Program, path: str, call: WrittenCall) -> bool:

@@ -13,13 +13,7 @@ from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.loaders import runs_in_workers, seeded_by_workers
-from d9m.scan.rules.program_seeds import (
-    asks_for_repetition,
-    is_asked,
-    listed,
-    seeded,
-    seedings_of,
-)
+from d9m.scan.rules.program_seeds import is_asked, listed, seeded, seeded_programs
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _NOTHING = ("None", "")
@@ -67,9 +61,11 @@ def _check_chance(project: Project) -> Iterator[Objection]:
 
 
 def _only_names(facts: FileFacts, call: WrittenCall) -> bool:
-    """Whether a generator of a function draws characters, as for the name of a run."""
+    """Whether a generator of a function draws characters, as for the name of a run, or a port."""
     for draw in facts.own_draws:
-        if draw.generator == call.target and draw.scope == call.scope and draw.from_alphabet:
+        if draw.generator != call.target or draw.scope != call.scope:
+            continue
+        if draw.from_alphabet or _NO_MATTER.search(draw.target):
             return True
     return False
 
@@ -89,7 +85,7 @@ SEED_FROM_CHANCE = ScanRule(
     once, print it, and let an option set it.""",
     silent="""The seed comes from a variable whose value the function does not show. A seed that the
     function also prints, logs or stores is a hint: the run can be repeated with it. So is one for
-    characters of a random name.""",
+    characters of a random name, or for a free port.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
@@ -179,15 +175,10 @@ def draws_of(
 
 def _check_unseeded_library(project: Project) -> Iterator[Objection]:
     spoken: set[tuple[str, int, str]] = set()
-    for program in project.training:
-        seedings = tuple(seedings_of(project, program, True))
-        if not seedings:
-            continue
-        known = frozenset(seeding.title for seeding in seedings)
+    for found in seeded_programs(project):
+        program = found.program
         elsewhere = seeded(project, program)
-        own = _trains_by_known_calls(project, program) and any(
-            asks_for_repetition(program, seeding) for seeding in seedings
-        )
+        own = found.is_meant and _trains_by_known_calls(project, program)
         for generator in project.knowledge.generators():
             if generator.title in elsewhere:
                 continue
@@ -201,7 +192,7 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
                 place=drawn.call.place,
                 severity=None if own and not drawn.in_workers else "hint",
                 message=(
-                    f"{program.path} seeds {listed(known)} but not {generator.title}, from "
+                    f"{program.path} seeds {listed(found.seeds)} but not {generator.title}, from "
                     f"which {drawn.call.name}() draws here.{workers if drawn.in_workers else ''}"
                 ),
                 way_out=f"{generator.marks.seeds[0]}(seed)",
