@@ -88,7 +88,7 @@ def test_a_text_that_is_cut_off_after_its_own_beginning_is_recognised() -> None:
         ),
         (
             "roi_align_backward_kernel does not have a deterministic implementation, but you set",
-            "torchvision/roi",
+            "torchvision/roi-align",
         ),
         (
             (

@@ -11,6 +11,7 @@ import msgspec
 from d9m.browse import spans
 from d9m.environment.container import tag
 from d9m.environment.environment import Environment, Setup, describe
+from d9m.environment.packages import framework_of
 from d9m.kb.store import KnowledgeBase, Met, Pattern
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH
@@ -110,8 +111,13 @@ def _device(clause: Clause) -> str:
 
 
 def _environment(kb: KnowledgeBase, home: str, clause: Clause) -> Environment:
-    """Any release of the home package, where a clause holds as far as facts and packages go."""
+    """Any release of the home package and of the framework that it runs, where a clause holds as
+    far as facts and packages go.
+    """
     packages = {home}
+    framework = framework_of(kb, home)
+    if framework is not None and clause.get(framework) != ABSENT:
+        packages.add(framework)
     facts: dict[str, str] = {}
     for name, allowed in clause.items():
         if name in kb.meta.aliases and name not in kb.meta.platforms and allowed != ABSENT:

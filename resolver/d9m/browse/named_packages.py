@@ -30,7 +30,8 @@ _ANOTHER = re.compile(
 
 
 _COMPARED = re.compile(
-    r"\b(?:unlike|others?(?:\s\w+){0,3}\s?(?:\(|like|such as)\s?(?:e\.g\.,?|i\.e\.,?)?)\s*$",
+    r"\b(?:unlike|others?(?:\s\w+){0,3}\s?(?:\(|like|such as)\s?(?:e\.g\.,?|i\.e\.,?)?"
+    r"|(?:something|anything|way|option|switch|setting|equivalent)(?:\s\w+){0,3}\s(?:like|of|to))\s*$",
     re.IGNORECASE,
 )
 """What stands before a package that others are compared with: ``in other engines (llama.cpp)``."""
