@@ -21,6 +21,10 @@ TEXTS = [
         ["'torch.relux' in torch", "torch.relu", "not in our catalogue of public names of torch"],
     ),
     (
+        ["advise", "--torch", "2.4", "--ops", "torch.func.vmap"],
+        ["no record has 'torch.func.vmap', and our catalogue of torch leaves torch.func out"],
+    ),
+    (
         ["advise", "--torch", "2.4", "--ops", "indx_add,cumsum,scater"],
         [
             "2 mistakes in the ops",

@@ -32,6 +32,7 @@ RECORDS = {
     ),
     "ops/pytorch.yaml": (
         "package: torch\nprefixes: {torch.Tensor.: torch., F.: torch.nn.functional.}\n"
+        "unread: [torch.func., torch.utils.data.]\n"
         "ops: {torch.histc: {}, torch.Tensor.resize_: {}, torch.cumsum: {}}\n"
     ),
     "sources/pytorch/histc.yaml": (
@@ -106,6 +107,19 @@ def test_a_name_that_no_wheel_has_is_refused(kb: KnowledgeBase, text: str) -> No
         UsageError, match=r"not in our catalogue of public names of torch, 1\.1\.0 to 2\.1\.0"
     ):
         meant(kb, "2.0", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "space"),
+    [("torch.func.vmap", "torch.func"), ("torch.utils.data.Subset(x)", "torch.utils.data")],
+)
+def test_a_name_in_a_namespace_that_was_not_read_may_exist(
+    kb: KnowledgeBase, text: str, space: str
+) -> None:
+    with pytest.raises(UsageError, match=f"our catalogue of torch leaves {space} out") as error:
+        meant(kb, "2.0", text)
+    assert "it may exist" in str(error.value.tip)
+    assert not error.value.nearest
 
 
 def test_the_nearest_public_names_are_told(kb: KnowledgeBase) -> None:

@@ -110,6 +110,8 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> name spaces of a bare name, the plainest first."""
     overloaded: dict[str, tuple[str, ...]]
     """Package -> name spaces whose names may end in an overload."""
+    unread: dict[str, tuple[str, ...]]
+    """Package -> name spaces whose names no catalogue holds."""
     stands_for: dict[str, list[str]]
     """Package -> query items of whoever only names it."""
     judged: dict[str, str]

@@ -377,6 +377,8 @@ class OpRecords(Record, frozen=True, kw_only=True):
     """Name spaces in which a bare name is looked for, the plainest first."""
     overloaded: list[str] = []
     """Name spaces whose names may end in an overload: ``torch.ops.aten.index_add.default``."""
+    unread: list[str] = []
+    """Name spaces of the framework whose names no catalogue holds: ``torch.func.``."""
     stands_for: list[str] = []
     """Query items of whoever only names the package: FlashAttention is there for attention."""
     facts: dict[str, dict[str, str]] = {}

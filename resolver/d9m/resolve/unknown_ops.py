@@ -31,6 +31,16 @@ def unknown_op(
             tip="name the framework too: "
             + ", ".join(naming(name, "VERSION") for name in VERSION_OPTIONS),
         )
+    for package in packages:
+        for space in kb.meta.unread[package]:
+            if plain(query.name).startswith(space):
+                names = [name for name in _known_names(kb, [package]) if name.startswith(space)]
+                return UsageError(
+                    f"no record has {quote(query.name)}, and our catalogue of {package} leaves"
+                    f" {space.rstrip('.')} out",
+                    nearest=nearest(plain(query.name), names),
+                    tip="it may exist: leave it out here, and ask about the ops that it runs",
+                )
     opless: list[str] = []
     for name, installed in environment.packages.items():
         if installed.origin == "given" and name not in packages and name in kb.opless:
