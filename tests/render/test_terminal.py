@@ -255,3 +255,9 @@ def test_on_a_cpu_the_number_of_threads_is_a_note() -> None:
 def test_an_op_that_nobody_checked_and_that_can_differ_has_its_upgrade() -> None:
     text = said(["F.scaled_dot_product_attention"], torch="2.2")
     assert "upgrade to PyTorch 2.3 and set torch.use_deterministic_algorithms(True)" in text
+
+
+def test_two_differences_of_one_op_need_one_upgrade() -> None:
+    text, _open = shown(["F.linear[dtype=bfloat16]"], device="mps", torch="2.12")
+    assert text.count("upgrade to") == 1
+    assert "upgrade to PyTorch 2.14" in text

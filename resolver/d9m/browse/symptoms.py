@@ -113,6 +113,8 @@ def nearest(kb: KnowledgeBase, text: str) -> list[str]:
         if record.by_settings:
             continue
         for thought in thoughts:
+            if record.about and thought.words.isdisjoint(record.about[0]):
+                continue
             signs = (known.likeness.known[place] & thought.clear) - usual
             likeness = known.likeness.to(place, thought.words) if signs else 0.0
             if likeness >= LEAST_NEAR:

@@ -101,7 +101,7 @@ def _of_packages(answer: Answer) -> list[SourceAnswer]:
 def _write_packages(page: Page, answer: Answer, sources: Sequence[SourceAnswer]) -> None:
     for source in sorted(sources, key=lambda source: -WORST_LAST.index(source.outcome)):
         _package_line(page, answer, source)
-        _write_hints(page, itertools.chain(_deciding([source]), _ways_out(answer, source)))
+        _write_hints(page, itertools.chain(_deciding([source]), _ways_out(answer, [source])))
 
 
 def _worst(answer: Answer, ops: Sequence[OpAnswer]) -> list[OpAnswer]:
@@ -218,7 +218,7 @@ def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
         else:
             says = " ".join(_source_says(answer, source))
         page.marked(_sign(source.outcome), "", f"{source.title}: {says}")
-        _write_hints(page, _ways_out(answer, source))
+        _write_hints(page, _ways_out(answer, [source]))
 
 
 def write_suspects(page: Page, answer: Answer) -> None:
@@ -374,8 +374,7 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
         for source in open_:
             yield f"cause: {source.title}"
     yield from _deciding(open_)
-    for source in open_:
-        yield from _ways_out(answer, source)
+    yield from _ways_out(answer, open_)
     most = len(op.otherwise) if answer.everything else MOST_OTHERWISE
     yield from _worse_elsewhere(answer, op.otherwise[:most])
 
@@ -418,8 +417,23 @@ def _it_does(answer: Answer, outcome: Outcome) -> str:
     return "it needs more settings" if outcome == "solved" else f"it {_does(answer, outcome)}"
 
 
-def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
-    """The upgrade and the work-arounds."""
+def _ways_out(answer: Answer, sources: Sequence[SourceAnswer]) -> Iterator[str]:
+    """The upgrade that several differences need, and the work-arounds of each."""
+    releases: dict[str, str] = {}
+    needed: dict[str, dict[str, None]] = {}
+    for source in sources:
+        for package, release in _fixing_releases(answer, source):
+            releases[package] = max(releases.get(package, release), release, key=key)
+            needed.setdefault(package, {}).update(dict.fromkeys(source.fixed_with))
+    for package, release in releases.items():
+        yield f"upgrade to {_upgrade(answer, list(needed[package]), package, release)}"
+    for source in sources:
+        if source.outcome not in REPEATS:
+            yield from (workaround.text for workaround in source.workarounds)
+
+
+def _fixing_releases(answer: Answer, source: SourceAnswer) -> Iterator[tuple[str, str]]:
+    """The newer releases in which a source does not differ any more."""
     if source.outcome in REPEATS:
         return
     asked = set[str]().union(*(branch.when for branch in source.possible))
@@ -428,15 +442,13 @@ def _ways_out(answer: Answer, source: SourceAnswer) -> Iterator[str]:
         is_newer = all(key(release) > key(known) for known in releases.get(package, [])[-1:])
         is_known = source.outcome != "unknown" or source.default == "nondeterministic"
         if is_known and package not in asked and is_newer:
-            yield f"upgrade to {_upgrade(answer, source, package, release)}"
-    for workaround in source.workarounds:
-        yield workaround.text
+            yield package, release
 
 
-def _upgrade(answer: Answer, source: SourceAnswer, package: str, release: str) -> str:
+def _upgrade(answer: Answer, labels: Sequence[str], package: str, release: str) -> str:
     """The release, and what has to be set there on top of what is advised here."""
     advised = {solution.label for solution in answer.advice.solutions}
-    needed = [label for label in source.fixed_with if label not in advised]
+    needed = [label for label in labels if label not in advised]
     calls = [phrases.call_with_setting(answer.kb, label, {package: [release]}) for label in needed]
     there = f" and set {phrases.join(calls)}" if calls else ""
     return f"{phrases.title(answer.kb, package)} {release}{there}"
