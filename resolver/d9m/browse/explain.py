@@ -20,6 +20,7 @@ from d9m.browse.reading import Interpretation, reading
 from d9m.browse.resemblance import Resemblance, resembling
 from d9m.browse.subject import Subject, about_complaint, about_error
 from d9m.browse.text_environment import context, packages_of, with_partners
+from d9m.browse.twice_built import builds_twice
 from d9m.browse.unadvised_settings import NamedSetting
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.environment.version_options import VERSION_OPTIONS
@@ -165,7 +166,7 @@ def _of_complaint(
     said = present(kb, text)
     sentences = prose(said)
     named = mentions.find(kb, said)
-    described = symptoms.described(kb, sentences, _compares_releases(kb, sentences, named))
+    described = symptoms.described(kb, sentences, _shown_groups(kb, sentences, said, named))
     is_open = all(symptom.is_general for symptom in described)
     if sentences != said and is_open and not symptoms.compares_runs(kb, sentences):
         described = _of_code(kb, said, named) or described
@@ -225,13 +226,24 @@ def _of_complaint(
 
 def _of_code(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> list[symptoms.Symptom]:
     """What a text describes with its code: each line is what its title speaks of."""
-    compares_releases = _compares_releases(kb, text, named)
-    found = symptoms.described(kb, text, compares_releases)
+    shown = _shown_groups(kb, text, text, named)
+    found = symptoms.described(kb, text, shown)
     if not all(symptom.is_general for symptom in found):
         return found
     title, *lines = text.strip().splitlines()
     titled = "\n".join(f"{title} {line}" for line in lines)
-    return symptoms.described(kb, titled, compares_releases) or found
+    return symptoms.described(kb, titled, shown) or found
+
+
+def _shown_groups(
+    kb: KnowledgeBase, sentences: str, text: str, named: mentions.Mentions
+) -> frozenset[str]:
+    """The groups of words that the releases of a text and its code say."""
+    words = kb.word_lists
+    releases = words.two_releases if _compares_releases(kb, sentences, named) else None
+    twice = words.two_models
+    models = twice.group if twice is not None and builds_twice(twice, text) else None
+    return frozenset(group for group in (releases, models) if group is not None)
 
 
 def _compares_releases(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> bool:

@@ -54,18 +54,15 @@ class _Known(msgspec.Struct, frozen=True, eq=False):
     """What the wordings of the general symptom tell: no sign of another one."""
 
 
-def described(kb: KnowledgeBase, text: str, two_releases: bool = False) -> list[Symptom]:
+def described(kb: KnowledgeBase, text: str, shown: frozenset[str] = frozenset()) -> list[Symptom]:
     """The symptoms that a text describes, most alike first: the best one, and those nearly as good.
 
-    A text that is about determinism and describes none shows the general one. `two_releases`: it
-    names one package in two.
+    A text that is about determinism and describes none shows the general one. `shown` are the
+    groups that more than its words say: two releases that it names, the code in it.
     """
     thoughts = _vocabulary(kb).thoughts(text)
-    releases = kb.word_lists.two_releases
-    if two_releases and releases is not None:
-        thoughts = [
-            Thought(thought.words | {releases}, thought.clear | {releases}) for thought in thoughts
-        ]
+    if shown:
+        thoughts = [Thought(thought.words | shown, thought.clear | shown) for thought in thoughts]
     everything = frozenset[str]().union(*(thought.words for thought in thoughts))
     best: dict[str, Symptom] = {}
     known = _known(kb)

@@ -44,6 +44,21 @@ class OverwrittenWords(Record, frozen=True, kw_only=True):
     """Last names of those that write all of it: ``random_``."""
 
 
+class TwoModelsWords(Record, frozen=True, kw_only=True):
+    """How code builds one model twice."""
+
+    group: str
+    """What such a text says."""
+    moves: list[str] = []
+    """Methods that move a model to a device: ``cuda``."""
+    copies: list[str] = []
+    """What copies or loads weights: ``load_state_dict``. All is lower case."""
+    arrays: list[str] = []
+    """Libraries whose calls make arrays: ``torch`` in ``torch.rand(3)``."""
+    models: list[str] = []
+    """Parts of them whose calls make models: ``nn`` in ``torch.nn.Linear(2, 3)``."""
+
+
 class Words(Record, frozen=True, kw_only=True):
     """How somebody's own words are compared with the symptoms on record."""
 
@@ -111,5 +126,7 @@ class Words(Record, frozen=True, kw_only=True):
     """How a text says that its program lacks something."""
     two_releases: str | None = None
     """Group that a text says which names one package in two releases."""
+    two_models: TwoModelsWords | None = None
+    """How code builds one model twice."""
     in_both_releases: list[str] = []
     """What says that the trouble is the same in both: ``occurs in``."""
