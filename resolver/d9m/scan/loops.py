@@ -1,0 +1,90 @@
+"""What a loop does with each element: a list that it fills, a number that it gives."""
+
+from __future__ import annotations
+
+import ast
+
+from d9m.scan.expressions import dotted, nodes
+from d9m.scan.shapes import counted_up, gives_numbers, keeps_number, uses_name
+from d9m.scan.tree import Tree
+from d9m.scan.vocabulary import Vocabulary
+
+
+class Loops:
+    """Reads the loops of one file."""
+
+    def __init__(self, tree: Tree, vocabulary: Vocabulary) -> None:
+        self._tree = tree
+        self._vocabulary = vocabulary
+
+    def is_plain_list(self, loop: ast.For, filled: ast.expr) -> bool:
+        """Whether the list is made before the loop, not in it."""
+        written = dotted(filled)
+        if written is None:
+            return False
+        for node in nodes(loop):
+            if isinstance(node, ast.Assign) and dotted(node.targets[0]) == written:
+                return False
+        return True
+
+    def keeps_name(self, node: ast.AST, loop: ast.For) -> bool:
+        """``found.append(name)``: what the loop has listed, not what it has read."""
+        if not isinstance(node, ast.Call) or len(node.args) != 1:
+            return False
+        return dotted(node.args[0]) == dotted(loop.target) is not None
+
+    def numbers_elements(self, loop: ast.For, step: ast.AugAssign) -> bool:
+        """Whether a number that a loop counts up from before it stays with each element."""
+        number = counted_up(step)
+        if number is None or not keeps_number(loop, number):
+            return False
+        for node in nodes(loop):
+            if isinstance(node, ast.Assign) and dotted(node.targets[0]) == number:
+                return False
+        return True
+
+    def is_numbered_by(self, node: ast.AST, loop: ast.For) -> bool:
+        """Whether a call hands the element to a method of this file that gives it a number."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return False
+        name = dotted(loop.target)
+        if name is None or not any(uses_name(part, name) for part in node.args):
+            return False
+        for method in self._tree.definitions:
+            if isinstance(method, ast.FunctionDef) and method.name == node.func.attr:
+                return gives_numbers(method)
+        return False
+
+    def walks_in_order(self, loop: ast.For) -> bool:
+        """Whether a walk over folders sorts what it lists: ``dirs.sort()``, ``sorted(files)``."""
+        if not isinstance(loop.target, ast.Tuple) or not isinstance(loop.iter, ast.Call):
+            return False
+        name = self._tree.name(loop.iter.func)
+        if name is None or name not in self._vocabulary.walks:
+            return False
+        folders, files = (dotted(part) for part in loop.target.elts[1:3])
+        return self._is_put_in_order(loop, folders) and self._is_read_in_order(loop, files)
+
+    def _is_put_in_order(self, loop: ast.For, written: str | None) -> bool:
+        """Whether a loop sorts a list in place: ``dirs.sort()``, ``dirs[:] = sorted(dirs)``."""
+        for node in nodes(loop):
+            if not isinstance(node, ast.Name) or node.id != written:
+                continue
+            parent = self._tree.parents.get(node)
+            if self._tree.is_sorted_in_place(node):
+                return True
+            if isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store):
+                return True
+        return False
+
+    def _is_read_in_order(self, loop: ast.For, written: str | None) -> bool:
+        """Whether a loop reads a list sorted, wherever it reads it."""
+        if self._is_put_in_order(loop, written):
+            return True
+        for node in nodes(loop):
+            if isinstance(node, ast.Name) and node.id == written and node is not loop.target:
+                parent = self._tree.parents.get(node)
+                name = dotted(parent.func) if isinstance(parent, ast.Call) else None
+                if isinstance(node.ctx, ast.Load) and name not in ("sorted", "natsorted", "len"):
+                    return False
+        return True

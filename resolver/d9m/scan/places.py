@@ -1,0 +1,161 @@
+"""What ``files[…]`` asks for: one place, a chunk, a place that something else has found."""
+
+from __future__ import annotations
+
+import ast
+
+from d9m.scan.expressions import dotted, nodes
+from d9m.scan.shapes import counted_up, counts_places, is_number, mentions, uses_name
+from d9m.scan.tree import Tree
+from d9m.scan.vocabulary import Vocabulary
+
+MAKE_LISTS = ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.array")
+_DEEPEST = 6
+_HANDFUL = 16
+
+
+class Places:
+    """Reads the places of one file."""
+
+    def __init__(self, tree: Tree, vocabulary: Vocabulary) -> None:
+        self._tree = tree
+        self._vocabulary = vocabulary
+
+    def asks_shape(self, node: ast.expr) -> bool:
+        """``zeros_like(files[-1])`` takes the shape of its argument, and not what it holds; and so
+        does ``files[-1].shape``.
+        """
+        call = self._tree.parents.get(node)
+        if isinstance(call, ast.Attribute):
+            return f".{call.attr}" in self._vocabulary.asks_shape
+        if not isinstance(call, ast.Call) or node not in call.args:
+            return False
+        name = self._tree.name(call.func)
+        return name is not None and name in self._vocabulary.asks_shape
+
+    def takes_all(self, index: ast.expr) -> bool:
+        """``table[:, 0]``: one column of all rows."""
+        if not isinstance(index, ast.Tuple) or not index.elts:
+            return False
+        first = index.elts[0]
+        return isinstance(first, ast.Slice) and self.is_whole(first)
+
+    def is_found_place(self, index: ast.expr) -> bool:
+        """``files[argmin(losses)]``: the place of an element that is chosen by what it is; also
+        ``files[i]`` where a loop takes ``i`` from such places.
+        """
+        if self._finds_places(index):
+            return True
+        if not isinstance(index, ast.Name):
+            return False
+        return any(
+            uses_name(loop.target, index.id) and self._finds_places(loop.iter)
+            for loop in self._tree.loops_around(index)
+        )
+
+    def _finds_places(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether an expression is a call that finds places, or is made from the result of one,
+        perhaps through names; ``sorted(range(len(files)), key=…)`` finds places, too.
+        """
+        if depth > _DEEPEST:
+            return False
+        found = self._vocabulary.finds_places
+        if isinstance(node, ast.Attribute) and f".{node.attr}" in found:
+            return True
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            return self._finds_places(node.value, depth + 1)
+        if isinstance(node, ast.Name):
+            meant = self._tree.meant(node)
+            return meant is not node and self._finds_places(meant, depth + 1)
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._tree.name(node.func)
+        if name is not None and name in found:
+            return True
+        if name == "builtins.sorted":
+            return isinstance(node.args[0], ast.Call) and dotted(node.args[0].func) == "range"
+        if name in MAKE_LISTS and node.args:
+            return self._finds_places(node.args[0], depth + 1)
+        return self._finds_places(node.func, depth + 1)
+
+    def is_stepped(self, index: ast.expr) -> bool:
+        """Whether a loop around ``files[left]`` steps the place from one end to the other."""
+        node: ast.AST = index
+        while node in self._tree.parents and node not in self._tree.definitions:
+            node = self._tree.parents[node]
+            if isinstance(node, ast.While):
+                steps = [part for part in nodes(node) if isinstance(part, ast.AugAssign)]
+                return any(dotted(step.target) == dotted(index) is not None for step in steps)
+        return False
+
+    def is_counted_along(self, node: ast.Subscript) -> bool:
+        """Whether a loop over ``files`` counts ``i`` up next to it: ``files[i]`` is its element."""
+        for loop in self._tree.loops_around(node):
+            if dotted(loop.iter) is None or dotted(loop.iter) != dotted(node.value):
+                continue
+            for part in nodes(loop):
+                if isinstance(part, ast.AugAssign) and counted_up(part) == dotted(node.slice):
+                    return True
+        return False
+
+    def is_in_chunk(self, index: ast.expr) -> bool:
+        """``files[start + i]``, where a loop counts ``i``: mostly one chunk after the other."""
+        if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Add):
+            return False
+        counted = {dotted(loop.target) for loop in self._tree.loops_around(index)}
+        return any(isinstance(part, ast.Name) and part.id in counted for part in nodes(index))
+
+    def is_glance(self, part: ast.Slice) -> bool:
+        """``files[:5]``: a handful of the first, mostly to look at."""
+        few = self._tree.constant(part.upper) if part.upper is not None else None
+        return part.lower is None and isinstance(few, int) and 0 < few <= _HANDFUL
+
+    def tries_out(self, node: ast.AST) -> bool:
+        """Whether a test of a debugging option decides that it runs."""
+        while node in self._tree.parents:
+            node = self._tree.parents[node]
+            if isinstance(node, ast.If) and "debug" in ast.unparse(node.test).lower():
+                return True
+        return False
+
+    def is_chunk(self, part: ast.Slice) -> bool:
+        """``files[i : i + 32]``, where a loop counts ``i`` through all of them."""
+        if part.lower is None or part.upper is None:
+            return False
+        for loop in self._tree.loops_around(part):
+            for name in nodes(loop.target):
+                if isinstance(name, ast.Name) and uses_name(part.lower, name.id):
+                    return uses_name(part.upper, name.id)
+        return False
+
+    def is_whole(self, part: ast.Slice) -> bool:
+        """``files[:]``, ``files[0::1]``."""
+        if part.upper is not None:
+            return False
+        from_first = part.lower is None or self._tree.constant(part.lower) == 0
+        return from_first and (part.step is None or self._tree.constant(part.step) in (1, -1))
+
+    def is_one_place(self, index: ast.expr) -> bool:
+        """``files[0]``, or ``files[first]`` where ``first = 0``."""
+        return is_number(self._tree.meant(index))
+
+    def counting_loop(self, node: ast.Subscript) -> ast.For | ast.comprehension | None:
+        """The loop around ``files[i]`` in which ``i`` takes every place of ``files``, or of a list
+        next to it, once each.
+        """
+        written = dotted(node.value)
+        if not isinstance(node.slice, ast.Name) or written is None:
+            return None
+        for loop in self._tree.loops_around(node):
+            if not uses_name(loop.target, node.slice.id) or self._is_bound(loop.iter):
+                continue
+            if mentions(loop.iter, written) or counts_places(self._tree.meant(loop.iter)):
+                return loop
+        return None
+
+    def _is_bound(self, node: ast.expr) -> bool:
+        """``permutation(len(files))``: places in an order of their own."""
+        if not isinstance(node, ast.Call):
+            return False
+        name = self._tree.name(node.func)
+        return name is not None and name in self._vocabulary.order_bound
