@@ -193,3 +193,15 @@ def test_a_text_is_not_asked_whether_it_means_what_it_does_not_name() -> None:
     reading = _explained(text).reading
     assert reading is not None
     assert "symptoms/nan-in-empty-memory" not in reading.others
+
+
+def test_what_a_named_helper_sets_is_not_asked_for_again() -> None:
+    text = (
+        "PPO in OpenAI Gym differs in each run, with "
+        "stable_baselines3.common.utils.set_random_seed(seed, using_cuda=True)"
+    )
+    subject = _explained(text).subject
+    assert subject is not None
+    covered = {step.name for step in subject.advice.steps if step.covered_by is not None}
+    assert {"torch.manual_seed", "random.seed", "numpy.random.seed"} <= covered
+    assert covered.isdisjoint(step.name for step in subject.missing)

@@ -205,14 +205,16 @@ def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -
     return _subject(advice, named, ops=[op.query for op in met], newest=newest)
 
 
-def _with_switches(kb: KnowledgeBase, setup: Setup, advice: Advice) -> Advice:
+def _with_switches(
+    kb: KnowledgeBase, setup: Setup, advice: Advice, calls: Sequence[str] = ()
+) -> Advice:
     """The settings of the whole framework as well: the other ops of the model need them."""
     if any(op.outcome == "raises" for op in advice.ops):  # the switch would stop the program
         return advice
     frameworks = [name for name in packages_of(kb, setup) if name in VERSION_OPTIONS]
     if not frameworks:
         return advice
-    whole = api.advise(kb, setup).steps
+    whole = api.advise(kb, setup, calls=calls).steps
     names = {step.name for step in whole}
     own = [step for step in advice.steps if step.name not in names]
     return msgspec.structs.replace(advice, steps=[*whole, *own])
@@ -256,7 +258,7 @@ def _of_packages(
     if not about:
         return None
     if scope == "run" and described:
-        advice = _with_switches(kb, asked, advice)
+        advice = _with_switches(kb, asked, advice, calls)
     if _is_served(kb, [*known, *parts]):
         steps = [step for step in advice.steps if not _is_general(kb, step)]
         advice = msgspec.structs.replace(advice, steps=steps)
