@@ -22,6 +22,7 @@ from d9m.scan.standpoint import Standpoint
 from d9m.scan.vocabulary import Vocabulary
 
 _DEEPEST_SEED = 4
+_SHORTEST_ALPHABET = 10
 _TABLES = ("globals", "vars", "locals")
 
 
@@ -108,6 +109,8 @@ class Recorder:
         if not node.args:
             return False
         for part in nodes(node.args[0]):
+            if isinstance(part, ast.Constant) and _is_alphabet(part.value):
+                return True
             if isinstance(part, ast.Name | ast.Attribute):
                 name = self._here.resolve(part)
                 if name is not None and name in self._vocabulary.alphabets:
@@ -290,3 +293,10 @@ class Recorder:
             isinstance(node, ast.Call),
             self._here.in_main,
         )
+
+
+def _is_alphabet(value: object) -> bool:
+    """``"ABCDEFGH"``: many characters, each once."""
+    if not isinstance(value, str) or not value.isalnum():
+        return False
+    return len(set(value)) == len(value) >= _SHORTEST_ALPHABET

@@ -63,9 +63,11 @@ def _check_workers(project: Project) -> Iterator[Objection]:
         for path, facts, number, _scope in _datasets(project, program):
             if any(call.name in asks for call in facts.calls):
                 continue
+            own = [loading for loading in prepared if loading.path == path]
+            loading = (own or prepared)[0]
             for objection in (
-                *_copied_generators(project, facts, number, prepared[0]),
-                *_copied_libraries(project, program, facts, number, prepared[0]),
+                *_copied_generators(project, facts, number, loading),
+                *_copied_libraries(project, program, facts, number, loading),
             ):
                 if (path, objection.place.line) not in seen:
                     seen.add((path, objection.place.line))
