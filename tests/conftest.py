@@ -47,6 +47,8 @@ SLOW = {
     "trace/test_recording_steps.py": RECORDS,
     "trace/test_recording_by_hand.py": RECORDS,
     "trace/test_recording_ranks.py": RECORDS,
+    "trace/test_recording_settings.py": RECORDS,
+    "trace/test_recording_launched.py": RECORDS,
     "trace/test_recording_digests.py": RECORDS,
     "trace/test_tensorflow.py": RECORDS_TENSORFLOW,
     "trace/test_recording_jax.py": RECORDS_JAX,

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-HOME = Path(__file__).parents[2] / "build" / "frameworks"
+HOME = (Path(__file__).parents[2] / "build" / "frameworks").resolve()
 
 
 class UnavailableError(Exception):
@@ -38,6 +38,8 @@ class InstalledFramework:
     """Only on request: it repeats on an old release what the others show."""
     pip: str | None = None
     """pip to install with, where the one that this Python brings is too old for today's index."""
+    on: InstalledFramework | None = None
+    """The environment whose packages it sees, instead of copies of them."""
 
     @property
     def name(self) -> str:
@@ -58,6 +60,8 @@ class InstalledFramework:
     @property
     def stands(self) -> bool:
         """Whether it was made completely, from these pins."""
+        if self.on is not None and not self.on.stands:
+            return False
         return self._receipt.is_file() and self._receipt.read_text() == self._written
 
     @property
@@ -78,6 +82,12 @@ class InstalledFramework:
             subprocess.run([python, "-m", "venv", str(self.folder)], check=True)
             if self.pip is not None:
                 self._install(f"pip=={self.pip}")
+            if self.on is not None:
+                if not self.on.stands:
+                    self.on.make()
+                for packages in self.folder.glob("lib/python*/site-packages"):
+                    seen = self.on.folder / packages.relative_to(self.folder)
+                    (packages / "on.pth").write_text(f"{seen}\n")
             self._install(*self.pins)
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -122,8 +132,10 @@ def _torch(release: str, numpy: str, python: str) -> InstalledFramework:
 
 PATCH = "tensorflow-determinism==0.3.0"
 
+TORCH = InstalledFramework("torch", "2.13.0", ("torch==2.13.0", "numpy==2.2.6"))
+
 FRAMEWORKS = (
-    InstalledFramework("torch", "2.13.0", ("torch==2.13.0", "numpy==2.2.6")),
+    TORCH,
     InstalledFramework("tensorflow", "2.21.0", ("tensorflow-cpu==2.21.0",)),
     _tensorflow("1.15.5", "3.7", PATCH, extra=False),
     _tensorflow("2.0.4", "3.7", PATCH, extra=False),
@@ -144,10 +156,20 @@ FRAMEWORKS = (
 PROBED = (InstalledFramework("jax", "0.10.2", ("jax==0.10.2",)),)
 """Frameworks that only the prober's tests run: no code is emitted for them."""
 
+LAUNCHERS = (
+    InstalledFramework(
+        "accelerate",
+        "1.15.0",
+        ("accelerate==1.15.0", "nbconvert==7.17.2", "ipykernel==7.4.0"),
+        on=TORCH,
+    ),
+)
+"""What starts a program of a framework in a way of its own, notebooks included."""
+
 
 def wanted(names: list[str], everything: bool) -> Iterator[InstalledFramework]:
     """Those of these names; without names the ordinary ones, or all."""
-    known = {each.name: each for each in (*FRAMEWORKS, *PROBED)}
+    known = {each.name: each for each in (*FRAMEWORKS, *PROBED, *LAUNCHERS)}
     if unknown := [name for name in names if name not in known]:
         raise SystemExit(f"unknown: {', '.join(unknown)}; known: {', '.join(known)}")
     yield from (

@@ -23,7 +23,7 @@ TRIES = 3
 """Pairs of runs until an op that adds in no fixed order must have differed."""
 
 sys.path.append(str(TESTS / "emitted"))
-from environments import FRAMEWORKS, PROBED  # noqa: E402  its folder has to be on the path
+from environments import FRAMEWORKS, LAUNCHERS, PROBED  # noqa: E402  its folder has to be on the path
 
 
 def framework_python(name: str) -> str:
@@ -46,6 +46,15 @@ def jax_python() -> str:
     (jax,) = PROBED
     needs(jax.stands, jax.name, jax.how)
     return str(jax.interpreter)
+
+
+def launcher_python() -> str:
+    """The interpreter that has Accelerate and Jupyter beside torch; skips the test where there is
+    none.
+    """
+    (launcher,) = LAUNCHERS
+    needs(launcher.stands, launcher.name, launcher.how)
+    return str(launcher.interpreter)
 
 
 class Recorded:
