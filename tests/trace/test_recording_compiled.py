@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from pathlib import Path
 
-from recorded import Recorded, record, torch_python
+from recorded import TESTS, Recorded, record, torch_python
 
 
 def test_a_compiled_graph_shows_what_goes_in_and_what_comes_out(tmp_path: Path) -> None:
@@ -37,6 +40,37 @@ def test_compiled_graphs_can_be_run_op_by_op(tmp_path: Path) -> None:
     assert {"aten::sin", "aten::cos"} <= sites.keys()
     assert sites["aten::sin"][6] == ""
     assert sites["aten::sin"][7][0] == "graph.py"
+
+
+OLDER = """
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from d9m.trace import record
+
+newer = vars(TorchDispatchMode)["ignore_compile_internals"]
+del TorchDispatchMode.ignore_compile_internals  # as before PyTorch 2.9, while recording begins
+with record("run", level="op"):
+    TorchDispatchMode.ignore_compile_internals = newer
+    torch.ones(3).exp()
+    double = torch.compile(lambda x: x * 2 + 1, backend="aot_eager")
+    print(double(torch.ones(3)).tolist(), torch._dynamo.utils.counters["frames"]["ok"])
+"""
+
+
+def test_before_torch_2_9_ops_make_way_for_the_compiler(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [torch_python(), "-c", OLDER],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(TESTS.parent / "resolver")},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "[3.0, 3.0, 3.0] 1\n"), done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "run" / "r0-0.d9m").read_text().splitlines()]
+    assert [line[1] for line in lines[1:-1] if line[0] == "u"] == ["compiler"]
+    ops = [line[2] for line in lines[1:-1] if line[0] == "S"]
+    assert "aten::exp" in ops
+    assert "aten::mul" not in ops
 
 
 def _assert_right(found: Recorded) -> None:

@@ -91,9 +91,11 @@ at 0 in each stream and are not used again.
                                    about to be called again), or end (the program ended)
     ["t", DETERMINISTIC, THREADS]  all settings, where some have changed since the step began
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
-                                   compiled, mode, level (nothing is recorded of it at this one),
-                                   loop (of JAX, too long to run op by op, or of many
-                                   iterations that end one by one), size, fault
+                                   compiled, compiler (no op is recorded any more, so that
+                                   torch.compile compiles, before PyTorch 2.9), mode, level
+                                   (nothing is recorded of it at this one), loop (of JAX, too long
+                                   to run op by op, or of many iterations that end one by one),
+                                   size, fault
 
 A TensorFlow program has the same records. OP is "tf.raw_ops.MatMul", MODULE the path of the Keras
 layer, NODE is empty. Numbers are those of eager tensors, which never change, and of variables. "-"

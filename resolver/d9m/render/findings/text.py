@@ -28,6 +28,10 @@ _UNSEEN = {
     "thread": "threads that the program started itself",
     "cuda-graph": "what CUDA graphs replayed",
     "compiled": "the inside of compiled graphs",
+    "compiler": (
+        "any op after the first torch.compile: before PyTorch 2.9 nothing is compiled while ops "
+        "are recorded (--level module shows what modules return)"
+    ),
     "mode": "ops under another dispatch mode",
     "level": "what JAX computes, which has no --level module",
     "loop": "the inside of loops of JAX that are too long to run op by op, or many in one by vmap",

@@ -121,7 +121,7 @@ class OpLevel:
 
     def _make_way(self) -> None:
         """Before torch 2.9, nothing is compiled under a mode, and that may last beyond it."""
-        self.session.unseen("compiled")
+        self.session.unseen("compiler")
         self.ops.working = False
         self.window.leave()
 
