@@ -165,7 +165,7 @@ def _of_complaint(
         return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), [quoted])
     said = present(kb, text)
     sentences = prose(said)
-    named = mentions.find(kb, said)
+    named = mentions.find(kb, said, _named_before(kb, setup))
     described = symptoms.described(kb, sentences, _shown_groups(kb, sentences, said, named))
     is_open = all(symptom.is_general for symptom in described)
     if sentences != said and is_open and not symptoms.compares_runs(kb, sentences):
@@ -191,7 +191,8 @@ def _of_complaint(
     has_ops = subject is not None and bool(subject.ops)
     models = list(points.of_models(kb, sentences, environment)) if general and not has_ops else []
     still: list[str] = []
-    if subject is not None and subject.is_all_switched and _on_runs(described):
+    is_switched = subject is not None and subject.is_all_switched
+    if is_switched and symptoms.answered_by_switches(kb, described):
         still = _with_all_settings(kb, environment)
     elsewhere: list[str] = []
     if subject is not None and subject.is_reported_to_repeat and not found and not still:
@@ -222,6 +223,11 @@ def _of_complaint(
         releases=named.releases,
         unlisted=named.unlisted,
     )
+
+
+def _named_before(kb: KnowledgeBase, setup: Setup | None) -> list[str]:
+    """The packages that the command names."""
+    return packages_of(kb, setup) if setup is not None else []
 
 
 def _of_code(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> list[symptoms.Symptom]:
@@ -275,7 +281,12 @@ def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:
 
 def _has_switch(kb: KnowledgeBase, named: mentions.Mentions, subject: Subject) -> bool:
     """Whether a text says that deterministic ops are switched on."""
-    switches = kb.word_lists.switches
+    here = subject.advice.environment.packages
+    switches = [
+        name
+        for name in kb.word_lists.switches
+        if not unadvised_settings.is_of_another(kb.settings[name], here)
+    ]
     made = [name for name in switches if named.settings.get(name, _OFF) not in _OFF_VALUES]
     return bool(made) or subject.has_made(switches)
 

@@ -59,8 +59,12 @@ class Mentions(msgspec.Struct, frozen=True):
     """Variable that nothing reads -> the one that was meant."""
 
 
-def find(kb: KnowledgeBase, text: str) -> Mentions:
-    """Everything that a text names. A name in everyday use counts where it is written as code."""
+def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
+    """Everything that a text names. A name in everyday use counts where it is written as code.
+
+    `before` are the packages that are named elsewhere: next to one of them a setting does not stand
+    for the framework that reads it.
+    """
     everyday = frozenset(kb.word_lists.everyday)
     packages: dict[str, str | None] = {}
     several: dict[str, list[str]] = {}
@@ -75,7 +79,8 @@ def find(kb: KnowledgeBase, text: str) -> Mentions:
         if len(listed) > 1:
             several[package] = listed
     settings = dict(named_settings.find(kb, text))
-    if not any(package in VERSION_OPTIONS or framework_of(kb, package) for package in packages):
+    known = [*packages, *before]
+    if not any(package in VERSION_OPTIONS or framework_of(kb, package) for package in known):
         packages.update(dict.fromkeys(_readers(kb, settings)))
     ops: dict[str, OpMention] = {}
     sentences = prose(text)

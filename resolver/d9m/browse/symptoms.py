@@ -84,10 +84,16 @@ def with_switch(kb: KnowledgeBase, symptoms: list[Symptom]) -> list[Symptom]:
     answer it, that the switch does not reach all.
     """
     id_ = kb.word_lists.with_switch
-    if id_ is None or not all(symptom.record.by_settings for symptom in symptoms):
+    if id_ is None or not answered_by_switches(kb, symptoms):
         return symptoms
     record = kb.errors[id_]
     return [msgspec.structs.replace(symptoms[0], id=id_, record=record, wording=record.texts[0])]
+
+
+def answered_by_switches(kb: KnowledgeBase, symptoms: Sequence[Symptom]) -> bool:
+    """Whether nothing that a text describes is beyond what settings reach."""
+    beyond = kb.word_lists.beyond_switch
+    return all(symptom.record.by_settings and symptom.id not in beyond for symptom in symptoms)
 
 
 def compares_runs(kb: KnowledgeBase, text: str) -> bool:

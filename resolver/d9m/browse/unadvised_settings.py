@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
 from d9m.browse.mentions import Mentions
 from d9m.browse.subject import Subject
 from d9m.environment.environment import Environment
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
 
@@ -40,8 +41,15 @@ def find(
                 summary = f"{release} does not know it."
                 yield NamedSetting(name, summary, setting.instead, is_read=False)
                 continue
-            is_read = setting.effect != "never"
+            is_read = setting.effect != "never" and not is_of_another(setting, here)
             yield NamedSetting(name, setting.summary, setting.instead, is_read)
+
+
+def is_of_another(setting: Setting, packages: Collection[str]) -> bool:
+    """Whether only frameworks read a setting that are not among some packages, where others are."""
+    readers = VERSION_OPTIONS.keys() & setting.condition.cuts.keys()
+    here = VERSION_OPTIONS.keys() & set(packages)
+    return bool(readers) and bool(here) and readers.isdisjoint(here)
 
 
 def _release_without(

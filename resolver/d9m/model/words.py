@@ -88,6 +88,8 @@ class Words(Record, frozen=True, kw_only=True):
     """The symptom that such a text shows at least."""
     with_all_settings: str | None = None
     """The symptom of a program that has all settings and still differs."""
+    beyond_switch: list[str] = []
+    """Symptoms of what the switches do not reach: their answer stays where all are on."""
     with_switch: str | None = None
     """The symptom of a program that has one of the `switches`, and not all settings."""
     switches: list[str] = []
