@@ -18,7 +18,7 @@ import yaml
 BOTH = frozenset(["forward", "backward"])
 
 OPLESS = "*"
-"""Name under which the sources of no op are met."""
+"""Name under which the sources of no op stand."""
 
 Record = dict[str, Any]
 

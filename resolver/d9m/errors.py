@@ -97,7 +97,7 @@ class AbsentError(D9mError):
 
 
 MOST_ALLOWED = 10
-"""Values that an error lists beside the nearest ones; a longer list would hide these."""
+"""Values that an error lists next to the nearest ones; a longer list would hide these."""
 
 LONGEST_QUOTE = 80
 """Characters of a user's text that an error repeats; the rest tells a person nothing."""

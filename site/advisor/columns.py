@@ -10,7 +10,7 @@ import msgspec
 from advisor.environments import Offered
 from advisor.tensors import Pool, Tensors, open_domains
 from d9m.environment.environment import Environment
-from d9m.kb.store import KnowledgeBase, Met, Reached
+from d9m.kb.store import KnowledgeBase, OpSource, Reached
 from d9m.model.conditions import Cell, Cells
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.versions import key
@@ -23,9 +23,9 @@ HERE: tuple[tuple[Direction, ...], ...] = (("forward",), ("backward",), BOTH)
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One source as met in one way: most of its ops meet it alike."""
+    """One source as some ops reach it: most of its ops share this."""
 
-    met: Met
+    op_source: OpSource
     rules: Rules
 
     @property
@@ -35,7 +35,7 @@ class Column(msgspec.Struct, frozen=True):
     @property
     def splits(self) -> bool:
         """Whether its directions answer differently."""
-        return len({pattern.directions for pattern in self.met.patterns}) > 1
+        return len({pattern.directions for pattern in self.op_source.patterns}) > 1
 
     @property
     def asks(self) -> list[str]:
@@ -51,15 +51,15 @@ class Columns:
         self._numbers: dict[Rules, int] = {}
         self.every: list[Column] = []
         self.of_package = {
-            package: self._met(kb.opless.get(package) or (), {}) for package in kb.packages
+            package: self._placed(kb.opless.get(package) or (), {}) for package in kb.packages
         }
         """Those of the sources that belong to no op."""
 
     def of_op(self, package: str, reached: Reached) -> list[int]:
         """Those that an op meets, under the condition of the name that leads to it."""
-        return self._met(self._kb.met_by(package, reached.op), reached.when)
+        return self._placed(self._kb.sources_of(package, reached.op), reached.when)
 
-    def _met(self, group: Sequence[Met], when: Clause) -> list[int]:
+    def _placed(self, group: Sequence[OpSource], when: Clause) -> list[int]:
         return [self._number(Column(each, rules(self._kb, each, when))) for each in group]
 
     def _number(self, column: Column) -> int:
@@ -97,7 +97,7 @@ class Sheet:
         return self._seen[place]
 
     def _look_here(self, rules: Rules, offered: Offered) -> Hashable:
-        """All that a verdict can depend on, facts apart."""
+        """All that a verdict can depend on, but for facts."""
         environment = offered.environment
         image = environment.image.package if environment.image else None
         names = [name for name in rules.cuts if name not in environment.vocabulary]
@@ -105,7 +105,7 @@ class Sheet:
         return (image if image in rules.tracks else "", _newest(environment, rules.home), *parts)
 
     def _look_anywhere(self, rules: Rules, offered: Offered) -> Hashable:
-        """All that the release with a fix can depend on, facts apart: what an image or a wheel
+        """All that the release with a fix can depend on, but for facts: what an image or a wheel
         holds does not count.
         """
         environment = offered.environment
@@ -120,7 +120,7 @@ class Sheet:
         return tuple(parts)
 
     def _part(self, rules: Rules, name: str, offered: Offered) -> Hashable:
-        """The domain of one variable, equal where no condition can tell two apart."""
+        """The domain of one variable, equal where no condition can distinguish two."""
         if name == "device":
             return offered.environment.device
         place = (name, id(rules.cuts[name]), offered.held.get(name))

@@ -78,8 +78,8 @@ class Rows:
         return tuple(row)
 
     def _tokens_of(self, offered: Offered) -> dict[str, Hashable]:
-        """For each package, and for the device and the image: equal tokens where no condition tells
-        two apart.
+        """For each package, and for the device and the image: equal tokens where no condition
+        distinguishes two.
         """
         environment = offered.environment
         image = environment.image.package if environment.image else None

@@ -74,7 +74,7 @@ class Statements:
         self.number = numbered.number
 
     def everything(self, sources: Iterable[str]) -> dict[str, Any]:
-        """All that is told; `sources` are those that columns name."""
+        """All statements; `sources` are those that columns name."""
         kb = self.kb
         ingredients = sorted(kb.ingredients, key=lambda id_: (kb.ingredients[id_].order, id_))
         return {

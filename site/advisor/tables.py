@@ -45,7 +45,7 @@ class _Tables:
     def everything(self) -> dict[str, Any]:
         kb = self.kb
         catalogues = {package: self.catalogues.of(package) for package in kb.meta.prefixes}
-        sources = list(dict.fromkeys(each.met.id for each in self.columns.every))
+        sources = list(dict.fromkeys(each.op_source.id for each in self.columns.every))
         statements = Statements(kb, self.conditions).everything(sources)
         about = {name: self._about(name) for name in kb.packages}
         rows = Rows(kb, self.sheet, self.columns.every, self.conditions)
@@ -177,7 +177,13 @@ def _column(column: Column, sources: Sequence[str]) -> list[Any]:
     about.
     """
     way = BOTH.index(column.ways[0]) + 1 if len(column.ways) == 1 else 0
-    return [sources.index(column.met.id), column.rules.home, way, int(column.splits), column.asks]
+    return [
+        sources.index(column.op_source.id),
+        column.rules.home,
+        way,
+        int(column.splits),
+        column.asks,
+    ]
 
 
 def _same(choice: Choice) -> Iterator[tuple[str, str]]:

@@ -55,7 +55,7 @@ class Tensors:
 
 
 def _cells(cells: Cells) -> tuple[Any, ...]:
-    """How the page tells cells apart: by name, or by the bounds of an interval."""
+    """How the page distinguishes cells: by name, or by the bounds of an interval."""
     if all(cell.name is not None for cell in cells):
         return tuple(cell.name for cell in cells)
     return tuple((cell.low, cell.high) for cell in cells)

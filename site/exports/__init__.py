@@ -1,4 +1,4 @@
-"""What the site serves beside its pages: the JSON API, feeds, badges, redirects, and the pages as
+"""What the site serves besides its pages: the JSON API, feeds, badges, redirects, and the pages as
 Markdown.
 
 `files(kb)` is pure, as `pages(kb)` is: path -> content, the same for the same records.

@@ -11,7 +11,7 @@ API = "api/v1/"
 
 
 def page(kb: KnowledgeBase, table: str, key: str) -> str:
-    """The address of the page on which a record is told."""
+    """The address of the page of a record."""
     place = places(kb)[table, key]
     return SITE + directory(place.page) + (f"#{place.anchor}" if place.anchor else "")
 

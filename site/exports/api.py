@@ -15,7 +15,7 @@ from d9m.kb.kinds import SOURCES
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
 from d9m.model.records import Package
-from d9m.resolve.answers import told_of
+from d9m.resolve.answers import cite
 from exports import shapes
 from exports.addresses import API, SITE, page
 from exports.shapes import Entry, OpOutcome, ReleaseEntry
@@ -63,7 +63,7 @@ def _records(kb: KnowledgeBase) -> Iterator[tuple[str, Any]]:
                     page=page(kb, kind.table, key),
                     record=record,
                     history=[source_history(kb, id_)] if kind is SOURCES else [],
-                    evidence=[told_of(kb, each) for each in getattr(record, "evidence", [])],
+                    evidence=[cite(kb, each) for each in getattr(record, "evidence", [])],
                 ),
             )
 
@@ -71,7 +71,9 @@ def _records(kb: KnowledgeBase) -> Iterator[tuple[str, Any]]:
 def _ops(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.OpFile]]:
     for key, entry in kb.ops.items():
         path = f"{API}ops/{entry.package}/{anchor(entry.name)}.json"
-        met = (one.id for each in entry.reaches for one in kb.met_by(entry.package, each.op))
+        sources = (
+            one.id for each in entry.reaches for one in kb.sources_of(entry.package, each.op)
+        )
         yield (
             path,
             shapes.OpFile(
@@ -82,7 +84,7 @@ def _ops(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.OpFile]]:
                 is_op=entry.catalogued,
                 exists=entry.exists,
                 reaches=list(entry.reaches),
-                sources=list(dict.fromkeys(met)),
+                sources=list(dict.fromkeys(sources)),
             ),
         )
 

@@ -33,7 +33,7 @@ def _source(kb: KnowledgeBase, id_: str) -> Badge:
     """What the newest release of its home package does."""
     today = history.of(kb, id_).today
     if today is None:
-        return Badge(1, id_, "not met any more", "brightgreen")
+        return Badge(1, id_, "no longer applies", "brightgreen")
     by = " + ".join(today.verdict.alternatives[0]) if today.verdict.alternatives else ""
     outcome = today.verdict.outcome
     return Badge(

@@ -79,7 +79,7 @@ def _change(change: Change) -> str:
 
 def _outcome(op: OpAnswer | None) -> str:
     if op is None:
-        return "not met"
+        return "does not apply"
     return f"{op.outcome} with {' + '.join(op.solutions)}" if op.solutions else op.outcome
 
 

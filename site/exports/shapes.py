@@ -9,7 +9,7 @@ import msgspec
 from d9m.browse.show import SourceHistory
 from d9m.kb.kinds import KINDS, OPS, PACKAGES, RecordKind
 from d9m.kb.store import Reached
-from d9m.model.advice import Told, Tool
+from d9m.model.advice import Citation, Tool
 from d9m.model.records import Default, Existence, Outcome
 
 VERSION = 1
@@ -60,7 +60,7 @@ class RecordFile(File, frozen=True, kw_only=True):
     page: str
     history: list[SourceHistory]
     """Of a source: what it does in every release."""
-    evidence: list[Told]
+    evidence: list[Citation]
     """With the address of each document."""
 
 

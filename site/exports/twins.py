@@ -1,4 +1,4 @@
-"""The pages as plain Markdown, beside the HTML, and ``llms.txt``, which lists them."""
+"""The pages as plain Markdown, next to the HTML, and ``llms.txt``, which lists them."""
 
 from __future__ import annotations
 

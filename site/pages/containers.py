@@ -120,7 +120,7 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         left=_left(advice),
         depending=[
             (each.query, grid.branches(kb, each))
-            for each in differences.met(advice).values()
+            for each in differences.answers(advice).values()
             if each.outcome == "depends"
         ],
         earlier=earlier and (tag(package, earlier), path(kb, name, earlier)),
@@ -139,7 +139,7 @@ def _around(released: Sequence[str], release: str) -> tuple[str | None, str | No
 def _left(advice: Advice) -> list[Left]:
     """What the advised settings do not make deterministic, worst first."""
     groups: dict[tuple[Outcome, tuple[tuple[str, str], ...]], list[str]] = {}
-    for op in differences.met(advice).values():
+    for op in differences.answers(advice).values():
         if op.outcome in differences.LEFT:
             why = tuple((each.id, each.title) for each in op.sources if each.outcome == op.outcome)
             groups.setdefault((op.outcome, why), []).append(op.query)

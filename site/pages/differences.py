@@ -18,7 +18,7 @@ class Change(msgspec.Struct, frozen=True):
 
     ops: tuple[str, ...]
     before: OpAnswer | None
-    """None: not there, or nothing known met it."""
+    """None: not there, or no record is about it."""
     after: OpAnswer | None
 
     @property
@@ -30,14 +30,14 @@ def _badness(op: OpAnswer | None) -> int:
     return WORST_LAST.index(op.outcome) if op else -1
 
 
-def met(advice: Advice) -> dict[str, OpAnswer]:
+def answers(advice: Advice) -> dict[str, OpAnswer]:
     """The ops that meet a source, by name."""
     return {op.query: op for op in advice.ops if op.sources and op.query != "*"}
 
 
 def between(earlier: Advice, later: Advice) -> list[Change]:
     """Ops that are answered differently, what got worse first."""
-    before, after = met(earlier), met(later)
+    before, after = answers(earlier), answers(later)
     found: list[tuple[str, OpAnswer | None, OpAnswer | None]] = []
     for op in sorted({*before, *after}, key=str.lower):
         one, two = before.get(op), after.get(op)

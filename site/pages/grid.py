@@ -84,7 +84,7 @@ def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice
 
 
 def grids(kb: KnowledgeBase, package: str) -> list[Grid]:
-    """One for each device on which anything is met; several rooms ask for them."""
+    """One for each device on which any source applies; several rooms ask for them."""
     return kb.once(("grids", package), lambda: _grids(kb, package))
 
 
@@ -101,7 +101,7 @@ def _grids(kb: KnowledgeBase, package: str) -> list[Grid]:
 def _rows(
     kb: KnowledgeBase, package: str, device: str, every: Sequence[MinorRelease]
 ) -> Iterator[GridRow]:
-    answers = [_met(answer(kb, package, line.newest, device)) for line in every]
+    answers = [_judged(answer(kb, package, line.newest, device)) for line in every]
     deciding: dict[str, set[str]] = {}
     for here in answers:
         for op, answered in here.items():
@@ -125,13 +125,13 @@ def _rows(
 
 
 def _row(
-    kb: KnowledgeBase, op: str, met: Sequence[OpAnswer | None], every: Sequence[MinorRelease]
+    kb: KnowledgeBase, op: str, answers: Sequence[OpAnswer | None], every: Sequence[MinorRelease]
 ) -> GridRow:
     ways: set[Direction] = set()
-    for found in met:
+    for found in answers:
         for source in found.sources if found else ():
             ways.update(source.direction)
-    cells = tuple(_cells(kb, met, every))
+    cells = tuple(_cells(kb, answers, every))
     return GridRow(op, "", tuple(way for way in BOTH if way in ways), cells)
 
 
@@ -155,15 +155,15 @@ def _deciding(op: OpAnswer) -> set[str]:
     return {call for call in single if call.startswith(start)}
 
 
-def _met(advice: Advice) -> dict[str, OpAnswer]:
+def _judged(advice: Advice) -> dict[str, OpAnswer]:
     """Ops that meet a source, by name."""
     return {op.query: op for op in advice.ops if op.sources and op.query != "*"}
 
 
 def _cells(
-    kb: KnowledgeBase, met: Sequence[OpAnswer | None], every: Sequence[MinorRelease]
+    kb: KnowledgeBase, answers: Sequence[OpAnswer | None], every: Sequence[MinorRelease]
 ) -> Iterator[GridCell | int]:
-    states = [_state(kb, each) if each else None for each in met]
+    states = [_state(kb, each) if each else None for each in answers]
     place = 0
     for state, group in itertools.groupby(states):
         width = len(list(group))

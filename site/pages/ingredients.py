@@ -1,4 +1,4 @@
-"""What every deterministic program needs beside op settings: a page each, and the table of all."""
+"""What every deterministic program needs besides op settings: a page each, and the table of all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     rows.sort(key=lambda each: (each[1].order, each[0]))
     title = "Ingredients"
     description = (
-        "Seeds, data, threads and the rest: what a deterministic program needs beside "
+        "Seeds, data, threads and the rest: what a deterministic program needs in addition to "
         "deterministic ops."
     )
     yield layout.page(

@@ -148,7 +148,7 @@ def slug(text: str) -> str:
 
 
 def anchor(name: str) -> Markdown:
-    """An op's name as an anchor: names that differ in a sign or in case only stay apart."""
+    """An op's name as an anchor: names that differ in a sign or in case only stay distinct."""
     return Markdown(re.sub(r"[^\w.-]", "-", name, flags=re.ASCII))
 
 

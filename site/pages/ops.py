@@ -73,13 +73,13 @@ def _catalogue(kb: KnowledgeBase, package: str) -> OpCatalogue:
     answers = [op for op in every if op.query != "*" and op.sources]
     answered = {op.query for op in answers}
     own = [entry for entry in entries if entry.catalogued and entry.name not in answered]
-    met = {entry.name for entry in own if kb.met_by(package, entry.name)}
+    varying = {entry.name for entry in own if kb.sources_of(package, entry.name)}
     return OpCatalogue(
         package=package,
         newest=newest,
         answers=sorted(answers, key=lambda each: (-WORST_LAST.index(each.outcome), each.query)),
-        gone=sorted(met),
-        clean=[(one.name, _exists(one.exists, newest)) for one in own if one.name not in met],
+        gone=sorted(varying),
+        clean=[(one.name, _exists(one.exists, newest)) for one in own if one.name not in varying],
         names=_names(entry for entry in entries if not entry.catalogued),
     )
 

@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 def places(kb: KnowledgeBase) -> Mapping[tuple[str, str], Place]:
-    """(table, key) -> where that record is told."""
+    """(table, key) -> where that record is."""
     return kb.once("places", lambda: _places(kb))
 
 

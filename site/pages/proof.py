@@ -9,7 +9,7 @@ import msgspec
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Evidence, Source
 from d9m.model.when import Range
-from d9m.resolve.answers import told_of
+from d9m.resolve.answers import cite
 from pages import dates, markdown, phrases
 from pages.markdown import Markdown
 
@@ -55,7 +55,7 @@ def of_source(kb: KnowledgeBase, source: Source) -> list[Proof]:
 
 
 def _proof(kb: KnowledgeBase, evidence: Evidence, about: str) -> Proof:
-    told = told_of(kb, evidence)
+    told = cite(kb, evidence)
     place = Markdown("".join(_place(kb, evidence, told.url)))
     date = told.date or dates.of_evidence(kb, evidence, told.url)
     return Proof(about, told.kind, place, date, told.note or "", told.follows)

@@ -16,7 +16,7 @@ from d9m.model.settings import Step
 from d9m.model.when import clauses
 from d9m.render.advice.program import imports, program_steps
 from d9m.render.advice.step import line
-from d9m.resolve.merge import Demand, demands, settle, typed
+from d9m.resolve.merge import Demand, demands, merge, typed
 from pages import phrases
 
 
@@ -62,13 +62,13 @@ def for_solution(kb: KnowledgeBase, home: str, label: str) -> list[Recipe]:
 
 
 def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
-    """Blocks for settings that are told for all environments at once: each condition is a
+    """Blocks for settings that are shown for all environments at once: each condition is a
     comment.
     """
     steps: list[Step] = []
     for turn in turns:
         needed = tuple(clauses(turn.when)) if turn.when else ()
-        steps += settle([Demand(by, kb.settings[turn.name], turn, needed)]).steps
+        steps += merge([Demand(by, kb.settings[turn.name], turn, needed)]).steps
     return list(as_blocks(kb, steps))
 
 
@@ -123,7 +123,7 @@ def _steps(
         for turn in solution.sets:
             if environment.holding(turn.condition):
                 does[_turned(turn)] = None
-    return settle(wanted).steps, tuple(does)
+    return merge(wanted).steps, tuple(does)
 
 
 def _turned(turn: Turn) -> str:
@@ -180,7 +180,7 @@ def _config(steps: Sequence[Step]) -> str:
 
 
 def _commented(kb: KnowledgeBase, step: Step, *lines: str) -> Iterator[str]:
-    """Lines, with what there is to say of them: beside a short one, else above."""
+    """Lines, with what there is to say of them: behind a short one, else above."""
     condition = f"only {phrases.plain(kb, step.when)}" if step.when else ""
     said = ": ".join(part for part in (condition, step.note or "") if part)
     if said and len(lines) == 1 and len(lines[0]) + len(said) < _WIDTH:

@@ -50,13 +50,17 @@ def _page(
         later=later,
         changes=changes(kb, package, earlier, line) if earlier else [],
         blocks=list(recipes.as_blocks(kb, advice.steps)),
-        strip=bar.strip(op.outcome for op in differences.met(advice).values()),
+        strip=bar.strip(op.outcome for op in differences.answers(advice).values()),
         depending=[
             (each.query, grid.branches(kb, each))
-            for each in differences.met(advice).values()
+            for each in differences.answers(advice).values()
             if each.outcome == "depends"
         ],
-        bad=[each for each in differences.met(advice).values() if each.outcome in differences.LEFT],
+        bad=[
+            each
+            for each in differences.answers(advice).values()
+            if each.outcome in differences.LEFT
+        ],
         pulls=_pulls(kb, package, line),
     )
 

@@ -51,12 +51,12 @@ def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:
         proofs=proof.of_source(kb, source),
         measured=runs.of_source(kb, id_),
         events=upstream.timeline(kb, source.references),
-        met=[_met(kb, id_, told, item) for item in source.ops],
+        reached_by=[_op_link(kb, id_, told, item) for item in source.ops],
     )
 
 
-def _met(kb: KnowledgeBase, id_: str, told: History, item: str) -> Markdown:
-    """A query item of a source as a link to its op, with arguments and direction beside it."""
+def _op_link(kb: KnowledgeBase, id_: str, told: History, item: str) -> Markdown:
+    """A query item of a source as a link to its op, with arguments and direction behind it."""
     query = parse(item)
     here = Here(kb, f"sources/{id_}.md")
     name = here.link("ops", f"{told.home}:{query.name}", query.name)

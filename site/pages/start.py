@@ -26,7 +26,7 @@ _COUNTED = (
 
 
 _MAIN = ("framework", "image")
-"""Kinds of packages that are told first."""
+"""Kinds of packages that come first."""
 
 _PICTURES = 3
 """Frameworks that have a picture."""

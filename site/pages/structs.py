@@ -86,7 +86,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 def shapes(titles: dict[type, str]) -> list[Shape]:
     """The types with these titles, then every further one that they hold, in the order in which
-    they are met.
+    they occur.
     """
     every = dict.fromkeys(titles)
     for type_ in titles:

@@ -22,7 +22,7 @@ _LETTER = 16
 """Height of a line of text."""
 
 _DASHES = ("", "7 4", "2 4", "10 3 2 3")
-"""Patterns of lines: colours alone do not tell them apart."""
+"""Patterns of lines: colours alone do not distinguish them."""
 
 
 class TimelinePoint(msgspec.Struct, frozen=True):

@@ -180,7 +180,8 @@ def _representatives(kb: KnowledgeBase, environment: Environment) -> list[str]:
     found: dict[tuple[str, ...], str] = {}
     for item in op_lookup.everything(kb, environment):
         found.setdefault(
-            tuple(met.id for op in item.ops for met in kb.met_by(op.package, op.name)), item.text
+            tuple(source.id for op in item.ops for source in kb.sources_of(op.package, op.name)),
+            item.text,
         )
     return list(found.values())
 

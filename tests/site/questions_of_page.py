@@ -79,7 +79,9 @@ def _items(kb: KnowledgeBase, dice: random.Random, choice: str) -> list[str]:
         entry.name: op_lookup.brought_along(kb, op_syntax.parse(entry.name)) for entry in known
     }
     known = [entry for entry in known if brought[entry.name] in (None, package)]
-    meeting = [each for each in known if any(kb.met_by(package, one.op) for one in each.reaches)]
+    meeting = [
+        each for each in known if any(kb.sources_of(package, one.op) for one in each.reaches)
+    ]
     many = dice.choices((1, 2, 3, 8), (5, 3, 2, 1))[0]
     return [
         _item(kb, dice, dice.choice(known if dice.random() < 0.2 else meeting)) for _ in range(many)
@@ -93,10 +95,10 @@ def _item(kb: KnowledgeBase, dice: random.Random, entry: OpEntry) -> str:
     asked = {
         name
         for one in entry.reaches
-        for met in kb.met_by(entry.package, one.op)
+        for source in kb.sources_of(entry.package, one.op)
         for clause in (
-            *(each.when for each in met.patterns),
-            *_clauses(met.source.timeline.values()),
+            *(each.when for each in source.patterns),
+            *_clauses(source.source.timeline.values()),
         )
         for name in clause
         if name in kb.meta.facts and kb.meta.facts[name].argument

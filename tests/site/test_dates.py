@@ -35,11 +35,11 @@ from d9m.model.records import Evidence
 )
 def test_the_day_of_a_statement_is_that_of_its_place(place: dict[str, str], day: str) -> None:
     generator()
-    from d9m.resolve.answers import told_of
+    from d9m.resolve.answers import cite
     from pages import dates
 
     evidence = Evidence(kind="documented", **place)
-    assert dates.of_evidence(real(), evidence, told_of(real(), evidence).url) == day
+    assert dates.of_evidence(real(), evidence, cite(real(), evidence).url) == day
 
 
 def test_a_page_without_a_date_says_when_it_was_read() -> None:

@@ -1,7 +1,7 @@
 """Golden cases: a question in a file, and what its answer must say.
 
 The expected values come from documents, never from the records: whoever
-changes a record is told by a case what that changes for a user.
+changes a record sees in a case what that changes for a user.
 """
 
 from __future__ import annotations

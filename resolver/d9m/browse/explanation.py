@@ -10,10 +10,10 @@ import msgspec
 from d9m.browse.show import SourceHistory, source_history
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
-from d9m.model.advice import Told
+from d9m.model.advice import Citation
 from d9m.model.records import ErrorRecord, ErrorText, Scope
 from d9m.model.when import Clause, clauses
-from d9m.resolve.answers import told_of
+from d9m.resolve.answers import cite
 
 Printed: TypeAlias = Literal["here", "older", "newer", "others"]
 
@@ -39,7 +39,7 @@ class Explanation(msgspec.Struct, frozen=True):
     advice: str
     ops: list[str]
     history: list[SourceHistory]
-    evidence: list[Told]
+    evidence: list[Citation]
     printed: Printed = "here"
     """Whether what was named can print it: `here`; if not, by `older` releases, `newer` ones, or
     `others`.
@@ -87,7 +87,7 @@ def explanation(
         advice=error.advice,
         ops=list(error.ops),
         history=[source_history(kb, source) for source in error.sources],
-        evidence=[told_of(kb, evidence) for evidence in error.evidence],
+        evidence=[cite(kb, evidence) for evidence in error.evidence],
         scope=error.scope,
         on_runs=error.on_runs,
         by_settings=error.by_settings,

@@ -12,7 +12,7 @@ from d9m.browse import spans
 from d9m.environment.container import tag
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.environment.packages import framework_of
-from d9m.kb.store import KnowledgeBase, Met, Pattern
+from d9m.kb.store import KnowledgeBase, OpSource, Pattern
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH
 from d9m.model.records import Source, Unless
@@ -62,7 +62,7 @@ class History(msgspec.Struct, frozen=True):
 
     @property
     def today(self) -> ReleaseRow | None:
-        """What the newest release does, at worst; None where the source is not met there."""
+        """What the newest release does, at worst; None where it does not apply there."""
         released = self.usual.rows[0].newest if self.usual.rows else None
         now = [row for row in self.usual.rows if row.newest == released]
         return max(now, key=lambda row: WORST_LAST.index(row.verdict.outcome)) if now else None
@@ -74,20 +74,20 @@ def of(kb: KnowledgeBase, id_: str) -> History:
 
 
 def _history(kb: KnowledgeBase, id_: str) -> History:
-    met = Met(id_, kb.sources[id_], (Pattern(),))
+    op_source = OpSource(id_, kb.sources[id_], (Pattern(),))
     home = kb.home(id_)
-    first, *more = clauses(met.source.when) or [{}]
+    first, *more = clauses(op_source.source.when) or [{}]
     device = _device(first)
-    usual = _stock(kb, met, home, first, {})
-    builds = [package for package in met.source.timeline if package != home]
-    found = [_vendor(kb, met, package, device) for package in builds]
-    for under in [*more, *_exceptions(kb, met.source, home)]:
-        other = _stock(kb, met, home, {**first, **under}, under)
+    usual = _stock(kb, op_source, home, first, {})
+    builds = [package for package in op_source.source.timeline if package != home]
+    found = [_vendor(kb, op_source, package, device) for package in builds]
+    for under in [*more, *_exceptions(kb, op_source.source, home)]:
+        other = _stock(kb, op_source, home, {**first, **under}, under)
         rows = tuple(row for row in other.rows if _differs(row, usual))
         found.append(msgspec.structs.replace(other, rows=rows))
-    finding, _directions = judge(kb, _environment(kb, home, first), met, {}, BOTH)
+    finding, _directions = judge(kb, _environment(kb, home, first), op_source, {}, BOTH)
     return History(
-        met.source.title,
+        op_source.source.title,
         home,
         device,
         usual,
@@ -140,10 +140,12 @@ def _value(kb: KnowledgeBase, name: str, allowed: Allowed) -> str | None:
     return default if default in values else values[0]
 
 
-def _stock(kb: KnowledgeBase, met: Met, home: str, clause: Clause, under: Clause) -> ReleaseTrack:
-    finding, _directions = judge(kb, _environment(kb, home, clause), met, {}, BOTH)
+def _stock(
+    kb: KnowledgeBase, op_source: OpSource, home: str, clause: Clause, under: Clause
+) -> ReleaseTrack:
+    finding, _directions = judge(kb, _environment(kb, home, clause), op_source, {}, BOTH)
     released = kb.releases(home)
-    first = met.source.timeline[home][0].from_
+    first = op_source.source.timeline[home][0].from_
     rows: list[ReleaseRow] = []
     for when, verdict in finding.possible:
         bounds = _bounds(when.get(home))
@@ -170,12 +172,12 @@ def _newest_first(rows: list[ReleaseRow]) -> tuple[ReleaseRow, ...]:
     return tuple(sorted(rows, key=lambda row: (key(row.newest), -len(row.where)), reverse=True))
 
 
-def _vendor(kb: KnowledgeBase, met: Met, package: str, device: str) -> ReleaseTrack:
+def _vendor(kb: KnowledgeBase, op_source: OpSource, package: str, device: str) -> ReleaseTrack:
     """Images are asked one by one, because each holds its own stock release."""
     released = kb.releases(package)
     groups: list[tuple[list[str], list[tuple[Clause, Verdict]]]] = []
     for release in released:
-        finding, _directions = judge(kb, _image(kb, package, release, device), met, {}, BOTH)
+        finding, _directions = judge(kb, _image(kb, package, release, device), op_source, {}, BOTH)
         possible = list(finding.possible)
         if groups and groups[-1][1] == possible:
             groups[-1][0].append(release)

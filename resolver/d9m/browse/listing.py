@@ -107,7 +107,7 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[ListRow]:
         for entry in kb.ops.values():
             ops = [reached.op for reached in entry.reaches]
             others = [op for op in ops if plain(op) != plain(entry.name)]
-            sources = sum(len(kb.met_by(entry.package, op)) for op in ops)
+            sources = sum(len(kb.sources_of(entry.package, op)) for op in ops)
             yield ListRow(
                 entry.name,
                 entry.package,

@@ -262,7 +262,7 @@ def _says_a_fact(kb: KnowledgeBase, name: str) -> bool:
 
 
 def _has_sources(kb: KnowledgeBase, entry: OpEntry) -> bool:
-    return any(kb.met_by(entry.package, reached.op) for reached in entry.reaches)
+    return any(kb.sources_of(entry.package, reached.op) for reached in entry.reaches)
 
 
 def frameworks(packages: Sequence[str]) -> list[str]:

@@ -89,9 +89,9 @@ def _said(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> di
     deciding: set[str] = set()
     for item in api.understand(kb, setup, [op.name]).items:
         for call in item.ops:
-            for met in kb.met_by(call.package, call.name):
-                deciding.update(*(pattern.when for pattern in met.patterns))
-                deciding.update(met.source.condition.cuts)
+            for op_source in kb.sources_of(call.package, call.name):
+                deciding.update(*(pattern.when for pattern in op_source.patterns))
+                deciding.update(op_source.source.condition.cuts)
     facts = kb.meta.facts
     return {name: value for name in deciding & facts.keys() if value in facts[name].values}
 

@@ -14,11 +14,11 @@ from d9m.errors import UsageError, nearest, quote
 from d9m.kb import kinds
 from d9m.kb.kinds import SETTINGS, SOLUTIONS, SOURCES
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, Possible, Told, Tool
+from d9m.model.advice import SCHEMA_VERSION, Citation, Possible, Tool
 from d9m.model.op_syntax import parse
 from d9m.model.when import Clause
 from d9m.resolve import op_names, solution_names
-from d9m.resolve.answers import told_of
+from d9m.resolve.answers import cite
 
 _FIRST = (SOLUTIONS, SETTINGS)
 
@@ -54,7 +54,7 @@ class Shown(msgspec.Struct, frozen=True):
     id: str
     record: dict[str, Any]
     history: list[SourceHistory]
-    evidence: list[Told]
+    evidence: list[Citation]
     """With the address of each document."""
 
 
@@ -73,7 +73,7 @@ def show(kb: KnowledgeBase, names: Sequence[str]) -> Showing:
 
 
 def source_history(kb: KnowledgeBase, id_: str) -> SourceHistory:
-    """The history of a source, whatever ops meet it."""
+    """The history of a source, whatever its ops."""
     found = history.of(kb, id_)
     others = [Assumed(track.package, track.under, _ranges(track)) for track in found.others]
     title = found.title
@@ -129,7 +129,7 @@ def _records(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
         ours = [source_history(kb, key)] if kind is SOURCES else []
         if kind is SOLUTIONS:
             ours = [source_history(kb, id_) for id_ in _covered(kb, kb.solutions[key].label)]
-        evidence = [told_of(kb, proof) for proof in getattr(record, "evidence", [])]
+        evidence = [cite(kb, proof) for proof in getattr(record, "evidence", [])]
         yield Shown(kind.noun, key, msgspec.to_builtins(record), ours, evidence)
         return
 
@@ -144,11 +144,11 @@ def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
     wanted = parse(name).name
     for package in kb.meta.prefixes:
         for entry in op_names.namesakes(kb, package, wanted):
-            met: dict[str, SourceHistory] = {}
+            histories: dict[str, SourceHistory] = {}
             for reached in entry.reaches:
-                for source in kb.met_by(package, reached.op):
-                    met[source.id] = source_history(kb, source.id)
-            yield Shown("op", entry.name, msgspec.to_builtins(entry), list(met.values()), [])
+                for source in kb.sources_of(package, reached.op):
+                    histories[source.id] = source_history(kb, source.id)
+            yield Shown("op", entry.name, msgspec.to_builtins(entry), list(histories.values()), [])
 
 
 def _by_real_name(kb: KnowledgeBase, name: str) -> Iterator[Shown]:

@@ -160,7 +160,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 class Likeness:
-    """How alike a text is to sentences, by the words that tell the sentences apart."""
+    """How alike a text is to sentences, by the words that distinguish the sentences."""
 
     def __init__(self, known: Sequence[frozenset[str]]) -> None:
         self.known = known

@@ -12,7 +12,7 @@ from d9m.model.when import Range
 def span(bounds: Range, released: Sequence[str]) -> str:
     """Releases between bounds, as people say them: ``2.8 and later``, ``up to 1.13``.
 
-    Of a package whose releases nobody lists only the bounds can be told: ``before 12.0``.
+    Of a package whose releases nobody lists only the bounds are known: ``before 12.0``.
     """
     if not released:
         return _bounded(bounds)

@@ -159,32 +159,32 @@ def _of_ops(
     advice = advice_for(kb, asked, ops)
     plain = _hidden(described)
     general = bool(described) and described[0].record.by_settings
-    met: list[str] = []
+    reported: list[str] = []
     for op in advice.ops:
         is_answer = op.query in ops and op.sources and op.outcome not in plain
         is_aside = op.query in asides or (_scope(described) == "hardware" and _by_seeds(advice, op))
         is_word = op.query in meant and not meant[op.query].is_code
         is_vague = general and is_word and op.outcome == "depends"
         if is_answer and not (described and is_aside and op.outcome in REPEATS) and not is_vague:
-            met.append(op.query)
-    if not met and len(ops) == 1 and _says_no_cause(described) and meant[ops[0]].is_code:
+            reported.append(op.query)
+    if not reported and len(ops) == 1 and _says_no_cause(described) and meant[ops[0]].is_code:
         return None if asides else _subject(advice, named, ops=ops)
-    if not met:
+    if not reported:
         return None
-    if len(met) < len(ops):
-        advice = advice_for(kb, asked, met)
+    if len(reported) < len(ops):
+        advice = advice_for(kb, asked, reported)
     newest: list[str] = []
     if advice.outcome == "depends":
         assumed, latest = with_newest(kb, asked)
-        decided = advice_for(kb, latest, met)
+        decided = advice_for(kb, latest, reported)
         if decided.outcome == "solved":
             newest, asked, advice = assumed, latest, decided
     is_wrapper = any(name in kb.meta.judged for op in advice.ops for name in op.names)
-    subject = _subject(advice, named, ops=met, newest=newest)
+    subject = _subject(advice, named, ops=reported, newest=newest)
     is_on_runs = bool(described) and (is_wrapper or described[0].record.by_settings)
     if is_on_runs and not subject.is_all_switched:
         whole = _with_switches(kb, asked, advice)
-        subject = _subject(whole, named, ops=met, newest=newest)
+        subject = _subject(whole, named, ops=reported, newest=newest)
     return subject
 
 
@@ -196,13 +196,13 @@ def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -
         return None
     newest, asked = with_newest(kb, asked)
     advice = advice_for(kb, asked, ops, scope)
-    met = [op for op in advice.ops if op.query in ops and op.sources]
-    if not met:
+    reported = [op for op in advice.ops if op.query in ops and op.sources]
+    if not reported:
         return None
-    needed = {label for op in met for label in op.solutions}
+    needed = {label for op in reported for label in op.solutions}
     steps = [step for step in advice.steps if not needed.isdisjoint(step.solutions)]
-    advice = msgspec.structs.replace(advice, ops=met, steps=steps)
-    return _subject(advice, named, ops=[op.query for op in met], newest=newest)
+    advice = msgspec.structs.replace(advice, ops=reported, steps=steps)
+    return _subject(advice, named, ops=[op.query for op in reported], newest=newest)
 
 
 def _with_switches(

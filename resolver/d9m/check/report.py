@@ -101,7 +101,7 @@ class OddResult(msgspec.Struct, frozen=True):
     dtype: str
     arm: str
     ranks: list[int]
-    """Those that stand apart; all of them where there is no majority."""
+    """Those unlike the others; all of them where there is no majority."""
     of: int
     """Ranks with like devices."""
 

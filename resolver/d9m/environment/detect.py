@@ -17,7 +17,7 @@ from d9m.model.records import Package
 def detect(kb: KnowledgeBase, variables: Mapping[str, str]) -> Setup:
     """This machine as an environment: container, packages, device.
 
-    A package in a version that the knowledge base cannot place is still told:
+    A package in a version that the knowledge base cannot place is still reported:
     the resolver answers `unknown` for it.
     """
     container = find_container(kb, variables)

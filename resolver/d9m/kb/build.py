@@ -14,7 +14,7 @@ import msgspec
 
 from d9m.errors import D9mError, DataError, UsageError
 from d9m.kb import kinds, measured_costs, public_names, signature_table, soundness
-from d9m.kb.store import KnowledgeBase, Met, Meta, OpEntry, Pattern, Reached, Value
+from d9m.kb.store import KnowledgeBase, Meta, OpEntry, OpSource, Pattern, Reached, Value
 from d9m.kb.yaml_files import Records
 from d9m.model import op_syntax, records
 
@@ -74,7 +74,7 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "solutions": solutions,
         "ops": {f"{entry.package}:{entry.name}": entry for entry in entries},
         "names": names,
-        "met": _met(sources, homes),
+        "op_sources": _op_sources(sources, homes),
         "public": public_names.table(loaded.catalogues, _prefixes(loaded), names),
         "signatures": signature_table.table(loaded.signatures),
         "opless": _opless(sources, homes),
@@ -225,7 +225,7 @@ def _closure(
 
 
 def patterns(source: records.Source) -> dict[str, tuple[Pattern, ...]]:
-    """Op -> the ways in which it meets a source."""
+    """Op -> the ways in which it reaches a source."""
     found: dict[str, tuple[Pattern, ...]] = {}
     for text in source.ops:
         item = op_syntax.parse(text)
@@ -234,23 +234,25 @@ def patterns(source: records.Source) -> dict[str, tuple[Pattern, ...]]:
     return found
 
 
-def _met(sources: dict[str, records.Source], homes: dict[str, str]) -> dict[str, tuple[Met, ...]]:
-    found: dict[str, list[Met]] = {}
+def _op_sources(
+    sources: dict[str, records.Source], homes: dict[str, str]
+) -> dict[str, tuple[OpSource, ...]]:
+    found: dict[str, list[OpSource]] = {}
     for id_, source in sources.items():
         home = homes.get(id_.partition("/")[0], "")
         for op, ways in patterns(source).items():
-            found.setdefault(f"{home}:{op}", []).append(Met(id_, source, ways))
+            found.setdefault(f"{home}:{op}", []).append(OpSource(id_, source, ways))
     return {place: tuple(group) for place, group in found.items()}
 
 
 def _opless(
     sources: dict[str, records.Source], homes: dict[str, str]
-) -> dict[str, tuple[Met, ...]]:
-    found: dict[str, list[Met]] = {}
+) -> dict[str, tuple[OpSource, ...]]:
+    found: dict[str, list[OpSource]] = {}
     for id_, source in sources.items():
         if not source.ops:
             home = homes.get(id_.partition("/")[0], "")
-            found.setdefault(home, []).append(Met(id_, source, (Pattern(),)))
+            found.setdefault(home, []).append(OpSource(id_, source, (Pattern(),)))
     return {home: tuple(group) for home, group in found.items()}
 
 

@@ -1,4 +1,4 @@
-"""Public names of the frameworks: which there are beside those that records name, and when.
+"""Public names of the frameworks: which there are besides those that records name, and when.
 
 Wheels were read for one release of each minor release, so a name comes and goes
 with a minor release here. A namespace may move to a wheel of its own: where nothing of

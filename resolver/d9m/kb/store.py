@@ -48,7 +48,7 @@ class OpEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     is_message: bool = False
     """Whether it is a name in messages, which says nothing of the arguments of a call."""
     defaults: dict[str, str] = {}
-    """Facts of a call that leaves them out, beside what its signature says."""
+    """Facts of a call that leaves them out, in addition to what its signature says."""
     facts: dict[str, str] = {}
     """Facts of the program that using it decides."""
     parts: tuple[str, ...] = ()
@@ -56,14 +56,14 @@ class OpEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Pattern(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a source is met by one op."""
+    """How one op reaches a source."""
 
     when: Clause = {}
     directions: tuple[Direction, ...] = BOTH
 
 
-class Met(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
-    """A source that an op meets; `patterns` are alternatives."""
+class OpSource(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
+    """A source of an op; `patterns` are alternatives."""
 
     id: str
     source: records.Source
@@ -196,9 +196,9 @@ class KnowledgeBase:
         """By ``package:`` and the last part of the name."""
         self.signatures = Table(storage, "signatures", tuple[Signature, ...])
         """By ``package:`` and the name as `op_syntax.plain` spells it."""
-        self.met = Table(storage, "met", tuple[Met, ...])
+        self.op_sources = Table(storage, "op_sources", tuple[OpSource, ...])
         """By ``package:name`` of the op."""
-        self.opless = Table(storage, "opless", tuple[Met, ...])
+        self.opless = Table(storage, "opless", tuple[OpSource, ...])
         """Sources that belong to a package itself, by package."""
         self.labels = Table(storage, "labels", str)
         """Id of a solution by its label in lower case."""
@@ -302,11 +302,11 @@ class KnowledgeBase:
             )
         return found
 
-    def met_by(self, package: str, op: str) -> tuple[Met, ...]:
-        """The sources that an op meets; for `WHOLE` those of the package itself."""
+    def sources_of(self, package: str, op: str) -> tuple[OpSource, ...]:
+        """The sources of an op; for `WHOLE` those of the package itself."""
         if op == WHOLE:
             return self.opless.get(package) or ()
-        return self.met.get(f"{package}:{op}") or ()
+        return self.op_sources.get(f"{package}:{op}") or ()
 
     def signature(self, package: str, name: str, release: str) -> Signature | None:
         """How a callable of this full name (``torch.Tensor.cumsum``) is called in a release, if its

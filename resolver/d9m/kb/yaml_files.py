@@ -268,7 +268,7 @@ class _Shape:
         self.places: dict[tuple[str | int, ...], Place] = {}
         self.faults: list[Fault] = []
         self.repeated = False
-        """Whether an alias was met. It is not followed: a short text can stand for a huge value."""
+        """Whether the text has aliases. They stay unread: a short one can make a huge value."""
         self._seen: set[int] = set()
 
     def value(self, node: yaml.Node, path: tuple[str | int, ...]) -> Any:

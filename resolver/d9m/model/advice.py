@@ -103,7 +103,7 @@ class Otherwise(msgspec.Struct, frozen=True):
     decide: list[str]
 
 
-class Told(msgspec.Struct, frozen=True):
+class Citation(msgspec.Struct, frozen=True):
     """Evidence as an answer shows it."""
 
     kind: EvidenceKind
@@ -178,7 +178,7 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     last_verified: LastVerified | None
     workarounds: list[Work]
     costs: list[Price]
-    evidence: list[Told]
+    evidence: list[Citation]
     references: list[Reference]
 
 
@@ -211,7 +211,7 @@ class SolutionAnswer(msgspec.Struct, frozen=True):
     includes: list[str]
     """Labels of solutions that it turns on by itself."""
     settings: Settings
-    evidence: list[Told] = []
+    evidence: list[Citation] = []
     costs: list[Price] = []
 
 
@@ -248,7 +248,7 @@ class Existing(msgspec.Struct, frozen=True):
         "needed", "harmless", "no-effect", "contradictory", "forbidden", "invalid", "misspelt"
     ]
     why: str
-    evidence: list[Told] = []
+    evidence: list[Citation] = []
     """Who says so, where the verdict rests on a record about the setting."""
 
 
@@ -281,7 +281,7 @@ class HelperAnswer(msgspec.Struct, frozen=True):
     differs: list[Difference]
     overwrites: list[str]
     """Settings that it replaces even where the user has set another value."""
-    evidence: list[Told]
+    evidence: list[Citation]
     turns_on: list[str] = []
     """Labels of the switches that it turns on, among those with which an op of the answer raises an
     error.
@@ -317,7 +317,7 @@ class Advice(msgspec.Struct, frozen=True):
     ops: list[OpAnswer]
     """One for every item, in the order given."""
     ingredients: list[IngredientAnswer]
-    """What the program needs beside the settings of its ops."""
+    """What the program needs in addition to the settings of its ops."""
     cautions: list[CautionAnswer]
     """What to know, with what would have to hold for it; defaults are not taken for granted."""
     unknowns: list[Unknown]
@@ -328,7 +328,7 @@ class Advice(msgspec.Struct, frozen=True):
     """Advised settings that could stand there, and do not."""
 
     def sources(self) -> dict[str, SourceAnswer]:
-        """Everything that the ops meet, by id."""
+        """The sources of all ops, by id."""
         found: dict[str, SourceAnswer] = {}
         for op in self.ops:
             for source in op.sources:

@@ -1,8 +1,8 @@
 """The worlds in which conditions are decided, and what can be done with clauses.
 
 What the user left open is not a third truth value but several *worlds*: each
-undecided variable is cut into the cells that no condition at hand can tell
-apart, and each combination of cells is a world in which everything is plainly
+undecided variable is cut into the cells that no condition at hand can
+distinguish, and each combination of cells is a world in which everything is plainly
 true or false. Worlds with the same answer are joined again, and what they have
 in common is the answer's residual `when`.
 """

@@ -127,7 +127,7 @@ class Turn(Conditional, frozen=True, kw_only=True):
     free: bool = False
     """`to` is a suggestion: any fixed value does as well (a seed)."""
     note: str | None = None
-    """Half a line shown beside the setting."""
+    """Half a line shown next to the setting."""
 
     @property
     def name(self) -> str:
@@ -199,7 +199,7 @@ class Source(Conditional, frozen=True, kw_only=True):
     status: Literal["confirmed", "suspected", "historic"] = "confirmed"
     scope: Scope = "run"
     ops: list[str] = []
-    """Query items that meet it: ``tf.nn.bias_add:backward``, ``…interpolate[mode=bilinear]``."""
+    """Query items of its ops: ``tf.nn.bias_add:backward``, ``…interpolate[mode=bilinear]``."""
     when: When = {}
     """Where it applies at all."""
     timeline: dict[str, list[TimelineStep]]
@@ -300,7 +300,7 @@ class Example(Conditional, frozen=True, kw_only=True):
 
 
 class Ingredient(Conditional, frozen=True, kw_only=True):
-    """What every deterministic program needs beside op settings."""
+    """What every deterministic program needs in addition to op settings."""
 
     title: str
     summary: str
@@ -475,7 +475,7 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
 
 
 class Fact(Record, frozen=True, kw_only=True):
-    """One word of the closed vocabulary that conditions may use beside packages."""
+    """One word of the closed vocabulary that conditions may use in addition to packages."""
 
     title: str
     values: list[str] = []

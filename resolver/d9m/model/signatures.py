@@ -85,7 +85,7 @@ def bind(
     conditions use: ``true``, ``false``, ``none``, whole numbers, strings in lower case, and the
     elements of a sequence joined by commas. A value that the text does not say begins with
     `EXPRESSION`. A parameter without a default that is left out is missing, and one that only
-    other overloads have is ``none``; beside unpacked arguments (``*args``) everything that is not
+    other overloads have is ``none``; next to unpacked arguments (``*args``) everything that is not
     given is missing. Where the arguments fit several overloads that read them
     differently, the result has what these agree on. A call that fits no overload says what its
     keywords say, and nothing of what is left out.

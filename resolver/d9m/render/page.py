@@ -94,7 +94,7 @@ class Page:
         column: int = 44,
         mark: str = "#",
     ) -> None:
-        """A line to copy, with a comment beside it where there is room, else above it."""
+        """A line to copy, with a comment behind it where there is room, else above it."""
         lines = code.splitlines() or [""]
         if comment is not None and len(lines) == 1:
             body = f"{indent}{lines[0]}"

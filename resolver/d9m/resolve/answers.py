@@ -12,6 +12,7 @@ from d9m.kb.store import WHOLE, KnowledgeBase
 from d9m.model.advice import (
     DEFAULTS_WORST_LAST,
     WORST_LAST,
+    Citation,
     LastVerified,
     OpAnswer,
     Otherwise,
@@ -19,24 +20,23 @@ from d9m.model.advice import (
     Price,
     Reference,
     SourceAnswer,
-    Told,
     Work,
     worst,
 )
 from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source
 from d9m.model.versions import key
 from d9m.model.when import Clause
+from d9m.resolve.applied_sources import Judged
 from d9m.resolve.decide import in_order, to_decide
 from d9m.resolve.evaluate import Evaluation
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.rules import Basis, Verdict
-from d9m.resolve.sources_met import Judged
 
 
 def op_answers(
     kb: KnowledgeBase, judged: Iterable[tuple[OpItem, Sequence[Judged]]], chosen: frozenset[str]
 ) -> list[OpAnswer]:
-    """An entry for each query item with the sources that it meets."""
+    """An entry for each query item with its sources."""
     shared: dict[Judged, SourceAnswer] = {}
     found: list[OpAnswer] = []
     for item, group in judged:
@@ -102,7 +102,7 @@ def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherw
 
 
 def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
-    """The latest release that any source needs; None where one is never settled."""
+    """The latest release that any source needs; None where one never stops changing."""
     fixed: dict[str, str] = {}
     for source in sources:
         if source.fixed_in is None:
@@ -113,19 +113,19 @@ def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
 
 
 def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) -> SourceAnswer:
-    source, finding = judged.met.source, judged.finding
+    source, finding = judged.op_source.source, judged.finding
     environment = judged.environment
     branches = in_order(environment, finding.possible)
     verdict = finding.lead[1] if finding.lead else _undecided(branches)
     error = kb.errors[verdict.error] if verdict.error else None
     return SourceAnswer(
-        id=judged.met.id,
+        id=judged.op_source.id,
         title=source.title,
         summary=source.summary,
         outcome=finding.outcome,
         default=_worst_default(finding),
         direction=judged.directions,
-        device=kb.once(("devices", judged.met.id), lambda: _devices(source)),
+        device=kb.once(("devices", judged.op_source.id), lambda: _devices(source)),
         when=finding.residual,
         possible=[_possible(clause, branch, chosen) for clause, branch in branches],
         otherwise=[Otherwise(clause, outcome, []) for clause, outcome in finding.otherwise],
@@ -158,9 +158,11 @@ def _undecided(branches: Sequence[tuple[Clause, Verdict]]) -> Verdict:
 
 
 def _worst_default(finding: Evaluation) -> Default:
-    """What happens with nothing set, where the source is met at all."""
-    met = [verdict for _clause, verdict in finding.possible if verdict.outcome != "no-known-source"]
-    defaults: list[Default] = [verdict.default for verdict in met]
+    """What happens with nothing set, where the source applies at all."""
+    present = [
+        verdict for _clause, verdict in finding.possible if verdict.outcome != "no-known-source"
+    ]
+    defaults: list[Default] = [verdict.default for verdict in present]
     return max(defaults, key=DEFAULTS_WORST_LAST.index)
 
 
@@ -189,33 +191,33 @@ def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | No
     return here[0].text if here else None
 
 
-def _evidence(kb: KnowledgeBase, judged: Judged, verdicts: Sequence[Verdict]) -> list[Told]:
+def _evidence(kb: KnowledgeBase, judged: Judged, verdicts: Sequence[Verdict]) -> list[Citation]:
     found: dict[Basis, None] = {}
     for verdict in verdicts:
         found.update(dict.fromkeys(judged.finding.bases.get(verdict, ())))
     bases = tuple(found)
     image = judged.environment.image.package if judged.environment.image else None
-    place = ("evidence", judged.met.id, bases, image)
-    return kb.once(place, lambda: _resting_on(kb, judged.met.source, bases, image))
+    place = ("evidence", judged.op_source.id, bases, image)
+    return kb.once(place, lambda: _resting_on(kb, judged.op_source.source, bases, image))
 
 
 def _resting_on(
     kb: KnowledgeBase, source: Source, bases: Sequence[Basis], image: str | None
-) -> list[Told]:
+) -> list[Citation]:
     """Evidence of the steps that an answer rests on, then that of the source itself."""
     found: list[Evidence] = []
     for basis in bases:
         step = source.timeline[basis.track][basis.step]
         found += step.unless[basis.exception].evidence if basis.exception is not None else []
         found += step.evidence
-    told = [told_of(kb, each) for each in [*found, *source.evidence]]
+    told = [cite(kb, each) for each in [*found, *source.evidence]]
     if image is not None and image not in source.timeline and kb.packages[image].stock is not None:
         note = f"{image} is taken to behave like the stock release it is built from"
-        told.append(Told("assumed", None, note, True))
+        told.append(Citation("assumed", None, note, True))
     return told
 
 
-def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
+def cite(kb: KnowledgeBase, evidence: Evidence) -> Citation:
     """Evidence with the address of its document, or of the run or fact file in our repository."""
     document = kb.documents[evidence.document] if evidence.document else None
     url = document.url if document else evidence.url
@@ -225,7 +227,7 @@ def told_of(kb: KnowledgeBase, evidence: Evidence) -> Told:
         date = date or kb.run_days.get(evidence.run)
     elif evidence.wheel is not None:
         url = f"{REPOSITORY}/blob/main/kb/evidence/wheels/{evidence.wheel}.json"
-    return Told(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date)
+    return Citation(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date)
 
 
 def _url(kb: KnowledgeBase, reference: str) -> str:

@@ -11,7 +11,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, Existing
 from d9m.model.records import Setting, Solution, Turn
 from d9m.model.settings import Kind, PlainValue, Step
-from d9m.resolve.answers import told_of
+from d9m.resolve.answers import cite
 from d9m.resolve.conflicts import party
 
 LIKE = 0.93
@@ -138,7 +138,7 @@ class _Case:
         return self._side_effect() or self._says("harmless", "not needed for what you asked")
 
     def _says(self, status: str, why: str, proof: bool = False) -> Existing:
-        evidence = [told_of(self.kb, said) for said in self.setting.evidence] if proof else []
+        evidence = [cite(self.kb, said) for said in self.setting.evidence] if proof else []
         return Existing(self.setting.name, self.value, status, why, evidence)  # type: ignore[arg-type]
 
     def _dead(self) -> Existing | None:

@@ -13,8 +13,8 @@ from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Scope, Solution
 from d9m.model.settings import Conflict
-from d9m.resolve import sources_met
-from d9m.resolve.merge import Contest, Demand, settle
+from d9m.resolve import applied_sources
+from d9m.resolve.merge import Contest, Demand, merge
 from d9m.resolve.needs import by_label, covered, needs, turned
 from d9m.resolve.select import Need, choose
 
@@ -36,8 +36,8 @@ def across(
     cannot give both: whoever wants both must know.
     """
     for other in get_args(Scope):
-        met = sources_met.of_packages(kb, environment, other) if other != scope else []
-        wanted = needs([each for each in met if environment.packages[each.home].is_chosen])
+        applied = applied_sources.of_packages(kb, environment, other) if other != scope else []
+        wanted = needs([each for each in applied if environment.packages[each.home].is_chosen])
         if wanted:
             yield from _with_scope(kb, environment, other, wanted, own)
 
@@ -51,15 +51,15 @@ def _with_scope(
         further = turned(kb, environment, labels, wanted)
         knobs = {demand.setting.name for demand in further}
         shared = [demand for demand in own.demands if demand.setting.name in knobs]
-        return settle([*shared, *further]).contests
+        return merge([*shared, *further]).contests
 
     labels = choose(wanted, lambda labels: not together(labels))
     contests = together(labels)
     if not contests:
         return
     within = (
-        *settle(own.demands).contests,
-        *settle(turned(kb, environment, labels, wanted)).contests,
+        *merge(own.demands).contests,
+        *merge(turned(kb, environment, labels, wanted)).contests,
     )
     known = {contest.name for contest in within}
     both = Chosen(own.labels | labels, [*own.wanted, *wanted], ())
@@ -71,8 +71,8 @@ def _with_scope(
 def priced(
     kb: KnowledgeBase, environment: Environment, contest: Contest, chosen: Chosen, scope: Scope
 ) -> Conflict:
-    """The choices that a contest leaves, each with its cost; one of them may be to keep two
-    programs apart.
+    """The choices that a contest leaves, each with its cost; one of them may be to run two
+    separate programs.
     """
     sides = _sides(contest)
     choices: list[str] = []

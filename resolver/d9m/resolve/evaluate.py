@@ -10,7 +10,7 @@ import msgspec
 
 from d9m.environment import releases
 from d9m.environment.environment import Environment
-from d9m.kb.store import KnowledgeBase, Met
+from d9m.kb.store import KnowledgeBase, OpSource
 from d9m.model import conditions
 from d9m.model.advice import DEFAULTS_WORST_LAST, REPEATS, joined, worst
 from d9m.model.conditions import Cell, Cells
@@ -29,7 +29,7 @@ class Evaluation(msgspec.Struct, frozen=True):
     outcome: Outcome
     """What they come to."""
     applies: bool
-    """Whether the source is met under what is assumed, or only where an assumption does not hold.
+    """Whether the source applies under what is assumed, or only where an assumption does not hold.
     """
     otherwise: tuple[tuple[Clause, Outcome], ...]
     """Worse outcomes, and the fewest assumptions that must fall for each."""
@@ -58,24 +58,28 @@ class Evaluation(msgspec.Struct, frozen=True):
         return self.lead[0]
 
     @property
-    def is_met(self) -> bool:
-        """Whether the source is met here, be it only where an assumption does not hold."""
+    def is_present(self) -> bool:
+        """Whether the source applies here, be it only where an assumption does not hold."""
         return self.outcome != NOT_MET.outcome
 
 
 ELSEWHERE = Verdict("deterministic", "deterministic")
-"""A source that is met only where an assumption does not hold."""
+"""A source that applies only where an assumption does not hold."""
 
 
 def judge(
-    kb: KnowledgeBase, environment: Environment, met: Met, when: Clause, wanted: Sequence[Direction]
+    kb: KnowledgeBase,
+    environment: Environment,
+    op_source: OpSource,
+    when: Clause,
+    wanted: Sequence[Direction],
 ) -> tuple[Evaluation, list[Direction]]:
     """All that a source can do here, and the directions in which it does.
 
     `environment` already holds the arguments of the call; `when` is the
     condition under which the asked name reaches this op.
     """
-    case = rules(kb, met, when)
+    case = rules(kb, op_source, when)
     here = directions_here(environment, wanted)
     image = environment.image.package if environment.image else None
     domains = since_first_step(case, environment, environment.domains(case.cuts))

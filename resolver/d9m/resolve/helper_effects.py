@@ -15,9 +15,9 @@ from d9m.model.advice import Difference, HelperAnswer, OpAnswer
 from d9m.model.records import Turn, together
 from d9m.model.settings import Step
 from d9m.model.when import Clause
-from d9m.resolve.answers import told_of
+from d9m.resolve.answers import cite
 from d9m.resolve.helper_calls import Call, call
-from d9m.resolve.merge import ABSENT, Contest, Demand, Settled, both, demands, line, settle
+from d9m.resolve.merge import ABSENT, Contest, Demand, Merged, both, demands, line, merge
 from d9m.resolve.select import Need
 
 
@@ -40,14 +40,14 @@ class Made(msgspec.Struct, frozen=True):
         return True
 
 
-def met(
-    kb: KnowledgeBase, environment: Environment, settled: Settled, used: Sequence[Call]
-) -> Settled:
+def with_calls(
+    kb: KnowledgeBase, environment: Environment, merged: Merged, used: Sequence[Call]
+) -> Merged:
     """The settings with those marked that the calls make; those that they spoil are contested."""
     if not used:
-        return settled
-    steps = settled.steps
-    contests = list(settled.contests)
+        return merged
+    steps = merged.steps
+    contests = list(merged.contests)
     for by in used:
         kept: list[Step] = []
         for step in steps:
@@ -57,7 +57,7 @@ def met(
             else:
                 kept.append(_marked(kb, step, by, made))
         steps = tuple(kept)
-    return Settled(steps, tuple(contests))
+    return Merged(steps, tuple(contests))
 
 
 def _marked(kb: KnowledgeBase, step: Step, by: Call, made: Made | None) -> Step:
@@ -146,7 +146,7 @@ def _is_made(kb: KnowledgeBase, environment: Environment, label: str, used: Sequ
     turns: list[Demand] = []
     for needed, _id, solution in kb.with_required([label]):
         turns += demands(kb, environment, needed, solution.settings)
-    steps = met(kb, environment, settle(turns), used).steps
+    steps = with_calls(kb, environment, merge(turns), used).steps
     return bool(steps) and all(step.covered_by is not None for step in steps)
 
 
@@ -216,7 +216,7 @@ def _answer(
         if made is not None:
             why = made.fault or "not in every release in question"
             differs.append(Difference(step.name, made.value, why, list(made.good)))
-    evidence = [told_of(kb, proof) for proof in by.helper.evidence]
+    evidence = [cite(kb, proof) for proof in by.helper.evidence]
     whole = [name for name in covers if name not in leaves]
     return HelperAnswer(
         by.id,

@@ -42,7 +42,7 @@ class Contest(msgspec.Struct, frozen=True):
     """Label, ingredient or call -> values that would do."""
 
 
-class Settled(msgspec.Struct, frozen=True):
+class Merged(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     contests: tuple[Contest, ...]
 
@@ -67,11 +67,11 @@ def demands(
 
 def both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...]:
     """Where one of `first` and one of `second` hold; none: nowhere."""
-    met = [conditions.meet(one, other) for one in first for other in second]
-    return tuple(clause for clause in met if clause is not None)
+    common = [conditions.meet(one, other) for one in first for other in second]
+    return tuple(clause for clause in common if clause is not None)
 
 
-def settle(wanted: Sequence[Demand]) -> Settled:
+def merge(wanted: Sequence[Demand]) -> Merged:
     """One step for every knob, in the order of a person's work; contested knobs stand aside."""
     steps: list[Step] = []
     contests: list[Contest] = []
@@ -79,22 +79,22 @@ def settle(wanted: Sequence[Demand]) -> Settled:
     for demand in wanted:
         knobs.setdefault(demand.setting.name, []).append(demand)
     for name, all_ in knobs.items():
-        for group, values in _apart(all_):
+        for group, values in _compatible(all_):
             if values is None:
                 contests.append(_contest(name, group))
             elif not all(demand.of_itself for demand in group):
                 steps.append(_step(group, values))
-    return Settled(tuple(sorted(steps, key=_place)), tuple(contests))
+    return Merged(tuple(sorted(steps, key=_place)), tuple(contests))
 
 
 _Group: TypeAlias = tuple[list[Demand], tuple[str, ...] | None]
 """Demands that share a step, with the values that suit them all; None: there are none."""
 
 
-def _apart(group: list[Demand]) -> list[_Group]:
-    """One knob's demands, with those apart that no release meets together.
+def _compatible(group: list[Demand]) -> list[_Group]:
+    """One knob's demands, those separated that no release has together.
 
-    The items of a list variable stand apart, too, where their conditions differ:
+    The items of a list variable are separated, too, where their conditions differ:
     a release may stop at an item that it does not know.
     """
     is_list = group[0].setting.list_ is not None
@@ -271,9 +271,9 @@ def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
     undecided.
     """
     if any(demand.when for demand in asked):
-        return total(settle(asked).steps)
+        return total(merge(asked).steps)
     what = tuple(map(_identity, asked))
-    return kb.once(("alone", what), lambda: total(settle(asked).steps))
+    return kb.once(("alone", what), lambda: total(merge(asked).steps))
 
 
 def _identity(demand: Demand) -> tuple[str, str, tuple[str, ...] | None, str | None]:

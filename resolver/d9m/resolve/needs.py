@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
+from d9m.resolve.applied_sources import Judged
 from d9m.resolve.merge import Demand, demands
 from d9m.resolve.select import Need
-from d9m.resolve.sources_met import Judged
 
 
 def needs(judged: Iterable[Judged]) -> list[Need]:
@@ -19,7 +19,7 @@ def needs(judged: Iterable[Judged]) -> list[Need]:
     for source in judged:
         for clause, verdict in source.finding.possible:
             if verdict.alternatives:
-                found.append(Need(source.met.id, verdict.alternatives, clause))
+                found.append(Need(source.op_source.id, verdict.alternatives, clause))
     return found
 
 

@@ -151,11 +151,11 @@ def _namesakes(
 
 
 def _differences(kb: KnowledgeBase, entries: Sequence[OpEntry]) -> set[str]:
-    """Ids of the sources that some names meet."""
+    """Ids of the sources of some names."""
     found: set[str] = set()
     for entry in entries:
         for reached in entry.reaches:
-            found.update(met.id for met in kb.met_by(entry.package, reached.op))
+            found.update(op_source.id for op_source in kb.sources_of(entry.package, reached.op))
     return found
 
 
@@ -211,7 +211,7 @@ def _unrecorded(
 
 
 def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
-    """Every catalogued op of the environment that meets a source, but for those of an add-on that
+    """Every catalogued op of the environment that has a source, but for those of an add-on that
     was named next to a framework: it is asked about as a whole.
     """
     items: list[OpItem] = []
@@ -223,10 +223,10 @@ def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
 
 
 def _meeting(kb: KnowledgeBase, environment: Environment, package: str) -> list[OpItem]:
-    """Every op of one package that meets a source in some of its releases here."""
+    """Every op of one package that has a source in some of its releases here."""
     items: list[OpItem] = []
     start = f"{package}:"
-    for place in kb.met:
+    for place in kb.op_sources:
         entry = kb.ops.get(place) if place.startswith(start) else None
         if entry is not None and _exists(environment, package, entry.exists):
             said = call_facts(kb, environment, entry, None, False)

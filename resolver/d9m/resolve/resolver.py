@@ -29,18 +29,18 @@ from d9m.model.advice import (
     worst,
 )
 from d9m.model.records import Caution, Ingredient, Outcome, Scope, Solution
-from d9m.resolve import helper_effects, sources_met
-from d9m.resolve.answers import op_answers, told_of
+from d9m.resolve import applied_sources, helper_effects
+from d9m.resolve.answers import cite, op_answers
+from d9m.resolve.applied_sources import Judged
 from d9m.resolve.conflicts import Chosen, across, priced
 from d9m.resolve.helper_calls import Call
-from d9m.resolve.merge import Demand, Settled, alone, demands, settle, total
+from d9m.resolve.merge import Demand, Merged, alone, demands, merge, total
 from d9m.resolve.needs import by_label, covered, needs, turned
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.select import Need, choose
-from d9m.resolve.sources_met import Judged
 
 OPLESS = "*"
-"""Query of the entry for sources that no named op meets."""
+"""Query of the entry for sources of no named op."""
 
 
 def resolve(
@@ -51,13 +51,13 @@ def resolve(
     used: Sequence[Call] = (),
 ) -> Advice:
     """The advice for these ops in this environment, to a user who makes these calls already."""
-    judged = sources_met.of_items(kb, environment, items, scope)
-    packages = sources_met.of_packages(kb, environment, scope, items)
+    judged = applied_sources.of_items(kb, environment, items, scope)
+    packages = applied_sources.of_packages(kb, environment, scope, items)
     opless: list[Judged] = []
     for source in packages:
         if source.finding.applies or kb.packages[source.home].kind != "framework":
             opless.append(source)
-    opless += sources_met.of_add_ons(kb, environment, scope, items)
+    opless += applied_sources.of_add_ons(kb, environment, scope, items)
     every = [source for group in [*judged, opless] for source in group]
     ingredients = _ingredients(kb, environment, scope)
     always: list[Demand] = []
@@ -67,20 +67,20 @@ def resolve(
     wanted = needs(every)
 
     @functools.cache
-    def plan(labels: frozenset[str]) -> tuple[Chosen, Settled]:
+    def plan(labels: frozenset[str]) -> tuple[Chosen, Merged]:
         """Some solutions with what they and the ingredients turn, before and after the user's
         calls.
         """
         asked = [*turned(kb, environment, labels, wanted), *always]
-        return Chosen(labels, wanted, asked), helper_effects.met(
-            kb, environment, settle(asked), used
+        return Chosen(labels, wanted, asked), helper_effects.with_calls(
+            kb, environment, merge(asked), used
         )
 
     already = helper_effects.solutions_made(kb, environment, wanted, used)
     chosen = choose(wanted, lambda labels: not plan(labels)[1].contests, already)
     own, whole = plan(chosen)
-    met = [*zip(items, judged), *([(OpItem(OPLESS, ()), opless)] if opless else [])]
-    ops = op_answers(kb, met, chosen)
+    answered = [*zip(items, judged), *([(OpItem(OPLESS, ()), opless)] if opless else [])]
+    ops = op_answers(kb, answered, chosen)
     unknowns = _unknowns(kb, environment, ops)
     outcomes: list[Outcome] = [op.outcome for op in ops] or (
         ["unknown"] if unknowns else ["no-known-source"]
@@ -143,7 +143,7 @@ def _solutions(
                 covers=covered(label, chosen, naming),
                 includes=_included(kb, environment, solution, wanted),
                 settings=alone(kb, demands(kb, environment, label, solution.settings)),
-                evidence=[told_of(kb, each) for each in solution.evidence],
+                evidence=[cite(kb, each) for each in solution.evidence],
                 costs=[Price(cost.text, cost.factor) for cost in environment.among(solution.costs)],
             )
         )
@@ -219,7 +219,7 @@ def _cautions(
 
     for source in judged:
         if source.finding.applies:
-            say(source.met.id, source.environment, source.met.source.cautions)
+            say(source.op_source.id, source.environment, source.op_source.source.cautions)
     for _label, id_, solution in kb.with_required(chosen):
         say(id_, environment, solution.cautions)
         say(id_, environment, solution.notes, is_note=True)

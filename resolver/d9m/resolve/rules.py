@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.kb.store import KnowledgeBase, Met
+from d9m.kb.store import KnowledgeBase, OpSource
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import (
     Default,
@@ -53,21 +53,21 @@ NOT_MET = Verdict("no-known-source", "unknown")
 
 
 class Rules:
-    """One source as met in one way, with its conditions parsed."""
+    """One source as some ops reach it, with its conditions parsed."""
 
-    def __init__(self, kb: KnowledgeBase, met: Met, when: Clause) -> None:
+    def __init__(self, kb: KnowledgeBase, op_source: OpSource, when: Clause) -> None:
         self.kb = kb
-        self.source: Source = met.source
-        self.home = kb.home(met.id)
-        self.applies = met.source.condition
+        self.source: Source = op_source.source
+        self.home = kb.home(op_source.id)
+        self.applies = op_source.source.condition
         self.reached = parse(when)
-        self.patterns = [(parse(way.when), way.directions) for way in met.patterns]
+        self.patterns = [(parse(way.when), way.directions) for way in op_source.patterns]
         self.tracks = {
             package: [(step, [exception.condition for exception in step.unless]) for step in steps]
-            for package, steps in met.source.timeline.items()
+            for package, steps in op_source.source.timeline.items()
         }
         self.solutions = {
-            label: solution for label, _id, solution in kb.with_required(met.source.labels())
+            label: solution for label, _id, solution in kb.with_required(op_source.source.labels())
         }
         self.usable = {label: _usable(solution) for label, solution in self.solutions.items()}
         self.cuts = cuts(self._all_conditions())
@@ -103,11 +103,11 @@ class Rules:
         self, world: World, image: str | None, wanted: Sequence[Direction]
     ) -> tuple[Verdict, Basis | None]:
         """What happens in one world, and what says so."""
-        met = any(
+        op_source = any(
             set(directions) & set(wanted) and when.holds(world)
             for when, directions in self.patterns
         )
-        if not (met and self.reached.holds(world) and self.applies.holds(world)):
+        if not (op_source and self.reached.holds(world) and self.applies.holds(world)):
             return NOT_MET, None
         track = image if image in self.tracks else self.home
         found = self._at(track, world)
@@ -189,9 +189,11 @@ def _usable(solution: Solution) -> tuple[Condition, list[Condition]]:
     return solution.condition, [caution.condition for caution in blocking]
 
 
-def rules(kb: KnowledgeBase, met: Met, when: Clause) -> Rules:
-    """The rules of a source as met under a condition, read once: most of its ops meet it alike."""
-    return kb.once(("rules", met.id, met.ways, str(when)), lambda: Rules(kb, met, when))
+def rules(kb: KnowledgeBase, op_source: OpSource, when: Clause) -> Rules:
+    """The rules of a source under a condition, read once: most of its ops share them."""
+    return kb.once(
+        ("rules", op_source.id, op_source.ways, str(when)), lambda: Rules(kb, op_source, when)
+    )
 
 
 def unverified(verdict: Verdict, newest: str) -> Verdict:

@@ -20,7 +20,7 @@ class Need(msgspec.Struct, frozen=True):
     when: Clause
     """Where it is needed; empty where that is certain."""
 
-    def met_by(self, chosen: frozenset[str]) -> bool:
+    def is_satisfied_by(self, chosen: frozenset[str]) -> bool:
         return any(chosen.issuperset(labels) for labels in self.alternatives)
 
 
@@ -44,7 +44,7 @@ def choose(
     are for the caller to report.
     """
     forced = frozenset(label for need in needs for label in _given(need, made))
-    rest = _distinct(need for need in needs if not need.met_by(forced))
+    rest = _distinct(need for need in needs if not need.is_satisfied_by(forced))
     candidates = _candidates(forced, rest)
     first = next(candidates, forced)
     if consistent(first) or not consistent(forced):  # more solutions never end a contradiction
@@ -74,7 +74,7 @@ def _candidates(forced: frozenset[str], rest: list[Need]) -> Iterator[frozenset[
         return
     for size in range(len(labels) + 1):
         sets = map(forced.union, itertools.combinations(labels, size))
-        fitting = [chosen for chosen in sets if all(need.met_by(chosen) for need in rest)]
+        fitting = [chosen for chosen in sets if all(need.is_satisfied_by(chosen) for need in rest)]
         yield from sorted(fitting, key=lambda chosen: (_preference(chosen, rest), sorted(chosen)))
 
 

@@ -1,4 +1,4 @@
-"""What follows from the records alone: which settings are switches, and what stands beside them."""
+"""What follows from the records alone: which settings are switches, and what they need."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Knowledge:
         return found
 
     def beside(self, statement: str) -> list[VariableTurn]:
-        """Variables that must be set beside a switch."""
+        """Variables that must be set together with a switch."""
         if statement not in self.switches():
             return []
         solution = self.switches()[statement][1]

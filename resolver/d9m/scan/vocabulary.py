@@ -114,7 +114,7 @@ class Vocabulary:
         return (package, name.rpartition(".")[2]) in self.helpers or self.is_op(name)
 
     def is_op(self, name: str) -> bool:
-        """Whether a qualified name is an op that meets a source."""
+        """Whether a qualified name is an op with a source."""
         if name not in self._ops:
             package = self.package(name)
             found = self.entries(package, name) if package is not None else ()
@@ -137,7 +137,7 @@ class Vocabulary:
 
     def meets(self, entry: OpEntry) -> bool:
         """Whether an op, or one that its name reaches, meets a source."""
-        return any(self.kb.met_by(entry.package, reached.op) for reached in entry.reaches)
+        return any(self.kb.sources_of(entry.package, reached.op) for reached in entry.reaches)
 
     def keeps_method(self, name: str) -> Kept:
         """Whether calls of a method are facts: always, or on tensors only."""

@@ -17,7 +17,7 @@ class Loading:
         self._suspects = suspects
         self._taints = taints
         self._picked: defaultdict[Name, deque[set[int]]] = defaultdict(deque)
-        """Loader -> causes of the indices whose batch has not come yet."""
+        """Loader -> causes of the indices whose batch is still to come."""
         self.now: set[int] | None = None
         """While a batch is being made: the causes of its indices."""
 

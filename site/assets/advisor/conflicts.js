@@ -2,7 +2,7 @@
 
 import { choose } from "./select.js";
 import { judgeOpless } from "./evaluate.js";
-import { settle, unique } from "./merge.js";
+import { merge, unique } from "./merge.js";
 import { title } from "./phrases.js";
 import { covered, needs } from "./solutions.js";
 
@@ -19,9 +19,9 @@ export function across(here, solutions, scope, own) {
 
 function beside(here, solutions, scope, wanted, own) {
   const turned = (labels) => solutions.turned(here, labels, wanted);
-  const together = (labels) => settle(here, [...own.demands, ...turned(labels)]).contests;
+  const together = (labels) => merge(here, [...own.demands, ...turned(labels)]).contests;
   const labels = choose(wanted, (chosen) => !together(chosen).length);
-  const apart = [...settle(here, own.demands).contests, ...settle(here, turned(labels)).contests].map((each) => each.name);
+  const apart = [...merge(here, own.demands).contests, ...merge(here, turned(labels)).contests].map((each) => each.name);
   const both = { labels: new Set([...own.labels, ...labels]), wanted: [...own.wanted, ...wanted] };
   return together(labels).filter((each) => !apart.includes(each.name)).map((each) => priced(here, solutions, each, both, scope));
 }

@@ -7,7 +7,7 @@ import { byText } from "./select.js";
 const REPEATS = ["no-known-source", "deterministic", "solved"];
 export const WORST_LAST = [...REPEATS, "depends", "unknown", "raises", "unsolved"];
 const DEFAULTS_WORST_LAST = ["deterministic", "unknown", "raises", "nondeterministic"];
-const ELSEWHERE = { outcome: "deterministic", default: "deterministic" }; // met only where an assumption does not hold
+const ELSEWHERE = { outcome: "deterministic", default: "deterministic" }; // applies only where an assumption does not hold
 export const badness = (outcome) => WORST_LAST.indexOf(outcome);
 
 export function worst(outcomes) {
@@ -53,7 +53,7 @@ export function judgeOpless(here, scope, items = []) {
   );
 }
 
-// All that a source can do here; null where it is not met.
+// All that a source can do here; null where it does not apply.
 function judge(here, column, said, wanted, scope) {
   const { tables, clauses } = here;
   const [source, home, way, splits, asks] = tables.columns[column];

@@ -24,11 +24,11 @@ function both(here, first, second) {
 }
 
 // One step for every knob, in the order of a person's work; contested knobs stand aside.
-export function settle(here, wanted) {
+export function merge(here, wanted) {
   const steps = [];
   const contests = [];
   for (const name of new Set(wanted.map((each) => each.setting.name))) {
-    for (const group of apart(here, wanted.filter((each) => each.setting.name === name))) {
+    for (const group of compatible(here, wanted.filter((each) => each.setting.name === name))) {
       const values = common(group);
       if (values === null) contests.push(contest(name, group));
       else if (!group.every((each) => each.ofItself)) steps.push(step(here, group, values));
@@ -40,7 +40,7 @@ export function settle(here, wanted) {
 
 // One knob's demands, with those apart that no release meets together; the items of a list
 // variable stand apart, too, where their conditions differ.
-function apart(here, group) {
+function compatible(here, group) {
   const isList = group[0].setting.list != null;
   if (group.length === 1 || (!isList && common(group) !== null)) return [group];
   const parts = new Map();

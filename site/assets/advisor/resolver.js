@@ -7,7 +7,7 @@ import { inOrder } from "./decide.js";
 import { badness, judgeItem, judgeOpless, worst, worstDefault } from "./evaluate.js";
 import { WHOLE } from "./op_lookup.js";
 import { needs, Solutions } from "./solutions.js";
-import { demands, settle, total, unique } from "./merge.js";
+import { demands, merge, total, unique } from "./merge.js";
 
 const DIRECTIONS = ["forward", "backward"];
 
@@ -22,9 +22,9 @@ export function resolve(here, items, scope = "run", addOns = []) {
   const ingredients = here.tables.ingredients.filter((each) => each.scope === scope && here.holding(each.when).length);
   const always = ingredients.filter((each) => !each.optional).flatMap((each) => demands(here, each.id, each.settings));
   const wanted = needs(every);
-  const settled = (labels) => settle(here, [...solutions.turned(here, labels, wanted), ...always]);
-  const chosen = choose(wanted, (labels) => !settled(labels).contests.length);
-  const whole = settled(chosen);
+  const mergedFor = (labels) => merge(here, [...solutions.turned(here, labels, wanted), ...always]);
+  const chosen = choose(wanted, (labels) => !mergedFor(labels).contests.length);
+  const whole = mergedFor(chosen);
   const own = { labels: chosen, wanted, demands: [...solutions.turned(here, chosen, wanted), ...always] };
   const ops = judged.map(([item, group]) => opAnswer(here, item, group, chosen));
   if (opless.length) ops.push(opAnswer(here, { text: "*", ops: [] }, opless, chosen));
@@ -46,7 +46,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
       id: each.id,
       title: each.title,
       optional: each.optional,
-      settings: total(settle(here, demands(here, each.id, each.settings)).steps),
+      settings: total(merge(here, demands(here, each.id, each.settings)).steps),
     })),
     cautions: cautions(here, every, solutions.closure(chosen), ingredients),
     unknowns,
@@ -101,12 +101,12 @@ function sourceAnswer(here, judged, chosen) {
   const [clause, verdict] = judged.lead ?? [{}, undecided(possible)];
   const holds = (condition) => here.holding(condition, true, said).length;
   const wording = verdict.error && here.tables.wordings[verdict.error].find(([, when]) => holds(when));
-  const met = possible.filter(([, each]) => each.outcome !== "no-known-source");
+  const present = possible.filter(([, each]) => each.outcome !== "no-known-source");
   return {
     id: source.id,
     title: source.title,
     outcome: judged.outcome,
-    default: worstDefault(met.map(([, each]) => each.default)),
+    default: worstDefault(present.map(([, each]) => each.default)),
     direction: judged.directions.map((each) => DIRECTIONS[each]),
     when: possible.every(([, each]) => each.outcome === judged.outcome) ? {} : clause,
     possible: possible.map(([when, each]) => ({

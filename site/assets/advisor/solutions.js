@@ -2,7 +2,7 @@
 
 import { byText, meets } from "./select.js";
 import { isEmpty } from "./clauses.js";
-import { demands, settle, total, unique } from "./merge.js";
+import { demands, merge, total, unique } from "./merge.js";
 
 // What has to be solved, where it can be.
 export function needs(judged) {
@@ -61,7 +61,7 @@ export class Solutions {
       title: solution.title,
       covers: covered(solution.label, chosen, wanted),
       includes: this.#included(here, solution, wanted),
-      settings: total(settle(here, demands(here, solution.label, solution.settings)).steps),
+      settings: total(merge(here, demands(here, solution.label, solution.settings)).steps),
       costs: solution.costs.filter(([, , when]) => here.holding(when).length).map(([text, factor]) => ({ text, factor })),
     }));
   }

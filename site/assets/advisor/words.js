@@ -23,9 +23,9 @@ export function does(outcome, scope) {
 export function environment(tables, advice) {
   const here = advice.environment;
   const parts = here.container ? [here.container] : [];
-  const met = new Set(advice.ops.flatMap((op) => op.sources.map((source) => source.home)));
+  const homes = new Set(advice.ops.flatMap((op) => op.sources.map((source) => source.home)));
   for (const [name, version] of Object.entries(here.packages)) {
-    const shipped = here.assumed.includes(name) && !met.has(name);
+    const shipped = here.assumed.includes(name) && !homes.has(name);
     if (!shipped && !tables.about[name]?.image) parts.push(held(tables, here, name, version));
   }
   const device = here.gpu ?? phrases.DEVICES[here.device] ?? here.device;

@@ -50,11 +50,13 @@ def _missing(
         for direction, reaches in ways.items():
             if any(varying.get(operator) for operator in reaches):
                 asked[f"{op}:{direction}"] = f"{op}:{direction}"
-    met = _sources(known, environment, asked, True, strange)
+    recorded = _sources(known, environment, asked, True, strange)
     for op, ways in trace.ops.items():
         for direction, reaches in ways.items():
             for operator in reaches:
-                for source in varying.get(operator, set()) - met.get(f"{op}:{direction}", set()):
+                for source in varying.get(operator, set()) - recorded.get(
+                    f"{op}:{direction}", set()
+                ):
                     yield f"{op}:{direction}:{source}", operator
 
 

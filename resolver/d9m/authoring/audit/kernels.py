@@ -52,6 +52,6 @@ def _names(use: KernelUse) -> set[str]:
 def _meets(known: Known, package: str, name: str) -> bool:
     for meant in known.kb.names.get(f"{package}:{plain(name)}") or ():
         for reached in known.kb.ops[f"{package}:{meant}"].reaches:
-            if known.kb.met_by(package, reached.op):
+            if known.kb.sources_of(package, reached.op):
                 return True
     return False

@@ -1,4 +1,4 @@
-"""Lists in the docstring of the switch: is each op known, met by a source, and judged as the list
+"""Lists in the docstring of the switch: is each op known, with a source, and judged as the list
 says?
 """
 
@@ -93,7 +93,7 @@ def _judged(
     for source in answer.sources:
         outcomes.update(branch.outcome for branch in source.possible)
     if not outcomes:
-        return "line-without-source", "no source is met"
+        return "line-without-source", "no source applies"
     expected = EXPECTED.get(section, frozenset())
     if expected and not expected & outcomes:
         return "line-disagrees", f"records say {', '.join(sorted(outcomes))}"

@@ -78,12 +78,12 @@ def _compared(
 
 
 def _namesakes(known: Known, shipped: Shipped, package: str) -> Iterator[AuditDifference]:
-    """Public names of which nothing is known, and which are called like an op that meets a
+    """Public names of which nothing is known, and which are called like an op that has a
     source.
     """
     meeting: dict[str, list[str]] = {}
     for entry in _entries(known, package):
-        if any(known.kb.met_by(package, reached.op) for reached in entry.reaches):
+        if any(known.kb.sources_of(package, reached.op) for reached in entry.reaches):
             meeting.setdefault(_last(entry.name), []).append(entry.name)
     start = f"{package}:"
     for place in known.kb.public:

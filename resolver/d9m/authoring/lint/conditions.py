@@ -57,7 +57,7 @@ def unknown_variable(index: RecordIndex) -> Iterator[Finding]:
     "Value that a variable never has",
     """A fact has a closed list of values, the device too; a package is restricted by releases
     ({from, until}, or {} for present in any release) and a number by numbers. A value outside of
-    that can never be met, so what stands under the condition would never be said.""",
+    that can never hold, so what stands under the condition would never be said.""",
 )
 def unknown_value(index: RecordIndex) -> Iterator[Finding]:
     for at, path, name, allowed in restrictions(index):
@@ -152,7 +152,7 @@ def existences(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str, records.
     """The facts are a closed, typed vocabulary. A choice lists its values and its default is one of
     them; a number lists none and its default is a number. `usual` is one of its values, too, and
     stands where there is no default. A fact must not be called like a package or `device`:
-    conditions could not tell the two apart.""",
+    conditions could not distinguish the two.""",
 )
 def vocabulary(index: RecordIndex) -> Iterator[Finding]:
     for name, fact in index.facts.items():

@@ -68,7 +68,7 @@ def date_format(index: RecordIndex) -> Iterator[Finding]:
     "future-date",
     "Date after the edition",
     """Nothing in an edition can have happened after it. Either the date is mistyped, or
-    kb/edition.yaml has not been set to the day of this change.""",
+    kb/edition.yaml was not set to the day of this change.""",
 )
 def future_date(index: RecordIndex) -> Iterator[Finding]:
     for at, path, date in _dates(index):

@@ -11,7 +11,7 @@ from d9m.authoring.lint.rule import Finding, rule
 
 
 def _on_load(index: RecordIndex) -> Iterator[Finding]:
-    """Nothing left to find: the loader has told."""
+    """Nothing left to find: the loader reports it."""
     return iter(())
 
 

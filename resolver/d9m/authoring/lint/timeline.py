@@ -109,8 +109,8 @@ def first_step(index: RecordIndex) -> Iterator[Finding]:
 
 
 def _start(index: RecordIndex, track: Track) -> int | None:
-    """How many releases of the home package come before the source can be met; None if that cannot
-    be told.
+    """How many releases of the home package come before the source can apply; None if nobody
+    knows.
     """
     if track.home is None or not index.complete("ops"):
         return None

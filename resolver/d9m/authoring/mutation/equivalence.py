@@ -14,7 +14,7 @@ from d9m.environment.container import Image, contents
 from d9m.environment.environment import DEVICES, Environment
 from d9m.environment.releases import Installed, of_any
 from d9m.kb.kinds import BY_NAME
-from d9m.kb.store import KnowledgeBase, Met
+from d9m.kb.store import KnowledgeBase, OpSource
 from d9m.model.conditions import Cells
 from d9m.model.op_syntax import BOTH
 from d9m.model.records import Turn
@@ -55,18 +55,18 @@ def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
     return False
 
 
-def _every_met(kb: KnowledgeBase) -> Iterator[Met]:
-    """Every source as met by each op, and the sources of no op."""
-    for table in (kb.met, kb.opless):
+def _every_met(kb: KnowledgeBase) -> Iterator[OpSource]:
+    """Every source of each op, and the sources of no op."""
+    for table in (kb.op_sources, kb.opless):
         for group in table.values():
             yield from group
 
 
-def _concerns(mutant: Mutant, kb: KnowledgeBase, met: Met) -> bool:
+def _concerns(mutant: Mutant, kb: KnowledgeBase, op_source: OpSource) -> bool:
     return (
-        met.id == mutant.id
+        op_source.id == mutant.id
         if mutant.kind == "sources"
-        else mutant.record.label in _with_required(kb, met.source.labels())
+        else mutant.record.label in _with_required(kb, op_source.source.labels())
     )
 
 
@@ -96,7 +96,7 @@ def _verdicts(
 def _worlds(
     kb: KnowledgeBase, old: Rules, new: Rules, only: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[str | None, World]]:
-    """Every world that one of the two tells apart, and the image that it is in."""
+    """Every world in which the two differ, and the image that it is in."""
     cuts = dict(old.cuts)
     for name, bounds in new.cuts.items():
         cuts[name] = (*cuts.get(name, ()), *bounds)

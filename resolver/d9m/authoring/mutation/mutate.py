@@ -120,11 +120,11 @@ class Herd:
     def __init__(self, kb: KnowledgeBase, tables: dict[str, dict[str, Any]]) -> None:
         self._meta = kb.meta
         self._tables = tables
-        self._met: dict[str, list[Read]] = {}
-        for table in ("met", "opless"):
+        self._places: dict[str, list[Read]] = {}
+        for table in ("op_sources", "opless"):
             for place, group in tables[table].items():
-                for met in group:
-                    self._met.setdefault(met.id, []).append((table, place))
+                for source in group:
+                    self._places.setdefault(source.id, []).append((table, place))
 
     def mutated(self, mutant: Mutant) -> KnowledgeBase:
         """The knowledge base with one record replaced."""
@@ -132,11 +132,11 @@ class Herd:
             **self._tables,
             mutant.kind: {**self._tables[mutant.kind], mutant.id: mutant.record},
         }
-        for table, place in self._met.get(mutant.id, []) if mutant.kind == "sources" else ():
+        for table, place in self._places.get(mutant.id, []) if mutant.kind == "sources" else ():
             group = list(tables[table][place])
-            for number, met in enumerate(group):
-                if met.id == mutant.id:
-                    group[number] = msgspec.structs.replace(met, source=mutant.record)
+            for number, source in enumerate(group):
+                if source.id == mutant.id:
+                    group[number] = msgspec.structs.replace(source, source=mutant.record)
             tables[table] = {**tables[table], place: tuple(group)}
         return KnowledgeBase(self._meta, Memory(tables))
 
@@ -151,7 +151,7 @@ class Herd:
         """Cases that could notice a mutant, the likeliest first."""
         touched = {(mutant.kind, mutant.id)}
         if mutant.kind == "sources":
-            touched.update(self._met.get(mutant.id, []))
+            touched.update(self._places.get(mutant.id, []))
 
         def unlikely(one: Watched) -> tuple[bool, bool]:
             named = any(mutant.id in row.at for row in one.case.expect)

@@ -29,7 +29,7 @@ class Expected(msgspec.Struct, frozen=True):
 
 
 def expectations(kb: KnowledgeBase, asked: Setup, probes: Sequence[Probe]) -> dict[str, Expected]:
-    """Probe id -> the record's claim in this environment. An op that this release has not is left
+    """Probe id -> the record's claim in this environment. An op that this release lacks is left
     out.
     """
     items = list(dict.fromkeys(probe.item for probe in probes))
@@ -54,7 +54,7 @@ def _alone(kb: KnowledgeBase, asked: Setup, item: str) -> OpAnswer | None:
 
 
 def _claim(probe: Probe, answer: OpAnswer) -> Expected:
-    """Of the probe's own record, where it is met here; else of the op as a whole."""
+    """Of the probe's own record, where it applies here; else of the op as a whole."""
     for source in answer.sources:
         if source.id == probe.source:
             return Expected(source.outcome, source.default)

@@ -31,7 +31,7 @@ NARROW = ("float16", "bfloat16")
 WORSE = 4.0
 """How much larger an error in half precision may be with the advice than without."""
 SAME_TRUTH = 1e-6
-"""How far the double-precision results of two arms may lie apart."""
+"""How far the double-precision results of two arms may differ."""
 GUARDS = ("as-is", "default-again", "advised-no-fill", "one-thread")
 """Arms that can turn a good verdict into another one: without them there is none."""
 FEWEST = 8

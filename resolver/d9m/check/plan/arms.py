@@ -15,7 +15,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
 from d9m.model.records import Setting, Turn, together
 from d9m.model.settings import Step
-from d9m.resolve.merge import Demand, demands, settle
+from d9m.resolve.merge import Demand, demands, merge
 
 Statement = tuple[list[str], str, bool]
 """Imports, the line to run after them, and whether that comes before the framework's import."""
@@ -44,7 +44,7 @@ def arms(
     variables: Mapping[str, str],
     full: bool = False,
 ) -> list[Arm]:
-    """All arms for one framework, in the order in which they are told."""
+    """All arms for one framework, in the order of the report."""
     cleared, removed = _cleared(kb, variables)
     default = Arm("default", cleared, removed)
     own = environment.device == "cpu" or _touched(kb, variables)
@@ -70,7 +70,7 @@ def with_switches(kb: KnowledgeBase, environment: Environment, advice: Advice) -
     for label, _id, solution in kb.with_required(_switches(advice)):
         wanted += demands(kb, environment, label, solution.settings)
     made = {step.name for step in advice.steps}
-    steps = [step for step in settle(wanted).steps if step.name not in made]
+    steps = [step for step in merge(wanted).steps if step.name not in made]
     return msgspec.structs.replace(advice, steps=[*advice.steps, *steps]) if steps else advice
 
 

@@ -39,7 +39,7 @@ import and probe at their own pace, but they run the same probes.
 """
 
 LOCKSTEP = 120.0
-"""The same when they have met before, and ended that meeting together."""
+"""The same when they were connected before, and ended that meeting together."""
 
 TWICE = ("default", "advised")
 """Arms of which several processes are compared."""
@@ -183,7 +183,7 @@ def _idle(every: Iterable[Collective], rank: Rank) -> Iterator[str]:
 
 
 def _varied(default: Arm, device: str) -> list[Arm]:
-    """Arms beside the usual ones: a variable at each of its values."""
+    """Arms besides the usual ones: a variable at each of its values."""
     found: list[Arm] = []
     vary = {} if device == "cpu" else catalogue.together(FRAMEWORK).vary
     for name, values in vary.items():

@@ -32,7 +32,7 @@ from d9m.check.progress import duration
 from d9m.check.workers.launch import Launcher, events
 
 Watch: TypeAlias = Callable[[str], None]
-"""Told what is going on, for a person who waits."""
+"""Citation what is going on, for a person who waits."""
 
 Rungs: TypeAlias = dict[str, list[Rung]]
 """Key of a probe -> the part of its ladder to climb."""
@@ -260,7 +260,7 @@ def _is_undecided(seen: Readings, key: str) -> bool:
 
 
 def run(plan: Plan, watch: Watch) -> Readings:
-    """Everything that could be seen; a failure of one probe or arm is told, never raised."""
+    """Everything that could be seen; a failure of one probe or arm is reported, never raised."""
     one = _Run(plan, watch)
     try:
         _perform(one)

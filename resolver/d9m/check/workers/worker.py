@@ -4,7 +4,7 @@
 `messages`).
 
 One file, standard library only, Python 3.6: it is sent as text, together with the job, to whatever
-interpreter has the framework (see `launch.program`). The framework is met only through the adapter
+interpreter has the framework (see `launch.program`). The framework is used only through the adapter
 that the job brings along."""
 
 import array

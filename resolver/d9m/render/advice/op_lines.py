@@ -84,7 +84,7 @@ def write(page: Page, answer: Answer) -> None:
 
 
 def packages_lead(answer: Answer) -> bool:
-    """Whether somebody named packages beside the framework, and no op."""
+    """Whether somebody named packages besides the framework, and no op."""
     homes = {answer.kb.home(source.id) for source in _of_packages(answer)}
     kinds = {answer.kb.packages[home].kind for home in homes}
     return not answer.named_ops and bool(kinds - {"framework"})

@@ -42,10 +42,10 @@ def environment(answer: Answer) -> str:
     """``PyTorch 2.4 · CUDA · training · assumed: without torch.compile``."""
     here = answer.advice.environment
     parts = [here.container] if here.container else []
-    met = set(map(answer.kb.home, answer.advice.sources()))
+    homes = set(map(answer.kb.home, answer.advice.sources()))
     taken: list[str] = []
     for name, version in here.packages.items():
-        shipped = name in here.assumed and name not in met
+        shipped = name in here.assumed and name not in homes
         if not shipped and answer.kb.packages[name].kind != "image":
             implied = name in here.assumed and answer.kb.packages[name].kind == "library"
             (taken if implied else parts).append(_package(answer, name, version))

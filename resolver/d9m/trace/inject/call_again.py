@@ -141,7 +141,7 @@ def _tensors(value):
 
 
 def digest(results):
-    found = hashlib.sha1()  # noqa: S324  told from each other, not protected
+    found = hashlib.sha1()  # noqa: S324  distinguished, not protected
     for result in results:
         size = result.numel() * result.element_size()
         found.update(str((result.dtype, tuple(result.shape))).encode())

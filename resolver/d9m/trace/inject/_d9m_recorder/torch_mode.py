@@ -25,7 +25,7 @@ def make_mode(torch, ops, watcher):
             return function(*args, **kwargs)
         for kind in types:
             if kind not in plain:
-                return NotImplemented  # it takes itself apart, and its parts come by here
+                return NotImplemented  # it splits itself, and its parts come by here
         about = ops.before(plan, args, kwargs, sys._getframe(1))
         found = function(*args, **kwargs)
         if about is not None:

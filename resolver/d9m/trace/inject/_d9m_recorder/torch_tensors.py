@@ -11,7 +11,7 @@ NONE = "-"
 
 
 class Tensors:
-    """Makes digests of tensors. What is not plain memory is taken apart into tensors that are."""
+    """Makes digests of tensors. What is not plain memory is split into tensors that are."""
 
     def __init__(self, torch, session) -> None:
         self._torch = torch

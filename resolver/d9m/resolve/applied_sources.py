@@ -1,4 +1,4 @@
-"""Which sources a question meets, judged."""
+"""Which sources apply to a question, judged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 import msgspec
 
 from d9m.environment.environment import Environment
-from d9m.kb.store import WHOLE, KnowledgeBase, Met
+from d9m.kb.store import WHOLE, KnowledgeBase, OpSource
 from d9m.model import op_syntax
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH, Direction
@@ -20,9 +20,9 @@ from d9m.resolve.rules import rules
 
 
 class Judged(msgspec.Struct, frozen=True, eq=False):
-    """One source as met in one way: calls that meet it alike share it."""
+    """One source as some calls reach it, judged."""
 
-    met: Met
+    op_source: OpSource
     home: str
     environment: Environment
     """With the arguments of the call."""
@@ -33,12 +33,12 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
 def of_items(
     kb: KnowledgeBase, environment: Environment, items: Sequence[OpItem], scope: Scope
 ) -> list[list[Judged]]:
-    """For each query item the sources that its ops meet, worst first."""
+    """For each query item the sources of its ops that apply, worst first."""
     known: dict[Hashable, Judged] = {}
 
-    def judged(op: OpCall, met: Met) -> Judged:
+    def judged(op: OpCall, op_source: OpSource) -> Judged:
         place = (
-            rules(kb, met, op.when),
+            rules(kb, op_source, op.when),
             *op.arguments.items(),
             op.directions,
             *op.defaults.items(),
@@ -46,28 +46,29 @@ def of_items(
         if place not in known:
             call = environment.given(op.arguments, op.defaults)
             known[place] = Judged(
-                met, op.package, call, *judge(kb, call, met, op.when, op.directions)
+                op_source, op.package, call, *judge(kb, call, op_source, op.when, op.directions)
             )
         return known[place]
 
     def every(item: OpItem) -> Iterator[Judged]:
         for op in item.ops:
-            for met in kb.met_by(op.package, op.name):
-                if met.source.scope == scope:
-                    yield judged(op, met)
+            for op_source in kb.sources_of(op.package, op.name):
+                if op_source.source.scope == scope:
+                    yield judged(op, op_source)
 
     return [_worst_first(every(item)) for item in items]
 
 
 def _worst_first(every: Iterable[Judged]) -> list[Judged]:
-    """Sources that are met, each as it is met at worst."""
+    """Sources that apply, each at its worst."""
     found: dict[str, Judged] = {}
     for source in every:
-        known = found.get(source.met.id)
-        if source.finding.is_met and (known is None or _worse(source.finding, known.finding)):
-            found[source.met.id] = source
+        known = found.get(source.op_source.id)
+        if source.finding.is_present and (known is None or _worse(source.finding, known.finding)):
+            found[source.op_source.id] = source
     return sorted(
-        found.values(), key=lambda each: (-WORST_LAST.index(each.finding.outcome), each.met.id)
+        found.values(),
+        key=lambda each: (-WORST_LAST.index(each.finding.outcome), each.op_source.id),
     )
 
 
@@ -83,11 +84,11 @@ def of_packages(
     for package in environment.packages:
         if package in asked or not _is_asked_about(kb, environment, package):
             continue
-        for met in kb.opless.get(package) or ():
-            if met.source.scope == scope:
-                finding, directions = judge(kb, environment, met, {}, BOTH)
-                if finding.is_met:
-                    found.append(Judged(met, package, environment, finding, directions))
+        for op_source in kb.opless.get(package) or ():
+            if op_source.source.scope == scope:
+                finding, directions = judge(kb, environment, op_source, {}, BOTH)
+                if finding.is_present:
+                    found.append(Judged(op_source, package, environment, finding, directions))
     return found
 
 
