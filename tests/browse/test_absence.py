@@ -12,6 +12,7 @@ from golden import knowledge_base
     ("text", "left"),
     [
         ("without dropout the loss differs", "the loss differs"),
+        ("with no `torch.compile` the loss differs", "with the loss differs"),
         ("I don't use torch.compile or DDP and runs differ", "I and runs differ"),
         ("num_workers=0, shuffle=False, other loss", ", , other loss"),
         ("No shuffle. No mixed-precision. It differs", ". . It differs"),

@@ -81,7 +81,8 @@ def _patterns(kb: KnowledgeBase) -> _Patterns:
     no_comparison = r"(?<!with and )(?<!with or )(?<!than )(?<!vs )(?<!vs\. )(?<!versus )"
     return _Patterns(
         re.compile(
-            rf"{no_comparison}{before}\s+(?:(?:any|an?|the)\s+)*{several}|{name}(?:{behind})(?!\w)",
+            rf"{no_comparison}{before}\s+(?:(?:any|an?|the)\s+)*`?{several}`?"
+            rf"|{name}(?:{behind})(?!\w)",
             re.IGNORECASE,
         ),
         re.compile(name, re.IGNORECASE),
