@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 from d9m.scan.facts import DYNAMIC, FileFacts, LocalCall
 
+_OBJECT = "builtins.object"
+
 Place: TypeAlias = tuple[str, int]
 """A scope: path of its file, and its number there."""
 
@@ -170,9 +172,10 @@ class _Search:
         self._used.add(place)
         path, number = place
         scopes = self._files[path].scopes
+        derived = any(base != _OBJECT for base in scopes[number].bases)
         for method in self._graph.methods(place):
             name = last_part(scopes[method].name)
-            if scopes[number].bases or name.startswith("__") or name in self._named:
+            if derived or name.startswith("__") or name in self._named:
                 self.add((path, method))
         for base in scopes[number].bases:
             self.name(last_part(base))

@@ -15,8 +15,11 @@ from d9m.scan.project import Project
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 
-_ASIDE = re.compile(r"(^|/)docs?/|(^|/)documentation/|plot|visuali[sz]|(^|[/_])vis(/|_|\.py$)")
-"""Paths of code that explains or draws, and does not train."""
+_ASIDE = re.compile(
+    r"(^|/)(docs?|documentation)/|plot|visuali[sz]|(^|[/_])vis(/|_|\.py$)"
+    r"|(^|/)(eval|benchmark)[^/]*\.py$"
+)
+"""Paths of code that explains, draws or measures, and does not train."""
 
 
 def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
@@ -130,7 +133,8 @@ UNSORTED_LISTING = ScanRule(
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
     is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]),
-    notebooks that train nothing, and all code in a folder of documentation or for plots.""",
+    notebooks that train nothing, and all code that explains, draws or
+    measures, as far as its path says so.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",

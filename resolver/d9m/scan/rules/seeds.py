@@ -50,6 +50,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
             else:
                 continue
             spared = call.fallback or call.written_down or _only_names(facts, call)
+            spared = spared or bool(_NO_MATTER.search(facts.scopes[call.scope].name))
             spoken.update((call.place.line, seed) if seed else (call.place.line,))
             yield Objection(
                 path=path,
