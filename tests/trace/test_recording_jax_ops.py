@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import PROGRAMS, Recorded, jax_python, json_diff, recording
+from recorded import PROGRAMS, Recorded, jax_python, json_diff, record, recording
 from written import compared as written
 
 from d9m.kb.locate import open_knowledge_base
@@ -192,3 +192,24 @@ def test_the_ops_of_a_recording_can_be_asked_for(plain: Recorded) -> None:
     asked = {item.partition(":")[0] for item in found.items}
     assert {"jax.lax.dot_general", "jax.lax.gather", "jax.lax.scatter_add"} <= asked
     assert "train" not in {*asked, *found.unknown}
+
+
+def test_what_runs_on_several_devices_is_one_op_and_said_to_be(tmp_path: Path) -> None:
+    found = record(
+        tmp_path,
+        EAGER,
+        jax_python(),
+        "jax_devices.py",
+        XLA_FLAGS="--xla_force_host_platform_device_count=2",
+    )
+    assert (found.code, found.errors) == (0, "")
+    assert found.stdout.startswith("2 ")
+    names = {site[1]: (site[2], site[6]) for site in found.records("S")}
+    called = [names[line[1]] for line in found.records("o")]
+    step = [("train", ""), ("jax::mul", "train"), ("jax::shard_map", "train"), ("evaluate", "")]
+    assert called[:4] == step
+    assert called[4][0] in ("jax::shard_map", "jax::xla_pmap")
+    assert called[5:9] == step
+    assert found.records("u") == [["u", "devices"]]
+    outputs = [line[4][0] for line in found.records("o") if line[4]]
+    assert len({output.partition(".")[0] for output in outputs}) == len(outputs)

@@ -95,7 +95,7 @@ at 0 in each stream and are not used again.
                                    torch.compile compiles, before PyTorch 2.9), mode, level
                                    (nothing is recorded of it at this one), loop (of JAX, too long
                                    to run op by op, or of many iterations that end one by one),
-                                   size, fault
+                                   devices (what JAX runs on several at once is one op), size, fault
 
 A TensorFlow program has the same records. OP is "tf.raw_ops.MatMul", MODULE the path of the Keras
 layer, NODE is empty. Numbers are those of eager tensors, which never change, and of variables. "-"

@@ -35,6 +35,7 @@ _UNSEEN = {
     "mode": "ops under another dispatch mode",
     "level": "what JAX computes, which has no --level module",
     "loop": "the inside of loops of JAX that are too long to run op by op, or many in one by vmap",
+    "devices": "the inside of shard_map and pmap of JAX: each is one op for all devices",
     "size": "everything after the size limit",
     "fault": "a part where the recorder failed",
 }

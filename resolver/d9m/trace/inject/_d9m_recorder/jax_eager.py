@@ -23,6 +23,9 @@ ENTERED = {
 }
 """Primitives that only call a function -> the parameter that has it."""
 
+ON_DEVICES = ("shard_map", "xla_pmap")
+"""Primitives that run a function on several devices, each with its part of the inputs."""
+
 MOST_IN_LOOP = 20_000
 """Equations of a loop that are run one by one; a longer one is run as one op, or its rest is."""
 
@@ -161,6 +164,8 @@ class Eager:
             return self._while(operation, inputs)
         if operation.name == "scan":
             return self._scan(operation, inputs)
+        if operation.name in ON_DEVICES:
+            self._session.unseen("devices")
         return self._ops.call(operation, inputs)
 
     def _enter(self, function, inputs: list, place: Place) -> list:
