@@ -317,13 +317,13 @@ def _next_step(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
 
     subject = explained.subject
     ops = subject is not None and bool(subject.ops)
-    name = "" if ops else " Then name the ops of your model: d9m advise --ops …"
+    then = "" if ops else " Then name the ops of your model: d9m advise --ops …"
     packages = {*explained.packages}
     if subject is not None:
         packages.update(subject.advice.environment.packages)
     if not packages.intersection(EXPERIMENTAL) and "torch" not in packages:
-        for name in sorted(packages):
-            packages.update(kb.packages[name].runs_on[:1])
+        for package in sorted(packages):
+            packages.update(kb.packages[package].runs_on[:1])
     if not packages or any(framework in packages for framework in FRAMEWORKS):
         program, mark = "a PyTorch program", ""
         if packages and "torch" not in packages:
@@ -341,11 +341,11 @@ def _next_step(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
             f"compare (experimental for {phrases.join(titles)}):"
         )
         page.line("  d9m hunt -- python train.py")
-        page.paragraph(f"By hand: d9m show confirm-it.{name}")
+        page.paragraph(f"By hand: d9m show confirm-it.{then}")
     else:
         page.paragraph(
             "To find out whether runs still differ, run the program twice and compare: d9m show "
-            f"confirm-it.{name}"
+            f"confirm-it.{then}"
         )
 
 
