@@ -201,3 +201,12 @@ def test_a_refused_gradient_is_said_to_be_that_of_backward() -> None:
     assert hint not in _answer(
         "cumsum_cuda_kernel does not have a deterministic implementation", "2.4"
     )
+
+
+def test_every_message_on_record_is_answered() -> None:
+    """Each in its first wording, also those of folders that are about no package."""
+    kb = knowledge_base()
+    for id_, record in kb.errors.items():
+        if record.kind != "symptom":
+            answer = explain(kb, record.texts[0].text)
+            assert render(kb, answer).plain().strip(), id_

@@ -68,7 +68,8 @@ def explained(kb: KnowledgeBase, found: Match, environment: Environment) -> Expl
 def _of_gradient(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> list[str]:
     """How an op whose gradient alone is refused may vary all the same."""
     known = kb.word_lists.refused_gradient
-    if known is None or not error.ops or kb.home(id_) not in kb.errors[known].packages:
+    home = kb.meta.folders.get(id_.partition("/")[0])
+    if known is None or not error.ops or home not in kb.errors[known].packages:
         return []
     if not all(op.endswith(":backward") for op in error.ops):
         return []
