@@ -300,10 +300,9 @@ class Reader:
         self.variables.called(node, name)
         self.recorder.call(node, name)
         self.orders.called(node, name)
-        for part in node.args:
-            self.visit(part)
-        for keyword in node.keywords:
-            self.visit(keyword.value)
+        for part in (*node.args, *(keyword.value for keyword in node.keywords)):
+            if type(part) is not ast.Name:  # the recorder has those
+                self.visit(part)
 
     def on_name(self, node: ast.Name) -> None:
         self.recorder.named(node)

@@ -270,14 +270,12 @@ class Recorder:
 
     def _handed_on(self, node: ast.expr) -> None:
         """A function that is an argument may be called; in its own body its name says nothing."""
-        own = self._here.names.scopes[self._here.scope].name.split(".")
-        if isinstance(node, ast.Name) and node.id in own:
-            return
-        if isinstance(node, ast.Name | ast.Attribute):
-            name = node.id if isinstance(node, ast.Name) else node.attr
-            resolved = self._here.resolve(node) if isinstance(node, ast.Name) else LOCAL
-            if resolved is not None:
-                self.called.append(self._local(node, name))
+        if isinstance(node, ast.Attribute):
+            self.called.append(self._local(node, node.attr))
+        elif isinstance(node, ast.Name) and self._here.resolve(node) is not None:
+            outer = self._here.names.scopes[self._here.scope].name
+            if node.id not in outer or node.id not in outer.split("."):
+                self.called.append(self._local(node, node.id))
 
     def _local(
         self, node: ast.expr, name: str, asked: tuple[str, ...] = (), positional: int = 0
