@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -82,6 +83,10 @@ def seeded_programs(project: Project) -> Iterator[SeededProgram]:
             yield SeededProgram(program, titles, meant)
 
 
+_OF_ALL = re.compile(r"(?i)seed|rand|determin|reprod|^(main|run|train|setup|set_up)|init_")
+"""Names of functions that seed a program and stand in another file than its entry."""
+
+
 def _asks_for_repetition(project: Project, program: Program, seeding: Seeding) -> bool:
     """Whether a seed is one of the program, and not that of one split, sampler or image: a function
     that draws from what it has just seeded seeds its own draws, unless the program begins with it.
@@ -89,6 +94,8 @@ def _asks_for_repetition(project: Project, program: Program, seeding: Seeding) -
     facts = program.files[seeding.path]
     function = facts.scopes[seeding.scope]
     own = seeding.path == program.path
+    if not own and not _OF_ALL.search(last_part(function.name)):
+        return False
     if function.kind != "function" or (own and _begins_with(program, last_part(function.name))):
         return True
     for generator in project.knowledge.generators():
