@@ -1,4 +1,4 @@
-"""What the recorder writes on other systems, as far as a Linux can play them."""
+"""What the recorder's own files do: on other systems, as far as a Linux can play them, too."""
 
 from __future__ import annotations
 
@@ -52,3 +52,16 @@ def test_a_complaint_of_the_recorder_is_utf8_whatever_the_locale_is(tmp_path: Pa
     command = [sys.executable, "-c", FAULT, str(tmp_path)]
     subprocess.run(command, check=True, env={**os.environ, **variables})
     assert "ValueError: é→" in (tmp_path / "errors.txt").read_text("utf-8")
+
+
+def test_long_arguments_that_differ_late_are_told_from_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(INJECT)
+    digester = importlib.import_module("_d9m_recorder.digest").Digester(None)
+    long = "dim=0, " * 100
+    one, other = digester.cut(long + "a=1"), digester.cut(long + "a=2")
+    assert one != other
+    assert one.startswith(long[:400])
+    assert len(one) < 430
+    assert digester.cut("dim=0") == "dim=0"

@@ -9,6 +9,9 @@ import os
 import zlib
 from importlib.machinery import EXTENSION_SUFFIXES
 
+MOST_TEXT = 400
+"""Characters of an op's arguments; of longer ones a digest stands for the rest."""
+
 
 class Digester:
     """Makes hex text of bytes. `name` goes into the stream: other digests cannot be compared."""
@@ -25,6 +28,12 @@ class Digester:
     def at(self, address: int, count: int) -> str:
         """Of `count` bytes of memory. Nothing is copied."""
         return self.of((_CHAR * count).from_address(address)) if count else self._empty
+
+    def cut(self, text: str) -> str:
+        """The arguments of an op, no longer than a record may be."""
+        if len(text) <= MOST_TEXT:
+            return text
+        return f"{text[:MOST_TEXT]}… {self.of(text.encode())}"
 
 
 _CHAR = ctypes.c_char

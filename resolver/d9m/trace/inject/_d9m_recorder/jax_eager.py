@@ -90,22 +90,22 @@ class Eager:
         return self._jax.tree_util.tree_unflatten(tree, outputs)
 
     def _begins(self, call, made: list) -> None:
-        """Of the call itself: what it got, and the arrays that JAX makes of numbers and of NumPy's
-        arrays.
+        """Record the call itself: what it got, and the arrays that were made of numbers and of
+        NumPy's arrays.
         """
         texts = [self._arrays.wrote(array) for array in made]
         site = self._records.site(call.name, "jit", "", call.source, call.shapes)
         self._session.record("o", site, call.plain, call.inputs, texts)
 
     def _has_elements(self, leaf) -> bool:
-        """Whether it cannot be a static argument, which has to have a hash."""
+        """Whether it is an array. A static argument must have a hash, so it is none."""
         return self._arrays.is_array(leaf) or isinstance(leaf, self._numpy.ndarray)
 
     def _array(self, leaf):
         return leaf if self._arrays.is_array(leaf) else self._jax.numpy.array(leaf)
 
     def _number(self, atom, value=None):
-        """A number that a function is called with, as an array of its own."""
+        """A number that a function is called with (`value`: that it returns), as an array."""
         value = atom.val if value is None else value
         if atom.aval.weak_type:
             return self._jax.numpy.asarray(value)

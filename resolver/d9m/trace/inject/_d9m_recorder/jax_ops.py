@@ -9,9 +9,6 @@ from contextlib import nullcontext
 
 from .jax_records import shape
 
-MOST_TEXT = 400
-"""Characters of an op's arguments; of longer ones a digest stands for the rest."""
-
 NAMES = re.compile(r"([^/()]+)(\(?)")
 """Parts of a stack of names such as `transpose(jvp(Net))/Dense_0`."""
 
@@ -115,7 +112,7 @@ class Ops:
         made = [self._arrays.wrote(value) for value in outputs]
         if operation.site is None:
             operation.site = self._site(operation, [shape(value) for value in values])
-        self._session.record("o", operation.site, self._cut(arguments), read, made)
+        self._session.record("o", operation.site, self._session.digester.cut(arguments), read, made)
 
     def moved(self, operation: Operation, inputs: list, outputs: list) -> None:
         """A loop took a part of its inputs, or put together what it made."""
@@ -141,11 +138,6 @@ class Ops:
         place = operation.place
         op = f"jax::{operation.name}"
         return self._records.site(op, place.phase, place.module, place.source, shapes)
-
-    def _cut(self, text: str) -> str:
-        if len(text) <= MOST_TEXT:
-            return text
-        return f"{text[:MOST_TEXT]}… {self._session.digester.of(text.encode())}"
 
 
 def _arguments(params: dict) -> list:

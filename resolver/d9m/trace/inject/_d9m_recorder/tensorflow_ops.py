@@ -42,9 +42,6 @@ FUNCTION = re.compile(r"__(?:inference|forward|backward)_(_*backward_)?(.*?)(?:_
 FAULTY_OPS = 20
 """Ops whose recording may fail before none is recorded any more."""
 
-MOST_TEXT = 400
-"""Characters of an op's arguments; of longer ones a digest stands for the rest."""
-
 
 def has_callbacks() -> bool:
     """Whether this release can say of each op that it ran."""
@@ -151,10 +148,7 @@ class Ops:
             if name in PRIVATE or name[0] in "T_" or not plain or value in ([], (), ""):
                 continue
             texts.append(f"{name}={value!r}")
-        text = ", ".join(texts)
-        if len(text) <= MOST_TEXT:
-            return text
-        return f"{text[:MOST_TEXT]}… {self._session.digester.of(text.encode())}"
+        return self._session.digester.cut(", ".join(texts))
 
     def _site(self, name: str, shapes: tuple, tensors) -> int:
         phase, layer, source = self._places.here()

@@ -11,9 +11,6 @@ from .torch_plan import Plan, plan
 from .torch_tensors import silent
 from .torch_zoom import Zoom
 
-MOST_TEXT = 400
-"""Characters of an op's arguments; of longer ones a digest stands for the rest."""
-
 FAULTY_OPS = 20
 """Ops whose recording may fail before none is recorded any more."""
 
@@ -42,6 +39,7 @@ class Ops:
         """The run of torch's optimizer that called the last op; None: something else did."""
         self._place = None
         self._tensor = torch.Tensor
+        self._cut = session.digester.cut
         self._silent = silent(torch)
         self._strided = torch.strided
         self._zoom = Zoom(torch, session) if session.settings.zoom else None
@@ -219,11 +217,6 @@ class Ops:
         numbers = [self._memories.collected(tensor) for tensor in (*written, *new)]
         storages = [storage for storage in numbers if storage is not None]
         self.session.record("k", plan.name, group, number, inputs, storages)
-
-    def _cut(self, text: str) -> str:
-        if len(text) <= MOST_TEXT:
-            return text
-        return f"{text[:MOST_TEXT]}… {self.session.digester.of(text.encode())}"
 
 
 def _given(plan: Plan, args, kwargs):
