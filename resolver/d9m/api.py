@@ -90,7 +90,7 @@ def _environment(
     """The environment of a question, with the packages that its ops and calls bring along, and
     the facts that its ops decide where nobody says otherwise.
     """
-    brought = [op_lookup.brought_along(kb, query) for query in queries]
+    brought = [op_lookup.brought_along(kb, query, named) for query in queries]
     brought += [call.home for call in calls]
     added = dict.fromkeys(filter(None, brought))
     extra = tuple((package, None) for package in added if package not in named)

@@ -67,16 +67,21 @@ def is_add_on(kb: KnowledgeBase, environment: Environment, package: str) -> bool
     return any(kb.packages[name].kind == "framework" for name in environment.packages)
 
 
-def brought_along(kb: KnowledgeBase, query: Query) -> str | None:
-    """The add-on package that a name belongs to (``torch_scatter.scatter``). A prefix with a
-    capital letter is a name of its own: ``ROIAlign`` is not torchvision's ``RoIAlign``.
+def brought_along(kb: KnowledgeBase, query: Query, named: Sequence[str] = ()) -> str | None:
+    """The add-on package that a name belongs to (``torch_scatter.scatter``), unless one of those
+    that somebody names has it. A prefix with a capital letter is a name of its own: ``ROIAlign`` is
+    not torchvision's ``RoIAlign``.
     """
+    add_ons = [package for package in named if package in kb.meta.add_ons]
+    if any(op_names.meaning(kb, package, query.name).entries for package in add_ons):
+        return None
+    longest, found = "", None
     for prefixes in kb.meta.add_ons.values():
         for prefix, package in prefixes.items():
             name = query.name.lower() if prefix.islower() else query.name
-            if name.startswith(prefix):
-                return package
-    return None
+            if name.startswith(prefix) and len(prefix) > len(longest):
+                longest, found = prefix, package
+    return found
 
 
 def decided_facts(
