@@ -126,7 +126,7 @@ def _compared(kb: KnowledgeBase, call: Call) -> list[Comparison]:
         environment = describe(kb, asked)
         if framework not in (call.home, *_turned(kb, environment, call)):
             continue
-        advice = kb.once(("beside", asked), lambda: advise(kb, asked))  # noqa: B023 - called at once
+        advice = kb.once(("compared with", asked), lambda: advise(kb, asked))  # noqa: B023 - called at once
         (answer,) = helper_effects.helper_answers(kb, environment, advice.steps, [call], advice.ops)
         if answer.covers or answer.differs:
             found.append(Comparison(asked.packages, answer, advice))

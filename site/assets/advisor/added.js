@@ -3,7 +3,7 @@
 import { element } from "./element.js";
 
 export class Added {
-  // `choices`: what can be added; `changed()` is told of every change.
+  // `choices`: what can be added; `changed()` is called after every change.
   constructor(place, button, choices, changed) {
     this.place = place;
     this.choices = [...choices].sort((one, other) => one.title.localeCompare(other.title, "en"));

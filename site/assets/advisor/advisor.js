@@ -25,8 +25,8 @@ export class Advisor {
     const facts = { ...said.facts, ...decidedFacts(said, this.names, queries), ...said.facts };
     const here = this.environment({ ...question, facts });
     const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
-    const beside = addOns(here, asked).map((names) => names.map((name) => find(here, this.names, parse(name))));
-    return { ...resolve(here, asked, question.scope, beside), named_ops: queries.length > 0, calls: calls(here) };
+    const unasked = addOns(here, asked).map((names) => names.map((name) => find(here, this.names, parse(name))));
+    return { ...resolve(here, asked, question.scope, unasked), named_ops: queries.length > 0, calls: calls(here) };
   }
 }
 

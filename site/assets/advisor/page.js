@@ -55,7 +55,7 @@ class Page {
     this.#facts();
   }
 
-  // Another package beside the framework.
+  // Somebody added a package to the framework, or removed one.
   #packages() {
     this.#facts();
     if (this.field.ops.value || this.answer.childElementCount) this.#ask();

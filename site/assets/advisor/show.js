@@ -158,16 +158,16 @@ export class Shower {
     return element("details", { class: "note" }, element("summary", {}, chip(source.outcome), ` ${source.title}`), ...lines);
   }
 
-  #list(title, told) {
-    if (!told.length) return [];
+  #list(title, items) {
+    if (!items.length) return [];
     const item = (each) => {
       const when = phrases.condition(this.tables, each.when);
       return element("li", {}, when ? `${when[0].toUpperCase()}${when.slice(1)}: ` : "", each.text, " ", element("a", { href: this.#address(each.id), class: "d9m-why", "aria-label": `record ${each.id}` }, "why"));
     };
-    const rest = told.slice(MOST_NOTES);
+    const rest = items.slice(MOST_NOTES);
     return [
       element("h2", {}, title),
-      element("ul", {}, ...told.slice(0, MOST_NOTES).map(item)),
+      element("ul", {}, ...items.slice(0, MOST_NOTES).map(item)),
       ...(rest.length ? [element("details", { class: "d9m-more" }, element("summary", {}, `${rest.length} more notes`), element("ul", {}, ...rest.map(item)))] : []),
     ];
   }

@@ -37,7 +37,7 @@ function like(here, names, name) {
   return found.slice(0, 10).map(([home, text]) => ({ text, note: here.catalogues.length > 1 ? home : "" }));
 }
 
-// Make a field and its list a combobox. `find(item)` gives suggestions, `chosen()` is told of a choice.
+// Make a field and its list a combobox. `find(item)` gives suggestions, `chosen()` is called after a choice.
 export function combobox(field, list, find, chosen) {
   let shown = [];
   let active = -1;

@@ -13,7 +13,7 @@ export class Together {
     this.rows = rows.map((row) => ({ ...row, other: this.#other(byName(row.held)) }));
   }
 
-  // Names of the packages that are another release here than beside one package alone, or only in one of both.
+  // Names of the packages whose release here is not the one that a row gives, and of those that only one of them holds.
   #other(alone) {
     const names = [...alone.keys(), ...this.has.keys()];
     return new Set(names.filter((name) => !same(alone.get(name) ?? null, this.has.get(name) ?? null)));
