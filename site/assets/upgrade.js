@@ -22,13 +22,21 @@
     return outcome ? element("span", { class: `d9m-state d9m-${outcome}` }, `${data.symbols[outcome]} ${said(state)}`) : said(state);
   };
 
+  // Of what nothing is known on one of the sides, nobody can say that it got better or worse.
+  const isKnown = ([, , before, after]) => before[0] && after[0];
+  const worsening = ([, , before, after]) => bad(after) - bad(before);
+
   const sentence = (from, to, changed) => {
     if (from === to) return "Pick two different releases.";
     if (!changed.length) return `Between ${from} and ${to}, no op that d9m knows answers differently.`;
     const [name, , before, after] = changed[0];
-    const worse = changed.filter(([, , one, two]) => bad(two) > bad(one)).length;
     if (changed.length === 1) return `Between ${from} and ${to}, one op changed: ${name}, before: ${short(before)}, now: ${short(after)}.`;
-    return `Between ${from} and ${to}, ${changed.length} ops changed${worse ? `, ${worse} of them for the worse` : ", none for the worse"}.`;
+    const known = changed.filter(isKnown);
+    const worse = known.filter((row) => worsening(row) > 0).length;
+    const better = known.filter((row) => worsening(row) < 0).length;
+    const parts = [[better, "for the better"], [worse, "for the worse"], [known.length - better - worse, "in what solves them"], [changed.length - known.length, "known on one side only"]];
+    const counts = parts.filter(([count]) => count).map(([count, how]) => `${count} ${how}`);
+    return `Between ${from} and ${to}, ${changed.length} ops changed: ${counts.join(", ")}.`;
   };
 
   // A long name may break after its dots.
@@ -40,7 +48,7 @@
     const changed = states
       .map(([name, at, row]) => [name, at, row[one], row[two]])
       .filter(([, , before, after]) => said(before) !== said(after))
-      .sort(([, , a, b], [, , c, d]) => bad(d) - bad(c) - (bad(b) - bad(a)) || bad(d) - bad(b));
+      .sort((one, other) => Boolean(isKnown(other)) - Boolean(isKnown(one)) || worsening(other) - worsening(one) || bad(other[3]) - bad(one[3]));
     const row = ([name, at, before, after]) =>
       element("tr", {}, element("td", {}, element("a", { href: `${data.ops}#${at}` }, element("code", {}, ...broken(name)))), element("td", {}, shown(before)), element("td", {}, shown(after)));
     const head = element("tr", {}, ...["Op", from, to].map((each) => element("th", { scope: "col" }, each)));

@@ -61,7 +61,7 @@ def _known(kb: KnowledgeBase) -> Iterator[tuple[str, Package, Grid]]:
 def _data(here: Here, table: Grid) -> Markdown:
     """The rows of the status table, for the script of the page, as between single quotes."""
     page = here.served(f"ops/{table.package}.md")
-    told: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "lines": [line.name for line in table.lines],
         "ops": page,
         "words": {outcome: phrases.WORDS[outcome] for outcome in phrases.BOXES},
@@ -75,7 +75,7 @@ def _data(here: Here, table: Grid) -> Markdown:
             for row in table.rows
         ],
     }
-    text = json.dumps(told, separators=(",", ":"))
+    text = json.dumps(shown, separators=(",", ":"))
     return Markdown(html.escape(text, quote=False).replace("'", "&#39;"))
 
 
