@@ -32,6 +32,7 @@
         row.hidden = !fits;
         seen += fits; all += 1;
       }
+      table.parentElement.hidden = [...table.tBodies[0].rows].every((row) => row.hidden);
     }
     form.querySelector("output").textContent = seen === all ? `${all} rows` : `${seen} of ${all} rows`;
     if (!remember) return;

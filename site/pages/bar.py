@@ -96,5 +96,5 @@ def strip(outcomes: Iterable[Outcome]) -> Markdown:
     if not found:
         return Markdown("")
     return Markdown(
-        f'<div class="d9m-bar" role="img" aria-label="{html.escape(said)}">{parts}</div>'
+        f'<div class="d9m-bar d9m-strip" role="img" aria-label="{html.escape(said)}">{parts}</div>'
     )

@@ -72,15 +72,25 @@ def _latest(kb: KnowledgeBase, package: str) -> list[grid.MinorRelease]:
 def table(here: Here, of: Grid) -> Markdown:
     """One device's table, as HTML: cells of several releases have no form in Markdown."""
     heads = "".join(f'<th scope="col">{_line(here, of, each)}</th>' for each in reversed(of.lines))
-    rows = "\n".join(_row(here, of, each) for each in of.rows)
-    caption = f"Ops by release on {html.escape(of.device)}"
+    device = html.escape(of.device)
+    parts: list[str] = []
+    for start in range(0, len(of.rows), _PART):
+        chosen = of.rows[start : start + _PART]
+        rows = "\n".join(_row(here, of, each) for each in chosen)
+        parts.append(
+            f'<div class="d9m-part" style="--d9m-rows:{len(chosen)}">\n'
+            f'<table class="d9m-grid" data-device="{device}">\n'
+            f'<thead><tr><th scope="col">Op</th>{heads}</tr></thead>\n'
+            f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
+        )
     return Markdown(
-        f'<div class="d9m-scroll" tabindex="0" role="region" aria-label="{caption}">\n'
-        f'<table class="d9m-grid" data-device="{html.escape(of.device)}" '
-        f'style="--d9m-lines:{len(of.lines)}">\n'
-        "<thead><tr><th "
-        f'scope="col">Op</th>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>'
+        f'<div class="d9m-scroll" tabindex="0" role="region" style="--d9m-lines:{len(of.lines)}" '
+        f'aria-label="Ops by release on {device}">\n' + "\n".join(parts) + "\n</div>"
     )
+
+
+_PART = 40
+"""Rows of a part of a table: a browser lays out those parts only that are in view."""
 
 
 def _line(here: Here, of: Grid, line: grid.MinorRelease) -> str:

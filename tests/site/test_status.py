@@ -32,6 +32,21 @@ def test_every_row_covers_every_line_of_releases() -> None:
             assert sum(widths) == len(table.lines), row.op
 
 
+def test_a_table_stands_in_parts_that_hold_each_row_once() -> None:
+    """A browser lays out those that are in view: the page of PyTorch has 9000 elements."""
+    generator()
+    from pages import status
+    from pages.places import Here
+
+    (table,) = [each for each in tables() if (each.package, each.device) == ("torch", "cuda")]
+    parts = status.table(Here(real(), "status/torch.md"), table).split('<div class="d9m-part"')[1:]
+    rows = [part.count('<th scope="row">') for part in parts]
+    assert sum(rows) == len(table.rows) > 200
+    assert max(rows) <= 40
+    assert all(f"--d9m-rows:{count}" in part for count, part in zip(rows, parts))
+    assert all("<thead>" in part for part in parts)
+
+
 def test_a_cell_says_what_the_resolver_says() -> None:
     chance = random.Random(7)
     for _ in range(60):

@@ -51,10 +51,10 @@ export class Clauses {
     return said.defaults[name] ?? this.tables.facts[name][2];
   }
 
-  // The answers over all worlds, each once.
-  answers(tensor, said) {
+  // The answers over all worlds; `fixed` as for byAnswer.
+  answers(tensor, said, fixed = {}) {
     const [domains, leaves] = this.#tensor(tensor);
-    const axes = this.#axes(domains, said, true);
+    const axes = this.#axes(domains, said, true, fixed);
     return [...worlds(axes)].map(([, place]) => leaves[place]);
   }
 

@@ -66,7 +66,12 @@ function judge(here, column, said, wanted, scope) {
   const answers = (fixed = {}) =>
     honest(here, home, clauses.byAnswer(cell[at], said, true, fixed).map(([when, leaf]) => [when, tables.verdicts[leaf].at(-1)]));
   const outcomeOf = (found) => together(found.map(([, verdict]) => verdict.outcome));
-  const deviations = (base) => clauses.deviations(cell[at], said, (fixed) => outcomeOf(answers(fixed)), base, badness);
+  // Only between two releases do clauses have a part in an outcome.
+  const [, , , how] = here.held.find(([name]) => name === home);
+  const leaves = (fixed) => [...new Set(clauses.answers(cell[at], said, fixed))];
+  const outcomeAt = (fixed) =>
+    how === "between" ? outcomeOf(answers(fixed)) : together(leaves(fixed).map((leaf) => tables.verdicts[leaf].at(-1).outcome));
+  const deviations = (base) => clauses.deviations(cell[at], said, outcomeAt, base, badness);
   let possible = answers();
   let outcome = outcomeOf(possible);
   const applies = outcome !== "no-known-source";
