@@ -1,4 +1,4 @@
-"""When each record was last changed: what the history of the checkout says."""
+"""When each record and each guide was last changed: what the history of the checkout says."""
 
 from __future__ import annotations
 
@@ -8,13 +8,25 @@ from pathlib import Path
 
 import records
 
+GUIDES = Path(__file__).parent / "docs"
+"""Pages that people write, not records."""
 
-@functools.cache
+
 def days() -> dict[str, str]:
     """Path of a record under ``kb/`` -> the day of its last commit; empty without the whole
     history: in an export, in a shallow clone, on a machine without git.
     """
-    folder = records.folder()
+    return of_folder(records.folder())
+
+
+def newest(kind: str) -> str:
+    """The day on which some record of a kind was last changed; empty where nobody knows."""
+    return max((day for path, day in days().items() if path.startswith(f"{kind}/")), default="")
+
+
+@functools.cache
+def of_folder(folder: Path) -> dict[str, str]:
+    """Path of a file under a folder -> the day of its last commit; as `days`."""
     if _git(folder, "rev-parse", "--is-shallow-repository") != "false\n":
         return {}
     found: dict[str, str] = {}

@@ -20,6 +20,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
 
+import changed
 import records
 from d9m.kb import locate
 from exports import files as exported
@@ -121,6 +122,13 @@ _TABLES = ("releases/", "status/")
 """Of a release, or of all, nothing but the name is searched for: what it did to an op is found on
 the pages of the op.
 """
+
+
+def on_page_markdown(_markdown: str, page: Page, **_: object) -> None:
+    """Let a guide say when it was last changed."""
+    day = changed.of_folder(changed.GUIDES).get(page.file.src_uri)
+    if day and not isinstance(page.file, _Generated):
+        page.meta["changed"] = day
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:

@@ -14,8 +14,14 @@ _PLACES = (
         r"github\.com/[^/]+/([^/]+)/(?:blob|tree|raw|releases/tag)/(?:core_)?v?(\d[\d.]*)(?=[/-]|$)"
     ),
     re.compile(r"(?:^|[/.])([^/.]+)\.\w+/(?:docs|docs/en|en)/[vr]?(\d[\d.]*\d)/"),
+    re.compile(r"pypi\.org/project/([^/]+)/(\d[\d.]*)/"),
 )
-"""Addresses that name a project and its release: a file of a repository, a page of the manual."""
+"""Addresses that name a project and its release: a file of a repository, a page of the manual, a
+package.
+"""
+
+_NOTES = re.compile(r"github\.com/[^/]+/([^/]+)/blob/\w+/(?:RELEASE|CHANGELOG)\.md")
+"""Release notes of a project, all in one file."""
 
 _WHEEL = re.compile(r"(.+?)-(\d[\d.]*)")
 
@@ -33,18 +39,19 @@ def of_evidence(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> str:
     document = kb.documents[evidence.document] if evidence.document else None
     return (
         _threads(kb).get(thread)
-        or _of_release(kb, evidence, url or "")
+        or of_release(kb, evidence, url or "")
         or (f"read {document.read}" if document and document.read else "")
     )
 
 
-def _of_release(kb: KnowledgeBase, evidence: Evidence, url: str) -> str:
+def of_release(kb: KnowledgeBase, evidence: Evidence, url: str) -> str:
+    """The day of the release that a place names; empty where it names none that is known."""
     for place in _PLACES:
         found = place.search(url)
         if found:
             project, release = found.groups()
             return _released(kb, project, release)
-    notes = re.search(r"github\.com/[^/]+/([^/]+)/blob/\w+/RELEASE\.md", url)
+    notes = _NOTES.search(url)
     release = _RELEASE.match(evidence.where or "")
     return _released(kb, notes[1], release[1]) if notes and release else ""
 

@@ -5,6 +5,7 @@ Markdown.
 from __future__ import annotations
 
 import functools
+import posixpath
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from typing import Any
 import jinja2
 
 import changed
+from d9m.kb.kinds import KINDS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.when import When
 from pages import markdown, phrases
 from pages.markdown import Markdown
-from pages.places import FOLDERS, LISTS, Here, changes, edit, file, report
+from pages.places import FOLDERS, LISTS, Here, changes, edit, file, places, report
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -90,7 +92,15 @@ def page(
     here = Here(kb, path)
     text = _environment().get_template(template).render(here=here, kb=kb, title=title, **values)
     lines = [line.rstrip() for line in text.splitlines()]
-    return path, markdown.front_matter(title, description, hide, weight) + _without_gaps(lines)
+    newest = changed.newest(_LISTED[path]) if path in _LISTED else ""
+    head = markdown.front_matter(title, description, hide, weight, newest)
+    return path, head + _without_gaps(lines)
+
+
+_LISTED = {
+    LISTS.get(kind.table, f"{FOLDERS.get(kind.table)}/index.md"): kind.name for kind in KINDS
+}
+"""List of all records of a kind -> folder of the records."""
 
 
 def record_page(
@@ -110,11 +120,34 @@ def record_page(
         "changes": Markdown(changes(table, id_)),
         "report": Markdown(report(table, id_, path.removesuffix(".md"))),
         "changed": changed.days().get(file(table, id_).removeprefix("kb/"), ""),
+        "around": _around(kb, table, path),
         **values,
     }
     return page(
         kb, path, template, title, description, ("navigation",), _WEIGHTS.get(table, 1), **also
     )
+
+
+def _around(kb: KnowledgeBase, table: str, path: str) -> list[Markdown]:
+    """Links to the records of the same folder that come before and after one."""
+    here = Here(kb, path)
+    near = kb.once(("around", table), lambda: _neighbours(kb, table))[path]
+    return [here.link(table, key, title) for key, title in near]
+
+
+def _neighbours(kb: KnowledgeBase, table: str) -> dict[str, list[tuple[str, str]]]:
+    """Page of a record -> keys and titles of those before and after it."""
+    folders: dict[str, list[tuple[str, str, str]]] = {}
+    for key, record in getattr(kb, table).items():
+        page = places(kb)[table, key].page
+        title = getattr(record, "title", None) or key
+        folders.setdefault(posixpath.dirname(page), []).append((page, key, title))
+    found: dict[str, list[tuple[str, str]]] = {}
+    for own in folders.values():
+        for place, (page, _key, _title) in enumerate(own):
+            near = [*own[max(place - 1, 0) : place], *own[place + 1 : place + 2]]
+            found[page] = [(key, title) for _page, key, title in near]
+    return found
 
 
 _OF_A_LIST = 0.2

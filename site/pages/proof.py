@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Citation
 from d9m.model.records import Evidence, Source
 from d9m.model.when import Range
 from d9m.resolve.answers import cite
@@ -21,7 +22,7 @@ class Proof(msgspec.Struct, frozen=True):
     """What of the record rests on it; empty for the whole."""
     kind: str
     place: Markdown
-    date: str
+    date: Markdown
     note: str
     follows: bool
 
@@ -55,10 +56,20 @@ def of_source(kb: KnowledgeBase, source: Source) -> list[Proof]:
 
 
 def _proof(kb: KnowledgeBase, evidence: Evidence, about: str) -> Proof:
-    told = cite(kb, evidence)
-    place = Markdown("".join(_place(kb, evidence, told.url)))
-    date = told.date or dates.of_evidence(kb, evidence, told.url)
-    return Proof(about, told.kind, place, date, told.note or "", told.follows)
+    cited = cite(kb, evidence)
+    place = Markdown("".join(_place(kb, evidence, cited.url)))
+    return Proof(
+        about, cited.kind, place, _day(kb, evidence, cited), cited.note or "", cited.follows
+    )
+
+
+def _day(kb: KnowledgeBase, evidence: Evidence, cited: Citation) -> Markdown:
+    """When somebody said so. Release notes in one file date from the release that they name."""
+    release = ""
+    if cited.kind == "release-note":
+        release = dates.of_release(kb, evidence, cited.url or "")
+    day = release or cited.date or dates.of_evidence(kb, evidence, cited.url)
+    return markdown.day(day) if day else Markdown("not recorded")
 
 
 def _place(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> Iterator[str]:

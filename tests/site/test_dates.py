@@ -23,6 +23,8 @@ from d9m.model.records import Evidence
         ({"url": "https://github.com/pytorch/pytorch/pull/140887/files"}, "2024-11-16"),
         ({"url": "https://github.com/pytorch/pytorch/issues/75240#issuecomment-1"}, "2022-04-05"),
         ({"document": "tensorflow-release-notes", "where": "2.7.0"}, "2021-11-04"),
+        ({"document": "jax-changelog", "where": "0.5.0, 17 January 2025"}, "2025-01-17"),
+        ({"url": "https://pypi.org/project/torch/1.13.1/"}, "2022-12-15"),
         (
             {"url": "https://github.com/NVIDIA/Megatron-LM/blob/core_v0.10.0/megatron/x.py"},
             "2025-02-17",
@@ -53,6 +55,25 @@ def test_a_page_without_a_date_says_when_it_was_read() -> None:
     assert dates.of_evidence(real(), evidence, "https://example.org").startswith("read 20")
 
 
+def test_release_notes_date_from_the_release_that_they_name_not_from_the_file() -> None:
+    """JAX keeps all notes in one file, which was read long after 0.5.0 came out."""
+    generator()
+    from pages import proof
+
+    notes = Evidence(kind="release-note", document="jax-changelog", where="0.5.0")
+    (row,) = proof.of(real(), [notes])
+    assert row.date == "<time>2025-01-17</time>"
+
+
+def test_every_row_of_evidence_says_when_or_that_nobody_recorded_it() -> None:
+    generator()
+    from pages import proof
+
+    undated = Evidence(kind="documented", url="https://example.org/page")
+    (row,) = proof.of(real(), [undated])
+    assert row.date == "not recorded"
+
+
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A repository with two records, of which one was changed on a later day."""
@@ -69,9 +90,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         _git(root, "init", "--quiet")
         _git(root, "add", ".")
         _git(root, "commit", "--quiet", "--message", name, day=day)
-    changed.days.cache_clear()
+    changed.of_folder.cache_clear()
     yield root
-    changed.days.cache_clear()
+    changed.of_folder.cache_clear()
 
 
 def _git(root: Path, *words: str, day: str = "2026-01-01") -> None:
@@ -85,6 +106,8 @@ def test_the_history_says_when_a_record_was_last_changed(checkout: Path) -> None
     import changed
 
     assert changed.days() == {"sources/old.yaml": "2026-01-02", "sources/new.yaml": "2026-03-04"}
+    assert changed.newest("sources") == "2026-03-04"
+    assert changed.newest("errors") == ""
 
 
 def test_a_shallow_clone_and_an_export_say_nothing(
@@ -97,5 +120,6 @@ def test_a_shallow_clone_and_an_export_say_nothing(
     (tmp_path / "export" / "kb").mkdir(parents=True)
     for folder in (shallow, tmp_path / "export"):
         monkeypatch.setenv("D9M_KB", str(folder / "kb"))
-        changed.days.cache_clear()
+        changed.of_folder.cache_clear()
         assert changed.days() == {}
+        assert changed.newest("sources") == ""
