@@ -77,7 +77,10 @@ _SHORTEST, _LONGEST = 30, 110
 def _title(kb: KnowledgeBase, id_: str) -> str:
     """Title of the home package; the folder where it is nobody's home."""
     folder = id_.partition("/")[0]
-    return kb.packages[kb.meta.folders[folder]].title if folder in kb.meta.folders else folder
+    home = kb.packages.get(kb.meta.folders.get(folder, ""))
+    if home is None:
+        return "Symptoms" if folder == "symptoms" else folder
+    return home.title
 
 
 def _op(kb: KnowledgeBase, id_: str, item: str) -> Markdown:

@@ -86,8 +86,8 @@ def picture(here: Here, title: str, table: Grid) -> Markdown:
         f'<span class="d9m-picture" tabindex="0" role="region" '
         f'aria-label="Ops of {entities(title)} by release">'
         f'<svg class="d9m-heat" role="group" viewBox="0 0 {width} {height}" '
-        f'style="min-width:{width * 0.75:.0f}px" aria-label="What ops of {entities(title)} do '
-        'in each release, the newest first">'
+        f'style="min-width:{width * 0.75:.0f}px;max-width:{width * 1.1:.0f}px" '
+        f'aria-label="What ops of {entities(title)} do in each release, the newest first">'
         f"{_HALF.format(table.package)}{heads}{drawn}</svg></span>"
     )
 

@@ -40,18 +40,18 @@ def quoted(text: str) -> Markdown:
     return Markdown(escape(text).replace('"', "&quot;"))
 
 
-def breakable(text: str) -> Markdown:
+_LONG = 28
+"""Characters of a name that fit a column."""
+
+
+def breakable(text: str, longest: int = _LONG) -> Markdown:
     """Text whose long names and addresses may be broken after their signs, so that tables stay
     narrow.
     """
     shown = escape(text)
-    if max(map(len, text.split()), default=0) <= _LONG:
+    if max(map(len, text.split()), default=0) <= longest:
         return shown
     return Markdown(re.sub(r"(\\_|[./:(=])(?=\w)", r"\1<wbr>", shown))
-
-
-_LONG = 30
-"""Characters of a name that fit a column."""
 
 
 def code(text: str) -> Markdown:
@@ -152,11 +152,15 @@ def anchor(name: str) -> Markdown:
     return Markdown(re.sub(r"[^\w.-]", "-", name, flags=re.ASCII))
 
 
-def front_matter(title: str, description: str, hide: tuple[str, ...], weight: float) -> str:
+def front_matter(
+    title: str, description: str, hide: tuple[str, ...], weight: float, changed: str = ""
+) -> str:
     """The head of a page; `weight` counts in searches. Themes print both texts as they are, so they
-    must be HTML.
+    must be HTML. `changed`: the day of its last change, where the page does not say it itself.
     """
     fields = {"title": _attribute(title), "description": _attribute(description)}
+    if changed:
+        fields["changed"] = changed
     lines = [f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in fields.items()]
     if hide:
         lines.append(f"hide: [{', '.join(hide)}]")

@@ -8,7 +8,7 @@ import random
 import re
 
 import pytest
-from site_build import generator, real
+from site_build import built, generator, real
 
 from d9m.api import advise
 from d9m.environment.environment import Setup
@@ -108,6 +108,16 @@ def test_a_page_tells_what_to_set_and_what_that_leaves() -> None:
         for op in advice.ops:
             bad = op.outcome in ("unsolved", "raises", "unknown") and op.query != "*"
             assert (f"`{op.query}`" in left) == bad, (package, release, op.query)
+
+
+@pytest.mark.parametrize("path", ["containers/ngc-pytorch/24.12-py3", "releases/torch/2.6"])
+def test_what_depends_on_the_call_is_not_among_what_nothing_solves(path: str) -> None:
+    """cross_entropy raises for inputs of three dimensions and more, and repeats for others."""
+    html = (built() / path / "index.html").read_text("utf-8")
+    sections = {part.partition('"')[0]: part for part in re.split(r"<h2 [^>]*id=\"", html)[1:]}
+    op = "cross_<wbr>entropy<"
+    assert op in sections["what-depends-on-how-you-call-it"]
+    assert op not in sections["what-no-setting-makes-deterministic"]
 
 
 def test_contents_that_nobody_confirmed_are_said_to_be_so() -> None:

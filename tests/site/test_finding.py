@@ -9,7 +9,7 @@ import re
 
 import pytest
 from browser import blank, opened, site
-from site_build import Html, built, generator, real
+from site_build import Html, built, generator, real, real_pages
 
 from d9m.about import REPOSITORY
 
@@ -183,6 +183,12 @@ def test_an_upgrade_between_any_two_releases_says_what_the_status_table_says() -
         "Between 2.5 and 2.6, one op changed: torch.cumsum, before: raises an error, "
         "now: repeats with settings."
     )
+    # Adafactor and flex_attention came with 2.5: nobody can say that they got worse.
+    page.select_option("[name=from]", "2.3")
+    page.wait_for_function("document.querySelectorAll('.d9m-upgraded tbody tr').length > 1")
+    assert page.locator(".d9m-sentence").inner_text() == (
+        "Between 2.3 and 2.6, 3 ops changed: 1 for the better, 2 known on one side only."
+    )
     page.select_option("[name=from]", "2.0")
     page.wait_for_function("document.querySelectorAll('.d9m-upgraded tbody tr').length > 1")
     shown = page.locator(".d9m-upgraded tbody tr td:first-child").all_inner_texts()
@@ -280,6 +286,29 @@ def test_the_advisor_knows_settings_by_their_names() -> None:
     page.context.close()
 
 
+def test_the_advisor_reads_symptoms_in_the_words_of_their_records() -> None:
+    page = opened("?torch=2.4&ops=all seeds set, still different results")
+    page.wait_for_selector(".d9m-advice .admonition")
+    links = page.locator(".d9m-advice a").evaluate_all(
+        "links => links.map((link) => link.getAttribute('href'))"
+    )
+    assert "errors/symptoms/all-seeds-set/" in links
+    page.context.close()
+
+
+def test_the_headline_is_about_the_settings_that_are_printed() -> None:
+    """The switch makes cumsum raise in PyTorch 2.4 (tests/facts/torch_api.md): it is not advised,
+    so nothing stops.
+    """
+    page = opened("?torch=2.4&ops=cumsum")
+    headline = page.locator(".d9m-answer").inner_text()
+    assert "can differ between runs" in headline
+    assert "leave out torch.use_deterministic_algorithms(True)" in headline
+    assert "stops" not in headline
+    assert "use_deterministic_algorithms" not in page.locator(".d9m-steps").inner_text()
+    page.context.close()
+
+
 def test_settings_stand_in_the_order_of_the_work_and_ops_the_worst_first() -> None:
     """cumsum raises in PyTorch 2.4, and index_add repeats (tests/facts/torch_api.md)."""
     page = opened("?torch=2.4&ops=index_add,cumsum")
@@ -328,4 +357,51 @@ def test_what_is_printed_is_the_answer() -> None:
     assert page.locator(".d9m-steps").is_visible()
     assert not page.locator(".d9m-advisor form").is_visible()
     assert not page.locator(".d9m-copy:visible").count()
+    assert not page.locator(".d9m-heat:visible").count()
     page.context.close()
+
+
+def test_no_empty_form_is_printed_and_pictures_fit_the_sheet() -> None:
+    page = opened(viewport={"width": 700, "height": 900})
+    page.emulate_media(media="print")
+    assert not page.locator(".d9m-advisor").is_visible()
+    wide = "all => all.filter((each) => each.getBoundingClientRect().right > innerWidth).length"
+    assert page.locator(".d9m-heat").evaluate_all(wide) == 0
+    assert page.locator(".d9m-heat:visible").count() == 3
+    page.context.close()
+
+
+@pytest.mark.parametrize("path", ["sources/", "ops/torch/", "settings/", "errors/"])
+def test_a_table_next_to_the_menu_shows_all_of_its_columns(path: str) -> None:
+    page = opened(path, viewport={"width": 1280, "height": 900})
+    page.wait_for_selector(".md-typeset__scrollwrap")
+    clipped = "all => all.filter((each) => each.scrollWidth > each.clientWidth + 1).length"
+    assert page.locator(".md-typeset__scrollwrap").evaluate_all(clipped) == 0
+    page.context.close()
+
+
+def test_a_record_leads_to_those_before_and_after_it_in_its_folder() -> None:
+    ids = [id_ for id_ in real().sources if id_.startswith("pytorch/")]
+    foot = real_pages()[f"sources/{ids[1]}.md"].partition("\nNext to it: ")[2].splitlines()[0]
+    assert re.findall(r"\]\((.*?)\.md\)", foot) == [
+        each.removeprefix("pytorch/") for each in (ids[0], ids[2])
+    ]
+    alone = next(
+        id_
+        for id_ in real().sources
+        if sum(each.startswith(id_.split("/")[0] + "/") for each in real().sources) == 1
+    )
+    assert "Next to it" not in real_pages()[f"sources/{alone}.md"]
+
+
+def test_lists_and_guides_say_when_they_were_last_changed() -> None:
+    """Where the history is there to say it: an export of the files has none."""
+    import changed
+
+    for path, day in (
+        ("sources", changed.newest("sources")),
+        ("documents", changed.newest("documents")),
+        ("recipe", changed.of_folder(changed.GUIDES).get("recipe.md", "")),
+    ):
+        text = Html(built() / path / "index.html").text
+        assert (f"Last changed {day}" in text) if day else ("Last changed" not in text)
