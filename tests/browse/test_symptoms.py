@@ -197,9 +197,9 @@ def test_every_word_stands_in_one_group_and_every_group_has_a_use() -> None:
     for id_ in kb.errors:
         record = kb.errors[id_]
         asked.update(record.not_about, *record.about)
-    assert asked <= names | set(words.several.values()) | words.beside.keys()
-    assert words.beside.keys() <= asked
-    assert not words.beside.keys() & names
+    assert asked <= names | set(words.several.values()) | words.ruling_out.keys()
+    assert words.ruling_out.keys() <= asked
+    assert not words.ruling_out.keys() & names
     assert set(words.implies) | set(words.implies.values()) | set(words.several) <= names
 
 

@@ -69,7 +69,7 @@ class SymptomWords:
             for word in group:
                 self._learn(word, group[0])
         self.longest_first = sorted(self.phrases, key=len, reverse=True)
-        self.beside = {name: _any_of(phrases) for name, phrases in words.beside.items()}
+        self.ruling_out = {name: _any_of(phrases) for name, phrases in words.ruling_out.items()}
 
     def _learn(self, word: str, group: str) -> None:
         if not _WORD.fullmatch(word):
@@ -90,7 +90,7 @@ class SymptomWords:
         found = {match[0]: self.phrases[match[0]] for match in phrase.finditer(plain)}
         for clause in _CLAUSE.split(phrase.sub(" ", plain)):
             found.update(self._named_in_clause(clause))
-        for name, phrases in self.beside.items():
+        for name, phrases in self.ruling_out.items():
             found.update({match[0]: name for match in phrases.finditer(plain)})
         return found
 

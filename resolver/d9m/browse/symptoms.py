@@ -160,7 +160,8 @@ def _collected(kb: KnowledgeBase) -> _Known:
             wordings.append((id_, record, wording))
     vocabulary = _vocabulary(kb)
     told = [
-        vocabulary.telling(wording.text) - vocabulary.beside.keys() for _id, _, wording in wordings
+        vocabulary.telling(wording.text) - vocabulary.ruling_out.keys()
+        for _id, _record, wording in wordings
     ]
     general = kb.word_lists.general
     known = zip(wordings, told, strict=True)

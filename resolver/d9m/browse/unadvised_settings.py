@@ -22,7 +22,9 @@ class NamedSetting(msgspec.Struct, frozen=True):
     instead: str | None
     """The setting that was meant."""
     is_read: bool
-    """Whether anything reads it."""
+    """Whether anything here reads it."""
+    readers: list[str] = []
+    """The frameworks that read it, where others are here."""
 
 
 def find(
@@ -41,15 +43,24 @@ def find(
                 summary = f"{release} does not know it."
                 yield NamedSetting(name, summary, setting.instead, is_read=False)
                 continue
-            is_read = setting.effect != "never" and not is_of_another(setting, here)
+            if is_of_another(setting, here):
+                readers = [kb.packages[package].title for package in _readers(setting)]
+                yield NamedSetting(name, setting.summary, setting.instead, False, readers)
+                continue
+            is_read = setting.effect != "never"
             yield NamedSetting(name, setting.summary, setting.instead, is_read)
 
 
 def is_of_another(setting: Setting, packages: Collection[str]) -> bool:
     """Whether only frameworks read a setting that are not among some packages, where others are."""
-    readers = VERSION_OPTIONS.keys() & setting.condition.cuts.keys()
+    readers = _readers(setting)
     here = VERSION_OPTIONS.keys() & set(packages)
-    return bool(readers) and bool(here) and readers.isdisjoint(here)
+    return bool(readers) and bool(here) and here.isdisjoint(readers)
+
+
+def _readers(setting: Setting) -> list[str]:
+    """The frameworks that read a setting."""
+    return [package for package in VERSION_OPTIONS if package in setting.condition.cuts]
 
 
 def _release_without(

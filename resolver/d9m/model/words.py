@@ -66,8 +66,10 @@ class Words(Record, frozen=True, kw_only=True):
     """Words that tell nothing. All words are lower case."""
     groups: list[list[str]] = []
     """Words and phrases that say the same; the first one stands for all."""
-    beside: dict[str, list[str]] = {}
-    """Group -> phrases that say it beside what their words say. It only rules symptoms out."""
+    ruling_out: dict[str, list[str]] = {}
+    """Group -> phrases that say it, in addition to what their words say. Such a group only rules
+    symptoms out.
+    """
     faint: list[str] = []
     """Words of groups that often mean something else: a symptom needs more than one of them."""
     negations: list[str] = []

@@ -245,7 +245,12 @@ def _settings(page: Page, settings: Sequence[NamedSetting]) -> None:
     page.line(Span("Settings that you mention", "head"))
     for setting in settings[:MOST_SETTINGS]:
         meant = f" {setting.instead} was meant." if setting.instead else ""
-        unread = "" if setting.is_read else f" Nothing reads it, so it has no effect.{meant}"
+        if setting.is_read:
+            unread = ""
+        elif setting.readers:
+            unread = f" Only {phrases.join(setting.readers)} reads it: no effect here.{meant}"
+        else:
+            unread = f" Nothing reads it, so it has no effect.{meant}"
         page.paragraph(f"{setting.name}: {f'{setting.summary}{unread}'.strip()}", "  • ", "    ")
     page.gap()
 
