@@ -319,7 +319,7 @@ def test_settings_stand_in_the_order_of_the_work_and_ops_the_worst_first() -> No
     ]
     program = page.locator(".d9m-steps pre").last.inner_text()
     assert "torch.use_deterministic_algorithms(True)" in program
-    assert page.locator(".d9m-advice tbody td:first-child").all_inner_texts() == [
+    assert page.locator(".d9m-advice tbody td:first-child").all_text_contents() == [
         "cumsum",
         "index_add",
     ]
