@@ -340,9 +340,10 @@ def _of_symptom(
     all_points = points.of_symptom(kb, symptom.id)
     own = [point for point in all_points if not (point.switch or point.named)]
     texts = points.texts(kb, own, environment)
+    first, *rest = paragraphs(found.advice)
     return msgspec.structs.replace(
         found,
-        advice="\n\n".join([found.advice, *texts]),
+        advice="\n\n".join([first, *texts, *rest]),
         certainty="open" if symptom.is_general else "likely",
         points=texts if points.are_about(own, environment) else [],
     )
