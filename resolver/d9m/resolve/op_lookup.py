@@ -72,13 +72,12 @@ def brought_along(kb: KnowledgeBase, query: Query, named: Sequence[str] = ()) ->
     that somebody names has it. A prefix with a capital letter is a name of its own: ``ROIAlign`` is
     not torchvision's ``RoIAlign``.
     """
-    add_ons = [package for package in named if package in kb.meta.add_ons]
-    if any(op_names.meaning(kb, package, query.name).entries for package in add_ons):
-        return None
     longest, found = "", None
     for prefixes in kb.meta.add_ons.values():
         for prefix, package in prefixes.items():
             name = query.name.lower() if prefix.islower() else query.name
+            if package in named and op_names.meaning(kb, package, query.name).entries:
+                return None
             if name.startswith(prefix) and len(prefix) > len(longest):
                 longest, found = prefix, package
     return found
