@@ -76,7 +76,8 @@ def brought_along(kb: KnowledgeBase, query: Query, named: Sequence[str] = ()) ->
     for prefixes in kb.meta.add_ons.values():
         for prefix, package in prefixes.items():
             name = query.name.lower() if prefix.islower() else query.name
-            if package in named and op_names.meaning(kb, package, query.name).entries:
+            has_ops = package in named and package in kb.meta.prefixes
+            if has_ops and meanings(kb, [package], query.name):
                 return None
             if name.startswith(prefix) and len(prefix) > len(longest):
                 longest, found = prefix, package
