@@ -120,8 +120,11 @@ class Offers:
 def asked(
     choice: Choice, version: str, device: str, added: Sequence[tuple[str, str]] = ()
 ) -> Setup:
-    """The environment of a choice, with further packages, as the command line reads it."""
+    """The environment of a choice, with further packages, in the order of the command line: each
+    option of its own, then ``--with``.
+    """
     if choice.option == "--container":
         return Setup(container=f"{choice.name}:{version}", device=device)
-    named = sorted([(choice.name, version), *added], key=lambda each: _option(each[0]) == "--with")
-    return Setup(tuple(named), device=device)
+    named = dict([(choice.name, version), *added])
+    own = [(name, named.pop(name)) for name in VERSION_OPTIONS if name in named]
+    return Setup((*own, *named.items()), device=device)

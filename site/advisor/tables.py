@@ -17,6 +17,7 @@ from advisor.tensors import Pool, Tensors
 from d9m.about import __version__
 from d9m.environment.environment import DEVICES
 from d9m.environment.releases import Installed
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import BOTH
 from d9m.model.records import Fact, GpuModel
@@ -58,6 +59,7 @@ class _Tables:
             "devices": DEVICES,
             "facts": {name: _fact(fact) for name, fact in sorted(kb.meta.facts.items())},
             "choices": offered,
+            "options": [option.options[0] for option in VERSION_OPTIONS.values()],
             "gpus": {name: _gpu(model) for name, model in kb.gpus[""].gpus.items()},
             "about": about,
             "modules": sorted(modules(kb)),

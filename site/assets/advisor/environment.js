@@ -22,7 +22,10 @@ export class Environment {
     [{ choice: this.choice, version: this.version }] = named;
     this.added = named.slice(1).map(({ choice, version }) => [choice.name, version]);
     this.device = tables.devices[device];
-    const ordered = [...named.filter(({ choice }) => choice.option !== "--with"), ...named.filter(({ choice }) => choice.option === "--with")];
+    // In the order of the command line: each option of its own, then --with.
+    const last = tables.options.length;
+    const place = ({ choice }) => (tables.options.includes(choice.option) ? tables.options.indexOf(choice.option) : last);
+    const ordered = [...named].sort((one, other) => place(one) - place(other));
     this.together = new Together(tables, ordered.map((each) => alone(tables, each, device)), this.device);
     this.held = this.together.held;
     this.catalogues = this.held.map(([name]) => name).filter((name) => name in tables.catalogues);

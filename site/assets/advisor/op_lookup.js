@@ -218,10 +218,12 @@ function stated(tables, query) {
 
 function unknown(here, names, query) {
   const { tables } = here;
-  for (const [package_, catalogue] of Object.entries(tables.catalogues)) {
-    const spelled = (start) => (start === start.toLowerCase() ? query.name.toLowerCase() : query.name);
-    const [, brought] = Object.entries(catalogue.add_ons).find(([start]) => spelled(start).startsWith(start)) ?? [];
-    if (brought) return new Mistake(`“${query.name}” is an op of ${tables.about[brought].title}: add that package above`);
+  const spelled = (start) => (start === start.toLowerCase() ? query.name.toLowerCase() : query.name);
+  const starts = Object.values(tables.catalogues).flatMap((catalogue) => Object.entries(catalogue.add_ons));
+  const fitting = starts.filter(([start]) => spelled(start).startsWith(start));
+  const [, brought] = fitting.sort(([one], [other]) => other.length - one.length)[0] ?? [];
+  if (brought) return new Mistake(`“${query.name}” is an op of ${tables.about[brought].title}: add that package above`);
+  for (const package_ of Object.keys(tables.catalogues)) {
     if (!here.catalogues.includes(package_) && names[package_].meant(query.name).length) {
       return new Mistake(`“${query.name}” is an op of ${tables.about[package_].title}`);
     }
