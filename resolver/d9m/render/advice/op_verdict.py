@@ -218,9 +218,9 @@ def _without_switch(
     exact = [op for op in ops if op.default == "deterministic"]
     if answer.of_message:
         named = _named(ops, names)
-        does = "repeat" if exact else "can differ between runs"
-        if len(ops) == 1 and exact:
-            does = "repeats"
+        does = "can differ between runs"
+        if not varying:
+            does = "repeats" if len(ops) == 1 else "repeat"
         this = "this error" if len(ops) == 1 else "such errors"
         verb = "raises" if len(ops) == 1 else "raise"
         return f"{named} {verb} {this} under {switch}, and {does} without it."
