@@ -42,15 +42,20 @@ def _arguments_said(kb: KnowledgeBase, text: str, inside: str) -> int | None:
     """How many of a call's keyword arguments a text has; None if one is absent. A seed is none, nor
     is the last part of a setting: ``cudnn.deterministic = True``.
     """
+    endings = kb.once("last parts of settings", lambda: _last_parts(kb))
     count = 0
     for name, value in signatures.arguments(inside).keywords.items():
         if name == _SEED:
             continue
         value = re.escape(value.strip("'\""))
-        is_ending = any(setting.endswith(f".{name}") for setting in kb.settings)
-        before = r"(?<![\w.])" if is_ending else r"(?<!\w)"
+        before = r"(?<![\w.])" if name in endings else r"(?<!\w)"
         pattern = rf"{before}{name}(?:\s+\w+)?\s*=\s*['\"]?{value}(?!\w)"
         if re.search(pattern, text, re.IGNORECASE) is None:
             return None
         count += 1
     return count
+
+
+def _last_parts(kb: KnowledgeBase) -> frozenset[str]:
+    """``deterministic`` of ``torch.backends.cudnn.deterministic``, and so on."""
+    return frozenset(name.rpartition(".")[2] for name in kb.settings if "." in name)

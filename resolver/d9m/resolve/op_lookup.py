@@ -72,16 +72,25 @@ def brought_along(kb: KnowledgeBase, query: Query, named: Sequence[str] = ()) ->
     that somebody names has it. A prefix with a capital letter is a name of its own: ``ROIAlign`` is
     not torchvision's ``RoIAlign``.
     """
-    longest, found = "", None
-    for prefixes in kb.meta.add_ons.values():
-        for prefix, package in prefixes.items():
-            name = query.name.lower() if prefix.islower() else query.name
-            has_ops = package in named and package in kb.meta.prefixes
-            if has_ops and meanings(kb, [package], query.name):
-                return None
-            if name.startswith(prefix) and len(prefix) > len(longest):
-                longest, found = prefix, package
-    return found
+    add_ons = kb.once("add-ons", lambda: _AddOns(kb))
+    own = [package for package in named if package in add_ons.with_ops]
+    if meanings(kb, own, query.name):
+        return None
+    lower = query.name.lower()
+    for prefix, package in add_ons.by_prefix:
+        if (lower if prefix.islower() else query.name).startswith(prefix):
+            return package
+    return None
+
+
+class _AddOns:
+    """What the names of add-on packages begin with."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        pairs = [pair for prefixes in kb.meta.add_ons.values() for pair in prefixes.items()]
+        self.by_prefix = sorted(pairs, key=lambda pair: -len(pair[0]))
+        """Longest first, each with its package."""
+        self.with_ops = {package for _prefix, package in pairs if package in kb.meta.prefixes}
 
 
 def decided_facts(
