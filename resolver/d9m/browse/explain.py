@@ -165,7 +165,7 @@ def _of_complaint(
         return Explained(SCHEMA_VERSION, Tool(__version__, kb.meta.date), [quoted])
     said = present(kb, text)
     sentences = prose(said)
-    named = mentions.find(kb, said, _named_before(kb, setup))
+    named = mentions.find(kb, said, packages_of(kb, setup) if setup is not None else ())
     described = symptoms.described(kb, sentences, _shown_groups(kb, sentences, said, named))
     is_open = all(symptom.is_general for symptom in described)
     if sentences != said and is_open and not symptoms.compares_runs(kb, sentences):
@@ -223,11 +223,6 @@ def _of_complaint(
         releases=named.releases,
         unlisted=named.unlisted,
     )
-
-
-def _named_before(kb: KnowledgeBase, setup: Setup | None) -> list[str]:
-    """The packages that the command names."""
-    return packages_of(kb, setup) if setup is not None else []
 
 
 def _of_code(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> list[symptoms.Symptom]:

@@ -41,6 +41,11 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return max(outcomes, key=WORST_LAST.index)
 
 
+def worst_default(defaults: Iterable[Default]) -> Default:
+    """The worst of what several things do with nothing set."""
+    return max(defaults, key=DEFAULTS_WORST_LAST.index)
+
+
 def joined(outcomes: Iterable[RecordedOutcome]) -> Outcome:
     """What an answer says where one of several things happens and nobody said which.
 

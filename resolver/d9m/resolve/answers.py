@@ -10,7 +10,6 @@ from d9m.about import REPOSITORY
 from d9m.environment.environment import DEVICES, Environment
 from d9m.kb.store import WHOLE, KnowledgeBase
 from d9m.model.advice import (
-    DEFAULTS_WORST_LAST,
     WORST_LAST,
     Citation,
     LastVerified,
@@ -22,6 +21,7 @@ from d9m.model.advice import (
     SourceAnswer,
     Work,
     worst,
+    worst_default,
 )
 from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source
 from d9m.model.versions import key
@@ -76,7 +76,7 @@ def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
         query=item.text,
         names=list(dict.fromkeys(op.name for op in item.ops if op.name != WHOLE)),
         outcome=outcome,
-        default=max(defaults, key=DEFAULTS_WORST_LAST.index),
+        default=worst_default(defaults),
         solutions=list(dict.fromkeys(label for source in sources for label in source.solutions)),
         fixed_in=_fixed(sources),
         otherwise=_otherwise(outcome, sources),
@@ -162,8 +162,7 @@ def _worst_default(finding: Evaluation) -> Default:
     present = [
         verdict for _clause, verdict in finding.possible if verdict.outcome != "no-known-source"
     ]
-    defaults: list[Default] = [verdict.default for verdict in present]
-    return max(defaults, key=DEFAULTS_WORST_LAST.index)
+    return worst_default(verdict.default for verdict in present)
 
 
 def _pick(verdict: Verdict, chosen: frozenset[str]) -> list[str]:

@@ -12,7 +12,7 @@ from d9m.environment import releases
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase, OpSource
 from d9m.model import conditions
-from d9m.model.advice import DEFAULTS_WORST_LAST, REPEATS, joined, worst
+from d9m.model.advice import REPEATS, joined, worst, worst_default
 from d9m.model.conditions import Cell, Cells
 from d9m.model.op_syntax import Direction
 from d9m.model.records import Default, Labels, Outcome
@@ -218,10 +218,8 @@ def _default_of_both(home: str, possible: Sequence[tuple[Clause, Verdict]]) -> D
     sides = [clause[home] for clause, _verdict in possible if home in clause]
     found: set[Default] = set()
     for side in sides:
-        defaults: list[Default] = [
-            verdict.default for clause, verdict in possible if clause.get(home, side) == side
-        ]
-        found.add(max(defaults, key=DEFAULTS_WORST_LAST.index))
+        here = [verdict for clause, verdict in possible if clause.get(home, side) == side]
+        found.add(worst_default(verdict.default for verdict in here))
     return found.pop() if len(found) == 1 else "unknown"
 
 

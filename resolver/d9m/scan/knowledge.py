@@ -73,7 +73,7 @@ class Knowledge:
                     found[turn.set] = found.get(turn.set, frozenset()) | frozenset(turn.to)
         return found
 
-    def beside(self, statement: str) -> list[VariableTurn]:
+    def needed_with(self, statement: str) -> list[VariableTurn]:
         """Variables that must be set together with a switch."""
         if statement not in self.switches():
             return []

@@ -20,12 +20,7 @@ class Loops:
     def is_plain_list(self, loop: ast.For, filled: ast.expr) -> bool:
         """Whether the list is made before the loop, not in it."""
         written = dotted(filled)
-        if written is None:
-            return False
-        for node in nodes(loop):
-            if isinstance(node, ast.Assign) and dotted(node.targets[0]) == written:
-                return False
-        return True
+        return written is not None and not _assigns(loop, written)
 
     def keeps_name(self, node: ast.AST, loop: ast.For) -> bool:
         """``found.append(name)``: what the loop has listed, not what it has read."""
@@ -38,10 +33,7 @@ class Loops:
         number = counted_up(step)
         if number is None or not keeps_number(loop, number):
             return False
-        for node in nodes(loop):
-            if isinstance(node, ast.Assign) and dotted(node.targets[0]) == number:
-                return False
-        return True
+        return not _assigns(loop, number)
 
     def is_numbered_by(self, node: ast.AST, loop: ast.For) -> bool:
         """Whether a call hands the element to a method of this file that gives it a number."""
@@ -88,3 +80,11 @@ class Loops:
                 if isinstance(node.ctx, ast.Load) and name not in ("sorted", "natsorted", "len"):
                     return False
         return True
+
+
+def _assigns(loop: ast.For, name: str) -> bool:
+    """Whether a loop gives a name another value."""
+    for node in nodes(loop):
+        if isinstance(node, ast.Assign) and dotted(node.targets[0]) == name:
+            return True
+    return False

@@ -13,20 +13,20 @@ export function across(here, solutions, scope, own) {
   const chosen = here.held.filter(([, , , , origin]) => origin === "given").map(([name]) => name);
   return SCOPES.filter((each) => each !== scope).flatMap((other) => {
     const wanted = needs(judgeOpless(here, other).filter((each) => chosen.includes(each.home)));
-    return wanted.length ? beside(here, solutions, other, wanted, own) : [];
+    return wanted.length ? withScope(here, solutions, other, wanted, own) : [];
   });
 }
 
-function beside(here, solutions, scope, wanted, own) {
+function withScope(here, solutions, scope, wanted, own) {
   const turned = (labels) => solutions.turned(here, labels, wanted);
   const together = (labels) => merge(here, [...own.demands, ...turned(labels)]).contests;
   const labels = choose(wanted, (chosen) => !together(chosen).length);
-  const apart = [...merge(here, own.demands).contests, ...merge(here, turned(labels)).contests].map((each) => each.name);
+  const known = [...merge(here, own.demands).contests, ...merge(here, turned(labels)).contests].map((each) => each.name);
   const both = { labels: new Set([...own.labels, ...labels]), wanted: [...own.wanted, ...wanted] };
-  return together(labels).filter((each) => !apart.includes(each.name)).map((each) => priced(here, solutions, each, both, scope));
+  return together(labels).filter((each) => !known.includes(each.name)).map((each) => priced(here, solutions, each, both, scope));
 }
 
-// The choices that a contest leaves, each with its cost; one of them may be to keep two programs apart.
+// The choices that a contest leaves, each with its cost; one of them may be to run two separate programs.
 export function priced(here, solutions, contest, chosen, scope) {
   const between = Object.keys(contest.parties);
   const found = sides(contest);

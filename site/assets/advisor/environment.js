@@ -23,8 +23,8 @@ export class Environment {
     this.added = named.slice(1).map(({ choice, version }) => [choice.name, version]);
     this.device = tables.devices[device];
     // In the order of the command line: each option of its own, then --with.
-    const last = tables.options.length;
-    const place = ({ choice }) => (tables.options.includes(choice.option) ? tables.options.indexOf(choice.option) : last);
+    const options = [...tables.options, "--with"];
+    const place = ({ choice }) => options.indexOf(choice.option);
     const ordered = [...named].sort((one, other) => place(one) - place(other));
     this.together = new Together(tables, ordered.map((each) => alone(tables, each, device)), this.device);
     this.held = this.together.held;

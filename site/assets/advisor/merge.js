@@ -38,8 +38,8 @@ export function merge(here, wanted) {
   return { steps: steps.sort((one, other) => place(one) - place(other)), contests };
 }
 
-// One knob's demands, with those apart that no release meets together; the items of a list
-// variable stand apart, too, where their conditions differ.
+// One knob's demands, those separated that no release has together; the items of a list
+// variable are separated, too, where their conditions differ.
 function compatible(here, group) {
   const isList = group[0].setting.list != null;
   if (group.length === 1 || (!isList && common(group) !== null)) return [group];

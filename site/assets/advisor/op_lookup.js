@@ -247,7 +247,7 @@ export function addOns(here, items) {
   return here.held.filter((each) => isAddOn(here, each) && !asked.has(each[0])).map(([name]) => here.tables.stands_for[name]);
 }
 
-// Every catalogued op of the environment that meets a source, but for those of an add-on: it is asked about as a whole.
+// Every catalogued op of the environment that has a source, but for those of an add-on: it is asked about as a whole.
 export function everything(here) {
   const { tables } = here;
   const aside = here.held.filter((each) => isAddOn(here, each)).map(([name]) => name);

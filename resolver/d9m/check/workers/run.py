@@ -32,7 +32,7 @@ from d9m.check.progress import duration
 from d9m.check.workers.launch import Launcher, events
 
 Watch: TypeAlias = Callable[[str], None]
-"""Citation what is going on, for a person who waits."""
+"""Gets what is going on, for a person who waits."""
 
 Rungs: TypeAlias = dict[str, list[Rung]]
 """Key of a probe -> the part of its ladder to climb."""

@@ -178,7 +178,7 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collecti
         here = subject.advice.environment.packages
         is_newest = all(here[name] == kb.releases(name)[-1] for name in assumed)
         which = "the newest" if is_newest else "the newest of that time"
-        fixes = _fixes(kb, subject, assumed) if subject.ops else []
+        fixes = _fixes(kb, subject, assumed)
         came = "The fix" if len(fixes) == 1 else "Fixes"
         since = f" {came} came with {phrases.join(fixes)}." if fixes else ""
         page.paragraph(

@@ -42,7 +42,7 @@ def switches_on(project: Project) -> Iterator[Effect]:
 def refused_by_switch(project: Project) -> Iterator[Objection]:
     """Values that the switch of the same project does not accept."""
     for switch in switches_on(project):
-        for solution, turn in project.knowledge.beside(switch.setting):
+        for solution, turn in project.knowledge.needed_with(switch.setting):
             assert turn.set is not None
             package = project.kb.home(project.kb.setting_ids[switch.setting])
             world = project.world(switch.path, frozenset((package,)))

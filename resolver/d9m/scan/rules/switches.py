@@ -19,7 +19,7 @@ def _check_no_workspace(project: Project) -> Iterator[Objection]:
         if switch.guarded or _is_parameter(switch):
             continue
         package = project.kb.home(project.kb.setting_ids[switch.setting])
-        for solution, turn in project.knowledge.beside(switch.setting):
+        for solution, turn in project.knowledge.needed_with(switch.setting):
             assert turn.set is not None
             if turn.set in project.variables:
                 continue
