@@ -18,6 +18,9 @@ EVERYTHING = "D9M_TEST_EVERYTHING"
 fails instead of being skipped.
 """
 
+NIGHTLY = "D9M_TEST_NIGHTLY"
+"""Set where there is time: tests marked `nightly` run, too."""
+
 SHARED = "D9M_TEST_SHARED"
 """Folder of what the processes of one test run build once for all of them."""
 
@@ -164,12 +167,20 @@ def _leaves_slow_out(config: pytest.Config) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what is slow before `-m` selects, and begin with it or leave it out."""
     items.sort(key=lambda item: ORDER.get(_listed(item), len(ORDER)))
+    if not (os.environ.get(NIGHTLY) or config.getoption("markexpr")):
+        _leave_out(config, items, lambda item: item.get_closest_marker("nightly") is not None)
     for item in items:
         if _listed(item) in SLOW:
             item.add_marker(pytest.mark.slow)
     if _leaves_slow_out(config):
-        config.hook.pytest_deselected(items=[item for item in items if _listed(item) in SLOW])
-        items[:] = [item for item in items if _listed(item) not in SLOW]
+        _leave_out(config, items, lambda item: _listed(item) in SLOW)
+
+
+def _leave_out(
+    config: pytest.Config, items: list[pytest.Item], unwanted: Callable[[pytest.Item], bool]
+) -> None:
+    config.hook.pytest_deselected(items=[item for item in items if unwanted(item)])
+    items[:] = [item for item in items if not unwanted(item)]
 
 
 def _listed(item: pytest.Item) -> str:

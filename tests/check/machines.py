@@ -30,10 +30,19 @@ import environments
 FAULTY = os.pathsep.join([str(Path(__file__).with_name("faulty")), *sys.path])
 """PYTHONPATH with which FAULT says what is wrong with PyTorch."""
 
+COMMAND = (sys.executable, "-m", "d9m", "check")
+
 UDA = [[["import torch"], "torch.use_deterministic_algorithms(True)", False]]
 
 
-def d9m(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+def brief(processes: int) -> tuple[str, ...]:
+    """The command with less effort: so many processes of each arm that is compared."""
+    return sys.executable, str(Path(__file__).with_name("brief.py")), str(processes), "check"
+
+
+def d9m(
+    *arguments: str, command: Sequence[str] = COMMAND, **more: Any
+) -> subprocess.CompletedProcess[str]:
     known = ("PATH", "HOME", "PYTHONPATH", "SYSTEMROOT", "TMPDIR")
     variables = {name: os.environ[name] for name in known if name in os.environ}
     variables |= {
@@ -42,7 +51,7 @@ def d9m(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         **more.pop("env", {}),
     }
     return subprocess.run(
-        [sys.executable, "-m", "d9m", "check", *arguments],
+        [*command, *arguments],
         capture_output=True,
         text=True,
         env=variables,

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from machines import FAULTY, d9m, python_with
+from machines import FAULTY, brief, d9m, python_with
 
 from d9m.authoring.lint import lint
 from d9m.check import against
@@ -48,7 +48,8 @@ def test_a_whole_report_is_a_reference_too(reference: Path) -> None:
 
 def run(torch: str, *options: str, code: int = 0, **variables: str) -> dict[str, Any]:
     env = {"PYTHONHASHSEED": "0", **variables}
-    done = d9m("--python", torch, "--quick", "--format", "json", *options, env=env)
+    quickly = ["--python", torch, "--quick", "--format", "json"]
+    done = d9m(*quickly, *options, command=brief(1), env=env)
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout)
 

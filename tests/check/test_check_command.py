@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from machines import FAULTY, children, d9m, python_with, until
+from machines import COMMAND, FAULTY, brief, children, d9m, python_with, until
 
 from d9m.authoring.lint import lint
 from d9m.check import examine
@@ -155,7 +155,8 @@ def test_an_undecided_probe_is_tried_again_until_chance_is_excluded(
 
 def test_nan_that_only_the_advice_brings_is_a_wrong_value(torch: str) -> None:
     options = ["--python", torch, "--quick", "--ops", "torch/cumsum,torch/index-put"]
-    found = d9m(*options, env={"PYTHONPATH": FAULTY, "FAULT": "cumsum:advised_nan"})
+    variables = {"PYTHONPATH": FAULTY, "FAULT": "cumsum:advised_nan"}
+    found = d9m(*options, command=brief(1), env=variables)
     assert found.returncode == 1, found.stdout
     said = " ".join(found.stdout.split())
     assert "NaN or infinity where double precision gives a number" in said
@@ -331,6 +332,7 @@ def test_a_probe_that_hangs_is_one_line(torch: str) -> None:
         "0.001",
         "--format",
         "json",
+        command=brief(1),
     )
     found = json.loads(run.stdout)
     assert {each["verdict"] for each in found["probes"]} == {"inconclusive"}
@@ -352,7 +354,7 @@ def started(
         "D9M_KB": str(compiled_kb()),
         **variables,
     }
-    command = [*before, sys.executable, "-m", "d9m", "check", *arguments]
+    command = [*before, *COMMAND, *arguments]
     with subprocess.Popen(
         command, env=variables, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
@@ -415,17 +417,7 @@ def test_a_machine_without_free_files_is_told_in_a_line(torch: str, most: int) -
 
 
 def test_what_is_ignored_stays_ignored(torch: str) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "d9m",
-        "check",
-        "--python",
-        torch,
-        "--settings",
-        "--format",
-        "json",
-    ]
+    command = [*COMMAND, "--python", torch, "--settings", "--format", "json"]
     variables = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(sys.path),

@@ -36,24 +36,35 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("loan")
     first = folder / "steps" / "torch-probes-1.json"
     with subprocess.Popen(
-        command(folder, str(GPU)), env=variables(), stderr=subprocess.DEVNULL
+        command(folder, "-c", BRIEF), env=variables(), stderr=subprocess.DEVNULL
     ) as loan:
         until(lambda: first.exists() and children(loan.pid))
         loan.kill()
     done = first.stat().st_mtime_ns
-    ended = lend(folder, str(GPU))
+    ended = lend(folder, "-c", BRIEF)
     assert ended.returncode == 0, ended.stderr
     assert first.stat().st_mtime_ns == done, "what was done is not done twice"
     return folder
 
 
-CUT_SHORT = f"""
+LOAN = f"""
 import importlib.util, sys
 spec = importlib.util.spec_from_file_location("loan", {str(GPU / "__main__.py")!r})
 sys.path.insert(0, {str(GPU)!r})
 loan = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(loan)
 import loan_steps
+"""
+"""The command, to be changed before it begins."""
+
+BRIEF = f"""{LOAN}
+loan_steps.SHORT = loan_steps.Effort(24, processes=1, budget=0.2, climb=False)
+loan_steps.LADDERS = loan_steps.Effort(8, processes=1, budget=0.2)
+sys.exit(loan.main())
+"""
+"""The command, but its steps try less."""
+
+CUT_SHORT = f"""{LOAN}
 loan_steps.SHORT = loan_steps.Effort(10**9, processes=2, again=1, budget=3600.0)
 loan.Loan.left = float(sys.argv.pop(1))
 loan.LEAST = 2.0
@@ -88,6 +99,7 @@ def test_a_loan_leaves_a_run_and_digests(left: Path) -> None:
     assert {result.probe for result in digests.results} == set(TWO)
 
 
+@pytest.mark.nightly
 def test_a_loan_that_ends_within_a_step_keeps_what_was_seen_of_it(tmp_path: Path) -> None:
     lend(tmp_path, "-c", CUT_SHORT, "10")
     assert [file.name for file in (tmp_path / "steps").iterdir()] == ["torch-probes-1.json"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from machines import python_with
+from machines import brief, python_with
 
 from d9m.check.examine import CheckRequest
 from d9m.check.messages import GroupJob, Reading, WorkerEvent, WorkerFault
@@ -225,17 +225,7 @@ def launch(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "d9m",
-        "check",
-        "--python",
-        torch,
-        "--quick",
-        "--format",
-        "json",
-    ]
+    command = [*brief(1), "--python", torch, "--quick", "--format", "json"]
     command += ["--ops", "cumsum,index-put-accumulate", *more]
     path = os.pathsep.join(sys.path)
     started: list[subprocess.Popen[str]] = []
