@@ -91,7 +91,7 @@ def record(folder: Path, options: str, *command: str, **variables: str) -> Recor
     done = subprocess.run(
         [*COMMAND, "trace", "-o", str(folder / "run"), *options.split(), "--", *command],
         cwd=PROGRAMS,
-        env=environment(PYTHONDONTWRITEBYTECODE="1", **variables),
+        env=environment(**variables),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def test_a_program_that_leaves_without_cleaning_up(whole: Recorded, tmp_path: Pa
     assert "Run B ended with 0, but a process of it wrote no end" in out
 
 
+@pytest.mark.nightly
 def test_a_program_that_another_one_replaces(tmp_path: Path) -> None:
     found = record(tmp_path, "", torch_python(), "bad_luck.py", "replaces")
     assert found.code == 0
@@ -43,6 +45,7 @@ def test_a_program_that_another_one_replaces(tmp_path: Path) -> None:
     assert after[-1] == {"ended": "exit", "steps": 4}
 
 
+@pytest.mark.nightly
 def test_a_fork_that_trains_has_a_stream_of_its_own(tmp_path: Path) -> None:
     found = record(tmp_path, "", torch_python(), "bad_luck.py", "forks")
     assert (found.code, found.errors) == (0, "")
@@ -52,6 +55,7 @@ def test_a_fork_that_trains_has_a_stream_of_its_own(tmp_path: Path) -> None:
     assert child[-1]["ended"] == "exit"
 
 
+@pytest.mark.nightly
 def test_a_program_that_changes_its_folder(whole: Recorded, tmp_path: Path) -> None:
     found = record(tmp_path, "", torch_python(), "bad_luck.py", "moves")
     assert (found.code, steps(found.stream())) == (0, [0, 1, 2, 3])
@@ -77,7 +81,9 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(
 
 
 def test_a_stream_that_was_cut_is_compared_up_to_there(whole: Recorded, tmp_path: Path) -> None:
-    other = record(tmp_path, "", torch_python(), "bad_luck.py")
+    cut = tmp_path / "cut"
+    shutil.copytree(whole.run.parent, cut)
+    other = Recorded(cut)
     (file,) = other.run.glob("*.d9m")
     content = file.read_bytes()
     file.write_bytes(content[: content.index(b'["d",2') + 9])

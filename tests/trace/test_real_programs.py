@@ -35,8 +35,8 @@ def test_two_sources_are_two_causes(tmp_path: Path) -> None:
     ("optimizer", "argument", "values"),
     [
         ("fused", "lr", ("0.1", "0.2")),
-        ("foreach", "alpha", ("-0.1", "-0.2")),
-        ("loop", "alpha", ("-0.1", "-0.2")),
+        pytest.param("foreach", "alpha", ("-0.1", "-0.2"), marks=pytest.mark.nightly),
+        pytest.param("loop", "alpha", ("-0.1", "-0.2"), marks=pytest.mark.nightly),
     ],
 )
 def test_a_learning_rate_is_named_with_both_values(
@@ -70,6 +70,7 @@ def test_a_write_past_the_framework_is_not_the_readers_fault(tmp_path: Path) -> 
     assert (cause["kind"], cause["step"]) == ("outside-write", 1)
 
 
+@pytest.mark.nightly
 def test_a_timer_in_a_tensor_is_harmless(tmp_path: Path) -> None:
     found = compared(tmp_path, "harmless")
     assert found["same"]
@@ -85,6 +86,7 @@ def test_memory_that_nobody_wrote_is_named_where_it_was_made(tmp_path: Path) -> 
     assert cause["reaches"]["loss"] == 0
 
 
+@pytest.mark.nightly
 def test_an_op_inside_a_subclass_is_seen(tmp_path: Path) -> None:
     for attempt in range(TRIES):
         found = compared(tmp_path / str(attempt), "subclass")
@@ -95,6 +97,7 @@ def test_an_op_inside_a_subclass_is_seen(tmp_path: Path) -> None:
     assert cause["reaches"]["gradients"] == 0
 
 
+@pytest.mark.nightly
 def test_other_threads_are_expected_to_give_other_bits(tmp_path: Path) -> None:
     found = compared(tmp_path, "other_threads", ("1", "8"))
     first, *ops = found["causes"]
@@ -114,6 +117,7 @@ def test_a_run_that_resumes_without_its_generator_is_told_so(tmp_path: Path) -> 
     assert "The second run goes on where step 1 of the first ended." in found["notes"]
 
 
+@pytest.mark.nightly
 def test_a_compiled_graph_that_differs_is_named_and_its_op_where_it_runs_alone(
     tmp_path: Path,
 ) -> None:
@@ -133,6 +137,7 @@ def test_a_compiled_graph_that_differs_is_named_and_its_op_where_it_runs_alone(
     assert cause["node"] == "CompiledFunctionBackward"
 
 
+@pytest.mark.nightly
 def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> None:
     found = compared(tmp_path, "sparse_gradients")
     (cause,) = found["causes"]
@@ -142,6 +147,7 @@ def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> N
     assert "aten::add_" in [heir["op"] for heir in cause["heirs"]]
 
 
+@pytest.mark.nightly
 def test_the_statistics_of_a_batch_norm_inherit_what_its_input_inherits(tmp_path: Path) -> None:
     found = compared(tmp_path, "batch_norm")
     (cause,) = found["causes"]
@@ -150,6 +156,7 @@ def test_the_statistics_of_a_batch_norm_inherit_what_its_input_inherits(tmp_path
     assert "aten::native_batch_norm_backward" in [heir["op"] for heir in cause["heirs"]]
 
 
+@pytest.mark.nightly
 def test_one_more_op_is_told_and_is_no_finding(tmp_path: Path) -> None:
     found = compared(tmp_path, "one_more_op", ("", "more"))
     assert found["same"]
@@ -162,7 +169,7 @@ def hunt(path: Path, *options: str) -> tuple[int, dict[str, Any]]:
     arguments = ["--keep", str(path / "runs"), "--format", "json", "-o", str(answer)]
     done = subprocess.run(
         [*COMMAND, "hunt", *arguments, *options],
-        env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        env=environment(),
         cwd=PROGRAMS,
         capture_output=True,
         text=True,
@@ -206,6 +213,7 @@ def test_a_hunt_of_inference_names_what_an_output_differs_by(tmp_path: Path) -> 
     assert cause["reaches"]["outputs"] == 3
 
 
+@pytest.mark.nightly
 def test_a_hunt_looks_at_the_one_step_that_differs(tmp_path: Path) -> None:
     command = ["--", torch_python(), "causes.py", "late_step"]
     for attempt in range(TRIES):
@@ -217,6 +225,7 @@ def test_a_hunt_looks_at_the_one_step_that_differs(tmp_path: Path) -> None:
     assert [stage["level"] for stage in found["stages"]] == ["step", "op", "replay"]
 
 
+@pytest.mark.nightly
 def test_a_hunt_goes_by_module_where_a_step_has_too_many_ops(tmp_path: Path) -> None:
     command = ["--max-size", "20KB", "--", torch_python(), "modules.py"]
     for attempt in range(TRIES):

@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from recorded import TESTS, Recorded, record, torch_python
 
 
@@ -57,6 +58,7 @@ with record("run", level="op"):
 """
 
 
+@pytest.mark.nightly
 def test_before_torch_2_9_ops_make_way_for_the_compiler(tmp_path: Path) -> None:
     done = subprocess.run(
         [torch_python(), "-c", OLDER],

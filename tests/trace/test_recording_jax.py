@@ -106,6 +106,7 @@ def test_another_seed_is_named_with_both_values() -> None:
     assert cause["records"] == ["jax-keys"]
 
 
+@pytest.mark.nightly
 def test_a_learning_rate_is_an_argument() -> None:
     runs = [recorded(f"lr-{value}", "learning_rate", value) for value in ("0.1", "0.2")]
     code, found = json_diff(*runs)
@@ -114,6 +115,7 @@ def test_a_learning_rate_is_an_argument() -> None:
     assert (cause["a"], cause["b"]) == ("0.1", "0.2")
 
 
+@pytest.mark.nightly
 def test_other_settings_come_first(plain: Recorded) -> None:
     other = recorded("x64", "plain", JAX_ENABLE_X64="1")
     _code, found = json_diff(plain, other)
@@ -134,6 +136,7 @@ def test_a_killed_program_stays_readable(plain: Recorded) -> None:
     assert (code, found["same"], found["complete"]) == (3, True, False)
 
 
+@pytest.mark.nightly
 def test_steps_bound_the_recording() -> None:
     found = recorded("bounded", "plain", options="--steps 2")
     assert [line[1] for line in found.records("d")] == [0, 1]
@@ -142,6 +145,7 @@ def test_steps_bound_the_recording() -> None:
     assert [line[1] for line in window.records("d")] == [1, 2]
 
 
+@pytest.mark.nightly
 def test_each_call_ends_a_step_where_that_is_wanted() -> None:
     found = recorded("forward", "plain", options="--step-by forward")
     assert [line[3] for line in found.records("d")] == 6 * ["forward"]

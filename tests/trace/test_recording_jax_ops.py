@@ -118,6 +118,7 @@ def test_noise_in_a_loop_is_the_only_cause() -> None:
     assert cause["inherited"] == 5, "a sum and a product a turn, but for the first product"
 
 
+@pytest.mark.nightly
 def test_noise_in_a_gradient_has_the_line_of_the_forward_pass() -> None:
     cause = differing("gradient")
     assert (cause["op"], cause["phase"]) == ("jax::pure_callback", "bwd")
@@ -130,6 +131,7 @@ def test_what_a_function_takes_from_outside_is_one_cause() -> None:
     assert cause["source"]["line"] == line("+ offsets")
 
 
+@pytest.mark.nightly
 def test_a_number_that_differs_is_an_argument_of_the_call() -> None:
     pair = [
         recorded(f"rate-{rate}", "learning_rate", rate, program="jax_train.py")
@@ -142,6 +144,7 @@ def test_a_number_that_differs_is_an_argument_of_the_call() -> None:
     assert cause["inherited"]
 
 
+@pytest.mark.nightly
 def test_the_rest_of_a_long_loop_is_one_op_and_so_is_a_loop_of_vmap() -> None:
     found = recorded("long", "long")
     assert found.records("u") == [["u", "loop"]]

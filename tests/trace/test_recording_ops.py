@@ -197,6 +197,7 @@ def test_a_batch_that_comes_from_a_worker_is_no_op(tmp_path: Path) -> None:
     assert not [source for source in sources if source and source[0] == "queues.py"]
 
 
+@pytest.mark.nightly
 def test_a_program_that_compiles_still_does(tmp_path: Path) -> None:
     found = record(tmp_path, "--level op", torch_python(), "compiled.py")
     assert (found.code, found.errors) == (0, "")
@@ -221,6 +222,7 @@ def test_a_fault_of_the_recorder_stays_inside(tmp_path: Path) -> None:
     assert found.stdout == alone.stdout
 
 
+@pytest.mark.nightly
 def test_a_fault_at_the_border_of_a_module_or_a_graph_stays_inside(tmp_path: Path) -> None:
     plants = FAULTS.partition("\nplant(")[0]
     plants += 'plant(module("torch_modules")._Names, "number")\n'

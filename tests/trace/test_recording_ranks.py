@@ -77,7 +77,9 @@ def test_ranks_learn_the_same(two_ranks: Recorded) -> None:
     assert losses[0] != losses[1]
 
 
-@pytest.mark.parametrize(("method", "code"), [("spawn", 0), ("fork", 3)])
+@pytest.mark.parametrize(
+    ("method", "code"), [("spawn", 0), pytest.param("fork", 3, marks=pytest.mark.nightly)]
+)
 def test_ranks_that_a_program_starts_itself_are_told_from_each_other(
     tmp_path: Path, method: str, code: int
 ) -> None:

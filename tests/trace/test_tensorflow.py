@@ -105,6 +105,7 @@ def test_another_seed_is_a_setting_that_differs(fit: Recorded, tmp_path: Path) -
     assert found["causes"][0]["reaches"]["parameters"] == 0
 
 
+@pytest.mark.nightly
 def test_a_model_without_a_seed_has_a_hint(tmp_path: Path) -> None:
     runs = [
         record(tmp_path / name, "--steps 1", tensorflow_python(), "tensorflow_fit.py", "none")
@@ -127,6 +128,7 @@ def test_a_release_that_says_of_no_op_that_it_ran_is_refused_in_one_sentence(
     assert found.stdout.startswith("loss")
 
 
+@pytest.mark.nightly
 def test_a_killed_run_stays_readable(loop: Recorded, tmp_path: Path) -> None:
     killed = record(tmp_path, "", tensorflow_python(), "tensorflow_loop.py", "0", "1", "kill")
     assert killed.code == 137
@@ -136,6 +138,7 @@ def test_a_killed_run_stays_readable(loop: Recorded, tmp_path: Path) -> None:
     assert kinds(found) == []
 
 
+@pytest.mark.nightly
 def test_steps_bound_the_recording(tmp_path: Path) -> None:
     found = record(tmp_path, "--steps 2", tensorflow_python(), "tensorflow_fit.py", "1")
     assert (found.code, found.stdout) == (0, "")
@@ -143,6 +146,7 @@ def test_steps_bound_the_recording(tmp_path: Path) -> None:
     assert found.stream()[-1]["ended"] == "steps"
 
 
+@pytest.mark.nightly
 def test_modules_are_not_recorded_and_that_is_said(tmp_path: Path) -> None:
     found = record(tmp_path, "--level module", tensorflow_python(), "tensorflow_loop.py", "0", "1")
     assert found.code == 4
@@ -207,6 +211,7 @@ def test_an_op_without_a_seed_is_the_only_cause(tmp_path: Path) -> None:
     assert "draws random\nnumbers, and no seed is set." in text
 
 
+@pytest.mark.nightly
 def test_another_seed_shows_at_the_op_that_draws(ops: Recorded, tmp_path: Path) -> None:
     found = compared(
         ops, record(tmp_path, OPS, tensorflow_python(), "tensorflow_loop.py", "0", "2")
@@ -224,7 +229,7 @@ def test_a_function_is_one_record_and_a_hunt_looks_inside(tmp_path: Path) -> Non
             "--", tensorflow_python(), "tensorflow_function.py", "unseeded",
         ],
         cwd=PROGRAMS,
-        env=environment(PYTHONDONTWRITEBYTECODE="1"),
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=LONGEST,
@@ -238,6 +243,7 @@ def test_a_function_is_one_record_and_a_hunt_looks_inside(tmp_path: Path) -> Non
     assert (inside["kind"], inside["source"]["function"]) == ("seed", "noise")
 
 
+@pytest.mark.nightly
 def test_a_function_that_gets_an_iterator_is_no_certain_cause(tmp_path: Path) -> None:
     runs: list[Recorded] = []
     for name, order in (("a", "in"), ("b", "reversed")):
