@@ -25,7 +25,15 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "The exact texts of errors and warnings about determinism, what causes each and what to do."
     )
     most_first = sorted(groups.items(), key=lambda each: (-len(each[1]), each[0].lower()))
-    yield layout.page(kb, "errors/index.md", "errors.md", title, description, groups=most_first)
+    yield layout.page(
+        kb,
+        "errors/index.md",
+        "errors.md",
+        title,
+        description,
+        groups=most_first,
+        said=without_braces,
+    )
     for id_ in kb.errors:
         yield _page(kb, id_, kb.errors[id_])
 
@@ -41,7 +49,7 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
         error=error,
         points=_points(kb, id_, error),
         texts=[(phrases.where(kb, each.when), each.text) for each in error.texts],
-        filled=any(re.search(r"\{\w+\}", each.text) for each in error.texts),
+        filled=any(_VARIES.search(each.text) for each in error.texts),
         causes=[(each, kb.sources[each], history.of(kb, each)) for each in error.sources],
         ops=[_op(kb, id_, item) for item in error.ops],
         proofs=proof.of(kb, error.evidence),
@@ -60,8 +68,8 @@ def headline(error: ErrorRecord) -> str:
     """
     if error.kind == "symptom" or not error.texts:
         return error.title
-    text = " ".join(error.texts[0].text.replace("`", "").split())
-    for found in re.finditer(r"(?<!i\.e)[.,:;] ", text):
+    text = without_braces(" ".join(error.texts[0].text.replace("`", "").split()))
+    for found in re.finditer(r"(?<!i\.e)((?<!…),|[.:;]) ", text):
         end = found.start()
         if end >= _SHORTEST and text.count("[", 0, end) == text.count("]", 0, end):
             if end <= _LONGEST:
@@ -70,7 +78,14 @@ def headline(error: ErrorRecord) -> str:
     return textwrap.shorten(text, _LONGEST, placeholder=" …").rstrip(".,:;")
 
 
-_SHORTEST, _LONGEST = 30, 110
+def without_braces(text: str) -> str:
+    """A message with an ellipsis for each part that the program fills in."""
+    return _VARIES.sub("…", text)
+
+
+_VARIES = re.compile(r"\{[\w…]+\}")
+
+_SHORTEST, _LONGEST = 30, 125
 """Characters of a message in a title; what comes later is rarely its own."""
 
 

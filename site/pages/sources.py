@@ -7,20 +7,26 @@ from collections.abc import Iterator
 from d9m.browse import history
 from d9m.browse.history import History
 from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import Direction, parse
-from d9m.model.records import Package, Source
+from d9m.model.records import Outcome, Package, Source
 from pages import bar, layout, phrases, proof, recipes, runs, upstream, versions
 from pages.markdown import Markdown, code
 from pages.places import Here
 
+_Row = tuple[str, Source, History]
+
+_MANY = 30
+"""Rows of a table that are still found without a heading."""
+
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     ids = kb.sources
-    groups: list[tuple[str, Package, list[tuple[str, Source, History]]]] = []
+    groups: list[tuple[str, Package, list[tuple[Outcome | None, list[_Row]]]]] = []
     for home, package in versions.in_order(kb, {kb.home(id_) for id_ in ids}):
         own = [id_ for id_ in ids if kb.home(id_) == home]
         rows = [(id_, kb.sources[id_], history.of(kb, id_)) for id_ in own]
-        groups.append((home, package, rows))
+        groups.append((home, package, _parts(rows)))
     title = "Sources of nondeterminism"
     description = (
         "Every known source of nondeterminism, with what happens in the newest release "
@@ -29,6 +35,17 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     yield layout.page(kb, "sources/index.md", "sources.md", title, description, groups=groups)
     for id_ in ids:
         yield _page(kb, id_, kb.sources[id_])
+
+
+def _parts(rows: list[_Row]) -> list[tuple[Outcome | None, list[_Row]]]:
+    """The rows of a package; where they are many, a part for each outcome, the worst first."""
+    if len(rows) <= _MANY:
+        return [(None, rows)]
+    parts: dict[Outcome, list[_Row]] = {outcome: [] for outcome in reversed(WORST_LAST)}
+    for row in rows:
+        today = row[2].today
+        parts[today.verdict.outcome if today else "no-known-source"].append(row)
+    return [(outcome, part) for outcome, part in parts.items() if part]
 
 
 def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:

@@ -301,6 +301,19 @@ def test_what_is_unknown_is_refused_with_what_is_near() -> None:
     assert "99.9" in page.locator(".d9m-advice [role=alert]").inner_text()
 
 
+def test_a_complaint_in_words_that_nobody_recorded_leads_to_who_reads_them() -> None:
+    page = _advised("?torch=2.4&ops=my+model%27s+loss+wanders+from+day+to+day")
+    box = page.locator(".d9m-advice [role=alert]")
+    assert """d9m explain 'my model'"'"'s loss wanders from day to day'""" in box.inner_text()
+    box.locator("a").click()
+    page.wait_for_selector(".md-search-result__item")
+    assert page.locator(".md-search__input").input_value() == (
+        "my model's loss wanders from day to day"
+    )
+    page = _advised("?torch=2.4&ops=no_such_op,+conv")
+    assert "d9m explain" not in page.locator(".d9m-advice [role=alert]").inner_text()
+
+
 @pytest.mark.parametrize(
     ("typed", "near"), [("cumsm", "cumsum"), ("convv2", "conv2d"), ("tf.nn.bias_ad", "bias_add")]
 )

@@ -244,3 +244,38 @@ def test_the_first_page_tells_of_the_last_measured_run() -> None:
     )
     assert last in line
     assert "](runs/" in line
+
+
+def test_a_long_list_of_sources_is_in_parts_the_worst_first() -> None:
+    """A phone lays out only the part in view: PyTorch's table in one piece has 1500 elements."""
+    page = real_pages()["sources/index.md"]
+    of_torch = page.split("{: #torch }")[1].split("\n## ")[0]
+    assert re.findall(r"### (.*) \{: #(.*) \}", of_torch) == [
+        ("Can differ between runs", "torch-unsolved"),
+        ("Raises an error", "torch-raises"),
+        ("Nobody has checked", "torch-unknown"),
+        ("Repeats with settings", "torch-solved"),
+        ("Repeats", "torch-deterministic"),
+    ]
+    assert "### " not in page.split("{: #cupy }")[1].split("\n## ")[0]
+    for id_ in real().sources:
+        folder, _, name = id_.rpartition("/")
+        assert page.count(f"]({folder}/{name}.md) ") == 1, id_
+
+
+@pytest.mark.parametrize(
+    ("error", "title"),
+    [
+        (
+            "pytorch/cublas-config",
+            "Deterministic behavior was enabled with either … or …, but this operation is not "
+            "deterministic because it uses CuBLAS and …",
+        ),
+        ("pytorch/not-deterministic", "… does not have a deterministic implementation"),
+        ("torchtune/seed-range", "Invalid seed value provided: …"),
+    ],
+)
+def test_a_title_has_an_ellipsis_for_what_the_program_fills_in(error: str, title: str) -> None:
+    page = real_pages()[f"errors/{error}.md"]
+    assert page.startswith(f'---\ntitle: "{title}"\n')
+    assert "The program fills in what stands in braces." in page

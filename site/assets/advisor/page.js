@@ -209,7 +209,7 @@ class Page {
   #refuse(error) {
     if (!(error instanceof Mistake)) throw error;
     if (this.field.ops.getAttribute("aria-expanded") === "true") return; // a name half written is not a mistake yet
-    this.answer.replaceChildren(this.shower.mistake(error));
+    this.answer.replaceChildren(this.shower.mistake(error, this.field.ops.value));
     this.status.textContent = error.message;
   }
 

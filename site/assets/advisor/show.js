@@ -1,7 +1,7 @@
 // The advice as part of a page.
 
 import { chip, copier, element } from "./element.js";
-import { formats } from "./formats.js";
+import { formats, quoted } from "./formats.js";
 import * as phrases from "./phrases.js";
 import { orderedSteps } from "./steps.js";
 import { sentences } from "./verdict.js";
@@ -10,6 +10,11 @@ import { environment } from "./words.js";
 const WORST_LAST = ["no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"];
 const MOST_OPS = 12;
 const MOST_NOTES = 5;
+
+// Three words in a row, which no list of ops has.
+function isSentence(text) {
+  return /[\p{L}\d'’]+\s+[\p{L}\d'’]+\s+[\p{L}\d]/u.test(text);
+}
 
 export class Shower {
   // `root`: address of the site, for links to the pages of records.
@@ -36,10 +41,19 @@ export class Shower {
     ];
   }
 
-  mistake(error) {
+  // `asked`: what stands in the field of ops.
+  mistake(error, asked) {
     const near = error.nearest?.length ? ` Close to it: ${error.nearest.slice(0, 8).join(", ")}.` : "";
     return element("div", { class: "admonition question", role: "alert" }, element("p", { class: "admonition-title" }, "No answer"),
-      element("p", {}, `${error.message}.${near}`));
+      element("p", {}, `${error.message}.${near}`), isSentence(asked) ? this.#elsewhere(asked.trim()) : null);
+  }
+
+  // Who reads sentences: this form knows messages and complaints only word for word.
+  #elsewhere(text) {
+    const command = `d9m explain ${quoted(text)}`;
+    return element("p", {}, "This form knows a message or a complaint only in its recorded words. ",
+      element("a", { href: `${this.root}?q=${encodeURIComponent(text)}` }, "Search the site"),
+      " for it, or ask the command line, which understands other words, too: ", element("code", {}, command), " ", copier(command, "Copy command"));
   }
 
   // A setting by its name.
