@@ -106,9 +106,18 @@ class Recorder:
         return tuple(found)
 
     def _from_alphabet(self, node: ast.Call) -> bool:
+        """Whether a call draws from an alphabet, perhaps under a name: ``letters = "ABC…"``."""
         if not node.args:
             return False
-        for part in nodes(node.args[0]):
+        drawn = node.args[0]
+        if isinstance(drawn, ast.Name):
+            bound, _here = self._here.names.bindings(self._here.scope, drawn.id)
+            if len(bound) == 1 and bound[0].value is not None:
+                return self._has_alphabet(bound[0].value)
+        return self._has_alphabet(drawn)
+
+    def _has_alphabet(self, node: ast.expr) -> bool:
+        for part in nodes(node):
             if isinstance(part, ast.Constant) and _is_alphabet(part.value):
                 return True
             if isinstance(part, ast.Name | ast.Attribute):
