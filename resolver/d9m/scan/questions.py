@@ -61,6 +61,18 @@ class Questions:
             named.append((package, version))
         return PackageStack(tuple(named), around.device, None, tuple(sorted(around.facts.items())))
 
+    def earlier(self, around: Surrounding, packages: Iterable[str]) -> PackageStack:
+        """The environment of some packages, each that no file states a release of in the middle one
+        of those that the records know.
+        """
+        named: list[tuple[str, str | None]] = []
+        for package in sorted(set(packages)):
+            said = self.stated(around, package)
+            releases = in_order(self.kb.packages[package].releases)
+            assumed = said.how == "assumed" and releases
+            named.append((package, releases[len(releases) // 2] if assumed else said.version))
+        return PackageStack(tuple(named), around.device, None, tuple(sorted(around.facts.items())))
+
     def environment(self, world: PackageStack) -> Environment | None:
         """None where its packages do not hold together, or the records do not know a release."""
         if world not in self._environments:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from d9m.model.advice import SourceAnswer
+from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.finding import Because, Severity, Spot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.ops import answers, is_foreign, is_good_flag, turns_on
+from d9m.scan.rules.ops import answers, is_foreign, is_good_flag, question, turns_on
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 
@@ -157,17 +157,27 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
 
 
 def _left_by(project: Project, program: Program, setting: str) -> list[str]:
-    """Names of ops that vary, and that a switch solves but this setting does not."""
+    """Names of ops that vary, and that a switch solves but this setting does not. Where no file
+    states a release, they vary in earlier ones as well.
+    """
     found: dict[str, None] = {}
     home = project.kb.home(project.kb.setting_ids[setting])
-    for _path, call, answer in answers(project, program):
+    for path, call, answer in answers(project, program):
         package = project.vocabulary.package(call.name)
-        if package is not None and is_foreign(project, package, home):
+        if package is None or is_foreign(project, package, home):
             continue
-        solved = answer.default == "nondeterministic" and answer.outcome == "solved"
-        if solved and any(needs_switch(project, source, setting) for source in answer.sources):
+        if not _is_left(project, answer, setting):
+            continue
+        earlier = project.questions.earlier(project.around(path), (package,))
+        before = project.questions.op(earlier, question(call))
+        if before is not None and _is_left(project, before, setting):
             found[call.name.rpartition(".")[2]] = None
     return list(found)
+
+
+def _is_left(project: Project, answer: OpAnswer, setting: str) -> bool:
+    solved = answer.default == "nondeterministic" and answer.outcome == "solved"
+    return solved and any(needs_switch(project, source, setting) for source in answer.sources)
 
 
 _OFTEN = "atomic-float-add"
