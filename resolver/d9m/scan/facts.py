@@ -213,6 +213,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     wrap: Spot | None = None
     """What a fix may put into ``sorted(…)``."""
     scope: int = 0
+    in_main: bool = False
+    """Only where the file itself is run."""
 
 
 class FileFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -88,6 +88,7 @@ class Flow:
             subject=ast.unparse(node)[:100],
             wrap=self._lines.spot(node) if kind != "completion" else None,
             scope=self._tree.scope(node),
+            in_main=self._tree.is_in_main(node),
         )
 
     # --- one value ---------------------------------------------------------------------
@@ -186,7 +187,9 @@ class Flow:
         if self._places.is_stepped(node.slice) or self._places.is_counted_along(node):
             return None
         looked_up = kind == "listing" and (
-            self._places.is_one_place(node.slice) or is_field(node.slice)
+            self._places.is_one_place(node.slice)
+            or self._places.is_chosen(node.slice)
+            or is_field(node.slice)
         )
         sure = not (looked_up or self._places.is_in_chunk(node.slice))
         return Consumer(short_text(node), node, sure=sure)
@@ -320,8 +323,5 @@ class Flow:
                     continue
                 after = self._by_name(loop, filled, depth + 1, kind, True)
                 if after is not None:
-                    surely = after.sure or (
-                        kind == "listing" and not self._loops.keeps_name(node, loop)
-                    )
-                    return msgspec.structs.replace(after, sure=surely)
+                    return after
         return None

@@ -22,12 +22,6 @@ class Loops:
         written = dotted(filled)
         return written is not None and not _assigns(loop, written)
 
-    def keeps_name(self, node: ast.AST, loop: ast.For) -> bool:
-        """``found.append(name)``: what the loop has listed, not what it has read."""
-        if not isinstance(node, ast.Call) or len(node.args) != 1:
-            return False
-        return dotted(node.args[0]) == dotted(loop.target) is not None
-
     def numbers_elements(self, loop: ast.For, step: ast.AugAssign) -> bool:
         """Whether a number that a loop counts up from before it stays with each element."""
         number = counted_up(step)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from d9m.scan.expressions import dotted, nodes
-from d9m.scan.shapes import counted_up, counts_places, is_number, mentions, uses_name
+from d9m.scan.shapes import counted_up, is_number, mentions, uses_name
 from d9m.scan.tree import Tree
 from d9m.scan.vocabulary import Vocabulary
 
 MAKE_LISTS = ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.array")
+_COUNTING = ("enumerate", "range", "xrange")
 _DEEPEST = 6
 _HANDFUL = 16
 
@@ -74,7 +75,7 @@ class Places:
             return True
         if name == "builtins.sorted":
             return isinstance(node.args[0], ast.Call) and dotted(node.args[0].func) == "range"
-        if name in MAKE_LISTS and node.args:
+        if name in (*MAKE_LISTS, "builtins.int") and node.args:
             return self._finds_places(node.args[0], depth + 1)
         return self._finds_places(node.func, depth + 1)
 
@@ -139,6 +140,14 @@ class Places:
         """``files[0]``, or ``files[first]`` where ``first = 0``."""
         return is_number(self._tree.meant(index))
 
+    def is_chosen(self, index: ast.expr) -> bool:
+        """``files[choose(scores)]``, where a variable holds the function: it chooses by something
+        that the text does not show.
+        """
+        if not isinstance(index, ast.Call) or not isinstance(index.func, ast.Name):
+            return False
+        return self._tree.name(index.func) is None
+
     def counting_loop(self, node: ast.Subscript) -> ast.For | ast.comprehension | None:
         """The loop around ``files[i]`` in which ``i`` takes every place of ``files``, or of a list
         next to it, once each.
@@ -149,9 +158,22 @@ class Places:
         for loop in self._tree.loops_around(node):
             if not uses_name(loop.target, node.slice.id) or self._is_bound(loop.iter):
                 continue
-            if mentions(loop.iter, written) or counts_places(self._tree.meant(loop.iter)):
+            if mentions(loop.iter, written) or self._counts_places(loop.iter):
                 return loop
         return None
+
+    def _counts_places(self, node: ast.expr) -> bool:
+        """``enumerate(…)``, ``range(len(…))``, each perhaps behind a progress bar or a name."""
+        node = self._tree.meant(node)
+        while isinstance(node, ast.Call) and dotted(node.func) not in _COUNTING and node.args:
+            node = node.args[0]
+        if not isinstance(node, ast.Call) or not node.args:
+            return False
+        if dotted(node.func) == "enumerate":
+            return True
+        counted = self._tree.meant(node.args[-1])
+        is_length = isinstance(counted, ast.Call) and dotted(counted.func) == "len"
+        return is_length and dotted(node.func) in _COUNTING
 
     def _is_bound(self, node: ast.expr) -> bool:
         """``permutation(len(files))``: places in an order of their own."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from d9m.scan.call_graph import CallGraph, Place, called_as
 from d9m.scan.effects import Effect
-from d9m.scan.facts import FileFacts, WrittenCall
+from d9m.scan.facts import FileFacts, Order, WrittenCall
 from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Marks
 
@@ -43,13 +43,13 @@ class Program:
         """Whether a scope of a file is module code, or called by name from what runs."""
         return (path, scope) in self._live
 
-    def may_run(self, path: str, call: WrittenCall) -> bool:
+    def may_run(self, path: str, code: WrittenCall | Order) -> bool:
         """Whether a call of a file is made: in code that runs, or in a method that something else
         than the project's own code may call, of a class that the program uses.
         """
-        if call.in_main and path != self.path:
+        if code.in_main and path != self.path:
             return False
-        return (path, call.scope) in self._possible
+        return (path, code.scope) in self._possible
 
     @functools.cached_property
     def _possible(self) -> frozenset[Place]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
@@ -146,14 +146,26 @@ class Project:
             self._trains[program.path] = self._is_trained(program)
         return self._trains[program.path]
 
-    def _is_trained(self, program: Program) -> bool:
+    @functools.cached_property
+    def may_train(self) -> frozenset[str]:
+        """The programs that reach code which computes gradients, however far from their entry."""
+        found: list[str] = []
+        for program in self.programs:
+            if self._computes_gradients(program, program.files):
+                found.append(program.path)
+        return frozenset(found)
+
+    def _computes_gradients(self, program: Program, paths: Collection[str]) -> bool:
         marks = self.vocabulary.marks("trains")
+        for path in paths:
+            for call in program.files[path].calls:
+                if call.name in marks and program.may_run(path, call):
+                    return True
+        return False
+
+    def _is_trained(self, program: Program) -> bool:
         near = [program.files[path] for path in sorted(program.near)]
-        if not any(
-            call.name in marks and program.may_run(facts.path, call)
-            for facts in near
-            for call in facts.calls
-        ):
+        if not self._computes_gradients(program, program.near):
             return False
         imported = frozenset[str]().union(*map(self.packages, near))
         return any(self._may_train(package) for package in imported)

@@ -30,25 +30,6 @@ def mentions(node: ast.AST, written: str) -> bool:
     return False
 
 
-_COUNTING = ("enumerate", "range", "xrange")
-
-
-def counts_places(node: ast.expr) -> bool:
-    """``enumerate(…)``, ``range(len(…))``, each perhaps behind a progress bar."""
-    while isinstance(node, ast.Call) and dotted(node.func) not in _COUNTING and node.args:
-        node = node.args[0]
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
-        return False
-    if node.func.id == "enumerate":
-        return True
-    counted = node.args[-1]
-    return (
-        node.func.id in _COUNTING
-        and isinstance(counted, ast.Call)
-        and dotted(counted.func) == "len"
-    )
-
-
 def is_number(node: ast.expr) -> bool:
     """``0`` or ``-1``."""
     node = node.operand if isinstance(node, ast.UnaryOp) else node

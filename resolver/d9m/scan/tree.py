@@ -6,7 +6,7 @@ import ast
 import functools
 from collections.abc import Iterator, Mapping
 
-from d9m.scan.expressions import children, dotted, nodes
+from d9m.scan.expressions import children, dotted, is_main, nodes
 from d9m.scan.names import Names
 
 _SORTING = ("sort", "sorted")
@@ -46,6 +46,14 @@ class Tree:
             if node in self.definitions:
                 return self.definitions[node]
         return 0
+
+    def is_in_main(self, node: ast.AST) -> bool:
+        """Whether it runs only where the file itself is run."""
+        while node in self.parents:
+            node = self.parents[node]
+            if isinstance(node, ast.If) and is_main(node.test):
+                return True
+        return False
 
     def function(self, node: ast.AST) -> ast.AST:
         """The function or module around a node."""

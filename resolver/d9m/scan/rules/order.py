@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -11,26 +10,43 @@ from d9m.scan.facts import Order
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.knowledge import Generator
 from d9m.scan.order_sources import is_surely_text
+from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 
-_ASIDE = re.compile(
-    r"(^|/)(docs?|documentation)/|plot|visuali[sz]|(^|[/_])vis(/|_|\.py$)"
-    r"|(^|/)(eval|benchmark)[^/]*\.py$"
-)
-"""Paths of code that explains, draws or measures, and does not train."""
-
 
 def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
-    training = {program.path for program in project.training}
     for path, facts in project.python.items():
-        looks = facts.kind == "notebook" and path not in training
-        aside = looks or bool(_ASIDE.search(path.lower()))
         for order in facts.orders:
             if order.kind == kind:
-                sure = order.sure and not aside
+                sure = order.sure and _reaches_training(project, path, order)
                 yield path, msgspec.structs.replace(order, sure=sure)
+
+
+def _reaches_training(project: Project, path: str, order: Order) -> bool:
+    """Whether an order can decide what is trained: a program that trains may run its code, or a
+    script that seeds something, as one that prepares the data does. Code that nothing runs belongs
+    to a library, and somebody else's program runs it; so may all code of a project that trains
+    nothing, except a notebook.
+    """
+    may_run: list[Program] = []
+    for program in project.programs:
+        if path in program.files and program.may_run(path, order):
+            may_run.append(program)
+    if any(program.path in project.may_train for program in may_run):
+        return True
+    is_script = bool(may_run) or order.scope == 0
+    if is_script and (project.may_train or project.python[path].kind == "notebook"):
+        return _is_seeded(project, path, order)
+    return True
+
+
+def _is_seeded(project: Project, path: str, order: Order) -> bool:
+    """Whether a file seeds something, or a program the generator that the consumer draws from."""
+    if any(call.name in project.vocabulary.seeds for call in project.python[path].calls):
+        return True
+    return bool(order.draws) and not _unseeded(project, path, order)
 
 
 def _in_order(project: Project, order: Order) -> str:
@@ -132,9 +148,9 @@ UNSORTED_LISTING = ScanRule(
     can change after a copy, and differs between disks and machines. A shuffle with a fixed seed,
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
-    is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]),
-    notebooks that train nothing, and all code that explains, draws or
-    measures, as far as its path says so.""",
+    is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]).
+    Beside programs that train, a script that neither trains nor seeds anything is a hint, too; so
+    is a notebook.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",
