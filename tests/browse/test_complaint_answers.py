@@ -205,3 +205,30 @@ def test_what_a_named_helper_sets_is_not_asked_for_again() -> None:
     covered = {step.name for step in subject.advice.steps if step.covered_by is not None}
     assert {"torch.manual_seed", "random.seed", "numpy.random.seed"} <= covered
     assert covered.isdisjoint(step.name for step in subject.missing)
+
+
+def test_a_parameter_that_the_text_gives_is_not_advised_again() -> None:
+    page = _page("LightGBM 3.1.1 differs in every run with deterministic=True and seed=0")
+    assert "You already set deterministic and seed." in page
+    assert "force_col_wise=true" in page
+    assert "deterministic=true #" not in page
+
+
+def test_a_point_for_gpus_is_left_out_on_a_cpu() -> None:
+    text = "Another batch size gives other results{} in JAX"
+    assert "TF32, which makes" in _page(text.format(""), ("jax", None))
+    on_cpu = _page(text.format(" on the CPU"), ("jax", None))
+    assert "JAX on a CPU" in on_cpu
+    assert "TF32, which makes" not in on_cpu
+
+
+def test_a_point_for_some_words_waits_for_them() -> None:
+    text = "Another batch size gives other results"
+    noise = "Noise that is drawn for the whole batch"
+    assert noise not in _page(text)
+    assert noise in _page(f"{text}. The seed is fixed.")
+
+
+def test_a_symptom_comes_before_an_op_of_which_much_is_open() -> None:
+    page = _page("Does MONAI avoid nondeterministic functions such as F.interpolate?")
+    assert page.index("It avoids no function") < page.index("interpolate depends on how")

@@ -188,3 +188,23 @@ def test_a_bare_name_is_answered(text: str) -> None:
     subject = explain(knowledge_base(), text).subject
     assert subject is not None
     assert subject.ops == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ('"deterministic": True, "seed": 0', {"deterministic": "True", "seed": "0"}),
+        ("LGBMRegressor(deterministic=True)", {"deterministic": "True"}),
+        ("Trainer(max_epochs=1, deterministic=True)", {}),
+        ("the model is deterministic", {}),
+    ],
+)
+def test_parameters_of_a_call_are_read_but_for_those_of_helpers(
+    text: str, made: dict[str, str]
+) -> None:
+    known = mentions(text).parameters
+    assert {
+        name: known[f"lightgbm({name})"]
+        for name in ("deterministic", "seed")
+        if f"lightgbm({name})" in known
+    } == made

@@ -29,6 +29,8 @@ from golden import knowledge_base
             ["transformers.set_seed(0, deterministic=True)"],
         ),
         ("seed_everything(42)", ["torch"], []),
+        ("tf.set_random_seed(1)", ["keras"], []),
+        ("keras.utils.set_random_seed(1)", ["keras"], ["keras.utils.set_random_seed(0)"]),
         ("the trainer is not deterministic", ["lightning"], []),
         (
             "full_determinism=True",

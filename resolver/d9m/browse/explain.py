@@ -187,7 +187,8 @@ def _of_complaint(
     if subject is not None and subject.names_something and not _in_passing(subject, said):
         described = [symptom for symptom in described if not symptom.record.by_settings]
     environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
-    found = [_of_symptom(kb, symptom, environment) for symptom in described]
+    groups = symptoms.groups(kb, sentences)
+    found = [_of_symptom(kb, symptom, groups, environment) for symptom in described]
     has_ops = subject is not None and bool(subject.ops)
     models = list(points.of_models(kb, sentences, environment)) if general and not has_ops else []
     still: list[str] = []
@@ -317,8 +318,12 @@ def _shown(
     here: Setup | None,
     subject: Subject | None,
 ) -> Setup:
-    """The environment of a text, with the releases and the frameworks whose settings are shown."""
+    """The environment of a text, with its device, and with the releases and the frameworks whose
+    settings are shown.
+    """
     whole = context(kb, setup, named.packages, here)
+    if whole.gpu is None and whole.device is None:
+        whole = msgspec.structs.replace(whole, device=named.device)
     if subject is None:
         return whole
     stated = dict(zip(packages_of(kb, whole), (version for _name, version in whole.packages)))
@@ -329,11 +334,16 @@ def _shown(
 
 
 def _of_symptom(
-    kb: KnowledgeBase, symptom: symptoms.Symptom, environment: Environment
+    kb: KnowledgeBase,
+    symptom: symptoms.Symptom,
+    groups: frozenset[str],
+    environment: Environment,
 ) -> Explanation:
+    """What a symptom means here, for a text whose words are of these groups."""
     found = explanation(kb, symptom.id, symptom.record, symptom.wording, [], {}, 1)
     all_points = points.of_symptom(kb, symptom.id)
-    own = [point for point in all_points if not (point.switch or point.named)]
+    said = [point for point in all_points if not point.said or groups.intersection(point.said)]
+    own = [point for point in said if not (point.switch or point.named)]
     texts = points.texts(kb, own, environment)
     first, *rest = paragraphs(found.advice)
     return msgspec.structs.replace(

@@ -53,6 +53,8 @@ class Mentions(msgspec.Struct, frozen=True):
     """Argument of a call -> its value: ``spatial_dims=3``."""
     values: tuple[str, ...]
     """Values of arguments that stand as words of a sentence: ``bilinear``."""
+    parameters: dict[str, str]
+    """Setting at a call -> the value that the text gives its parameter: ``deterministic=True``."""
     words: int
     """How many words the text has."""
     misspelt: dict[str, str] = {}
@@ -102,6 +104,7 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
         unlisted,
         dict(_arguments(kb, text)),
         tuple(word for word in kb.word_lists.values if says(text.lower(), word)),
+        dict(named_settings.parameters(kb, text)),
         len(text.split()),
         dict(named_settings.misspelt(kb, text)),
     )

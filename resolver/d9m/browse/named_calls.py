@@ -25,17 +25,21 @@ def find(kb: KnowledgeBase, text: str, packages: Collection[str]) -> list[str]:
             name, _bracket, inside = spelling.partition("(")
             last = name.rpartition(".")[2]
             said = _arguments_said(kb, text, inside.rpartition(")")[0])
-            if said is None or (not said and not _is_named(text, last)):
+            if said is None or (not said and not _is_named(kb, text, last)):
                 continue
             if last not in best or said > best[last][0]:
                 best[last] = (said, known.helper.call)
     return list(dict.fromkeys(named for _said, named in best.values()))
 
 
-def _is_named(text: str, name: str) -> bool:
-    """Whether a text has a name that is none of everyday English."""
-    is_code = "_" in name or name.startswith("--")
-    return is_code and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+def _is_named(kb: KnowledgeBase, text: str, name: str) -> bool:
+    """Whether a text has a name that is none of everyday English. With its module it may be that of
+    a setting: ``tf.set_random_seed`` is not ``keras.utils.set_random_seed``.
+    """
+    if "_" not in name and not name.startswith("--"):
+        return False
+    whole = re.finditer(rf"(?<![\w.])(?:\w+\.)*{re.escape(name)}(?!\w)", text)
+    return any(match[0] not in kb.settings for match in whole)
 
 
 def _arguments_said(kb: KnowledgeBase, text: str, inside: str) -> int | None:

@@ -33,6 +33,43 @@ def find(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
             yield setting, value[1] if value and value[1] else None
 
 
+_PARAMETER = re.compile(r"(?<![\w.])([a-z]\w*)['\"]?\s*[:=]\s*['\"]?(\w+)")
+_AT_CALL = re.compile(r"\w+\((\w+)\)")
+_OPEN_CALL = re.compile(r"(\w+)\([^()]*$")
+
+
+def parameters(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
+    """The settings at calls whose parameter a text gives a value: of ``seed=0`` every
+    ``library(seed)``. What stands in the call of a helper is the helper's.
+    """
+    known = kb.once("parameters of calls", lambda: _at_calls(kb))
+    helpers = kb.once("names of helpers", lambda: _helper_names(kb))
+    for match in _PARAMETER.finditer(text):
+        if match[1] in known:
+            call = _OPEN_CALL.search(text, 0, match.start())
+            if call is None or call[1] not in helpers:
+                for setting in known[match[1]]:
+                    yield setting, match[2]
+
+
+def _at_calls(kb: KnowledgeBase) -> dict[str, list[str]]:
+    """Parameter -> the settings that are this parameter of some call."""
+    found: dict[str, list[str]] = {}
+    for name in kb.settings:
+        parameter = _AT_CALL.fullmatch(name)
+        if parameter is not None:
+            found.setdefault(parameter[1], []).append(name)
+    return found
+
+
+def _helper_names(kb: KnowledgeBase) -> frozenset[str]:
+    """What helpers are called, without their modules."""
+    names: set[str] = set()
+    for helper in kb.helpers.values():
+        names.update(call.rpartition(".")[2] for call in _calls(helper))
+    return frozenset(names)
+
+
 _VARIABLE = re.compile(r"(?<![\w./-])[A-Z][A-Z0-9_]{7,}(?=['\"]?\]?\s*=|['\"]\s*,)")
 """A name in capitals that is given a value."""
 

@@ -177,7 +177,10 @@ def _of_ops(
     if advice.outcome == "depends":
         assumed, latest = with_newest(kb, asked)
         decided = advice_for(kb, latest, reported)
-        if decided.outcome == "solved":
+        is_reported = any(symptom.record.on_runs for symptom in described)
+        if decided.outcome == "solved" or (
+            is_reported and decided.outcome not in ("depends", "unknown")
+        ):
             newest, asked, advice = assumed, latest, decided
     is_wrapper = any(name in kb.meta.judged for op in advice.ops for name in op.names)
     subject = _subject(advice, named, ops=reported, newest=newest)
@@ -369,9 +372,10 @@ def _is_made(step: Step, named: Mentions) -> bool:
     """Whether the text names a setting as made. A value that is a name of the program's may be any
     value.
     """
-    if step.name not in named.settings or step.kind == "unset":
+    made = {**named.parameters, **named.settings}
+    if step.name not in made or step.kind == "unset":
         return False
-    value = named.settings[step.name]
+    value = made[step.name]
     if value is None or (value.replace(".", "").isidentifier() and value not in _CONSTANTS):
         return True
     return step.satisfied_by(value) or value.lower() == str(step.value).lower()

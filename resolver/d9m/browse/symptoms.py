@@ -96,9 +96,14 @@ def answered_by_switches(kb: KnowledgeBase, symptoms: Sequence[Symptom]) -> bool
     return all(symptom.record.by_settings and symptom.id not in beyond for symptom in symptoms)
 
 
+def groups(kb: KnowledgeBase, text: str) -> frozenset[str]:
+    """The groups of words that a text says, and its other telling words."""
+    return _vocabulary(kb).telling(text)
+
+
 def compares_runs(kb: KnowledgeBase, text: str) -> bool:
     """Whether a text says outright that it compares runs of one program."""
-    return not _vocabulary(kb).telling(text).isdisjoint(kb.word_lists.runs)
+    return not groups(kb, text).isdisjoint(kb.word_lists.runs)
 
 
 def nearest(kb: KnowledgeBase, text: str) -> list[str]:

@@ -548,6 +548,8 @@ class ErrorPoint(Conditional, frozen=True, kw_only=True):
     """What a text calls the models that it is for, in lower case; without any, it is for all."""
     if_named: bool = False
     """Whether it is left out where a text names none of its packages."""
+    said: list[str] = []
+    """Groups of words (``words.yaml``): it is left out of a text that has none of them."""
     switch: bool = False
     """Whether it says how a framework is made deterministic: left out where the settings themselves
     are shown.

@@ -204,7 +204,8 @@ def _is_about_more(explained: Explained, subject: Subject) -> bool:
 
 def _is_described(explained: Explained) -> bool:
     """Whether a symptom answers more than what the records say of the names: it is about other
-    than runs, or every op and package that the text names repeats here, or nobody has checked them.
+    than runs, or every op and package that the text names repeats here, or does so in some uses, or
+    nobody has checked them.
     """
     subject = explained.subject
     if explained.found[0].by_settings:
@@ -213,8 +214,9 @@ def _is_described(explained: Explained) -> bool:
         return True
     if not any(found.on_runs for found in explained.found):
         return True
-    likely = explained.found[0].certainty == "likely"
-    return likely and (not subject.ops or subject.advice.outcome in (*REPEATS, "unknown"))
+    if explained.found[0].certainty != "likely":
+        return False
+    return not subject.ops or subject.advice.outcome in (*REPEATS, "depends", "unknown")
 
 
 def _on_scope(explained: Explained) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 import msgspec
@@ -64,7 +65,7 @@ def write(
         todo.helpers(page, answer)
     if subject.made:
         page.paragraph(
-            " ".join([f"You already set {phrases.join(subject.made)}.", *_values(subject)])
+            " ".join([f"You already set {phrases.join(_made(subject))}.", *_values(subject)])
         )
     if subject.made or calls:
         page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
@@ -136,6 +137,11 @@ def _ops(page: Page, answer: Answer, subject: Subject) -> None:
         page.line(Span(f"{op.query} depends on how it is called", "head"))
         op_lines.write_causes(page, answer, op)
     page.gap()
+
+
+def _made(subject: Subject) -> list[str]:
+    """The settings that a text names; of one at a call, its parameter."""
+    return [re.sub(r"^\w+\((\w+)\)$", r"\1", name) for name in subject.made]
 
 
 def _values(subject: Subject) -> list[str]:
