@@ -183,7 +183,7 @@ def opinion() -> Opinion:
     return Opinion(Book(KB))
 
 
-@pytest.mark.parametrize("device", ["cuda", "cpu"])
+@pytest.mark.parametrize("device", ["cuda", pytest.param("cpu", marks=pytest.mark.nightly)])
 def test_both_say_the_same_of_every_op_in_every_release(opinion: Opinion, device: str) -> None:
     releases = [
         (name, release)
@@ -209,11 +209,12 @@ def test_both_say_the_same_of_every_op_in_every_image(opinion: Opinion) -> None:
 @pytest.mark.parametrize(
     ("part", "device", "facts"),
     [
-        ("reach", "cuda", {}),
-        ("ops", "cuda", {"xla": "true"}),
-        ("ops", "cuda", {"distributed": "true"}),
+        ("ops", "cpu", {}),
         ("ops", "cuda", {"training": "false"}),
-        ("ops", "mps", {}),
+        pytest.param("reach", "cuda", {}, marks=pytest.mark.nightly),
+        pytest.param("ops", "cuda", {"xla": "true"}, marks=pytest.mark.nightly),
+        pytest.param("ops", "cuda", {"distributed": "true"}, marks=pytest.mark.nightly),
+        pytest.param("ops", "mps", {}, marks=pytest.mark.nightly),
     ],
 )
 def test_both_say_the_same_of_the_first_of_every_minor_release(
@@ -261,7 +262,10 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize(("file", "right", "wrong", "package", "release"), PLANTED)
+@pytest.mark.parametrize(
+    ("file", "right", "wrong", "package", "release"),
+    [*PLANTED[:2], *(pytest.param(*each, marks=pytest.mark.nightly) for each in PLANTED[2:])],
+)
 def test_a_wrong_boundary_in_either_is_a_difference(
     opinion: Opinion, tmp_path: Path, file: str, right: str, wrong: str, package: str, release: str
 ) -> None:

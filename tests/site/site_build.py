@@ -52,8 +52,13 @@ def generated(kb: KnowledgeBase) -> dict[str, str]:
 
 @functools.cache
 def real_pages() -> dict[str, str]:
-    """All pages of the real records."""
-    return generated(real())
+    """All pages of the real records, generated once for all processes."""
+    place = shared(
+        "pages",
+        lambda folder: (folder / "pages.json").write_bytes(msgspec.json.encode(generated(real()))),
+    )
+    generator()
+    return msgspec.json.decode((place / "pages.json").read_bytes(), type=dict[str, str])
 
 
 def uneven_rows(text: str) -> list[str]:

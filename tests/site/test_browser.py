@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import gzip
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -49,16 +49,26 @@ KINDS = (
 )
 """A page of each kind."""
 
+FEW = (
+    "",
+    "?tensorflow=2.0&ops=conv,bias_add",
+    "sources/tensorflow/bias-add/",
+    "errors/",
+    "ops/torch/",
+    "scan/unused-ignore/",
+    "status/jax/",
+    "releases/torch/2.6/",
+    "reference/records/",
+)
+"""Pages that are laid out unlike each other."""
+
 PHONE = {"width": 390, "height": 844}
 
 
-@functools.cache
-def there() -> tuple[str, ...]:
-    """The pages of KINDS that this edition has: a record may be renamed, a kind may not vanish."""
-    found = tuple(
-        each for each in KINDS if (built() / urlsplit(each).path / "index.html").is_file()
-    )
-    assert len(found) >= len(KINDS) - 2
+def there(pages: Sequence[str] = KINDS) -> list[str]:
+    """Those of the pages that this edition has: a record may be renamed, a kind may not vanish."""
+    found = [path for path in pages if (built() / urlsplit(path).path / "index.html").is_file()]
+    assert len(found) >= len(pages) - 2
     return found
 
 
@@ -112,18 +122,20 @@ def _thinned(page: Page) -> Page:
     return page
 
 
-def test_no_page_asks_another_host_for_anything_and_no_script_fails() -> None:
+def test_no_page_asks_another_host_or_fails_in_a_script_or_is_too_wide_for_a_phone() -> None:
+    asked: list[str] = []
+    complaints: list[str] = []
+    page = blank(viewport=PHONE)
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
     for path in there():
-        asked: list[str] = []
-        complaints: list[str] = []
-        page = blank()
-        page.on("request", lambda request, found=asked: found.append(request.url))
-        page.on("pageerror", lambda error, found=complaints: found.append(str(error)))
+        asked.clear()
         page.goto(site() + path)
-        _ready(page)
-        page.context.close()
+        wide = _ready(page).evaluate("document.documentElement.scrollWidth")
         assert {urlsplit(each).netloc for each in asked} == {urlsplit(site()).netloc}, path
         assert not complaints, path
+        assert wide <= PHONE["width"], path
+    page.context.close()
 
 
 EVERY_RULE = {"resultTypes": ["violations"]}
@@ -134,15 +146,22 @@ RULES_OF_COLOUR = {
 
 
 @pytest.mark.parametrize(
-    ("scheme", "options", "every"), [("light", EVERY_RULE, 1), ("dark", RULES_OF_COLOUR, 2)]
+    ("scheme", "options", "pages"),
+    [
+        ("light", EVERY_RULE, FEW),
+        ("dark", RULES_OF_COLOUR, FEW[:4]),
+        pytest.param("light", EVERY_RULE, KINDS, marks=pytest.mark.nightly),
+        pytest.param("dark", RULES_OF_COLOUR, KINDS, marks=pytest.mark.nightly),
+    ],
+    ids=["light", "dark", "light-every-kind", "dark-every-kind"],
 )
-def test_pages_are_accessible(scheme: str, options: dict[str, Any], every: int) -> None:
+def test_pages_are_accessible(scheme: str, options: dict[str, Any], pages: Sequence[str]) -> None:
     """Axe finds nothing serious. In the dark only colours differ."""
     from axe_playwright_python.sync_playwright import Axe
 
     serious: list[tuple[str, str, Any]] = []
     page = blank(color_scheme=scheme)
-    for path in there()[::every]:
+    for path in there(pages):
         page.goto(site() + path)
         _thinned(_read(_ready(page)))
         for each in Axe().run(page, options=options).response["violations"]:
@@ -152,19 +171,10 @@ def test_pages_are_accessible(scheme: str, options: dict[str, Any], every: int) 
     assert not serious
 
 
-def test_pages_fit_a_phone() -> None:
-    page = blank(viewport=PHONE)
-    for path in there():
-        page.goto(site() + path)
-        wide = _ready(page).evaluate("document.documentElement.scrollWidth")
-        assert wide <= PHONE["width"], path
-    page.context.close()
-
-
 @pytest.mark.parametrize(
     "path", ["", "?torch=2.6&ops=conv,interpolate", "status/torch/", "sources/", "ops/torch/"]
 )
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.nightly)])
 def test_nothing_moves_while_a_page_loads(path: str, width: int) -> None:
     """The sum of layout shifts, which the web's vitals want below a tenth."""
     page = blank(viewport={"width": width, "height": 844})

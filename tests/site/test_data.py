@@ -23,10 +23,11 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 @functools.cache
 def exported() -> dict[str, bytes]:
-    generator()
-    from exports import files
-
-    return files(real())
+    """Every file of the API that the site serves."""
+    return {
+        path.relative_to(built()).as_posix(): path.read_bytes()
+        for path in (built() / API).rglob("*.json")
+    }
 
 
 def _json(path: str) -> Any:

@@ -23,8 +23,11 @@ from site_build import (
 )
 
 from d9m.authoring.lint import RULES
+from d9m.kb import locate
 from d9m.model.when import Range
 from d9m.scan.rules import catalogue as scan_rules
+
+SMALL = ROOT / "tests" / "render" / "kb"
 
 PAGES_OF = {
     "sources": "sources",
@@ -123,6 +126,7 @@ def test_every_op_of_the_catalogue_stands_on_its_page_once() -> None:
         assert len(set(anchors)) == len(anchors)
 
 
+@pytest.mark.nightly
 def test_the_same_records_give_the_same_pages_in_any_process(tmp_path: Path) -> None:
     need_mkdocs()
     command = [sys.executable, str(SITE / "write.py"), str(tmp_path)]
@@ -135,8 +139,10 @@ def test_the_same_records_give_the_same_pages_in_any_process(tmp_path: Path) -> 
     assert written == real_pages()
 
 
-def test_generating_twice_from_one_knowledge_base_changes_nothing() -> None:
-    assert generated(real()) == real_pages()
+@pytest.mark.parametrize("folder", [SMALL, pytest.param(KB, marks=pytest.mark.nightly)])
+def test_generating_twice_from_one_knowledge_base_changes_nothing(folder: Path) -> None:
+    kb = locate.from_yaml(folder)
+    assert generated(kb) == generated(kb)
 
 
 def test_the_writer_wants_a_folder(tmp_path: Path) -> None:
