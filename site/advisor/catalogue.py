@@ -56,7 +56,7 @@ class Catalogues:
             "several": dict(self._several(package, numbers)),
             "methods": self.kb.meta.methods[package],
             "plain": self.kb.meta.plain[package],
-            "overloaded": self.kb.meta.overloaded[package],
+            "operators": self.kb.meta.operators.get(package, {}),
             "facts": {entry.name: entry.facts for entry in entries if entry.facts},
             "parts": {entry.name: self._parts(entry) for entry in entries if entry.parts},
             "spans": dict(_spans(entries)),

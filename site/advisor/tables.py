@@ -23,7 +23,7 @@ from d9m.model.op_syntax import BOTH
 from d9m.model.records import Fact, GpuModel
 from d9m.model.versions import covers, key
 from d9m.render.advice.program import is_own, module
-from d9m.resolve.op_names import modules
+from d9m.resolve.op_names import modules, starts_of_operators
 from d9m.resolve.rules import NOT_MET
 
 
@@ -66,6 +66,7 @@ class _Tables:
             "own_modules": sorted(filter(is_own, _imported(kb))),
             "catalogues": catalogues,
             "judged": kb.meta.judged,
+            "operators": starts_of_operators(kb),
             "see": {
                 name: f"{kb.ingredients[id_].title}: d9m show {id_}."
                 for name, id_ in kb.meta.see.items()

@@ -62,6 +62,12 @@ def test_the_arguments_of_a_pasted_call_are_kept_as_they_are_written() -> None:
         ("a[x=1,y=2],b", ["a[x=1,y=2]", "b"]),
         ("F.pad(x, (1, 2)), b", ["F.pad(x, (1, 2))", "b"]),
         (" , ,", []),
+        (
+            "void at::f<float, g<int, 4>>(float*, int), relu",
+            ["void at::f<float, g<int, 4>>(float*, int)", "relu"],
+        ),
+        ("x[i < 3], relu", ["x[i < 3]", "relu"]),
+        ("a->b, relu", ["a->b", "relu"]),
     ],
 )
 def test_commas_inside_brackets_do_not_split(text: str, items: list[str]) -> None:

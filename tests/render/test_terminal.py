@@ -261,3 +261,8 @@ def test_two_differences_of_one_op_need_one_upgrade() -> None:
     text, _open = shown(["F.linear[dtype=bfloat16]"], device="mps", torch="2.12")
     assert text.count("upgrade to") == 1
     assert "upgrade to PyTorch 2.14" in text
+
+
+def test_an_operator_is_called_by_its_name_and_not_by_its_overload() -> None:
+    text = said(["torch.ops.aten.index_add_.default"], torch="2.4")
+    assert text.startswith("index_add_ repeats with these settings.")

@@ -26,6 +26,11 @@ def _asked(package: str, version: str, *ops: str, device: str | None = None) -> 
         ("torch", "2.4", "Tensor.index_add_", ["torch.index_add"]),
         ("torch", "2.4", "h[mask].view(-1).cumsum(0)", ["torch.cumsum"]),
         ("torch", "2.4", "torch.ops.aten.index_add_.default", ["torch.index_add"]),
+        ("torch", "2.4", "aten::sum.dim_IntList", ["torch.sum"]),
+        ("torch", "2.4", "aten::native_layer_norm", ["torch.native_layer_norm"]),
+        ("torch", "2.4", "aten.uniform_.default", ["torch.Tensor.uniform_"]),
+        ("torchvision", "0.19", "torchvision::roi_align", ["torchvision.ops.roi_align"]),
+        ("torchvision", "0.19", "torch.ops.torchvision.nms.default", ["torchvision.ops.nms"]),
         ("torch", "2.4", "Embedding", ["torch.nn.functional.embedding"]),
         ("tensorflow", "2.9", "matmul", ["tf.linalg.matmul"]),
         ("tensorflow", "2.9", "x @ y", ["tf.linalg.matmul"]),
@@ -39,6 +44,11 @@ def test_a_name_means_the_plainest_op(
 ) -> None:
     (item,) = _asked(package, version, text).items
     assert [op.name for op in item.ops] == names
+
+
+def test_of_a_padding_in_a_profile_nobody_knows_the_mode() -> None:
+    (item,) = _asked("torch", "2.4", "aten::pad").items
+    assert [op.defaults for op in item.ops] == [{}]
 
 
 @pytest.mark.parametrize(

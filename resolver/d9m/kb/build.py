@@ -129,7 +129,7 @@ def _meta(loaded: Records) -> Meta:
         prefixes=_prefixes(loaded),
         methods=_spaces(op_files.values(), "methods"),
         plain=_spaces(op_files.values(), "plain"),
-        overloaded=_spaces(op_files.values(), "overloaded"),
+        operators={file.package: file.operators for file in op_files.values() if file.operators},
         unread=_spaces(op_files.values(), "unread"),
         stands_for={file.package: file.stands_for for file in op_files.values() if file.stands_for},
         judged={name: part for file in op_files.values() for name, part in file.judged.items()},

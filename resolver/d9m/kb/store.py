@@ -108,8 +108,10 @@ class Meta(msgspec.Struct, frozen=True):
     """Package -> name spaces of what is called on an object."""
     plain: dict[str, tuple[str, ...]]
     """Package -> name spaces of a bare name, the plainest first."""
-    overloaded: dict[str, tuple[str, ...]]
-    """Package -> name spaces whose names may end in an overload."""
+    operators: dict[str, dict[str, list[str]]]
+    """Package -> name space of operators -> name spaces of functions that call the operator of
+    their name.
+    """
     unread: dict[str, tuple[str, ...]]
     """Package -> name spaces whose names no catalogue holds."""
     stands_for: dict[str, list[str]]

@@ -65,13 +65,18 @@ class Query(msgspec.Struct, frozen=True):
 
 
 def split(text: str) -> list[str]:
-    """The items of a comma-separated list; commas inside brackets do not count."""
+    """The items of a comma-separated list; commas inside brackets do not count, nor do those in
+    the template of a C++ kernel.
+    """
     items: list[str] = []
     depth = 0
+    templates = 0
     start = 0
     for place, letter in enumerate(text):
         depth += (letter in _OPEN) - (letter in _CLOSE)
-        if letter == "," and depth <= 0:
+        if depth == 0:  # x[i < 3] is no template
+            templates += (letter == "<") - (letter == ">" and templates > 0)
+        if letter == "," and depth <= 0 and not templates:
             items.append(text[start:place])
             start = place + 1
     items.append(text[start:])

@@ -375,8 +375,11 @@ class OpRecords(Record, frozen=True, kw_only=True):
     """Name spaces of what is called on an object: ``torch.Tensor.``."""
     plain: list[str] = []
     """Name spaces in which a bare name is looked for, the plainest first."""
-    overloaded: list[str] = []
-    """Name spaces whose names may end in an overload: ``torch.ops.aten.index_add.default``."""
+    operators: dict[str, list[str]] = {}
+    """Name spaces of operators, whose names may end in an overload
+    (``torch.ops.aten.index_add.default``), with those of functions that call the operator of their
+    name: ``torch.sum`` calls ``torch.ops.aten.sum``.
+    """
     unread: list[str] = []
     """Name spaces of the framework whose names no catalogue holds: ``torch.func.``."""
     stands_for: list[str] = []

@@ -232,11 +232,11 @@ def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
     for package in catalogues(kb, environment):
         if not is_add_on(kb, environment, package):
             place = ("everything", package, environment.packages[package].candidates.releases)
-            items += kb.once(place, functools.partial(_meeting, kb, environment, package))
+            items += kb.once(place, functools.partial(_with_sources, kb, environment, package))
     return items
 
 
-def _meeting(kb: KnowledgeBase, environment: Environment, package: str) -> list[OpItem]:
+def _with_sources(kb: KnowledgeBase, environment: Environment, package: str) -> list[OpItem]:
     """Every op of one package that has a source in some of its releases here."""
     items: list[OpItem] = []
     start = f"{package}:"

@@ -44,7 +44,7 @@ def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
     """Public names that a written name may mean: those of its first known spelling, in full or by
     its last parts.
     """
-    spellings = list(_spellings(name, kb.meta.prefixes[package]))
+    spellings = list(_every_spelling(kb, package, name))
     method = _called_on_object(kb, name)
     if method is not None:
         spellings += [space + method for space in kb.meta.methods[package]]
@@ -106,14 +106,18 @@ def _plainest(spaces: Sequence[str], names: tuple[str, ...], name: str) -> tuple
 
 def _meant(kb: KnowledgeBase, package: str, name: str) -> tuple[str, ...]:
     """Names of the catalogue that a written name may mean: those of its first known spelling."""
-    for spelling in _spellings(name, kb.meta.prefixes[package]):
+    for spelling in _every_spelling(kb, package, name):
         found = kb.names.get(f"{package}:{plain(spelling)}")
         if found:
             return found
-        shorter = _without_overload(spelling, kb.meta.overloaded[package])
-        if shorter is not None:
-            return _meant(kb, package, shorter)
     return ()
+
+
+def _every_spelling(kb: KnowledgeBase, package: str, name: str) -> Iterator[str]:
+    """The spellings of a name; of an operator, other names for it, too."""
+    for spelling in _spellings(name, kb.meta.prefixes[package]):
+        yield spelling
+        yield from _for_operator(kb, package, spelling)
 
 
 def _spellings(name: str, prefixes: dict[str, str]) -> Iterator[str]:
@@ -124,12 +128,41 @@ def _spellings(name: str, prefixes: dict[str, str]) -> Iterator[str]:
             yield full + name[len(short) :]
 
 
-def _without_overload(name: str, spaces: Sequence[str]) -> str | None:
-    """``torch.ops.aten.index_add`` of ``torch.ops.aten.index_add.default``."""
-    for space in spaces:
-        if name.startswith(space) and "." in name[len(space) :]:
-            return space + name[len(space) :].partition(".")[0]
-    return None
+def _for_operator(kb: KnowledgeBase, package: str, name: str) -> Iterator[str]:
+    """Other names for an operator: the one without its overload, then those of the functions that
+    call it. ``torch.ops.aten.sum`` and ``torch.sum`` for ``torch.ops.aten.sum.dim_IntList``.
+    """
+    for space, callers in kb.meta.operators.get(package, {}).items():
+        if name.startswith(space):
+            operator = name[len(space) :].partition(".")[0]
+            yield space + operator
+            for caller in callers:
+                yield caller + operator
+
+
+def without_overload(kb: KnowledgeBase, name: str) -> str:
+    """The name of an operator without its overload, any other name as it is.
+
+    >>> without_overload(open_knowledge_base(), "torch.ops.aten.sum.dim_IntList")
+    'torch.ops.aten.sum'
+    """
+    for start in starts_of_operators(kb):
+        if name.startswith(start):
+            return start + name[len(start) :].partition(".")[0]
+    return name
+
+
+def starts_of_operators(kb: KnowledgeBase) -> tuple[str, ...]:
+    """``torch.ops.aten.``, and the prefixes that stand for it: ``aten.``."""
+    return kb.once("starts of operators", lambda: _starts_of_operators(kb))
+
+
+def _starts_of_operators(kb: KnowledgeBase) -> tuple[str, ...]:
+    found: list[str] = []
+    for package, spaces in kb.meta.operators.items():
+        shorts = kb.meta.prefixes[package].items()
+        found += [*spaces, *(short for short, full in shorts if full in spaces)]
+    return tuple(found)
 
 
 def _is_method(kb: KnowledgeBase, package: str, name: str) -> bool:

@@ -25,8 +25,9 @@ export class Names {
 
   // Numbers of the entries that a written name may mean: those of its first known spelling.
   meant(name) {
-    for (const spelling of this.#spellings(name)) {
-      const numbers = this.found.get(plain(spelling)) ?? this.#overload(spelling);
+    const spellings = [...this.#spellings(name)].flatMap((spelling) => [spelling, ...this.#forOperator(spelling)]);
+    for (const spelling of spellings) {
+      const numbers = this.found.get(plain(spelling));
       if (!numbers) continue;
       const exact = numbers.filter((number) => this.catalogue.names[number][0] === name);
       return exact.length ? exact : name.includes(".") ? numbers : this.#plainest(numbers, name);
@@ -62,10 +63,11 @@ export class Names {
     return { numbers: [], isMethod: false };
   }
 
-  // torch.ops.aten.index_add of torch.ops.aten.index_add.default.
-  #overload(name) {
-    const space = this.catalogue.overloaded.find((each) => name.startsWith(each) && name.slice(each.length).includes("."));
-    return space && this.found.get(plain(space + name.slice(space.length).split(".")[0]));
+  // Other names for an operator: torch.ops.aten.sum and torch.sum for torch.ops.aten.sum.dim_IntList.
+  #forOperator(name) {
+    return Object.entries(this.catalogue.operators)
+      .filter(([space]) => name.startsWith(space))
+      .flatMap(([space, callers]) => [space, ...callers].map((each) => each + name.slice(space.length).split(".")[0]));
   }
 
   *#spellings(name) {

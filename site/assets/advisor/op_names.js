@@ -6,14 +6,14 @@ const SUBSCRIPT = "x[idx]";
 const SPOILED = ["raises", "unsolved", "unknown"]; // outcomes that a sentence blames an op for
 
 // Query -> its short name, which says so where only its gradient is at fault; the query itself where two would share a name.
-export function blamedNames(ops) {
-  const short = Object.fromEntries(ops.map((op) => [op.query, shortName(op)]));
+export function blamedNames(tables, ops) {
+  const short = Object.fromEntries(ops.map((op) => [op.query, shortName(tables, op)]));
   const names = Object.values(short);
   const shared = (name) => names.filter((other) => other === name).length > 1;
   return Object.fromEntries(Object.entries(short).map(([query, name]) => [query, shared(name) ? query : name]));
 }
 
-function shortName(op) {
+function shortName(tables, op) {
   const { query } = op;
   const item = parsed(query);
   if (!item || item.name.startsWith(SUBSCRIPT) || !/^[\p{L}_][\p{L}\p{N}_]*$/u.test(item.name.replaceAll(".", ""))) return query;
@@ -21,8 +21,14 @@ function shortName(op) {
   if (item.directions.length === 1) words.push(["forward", "backward"][item.directions[0]]);
   else if (differsBackwardOnly(op)) words.push("backward");
   const pasted = query.includes("(") && !words.length ? query.slice(query.indexOf("(")) : "";
-  const name = item.name.slice(item.name.lastIndexOf(".") + 1);
+  const name = withoutOverload(tables, item.name);
   return words.length ? `${name} (${words.join(", ")})` : name + pasted;
+}
+
+// The last part of a name; of an operator, of the name without its overload.
+function withoutOverload(tables, name) {
+  const start = tables.operators.find((each) => name.startsWith(each));
+  return start ? name.slice(start.length).split(".")[0] : name.slice(name.lastIndexOf(".") + 1);
 }
 
 // Whether what stands in the way of an op concerns its gradient, and not the op itself.

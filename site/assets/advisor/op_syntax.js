@@ -26,9 +26,11 @@ export function split(text) {
   const items = [];
   let depth = 0;
   let start = 0;
+  let templates = 0; // of C++ kernels
   for (let place = 0; place < text.length; place++) {
     depth += OPEN.includes(text[place]) - CLOSE.includes(text[place]);
-    if (text[place] === "," && depth <= 0) {
+    if (depth === 0) templates += (text[place] === "<") - (text[place] === ">" && templates > 0);
+    if (text[place] === "," && depth <= 0 && !templates) {
       items.push(text.slice(start, place));
       start = place + 1;
     }

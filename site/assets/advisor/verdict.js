@@ -18,7 +18,7 @@ export function sentences(tables, advice) {
   const recorded = ops.filter((op) => !advice.named_ops || !elsewhere(tables, op));
   const aboutOps = recorded.length ? ofOps(tables, advice, recorded) : [];
   aboutOps.push(...unique(ops.filter((op) => !recorded.includes(op)).map((op) => elsewhere(tables, op))));
-  if (advice.named_ops) parts.push(...toPass(advice, ops), ...aboutOps, ...judged(tables, ops));
+  if (advice.named_ops) parts.push(...toPass(tables, advice, ops), ...aboutOps, ...judged(tables, ops));
   if (own && (!ops.length || !REPEATS.includes(own.outcome) || !advice.named_ops)) parts.push(...ofPackages(tables, advice, own));
   if (!advice.named_ops) parts.push(...aboutOps);
   if (!advice.ops.length) {
@@ -98,8 +98,8 @@ function only(tables, sources) {
 }
 
 // The arguments that make an op repeat: nothing outside the call does it.
-function toPass(advice, ops) {
-  const names = blamedNames(ops);
+function toPass(tables, advice, ops) {
+  const names = blamedNames(tables, ops);
   return advice.steps.flatMap((step) => {
     const argument = step.text || step.value || "";
     const users = ops.filter((op) => op.solutions.some((label) => step.solutions.includes(label)));
@@ -110,7 +110,7 @@ function toPass(advice, ops) {
 
 // Of what wraps somebody's model, the part that the answer is about.
 function judged(tables, ops) {
-  const names = blamedNames(ops);
+  const names = blamedNames(tables, ops);
   return ops.flatMap((op) => {
     const wrapper = op.names.find((name) => name in tables.judged);
     return wrapper ? [`Of ${names[op.query]}, only ${tables.judged[wrapper]} is judged: ask about the ops of your model, too.`] : [];
@@ -123,7 +123,7 @@ function elsewhere(tables, op) {
 }
 
 function ofOps(tables, advice, ops) {
-  const names = blamedNames(ops);
+  const names = blamedNames(tables, ops);
   const good = ops.filter((op) => REPEATS.includes(op.outcome));
   const silent = good.filter((op) => op.outcome === "no-known-source");
   const found = [];

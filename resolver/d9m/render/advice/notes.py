@@ -115,7 +115,7 @@ def _subject(answer: Answer, id_: str) -> str:
     asked = answer.advice.ops
     ops = [op for op in asked if any(source.id == id_ for source in op.sources)]
     if len(asked) > 1 and len(ops) == 1 and ops[0].query != "*":
-        return short_names(asked)[ops[0].query]
+        return short_names(answer.kb, asked)[ops[0].query]
     return ""
 
 
@@ -132,7 +132,7 @@ def _costs(answer: Answer) -> Iterator[str]:
 
 
 def _disagreements(answer: Answer) -> Iterator[str]:
-    names = short_names(answer.advice.ops)
+    names = short_names(answer.kb, answer.advice.ops)
     for op in answer.advice.ops:
         for source in op.sources:
             note = disagreement(source)

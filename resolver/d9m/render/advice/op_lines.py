@@ -61,7 +61,7 @@ SIGNS: dict[Outcome, str] = {
 def write(page: Page, answer: Answer) -> None:
     """The ops, those that repeat alike on one line; without named ops the worst ones."""
     ops = [op for op in answer.advice.ops if op.query != "*"]
-    names = blamed_names(ops)
+    names = blamed_names(answer.kb, ops)
     own = _of_packages(answer)
     leads = packages_lead(answer)
     if leads:

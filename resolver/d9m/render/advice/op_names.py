@@ -8,20 +8,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.model.advice import OpAnswer
+from d9m.resolve.op_names import without_overload
 
 
-def short_names(ops: Sequence[OpAnswer]) -> dict[str, str]:
+def short_names(kb: KnowledgeBase, ops: Sequence[OpAnswer]) -> dict[str, str]:
     """Query -> its short name; the query itself where two would share a name."""
-    return _unshared({op.query: _short(op.query) for op in ops})
+    return _unshared({op.query: _short(kb, op.query) for op in ops})
 
 
-def blamed_names(ops: Sequence[OpAnswer]) -> dict[str, str]:
+def blamed_names(kb: KnowledgeBase, ops: Sequence[OpAnswer]) -> dict[str, str]:
     """Short names of ops that a sentence judges: where only the gradient of an op is at fault, its
     name says so.
     """
-    names = {op.query: _short(op.query, blamed=_differs_backward_only(op)) for op in ops}
+    names = {op.query: _short(kb, op.query, blamed=_differs_backward_only(op)) for op in ops}
     return _unshared(names)
 
 
@@ -37,7 +39,7 @@ def _unshared(short: dict[str, str]) -> dict[str, str]:
     return {query: name if used[name] == 1 else query for query, name in short.items()}
 
 
-def _short(query: str, blamed: bool = False) -> str:
+def _short(kb: KnowledgeBase, query: str, blamed: bool = False) -> str:
     try:
         item = op_syntax.parse(query)
     except UsageError:
@@ -50,7 +52,7 @@ def _short(query: str, blamed: bool = False) -> str:
     elif blamed:
         words.append("backward")
     pasted = query[query.find("(") :] if "(" in query and not item.arguments else ""
-    name = item.name.rpartition(".")[2]
+    name = without_overload(kb, item.name).rpartition(".")[2]
     return f"{name} ({', '.join(words)})" if words else name + pasted
 
 

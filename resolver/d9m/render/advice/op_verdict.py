@@ -42,7 +42,7 @@ def _where_it_repeats(answer: Answer, possible: Sequence[Possible]) -> str:
 
 def to_pass(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     """The arguments that make an op repeat: nothing outside the call does it."""
-    names = blamed_names(ops)
+    names = blamed_names(answer.kb, ops)
     found: list[str] = []
     for step in answer.advice.steps:
         argument = step.text or step.value or ""
@@ -58,7 +58,7 @@ _ARGUMENT = re.compile(r"\w+=\S+")
 
 def judged_parts(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     """Of what wraps somebody's model, the part that the answer is about."""
-    names, judged = blamed_names(ops), answer.kb.meta.judged
+    names, judged = blamed_names(answer.kb, ops), answer.kb.meta.judged
     found: list[str] = []
     for op in ops:
         part = next((judged[name] for name in op.names if name in judged), None)
@@ -81,7 +81,7 @@ def elsewhere(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
 
 
 def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
-    names = blamed_names(ops)
+    names = blamed_names(answer.kb, ops)
     found: list[str] = []
     good = [op for op in ops if op.outcome in REPEATS]
     if answer.is_reported or answer.of_message:
