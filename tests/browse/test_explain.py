@@ -203,6 +203,18 @@ def test_a_refused_gradient_is_said_to_be_that_of_backward() -> None:
     )
 
 
+def test_a_message_that_only_warns_is_not_answered_with_its_own_setting() -> None:
+    kb = knowledge_base()
+    said = "grid_sampler_2d_backward_cuda does not have a deterministic implementation, but you set"
+    warning = explain(kb, f"{said} 'torch.use_deterministic_algorithms(True, warn_only=True)'.")
+    page = flat(render(kb, warning).plain())
+    assert "the program goes on" in page
+    assert "or to warn_only=True" not in page
+    error = explain(kb, f"{said} 'torch.use_deterministic_algorithms(True)'.")
+    assert "or to warn_only=True" in flat(render(kb, error).plain())
+    assert [found.found[0].kind for found in (warning, error)] == ["warning", "error"]
+
+
 def test_every_message_on_record_is_answered() -> None:
     """Each in its first wording, also those of folders that are about no package."""
     kb = knowledge_base()

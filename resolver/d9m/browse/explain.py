@@ -88,7 +88,8 @@ def explain(
         known = context(kb, setup, mentions.versions(kb, first[:LONG]), here)
         whole = describe(kb, known)
         found = [messages.explained(kb, match, whole) for match in matches]
-        subject = about_error(kb, known, found[0].ops) if len(found) == 1 else None
+        is_error = len(found) == 1 and messages.only_warning(kb, matches[0]) is None
+        subject = about_error(kb, known, found[0].ops) if is_error else None
     elif len(first) < LONG:
         try:
             explained = _of_complaint(kb, first, setup, here)

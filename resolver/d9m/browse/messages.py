@@ -57,12 +57,24 @@ def is_message(kb: KnowledgeBase, text: str) -> bool:
 
 
 def explained(kb: KnowledgeBase, found: Match, environment: Environment) -> Explanation:
-    """A match as an answer, with who prints it."""
+    """A match as an answer, with who prints it. One that only warns says so first."""
     error, text = found.wording.error, found.text.lower()
     fitting = _fitting(error, text)
     whole = explanation(kb, found.id, error, found.wording.text, fitting, found.parts, found.line)
-    advice = "\n\n".join([whole.advice, *_of_gradient(kb, found.id, error)])
-    return msgspec.structs.replace(whole, advice=advice, printed=_printed(environment, fitting))
+    warning = only_warning(kb, found)
+    if warning is not None:
+        advice = [*paragraphs(warning.advice)[:1], whole.advice]
+        whole = msgspec.structs.replace(whole, kind="warning")
+    else:
+        advice = [whole.advice, *_of_gradient(kb, found.id, error)]
+    printed = _printed(environment, fitting)
+    return msgspec.structs.replace(whole, advice="\n\n".join(advice), printed=printed)
+
+
+def only_warning(kb: KnowledgeBase, found: Match) -> ErrorRecord | None:
+    """The symptom of a message after which the program goes on, if it is one."""
+    words = kb.word_lists.only_warns
+    return kb.errors[words.symptom] if words and words.said in found.text.lower() else None
 
 
 def _of_gradient(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> list[str]:

@@ -44,6 +44,15 @@ class OverwrittenWords(Record, frozen=True, kw_only=True):
     """Last names of those that write all of it: ``random_``."""
 
 
+class OnlyWarnsWords(Record, frozen=True, kw_only=True):
+    """How a message says that it only warns."""
+
+    said: str
+    """What it says. All is lower case."""
+    symptom: str
+    """The symptom whose first paragraph such a message has above its own advice."""
+
+
 class TwoModelsWords(Record, frozen=True, kw_only=True):
     """How code builds one model twice."""
 
@@ -100,6 +109,8 @@ class Words(Record, frozen=True, kw_only=True):
     """The symptom of a program in which what is named repeats by the records, and runs differ."""
     refused_gradient: str | None = None
     """The symptom whose first paragraph a message about gradients has below its own advice."""
+    only_warns: OnlyWarnsWords | None = None
+    """How a message says that the program goes on."""
     broad: list[str] = []
     """Symptoms that nearly every complaint shows: any other one is the better answer."""
     sameness: list[str] = []
