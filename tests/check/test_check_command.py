@@ -361,7 +361,10 @@ def started(
         yield child
 
 
-@pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [SIGNALS[1], *(pytest.param(*each, marks=pytest.mark.nightly) for each in SIGNALS[::2])],
+)
 def test_a_signal_ends_the_children_and_tells_what_is_known(
     torch: str, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:

@@ -64,6 +64,7 @@ def test_another_order_of_samples_is_named_with_the_sampler(tmp_path: Path) -> N
     assert order["may_follow"]
 
 
+@pytest.mark.nightly
 def test_a_write_past_the_framework_is_not_the_readers_fault(tmp_path: Path) -> None:
     found = compared(tmp_path, "outside_write")
     (cause,) = found["causes"]
@@ -108,6 +109,7 @@ def test_other_threads_are_expected_to_give_other_bits(tmp_path: Path) -> None:
     assert all(0 in cause["may_follow"] for cause in ops)
 
 
+@pytest.mark.nightly
 def test_a_run_that_resumes_without_its_generator_is_told_so(tmp_path: Path) -> None:
     saved = tmp_path / "parameters"
     found = compared(tmp_path, "resumed", (f"{saved} whole", f"{saved} rest"), steps=":")
