@@ -86,13 +86,27 @@ class CallGraph:
             found += [place for place in self._classes.get(one, ()) if place[0] in paths]
         return found
 
-    def functions(self, name: str, paths: Collection[str]) -> list[Place]:
-        """The functions of these files that a name can mean."""
+    def home(self, name: str, caller: str) -> str:
+        """The file of the caller, if it has a function of this name itself; else empty."""
+        places = self._functions.get(name, {}).get(caller, ())
+        return caller if any(map(self._is_of_module, places)) else ""
+
+    def _is_of_module(self, place: Place) -> bool:
+        path, number = place
+        return self._files[path].scopes[number].parent == 0
+
+    def functions(self, name: str, paths: Collection[str], home: str = "") -> list[Place]:
+        """The functions of these files that a name can mean; those of modules in `home` alone, if
+        the caller is there and has one.
+        """
         by_file = self._functions.get(name, {})
         found: list[Place] = []
         for path in by_file if len(by_file) < len(paths) else paths:
-            if path in by_file and path in paths:
-                found += by_file[path]
+            if path not in by_file or path not in paths:
+                continue
+            for place in by_file[path]:
+                if home in ("", path) or not self._is_of_module(place):
+                    found.append(place)
         return found
 
     def live(
@@ -106,6 +120,7 @@ class CallGraph:
         """
         found: set[Place] = set()
         called: dict[str, list[LocalCall]] = {}
+        searched: set[tuple[str, str]] = set()
         todo: list[Place] = []
         for path in paths:
             todo += self._modules[path]
@@ -117,8 +132,10 @@ class CallGraph:
             for call in self.called_in(place):
                 if (surely and call.is_optional) or (call.in_main and place[0] != entry):
                     continue
-                if call.name not in called:
-                    todo += self.functions(call.name, paths)
+                home = self.home(call.name, place[0])
+                if (call.name, home) not in searched:
+                    searched.add((call.name, home))
+                    todo += self.functions(call.name, paths, home)
                 called.setdefault(call.name, []).append(call)
         return frozenset(found), called
 
@@ -132,6 +149,8 @@ class _Search:
         self._files = files
         self._entry = entry
         self._named: set[str] = set()
+        self._searched: set[tuple[str, str]] = set()
+        """Names, each with the file whose own function it means."""
         self._used: set[Place] = set()
         self._todo: list[Place] = []
 
@@ -145,7 +164,7 @@ class _Search:
             place = self._todo.pop()
             for call in self._graph.called_in(place):
                 if not call.in_main or place[0] == self._entry:
-                    self.name(call.name)
+                    self.name(call.name, place[0])
 
     def define(self, place: Place) -> None:
         """A class that is used, or a function that is called, somewhere out of sight."""
@@ -154,14 +173,16 @@ class _Search:
         else:
             self.add(place)
 
-    def name(self, name: str) -> None:
+    def name(self, name: str, caller: str = "") -> None:
         """Classes of this name are used, or functions called."""
-        if name in self._named:
+        home = self._graph.home(name, caller)
+        if (name, home) in self._searched:
             return
+        self._searched.add((name, home))
         self._named.add(name)
         for place in self._graph.classes("" if name == DYNAMIC else name, self._files):
             self._use(place)
-        for path, number in self._graph.functions(name, self._files):
+        for path, number in self._graph.functions(name, self._files, home):
             parent = (path, self._files[path].scopes[number].parent)
             if parent in self._used or not self._graph.is_class(parent):
                 self.add((path, number))

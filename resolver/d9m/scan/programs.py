@@ -94,6 +94,7 @@ def find_programs(
     modules, calls = Modules(python), CallGraph(python.values())
     imported = {path: modules.imported(facts) for path, facts in python.items()}
     launched = _launched(files, python, modules)
+    used = {other for others in imported.values() for other in others}
     found: list[Program] = []
     for path, facts in python.items():
         is_entry = (
@@ -102,6 +103,7 @@ def find_programs(
             or path in launched
             or path in entry_points
             or any(call.scope == 0 and call.name in trains for call in facts.calls)
+            or (path not in used and _is_script(facts))
         )
         if is_entry:
             reached = _reached(path, imported)
@@ -120,6 +122,15 @@ def find_programs(
             own = [python[other] for other in reached]
             found.append(Program(facts, own, near, calls, configured))
     return found
+
+
+def _is_script(facts: FileFacts) -> bool:
+    """Whether a file that nothing imports does something when it is run. One that puts classes
+    into a register is imported by a name that the text does not show.
+    """
+    if facts.path.endswith("__init__.py") or any(scope.registered for scope in facts.scopes):
+        return False
+    return any(call.scope == 0 and call.is_call for call in facts.called)
 
 
 def _configured(files: Mapping[str, FileFacts], modules: Modules, entry: str) -> set[str]:
