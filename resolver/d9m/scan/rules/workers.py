@@ -124,7 +124,7 @@ def _copied_libraries(
             continue
         for path, call in draws_of(project, program, generator):
             if path == facts.path and _reads(facts, number, call.scope):
-                if _seeds_itself(facts, generator, call.scope):
+                if _seeds_itself(facts, generator, call):
                     break
                 version = dict(stack.packages).get(package or "")
                 yield _objection(
@@ -133,12 +133,14 @@ def _copied_libraries(
                 break
 
 
-def _seeds_itself(facts: FileFacts, generator: Generator, scope: int) -> bool:
-    """Whether a method seeds the generator whenever it is called."""
-    return any(
-        call.scope == scope and call.name in generator.marks.seeds and not call.fallback
-        for call in facts.calls
-    )
+def _seeds_itself(facts: FileFacts, generator: Generator, draw: WrittenCall) -> bool:
+    """Whether a method seeds the generator whenever it is called, or wherever it draws."""
+    for call in facts.calls:
+        if call.scope == draw.scope and call.name in generator.marks.seeds:
+            covers = call.place < draw.place and draw.arms[: len(call.arms)] == call.arms
+            if covers or not call.fallback:
+                return True
+    return False
 
 
 def _objection(
