@@ -36,6 +36,8 @@ def vocabulary() -> Vocabulary:
 
 def facts(path: str, text: str) -> FileFacts:
     kind = kind_of(path, "")
+    if kind == "notebook":
+        return read_file(vocabulary(), path, kind, text.encode()).facts
     job = read_job(path, kind, text) if kind is not None and kind != "python" else None
     if job is None and kind is not None and kind != "python":
         return FileFacts(path=path, kind="other")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.scan.effects import Effect
 from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import RelatedSpot, Spot
@@ -32,10 +34,12 @@ def _check_late_seed(project: Project) -> Iterator[Objection]:
             if used is None or (path, seeding.place.line) in seen:
                 continue
             seen.add((path, seeding.place.line))
-            what, line = used
+            what, line = used.what, used.line
+            aside = program.files[path].kind == "notebook" and not used.is_model
             yield Objection(
                 path=path,
                 place=seeding.place,
+                severity="hint" if aside else None,
                 message=(
                     f"{what} in {project.line(path, line)} draws from {generator.title} before "
                     "this seed is set."
@@ -60,14 +64,23 @@ def _only_seeding(
     return (path, first) if ready and not first.arms else None
 
 
+class Used(msgspec.Struct, frozen=True):
+    """What draws from a generator."""
+
+    what: str
+    line: int
+    is_model: bool
+    """It draws the weights of a model or of a layer."""
+
+
 def _used_before(
     project: Project,
     program: Program,
     generator: Generator,
     path: str,
     seeding: WrittenCall | Effect,
-) -> tuple[str, int] | None:
-    """What draws from a generator before the seed, in the same straight code, and its line."""
+) -> Used | None:
+    """What draws from a generator before the seed, in the same straight code."""
     facts = program.files[path]
     draws, others = project.vocabulary.draws_of(generator.marks)
     calls = [call for call in facts.calls if call.name in draws and call.name not in others]
@@ -78,9 +91,11 @@ def _used_before(
     ]
     first = first_before(plain, seeding)
     made = _model_before(program, facts, generator, seeding)
-    if made is not None and (first is None or made[1] < first.place.line):
+    if made is not None and (first is None or made.line < first.place.line):
         return made
-    return (f"{first.name}()", first.place.line) if first is not None else None
+    if first is None:
+        return None
+    return Used(f"{first.name}()", first.place.line, first.name in project.vocabulary.layers)
 
 
 def _makes_seed(draw: WrittenCall, seeding: WrittenCall | Effect) -> bool:
@@ -93,13 +108,13 @@ def _makes_seed(draw: WrittenCall, seeding: WrittenCall | Effect) -> bool:
 
 def _model_before(
     program: Program, facts: FileFacts, generator: Generator, seeding: WrittenCall | Effect
-) -> tuple[str, int] | None:
+) -> Used | None:
     """A model of the program's own classes that is made before the seed."""
     classes = _model_classes(program, generator)
     for call in facts.called:
         before = call.scope == seeding.scope and 0 < call.line < seeding.place.line
         if before and not call.is_optional and call.is_call and call.name in classes:
-            return f"{call.name}()", call.line
+            return Used(f"{call.name}()", call.line, True)
     return None
 
 
@@ -130,7 +145,8 @@ SEED_AFTER_USE = ScanRule(
     why="""A seed fixes what is drawn after it. Weights and random tensors that are made above it
     differ in every run. Set every seed first.""",
     silent="""Another function seeds, too, the draw stands under a condition, or the seed in a loop:
-    that one starts each round alike.""",
+    that one starts each round alike. In a notebook only a model counts; a picture or table drawn
+    above the seed is a hint.""",
     bad="""import torch
 
 model = torch.nn.Linear(4, 4)
