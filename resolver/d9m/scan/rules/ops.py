@@ -50,7 +50,7 @@ def _asked(project: Project) -> Iterator[Asked]:
                 place = (path, call.place.line, call.place.column)
                 if place in seen or call.guarded or not program.may_run(path, call):
                     continue
-                found = _answer(project, path, call, home)
+                found = _answer(project, path, call, home, on[0].guarded)
                 if found is not None:
                     seen.add(place)
                     answer, stack, oldest = found
@@ -86,10 +86,10 @@ def question(call: WrittenCall) -> str:
 
 
 def _answer(
-    project: Project, path: str, call: WrittenCall, home: str
+    project: Project, path: str, call: WrittenCall, home: str, newest_alone: bool
 ) -> tuple[OpAnswer, PackageStack, str] | None:
     """What the records say of a call, if it can raise or vary; in the newest release allowed,
-    else in the oldest.
+    else in the oldest, unless a test of the release decides on the switch.
     """
     package = home if call.name.startswith(".") else project.vocabulary.package(call.name)
     if package is None or is_foreign(project, package, home):
@@ -101,7 +101,7 @@ def _answer(
     if answer is not None and answer.outcome in ("raises", "unsolved"):
         return answer, newest, ""
     stated = project.questions.stated(project.around(path), home)
-    if stated.oldest is None:
+    if stated.oldest is None or newest_alone:
         return None
     oldest = project.questions.world(project.around(path), packages, oldest=True)
     answer = project.questions.op(oldest, text)
@@ -206,12 +206,10 @@ def _check_varies(project: Project) -> Iterator[Objection]:
         rare = project.kb.sources[source.id].mechanism in _RARE
         if source.direction == ["backward"] and not _has_gradients(project, asked):
             rare = True
-        if not project.trains(asked.program) and not asked.is_near:
-            rare = True
         yield Objection(
             path=asked.path,
             place=asked.call.place,
-            severity="hint" if rare else None,
+            severity="hint" if rare or not asked.is_near else None,
             message=f"{shown(asked.call)} can differ between runs{on}: {why}.",
             way_out=_way_out(source),
             because=(Because(f"sources/{source.id}", source.outcome, source.fixed_in),),
@@ -242,7 +240,9 @@ OP_VARIES = ScanRule(
     determinism they are what still differs.""",
     silent="""The program turns no switch on, or it depends on something that the text does not
     say. Where only the gradient varies, and neither a class around the call nor the file shows
-    that one is taken, it is a hint. In a release without a switch, cuDNN's flag counts as one.""",
+    that one is taken, it is a hint; so is a call in a file that the entry neither imports directly
+    nor has in its folder: it may be one of several to choose from. In a release without a switch,
+    cuDNN's flag counts as one.""",
     bad="""import torch
 
 torch.use_deterministic_algorithms(True, warn_only=True)
