@@ -170,7 +170,7 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
             continue
         earlier = project.questions.earlier(project.around(path), (package,))
         before = project.questions.op(earlier, question(call))
-        if before is not None and _is_left(project, before, setting):
+        if before is not None and before.default == "nondeterministic":
             found[call.name.rpartition(".")[2]] = None
     return list(found)
 
