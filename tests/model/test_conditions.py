@@ -147,3 +147,18 @@ def test_a_package_can_be_required_to_be_absent() -> None:
 
 def test_only_what_python_reads_as_a_number_divides_a_domain_of_numbers() -> None:
     assert Restriction(values=("8", "²", "9" * 5000)).bounds() == ("8", "9")
+
+
+def test_a_variable_that_does_not_matter_everywhere_is_left_out_where_it_does_not() -> None:
+    ndim = conditions.intervals(("1", "2"), int, 0)
+    torch = conditions.intervals(("1.10", "1.13"), key, FIRST)
+
+    def repeats(world: World) -> bool:
+        one_dimension = world["torch"] == key("1.10") and world["ndim"] == 1
+        return world["torch"] == key("1.13") or one_dimension
+
+    found = conditions.by_answer({"torch": torch, "ndim": ndim}, repeats)
+    assert [clause for clause, answer in found if answer] == [
+        {"torch": Range(from_="1.10", until="1.13"), "ndim": Range(from_="1", until="2")},
+        {"torch": Range(from_="1.13")},
+    ]

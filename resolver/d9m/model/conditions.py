@@ -183,13 +183,27 @@ _Box: TypeAlias = tuple[frozenset[int], ...]
 
 
 def _joined(boxes: list[_Box], ordered: tuple[bool, ...]) -> list[_Box]:
-    """Fewer boxes for the same worlds: those that differ in one variable only become one, variable
-    by variable.
+    """Fewer boxes for the same worlds, in the order of variables that leaves fewer: one that is
+    joined early can hide that another one does not matter.
+    """
+    forth = _joined_along(boxes, ordered, range(len(ordered)))
+    if len(forth) <= LEAST_BOXES:
+        return forth
+    back = _joined_along(boxes, ordered, range(len(ordered) - 1, -1, -1))
+    return back if len(back) < len(forth) else forth
+
+
+LEAST_BOXES = 2
+"""Boxes that no other order is likely to make fewer."""
+
+
+def _joined_along(boxes: list[_Box], ordered: tuple[bool, ...], places: range) -> list[_Box]:
+    """Boxes that differ in one variable only become one, variable by variable.
 
     Along an ordered variable only neighbours join, so that a box stays a range.
     """
     known = len(boxes)
-    for place in range(len(ordered)):
+    for place in places:
         lines: dict[_Box, list[frozenset[int]]] = {}
         for box in boxes:
             lines.setdefault((*box[:place], *box[place + 1 :]), []).append(box[place])
@@ -199,7 +213,7 @@ def _joined(boxes: list[_Box], ordered: tuple[bool, ...]) -> list[_Box]:
             for rest, line in lines.items()
             for cells in unite(line)
         ]
-    return boxes if len(boxes) in (known, 1) else _joined(boxes, ordered)
+    return boxes if len(boxes) in (known, 1) else _joined_along(boxes, ordered, places)
 
 
 def _whole(line: list[frozenset[int]]) -> list[frozenset[int]]:

@@ -199,10 +199,21 @@ function* worlds(axes, at = 0, box = [], place = 0) {
   }
 }
 
-// Fewer boxes for the same worlds: those that differ in one variable only become one, variable by variable.
+const LEAST_BOXES = 2; // that no other order of variables is likely to make fewer
+
+// Fewer boxes for the same worlds: those that differ in one variable only become one, variable by variable, in the
+// order of variables that leaves fewer.
 function joined(boxes, ordered) {
+  const places = [...ordered.keys()];
+  const forth = joinedAlong(boxes, ordered, places);
+  if (forth.length <= LEAST_BOXES) return forth;
+  const back = joinedAlong(boxes, ordered, places.reverse());
+  return back.length < forth.length ? back : forth;
+}
+
+function joinedAlong(boxes, ordered, places) {
   const known = boxes.length;
-  for (let place = 0; place < ordered.length; place++) {
+  for (const place of places) {
     const lines = new Map();
     for (const box of boxes) {
       const key = JSON.stringify(box.filter((_, at) => at !== place));
@@ -214,7 +225,7 @@ function joined(boxes, ordered) {
       unite(line.map((box) => box[place])).map((cells) => line[0].with(place, cells))
     );
   }
-  return boxes.length === known || boxes.length === 1 ? boxes : joined(boxes, ordered);
+  return boxes.length === known || boxes.length === 1 ? boxes : joinedAlong(boxes, ordered, places);
 }
 
 function whole(line) {
