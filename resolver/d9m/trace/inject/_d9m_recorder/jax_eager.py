@@ -74,12 +74,11 @@ class Eager:
     def run(self, traced, call):
         """What the function returns."""
         closed, tree, arrays, made = traced
-        numbers = {
-            id(atom): self._number(atom)
-            for eqn in closed.jaxpr.eqns
-            for atom in eqn.invars
-            if hasattr(atom, "val") and not self._arrays.is_array(atom.val)
-        }
+        numbers = {}
+        for eqn in closed.jaxpr.eqns:
+            for atom in eqn.invars:
+                if hasattr(atom, "val") and not self._arrays.is_array(atom.val):
+                    numbers[id(atom)] = self._number(atom)
         self._begins(call, [*made, *numbers.values()])
         place = Place("fwd", "", call.source)
         found = self._evaluate(closed.jaxpr, closed.consts, arrays, place, numbers)
