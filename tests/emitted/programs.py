@@ -9,19 +9,20 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import os
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import environments
 
-from conftest import shared
+from conftest import NIGHTLY, shared
 from d9m.api import advise
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
-from d9m.model.versions import key
+from d9m.model.versions import key, minor
 from d9m.render.advice import python
 from d9m.render.advice.blocks import live
 from d9m.render.interface import Answer
@@ -168,10 +169,17 @@ def _releases(kb: KnowledgeBase) -> Iterator[Setup]:
 
 
 def _questions(kb: KnowledgeBase) -> Iterator[tuple[Setup, list[str] | None]]:
+    """Op by op only the last patch of a minor release, and what is installed here; at night
+    each.
+    """
+    last = {(name, minor(release)): release for name in FRAMEWORKS for release in kb.releases(name)}
+    telling = {(name, release) for (name, _minor), release in last.items()}
+    telling |= {(each.package, each.release) for each in environments.FRAMEWORKS}
     for asked in _releases(kb):
         yield asked, None
         yield asked, []
-        yield from ((asked, [op]) for op in _representatives(kb, describe(kb, asked)))
+        if asked.packages[0] in telling or os.environ.get(NIGHTLY):
+            yield from ((asked, [op]) for op in _representatives(kb, describe(kb, asked)))
     yield from ((asked, None) for asked in _variations(kb))
 
 
