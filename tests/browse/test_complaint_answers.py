@@ -189,7 +189,7 @@ def test_a_type_that_a_text_names_decides_what_an_op_does() -> None:
 def test_a_text_is_not_asked_whether_it_means_what_it_does_not_name() -> None:
     reading = _explained("I used the seed argument in the parser, but results still vary").reading
     assert reading is None or "symptoms/tpu" not in reading.others
-    text = "same network, input and optimizer, but the loss is different after some iterations"
+    text = "same network, input and optimizer, but the loss is different in the end"
     reading = _explained(text).reading
     assert reading is not None
     assert "symptoms/nan-in-empty-memory" not in reading.others

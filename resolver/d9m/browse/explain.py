@@ -19,7 +19,7 @@ from d9m.browse.prose import prose
 from d9m.browse.reading import Interpretation, reading
 from d9m.browse.resemblance import Resemblance, resembling
 from d9m.browse.subject import Subject, about_complaint, about_error
-from d9m.browse.text_environment import context, packages_of, with_partners
+from d9m.browse.text_environment import adding, bases, context, packages_of, with_partners
 from d9m.browse.twice_built import builds_twice
 from d9m.browse.unadvised_settings import NamedSetting
 from d9m.environment.environment import Environment, Setup, describe
@@ -246,7 +246,11 @@ def _shown_groups(
     releases = words.two_releases if _compares_releases(kb, sentences, named) else None
     twice = words.two_models
     models = twice.group if twice is not None and builds_twice(twice, text) else None
-    return frozenset(group for group in (releases, models) if group is not None)
+    code = " ".join(text.lower().split())
+    by_code = [
+        group for group, signs in words.said_by_code.items() if any(sign in code for sign in signs)
+    ]
+    return frozenset(group for group in (releases, models, *by_code) if group is not None)
 
 
 def _compares_releases(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> bool:
@@ -326,12 +330,21 @@ def _shown(
     if whole.gpu is None and whole.device is None:
         whole = msgspec.structs.replace(whole, device=named.device)
     if subject is None:
-        return whole
+        return adding(whole, ((name, None) for name in _framework_of_ops(kb, whole, named)))
     stated = dict(zip(packages_of(kb, whole), (version for _name, version in whole.packages)))
     for package, version in subject.advice.environment.packages.items():
         if package in VERSION_OPTIONS or package in subject.newest:
             stated[package] = stated.get(package) or (None if version == "any" else version)
     return msgspec.structs.replace(whole, packages=tuple(stated.items()))
+
+
+def _framework_of_ops(kb: KnowledgeBase, setup: Setup, named: mentions.Mentions) -> list[str]:
+    """The framework that a text means which names none, but ops that one alone has: ``DDP``."""
+    known = packages_of(kb, setup)
+    if not named.ops or mentions.frameworks(known) or bases(kb, known):
+        return []
+    shared = set(named.ops[0].packages).intersection(*(op.packages for op in named.ops))
+    return mentions.frameworks(sorted(shared)) if len(shared) == 1 else []
 
 
 def _of_symptom(

@@ -143,5 +143,7 @@ class Words(Record, frozen=True, kw_only=True):
     """Group that a text says which names one package in two releases."""
     two_models: TwoModelsWords | None = None
     """How code builds one model twice."""
+    said_by_code: dict[str, list[str]] = {}
+    """Group -> code that says it, in lower case: ``= set(`` a set that is iterated over."""
     in_both_releases: list[str] = []
     """What says that the trouble is the same in both: ``occurs in``."""
