@@ -76,8 +76,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """Or the module: ``pkg.train`` of ``python -m pkg.train``."""
     options: tuple[str, ...] = ()
     """Options of the program as written, such as ``--deterministic-mode``."""
-    variables: dict[str, str] = {}
-    """Set for this command alone."""
+    variables: dict[str, str | None] = {}
+    """Set for this command alone; None where the text does not say the value."""
     place: Spot
 
 

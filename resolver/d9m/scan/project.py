@@ -239,9 +239,3 @@ class Project:
         for path, facts in self.files.items():
             for write in facts.variables:
                 yield path, write
-            for launch in facts.launches:
-                for name, value in launch.variables.items():
-                    yield (
-                        path,
-                        EnvironmentWrite(name=name, value=value, how="command", place=launch.place),
-                    )

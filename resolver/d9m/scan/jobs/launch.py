@@ -37,7 +37,9 @@ _LAUNCHER_MODULES = frozenset(
 """Modules that start the program that their arguments name."""
 
 
-def find_launch(words: Sequence[str], variables: Mapping[str, str], place: Spot) -> Launch | None:
+def find_launch(
+    words: Sequence[str], variables: Mapping[str, str | None], place: Spot
+) -> Launch | None:
     """The Python program that a command starts; None where it starts another one.
 
     >>> found = find_launch("torchrun --nproc_per_node 8 train.py --lr 1".split(), {}, Spot(1))
@@ -85,7 +87,7 @@ _FOLDER = re.compile(r"(?:\$\(.*\)|`.*`|\$\{.*\}|\$\w+)/")
 
 
 def _program(
-    words: Sequence[str], at: int, module: str, variables: Mapping[str, str], place: Spot
+    words: Sequence[str], at: int, module: str, variables: Mapping[str, str | None], place: Spot
 ) -> Launch:
     path = "" if module else _FOLDER.sub("", words[at]).removeprefix("./")
     return Launch(

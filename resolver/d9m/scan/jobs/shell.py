@@ -132,16 +132,13 @@ class _Script:
 
     def _run(self, assignments: list[Word], rest: list[Word]) -> None:
         """A command with the variables of its own, before it or in options of its launcher."""
+        before = len(self._variables)
         for word in assignments:
             self._assign(word, "command")
-        own = {word.text.partition("=")[0]: word.text.partition("=")[2] for word in assignments}
         for word, offset in _passed_on(rest):
-            text = word.raw[offset:]
-            match = _ASSIGNMENT.match(text)
-            if match:
-                how: Written = "command" if rest[0].text == "env" else "job"
-                self._assign(word, how, offset)
-                own[match[1]] = word.text[len(word.text) - len(text) + match.end() :]
+            how: Written = "command" if rest[0].text == "env" else "job"
+            self._assign(word, how, offset)
+        own = {write.name: write.value for write in self._variables[before:]}
         launch = find_launch([word.text for word in rest], own, _place(rest))
         if launch is not None:
             self._launches.append(launch)

@@ -33,7 +33,10 @@ def _given(facts: FileFacts, launch: Launch) -> dict[str, GivenValue]:
         else:
             found[write.name] = GivenValue(facts.path, write.place, write.value)
     for name, value in launch.variables.items():
-        found[name] = GivenValue(facts.path, launch.place, value)
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = GivenValue(facts.path, launch.place, value)
     return found
 
 
