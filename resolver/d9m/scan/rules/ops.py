@@ -204,7 +204,9 @@ def _check_varies(project: Project) -> Iterator[Objection]:
         on = f" on {asked.only_oldest}" if asked.only_oldest else ""
         why = "the switch only warns" if warned else "no setting makes it repeatable"
         rare = project.kb.sources[source.id].mechanism in _RARE
-        if source.direction == ["backward"] and not _has_gradients(project, asked):
+        if source.direction == ["backward"] and not has_gradients(
+            project, asked.program, asked.path, asked.call
+        ):
             rare = True
         yield Objection(
             path=asked.path,
@@ -217,13 +219,13 @@ def _check_varies(project: Project) -> Iterator[Objection]:
         )
 
 
-def _has_gradients(project: Project, asked: Asked) -> bool:
+def has_gradients(project: Project, program: Program, path: str, call: WrittenCall) -> bool:
     """Whether the text shows that gradients are taken: in a model, or in a file that trains."""
-    facts = project.files[asked.path]
+    facts = project.files[path]
     trains = project.vocabulary.marks("trains")
-    if asked.path == asked.program.path or any(call.name in trains for call in facts.calls):
+    if path == program.path or any(other.name in trains for other in facts.calls):
         return True
-    scope = asked.call.scope
+    scope = call.scope
     while scope >= 0:
         if facts.scopes[scope].kind == "class":
             return bool(facts.scopes[scope].bases)

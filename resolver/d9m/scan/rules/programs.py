@@ -9,7 +9,7 @@ from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.finding import Because, Severity, Spot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.ops import answers, is_foreign, is_good_flag, question, turns_on
+from d9m.scan.rules.ops import answers, has_gradients, is_foreign, is_good_flag, question, turns_on
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 
@@ -168,11 +168,18 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
             continue
         if not _is_left(project, answer, setting):
             continue
+        if not has_gradients(project, program, path, call) and _turns_off(project, path):
+            continue
         earlier = project.questions.earlier(project.around(path), (package,))
         before = project.questions.op(earlier, question(call))
         if before is not None and before.default == "nondeterministic":
             found[call.name.rpartition(".")[2]] = None
     return list(found)
+
+
+def _turns_off(project: Project, path: str) -> bool:
+    """Whether a file turns gradients off somewhere, as one that searches or decodes does."""
+    return any(call.name in project.vocabulary.no_gradients for call in project.files[path].calls)
 
 
 def _is_left(project: Project, answer: OpAnswer, setting: str) -> bool:
