@@ -215,6 +215,29 @@ def test_a_message_that_only_warns_is_not_answered_with_its_own_setting() -> Non
     assert [found.found[0].kind for found in (warning, error)] == ["warning", "error"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cumsum_cuda_kernel does not have a deterministic implementation. I have "
+        "torch.backends.cudnn.deterministic = True",
+        "The gradient of scaled_dot_product_attention differs from run to run despite "
+        "torch.backends.cudnn.deterministic = True",
+    ],
+)
+def test_a_switch_of_convolutions_is_said_not_to_reach_another_op(text: str) -> None:
+    page = _answer(text, "2.4")
+    assert "torch.backends.cudnn.deterministic does not reach" in page
+    convolution = (
+        "F.conv2d differs from run to run despite torch.backends.cudnn.deterministic = True"
+    )
+    assert "does not reach" not in _answer(convolution, "2.4")
+
+
+def test_a_layout_that_a_text_names_decides_the_op() -> None:
+    text = "torch.svd_lowrank differs from run to run for a torch.sparse_coo tensor"
+    assert "svd_lowrank (sparse) can differ between runs" in _answer(text, "2.5")
+
+
 def test_every_message_on_record_is_answered() -> None:
     """Each in its first wording, also those of folders that are about no package."""
     kb = knowledge_base()

@@ -6,15 +6,23 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from d9m.about import __version__
-from d9m.browse import mentions, messages, named_packages, points, symptoms, unadvised_settings
+from d9m.browse import (
+    mentions,
+    messages,
+    named_packages,
+    named_settings,
+    points,
+    symptoms,
+    unadvised_settings,
+)
 from d9m.browse.absence import present
 from d9m.browse.explanation import Explanation, explanation, paragraphs
-from d9m.browse.known_texts import LONG, search
+from d9m.browse.known_texts import LONG, Match, search
 from d9m.browse.prose import prose
 from d9m.browse.reading import Interpretation, reading
 from d9m.browse.resemblance import Resemblance, resembling
@@ -90,6 +98,7 @@ def explain(
         found = [messages.explained(kb, match, whole) for match in matches]
         is_error = len(found) == 1 and messages.only_warning(kb, matches[0]) is None
         subject = about_error(kb, known, found[0].ops) if is_error else None
+        settings = list(_beside(kb, first, matches))
     elif len(first) < LONG:
         try:
             explained = _of_complaint(kb, first, setup, here)
@@ -102,7 +111,17 @@ def explain(
     else:
         raise _not_known(kb, first, resembling(kb, first))
     tool = Tool(__version__, kb.meta.date)
-    return Explained(SCHEMA_VERSION, tool, found, subject=subject)
+    return Explained(SCHEMA_VERSION, tool, found, subject=subject, settings=settings)
+
+
+def _beside(kb: KnowledgeBase, text: str, matches: Sequence[Match]) -> Iterator[NamedSetting]:
+    """The settings that somebody names beside a message, and that do not reach what it is about."""
+    if len(matches) > 1 or len(text) >= LONG:
+        return
+    rest = text.replace(matches[0].text, "\n")
+    error = matches[0].wording.error
+    names = dict(named_settings.find(kb, rest))
+    yield from unadvised_settings.of_message(kb, names, error.ops, error.sources)
 
 
 def _is_aside(kb: KnowledgeBase, text: str) -> bool:

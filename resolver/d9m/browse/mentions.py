@@ -103,11 +103,18 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
         several,
         unlisted,
         dict(_arguments(kb, text)),
-        tuple(word for word in kb.word_lists.values if says(text.lower(), word)),
+        tuple(_values(kb.word_lists, text.lower())),
         dict(named_settings.parameters(kb, text)),
         len(text.split()),
         dict(named_settings.misspelt(kb, text)),
     )
+
+
+def _values(words: Words, text: str) -> Iterator[str]:
+    """The values of arguments that a text in lower case says."""
+    for value, names in words.values.items():
+        if any(says(text, name) for name in (value, *names)):
+            yield value
 
 
 def _readers(kb: KnowledgeBase, settings: Iterable[str]) -> Iterator[str]:

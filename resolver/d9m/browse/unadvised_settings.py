@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -25,6 +25,8 @@ class NamedSetting(msgspec.Struct, frozen=True):
     """Whether anything here reads it."""
     readers: list[str] = []
     """The frameworks that read it, where others are here."""
+    misses: list[str] = []
+    """Ops of the text that it does not reach, though people take it for a switch of all."""
 
 
 def find(
@@ -48,7 +50,42 @@ def find(
                 yield NamedSetting(name, setting.summary, setting.instead, False, readers)
                 continue
             is_read = setting.effect != "never"
-            yield NamedSetting(name, setting.summary, setting.instead, is_read)
+            missed = _missed(kb, name, subject)
+            yield NamedSetting(name, setting.summary, setting.instead, is_read, misses=missed)
+
+
+def of_message(
+    kb: KnowledgeBase, names: Iterable[str], ops: Sequence[str], sources: Sequence[str]
+) -> Iterator[NamedSetting]:
+    """Those of some settings, named beside a message, that do not reach what it is about."""
+    for name in names:
+        if sources and not _reaches(kb, name, sources):
+            yield NamedSetting(name, kb.settings[name].summary, None, True, misses=list(ops))
+
+
+def _missed(kb: KnowledgeBase, name: str, subject: Subject | None) -> list[str]:
+    """The ops of a text that a setting does not reach."""
+    if subject is None:
+        return []
+    named = [op for op in subject.advice.ops if op.query in subject.ops]
+    missed: list[str] = []
+    for op in named:
+        if not _reaches(kb, name, [source.id for source in op.sources]):
+            missed.append(op.query)
+    return missed
+
+
+def _reaches(kb: KnowledgeBase, name: str, sources: Sequence[str]) -> bool:
+    """Whether a setting is a part of what makes one of some sources repeat. Of one that nobody
+    takes for more than it is, no answer has to say.
+    """
+    if name not in kb.word_lists.narrow_switches or not sources:
+        return True
+    by: set[str] = set()
+    for solution in kb.solutions.values():
+        if any(turn.set == name for turn in solution.settings):
+            by.add(solution.label)
+    return any(not by.isdisjoint(kb.sources[source].labels()) for source in sources)
 
 
 def is_of_another(setting: Setting, packages: Collection[str]) -> bool:

@@ -105,6 +105,8 @@ class Words(Record, frozen=True, kw_only=True):
     """The symptom of a program that has one of the `switches`, and not all settings."""
     switches: list[str] = []
     """Settings that switch the deterministic ops of a framework on."""
+    narrow_switches: list[str] = []
+    """Settings that reach few ops, and that people take for a switch of all."""
     another_cause: str | None = None
     """The symptom of a program in which what is named repeats by the records, and runs differ."""
     refused_gradient: str | None = None
@@ -131,8 +133,10 @@ class Words(Record, frozen=True, kw_only=True):
     """What a sentence says of a device on which the trouble does not show."""
     overwritten: OverwrittenWords = OverwrittenWords()
     """How a program fills memory that it takes unwritten."""
-    values: list[str] = []
-    """Values of arguments that mean nothing else in a sentence: ``bilinear``."""
+    values: dict[str, list[str]] = {}
+    """Value of an argument that means nothing else in a sentence, ``bilinear`` -> other words that
+    say it.
+    """
     device_facts: dict[str, list[DeviceFact]] = {}
     """Fact -> what the device that a text names says of it."""
     facts: dict[str, dict[str, list[str]]] = {}

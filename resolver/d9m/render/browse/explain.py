@@ -55,6 +55,7 @@ def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explana
         subject_lines.write_verdict(page, kb, subject)
     _points(page, found.advice)
     page.gap()
+    _settings(page, explained.settings)
     for history in found.history:
         history_table(page, kb, history, titled=True)
     if found.ops:
@@ -90,8 +91,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _unknown(page, explained)
     _unlisted(page, kb, explained)
     _strangers(page, kb, explained)
-    without_effect = [setting for setting in explained.settings if not setting.is_read]
-    _settings(page, without_effect)
+    _settings(page, [setting for setting in explained.settings if _comes_first(setting)])
     if symptoms_first:
         _reading(page, explained)
     is_led = bool(explained.still) or symptoms_first
@@ -117,7 +117,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         page.line(Span("Where else the difference can come from", "head"))
         _bullets(page, elsewhere)
         page.gap()
-    _settings(page, [setting for setting in explained.settings if setting.is_read])
+    _settings(page, [setting for setting in explained.settings if not _comes_first(setting)])
     _compared(page, kb, explained)
     _from_run_to_run(page, kb, explained)
     if (found or subject) and all(
@@ -125,6 +125,11 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     ):
         _next_step(page, kb, explained)
     _sources(page, explained, *(explanation.id for explanation in found))
+
+
+def _comes_first(setting: NamedSetting) -> bool:
+    """Whether a setting does not do what somebody made it for."""
+    return not setting.is_read or bool(setting.misses)
 
 
 def _names_cause(explained: Explained) -> bool:
@@ -247,13 +252,17 @@ def _settings(page: Page, settings: Sequence[NamedSetting]) -> None:
     page.line(Span("Settings that you mention", "head"))
     for setting in settings[:MOST_SETTINGS]:
         meant = f" {setting.instead} was meant." if setting.instead else ""
+        does = ":"
         if setting.is_read:
             unread = ""
         elif setting.readers:
             unread = f" Only {phrases.join(setting.readers)} reads it: no effect here.{meant}"
         else:
             unread = f" Nothing reads it, so it has no effect.{meant}"
-        page.paragraph(f"{setting.name}: {f'{setting.summary}{unread}'.strip()}", "  • ", "    ")
+        if setting.misses:
+            does = f" does not reach {phrases.join(setting.misses)}."
+        said = f"{setting.summary}{unread}".strip()
+        page.paragraph(f"{setting.name}{does} {said}", "  • ", "    ")
     page.gap()
 
 
