@@ -35,6 +35,16 @@ def test_a_history_begins_with_the_oldest_release() -> None:
     assert history.of(knowledge_base(), "pytorch/cumsum").usual.rows[0].verdict.outcome == "solved"
 
 
+def test_releases_that_nobody_checked_are_one_range_whatever_else_holds() -> None:
+    shown = source_history(knowledge_base(), "pytorch/adaptive-max-pool3d-backward")
+    assert [(answer.outcome, sorted(answer.when)) for answer in shown.ranges] == [
+        ("unknown", ["torch"]),
+        ("unsolved", ["output_size", "torch"]),
+        ("deterministic", ["output_size", "torch"]),
+        ("unknown", ["torch"]),
+    ]
+
+
 def test_an_exception_has_ranges_of_its_own() -> None:
     shown = source_history(knowledge_base(), "tensorflow/bias-add")
     under = [other for other in shown.others if other.under == {"xla": "true"}]

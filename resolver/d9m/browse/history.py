@@ -153,7 +153,32 @@ def _stock(
         if verdict.outcome != "no-known-source" and inside:
             span = spans.span(bounds, released)
             rows.append(ReleaseRow(inside, span, when, _without(when, home), verdict))
+    rows = _unchecked_together(rows, home)
     return ReleaseTrack(home, kb.packages[home].title, under, _newest_first(rows))
+
+
+def _unchecked_together(rows: Sequence[ReleaseRow], home: str) -> list[ReleaseRow]:
+    """The rows, with one row for releases that nobody checked, whatever else must hold."""
+    found: list[ReleaseRow] = []
+    unchecked: dict[tuple[str, ...], list[ReleaseRow]] = {}
+    for row in rows:
+        if row.verdict.last_verified is None:
+            found.append(row)
+        else:
+            unchecked.setdefault(row.releases, []).append(row)
+    for alike in unchecked.values():
+        found.append(alike[0] if len(alike) == 1 else _as_one(alike, home))
+    return found
+
+
+def _as_one(rows: Sequence[ReleaseRow], home: str) -> ReleaseRow:
+    """Without what only some of the rows say."""
+    first = rows[0]
+    verdict = msgspec.structs.replace(first.verdict, note=None)
+    if any(row.verdict.alternatives != verdict.alternatives for row in rows):
+        verdict = msgspec.structs.replace(verdict, alternatives=(), raised_by=None, error=None)
+    when = {home: first.when[home]}
+    return msgspec.structs.replace(first, when=when, where={}, verdict=verdict)
 
 
 def _without(clause: Clause, home: str) -> Clause:
