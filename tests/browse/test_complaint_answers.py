@@ -232,3 +232,23 @@ def test_a_point_for_some_words_waits_for_them() -> None:
 def test_a_symptom_comes_before_an_op_of_which_much_is_open() -> None:
     page = _page("Does MONAI avoid nondeterministic functions such as F.interpolate?")
     assert page.index("It avoids no function") < page.index("interpolate depends on how")
+
+
+def test_a_switch_that_the_release_does_not_know_is_not_switched_on() -> None:
+    told = "On the CPU runs differ although I set TF_DETERMINISTIC_OPS=1"
+    old = _explained(told, ("tensorflow", "1.9"))
+    new = _explained(told, ("tensorflow", "2.3"))
+    assert [found.id for found in old.found] != ["symptoms/switch-is-on"]
+    assert [found.id for found in new.found] == ["symptoms/switch-is-on"]
+
+
+def test_a_point_for_gpus_stays_away_from_somebody_on_a_cpu() -> None:
+    told = "Training gives another result in each run with TensorFlow 1.9"
+    assert "before 1.14 has no setting" in _page(told)
+    assert "before 1.14 has no setting" not in _page(f"{told}, on the CPU")
+
+
+def test_the_value_of_a_variable_is_said_only_where_it_was_left_out() -> None:
+    told = "Every run differs although I use TF_DETERMINISTIC_OPS{} with TensorFlow 2.3"
+    assert "TF_DETERMINISTIC_OPS must be 1" in _page(told.format(""))
+    assert "TF_DETERMINISTIC_OPS must be 1" not in _page(told.format("=1"))

@@ -80,6 +80,26 @@ def test_an_op_that_no_record_names_is_not_promised_to_repeat() -> None:
     assert text.startswith("No record names a dependence on the machine of gelu")
 
 
+def test_what_differs_is_said_before_what_nobody_proved() -> None:
+    text, _open = shown(["tf.nn.conv2d", "tf.train.AdamOptimizer"], tensorflow="1.3")
+    assert text.startswith("conv2d can differ between runs")
+    assert "No record names a difference between runs of AdamOptimizer" in flat(text)
+
+
+def test_a_worse_call_comes_with_its_way_out() -> None:
+    text, _open = shown(["tf.data.Dataset.map"], tensorflow="2.0")
+    told = flat(text)
+    way_out = told.index("stateless random ops")
+    assert told.index("with num_parallel_calls greater than 1 it can differ") < way_out
+    assert way_out < told.index("Shell, before")
+
+
+def test_of_a_gradient_that_raises_the_op_itself_is_not_accused() -> None:
+    text, _open = shown(["tf.keras.layers.BatchNormalization"], tensorflow="2.14")
+    assert "outside training its gradient raises an error" in flat(text)
+    assert "evaluate() and predict() compute no gradient" in flat(text)
+
+
 def test_no_code_of_ours_reaches_a_reader() -> None:
     """Labels are ids of records: a reader sees the call or the variable instead."""
     labels = [f" {label}" for label in ("UDA", "CWC", "CWR", "CBO", "CDT", "EOD", "TDO")]

@@ -168,6 +168,7 @@ LEFT_OUT = {
     "decide",
     "could_mean",
     "fixed_with",
+    "ways_out",
 }
 """What pages of records and fields of the form have instead, and what is about a machine at hand.
 """

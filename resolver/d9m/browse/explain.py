@@ -201,12 +201,12 @@ def _of_complaint(
     subject = None
     if alike or not is_message:
         subject = about_complaint(kb, said, named, described, setup, here)
-    if subject is not None and _has_switch(kb, named, subject) and described:
+    environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
+    if subject is not None and _has_switch(kb, named, subject, environment) and described:
         described = symptoms.with_switch(kb, described)
     general = bool(described) and _on_runs(described)
     if subject is not None and subject.names_something and not _in_passing(subject, said):
         described = [symptom for symptom in described if not symptom.record.by_settings]
-    environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
     groups = symptoms.groups(kb, sentences)
     found = [_of_symptom(kb, symptom, groups, environment) for symptom in described]
     has_ops = subject is not None and bool(subject.ops)
@@ -299,14 +299,18 @@ def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:
     return all(symptom.record.by_settings for symptom in described)
 
 
-def _has_switch(kb: KnowledgeBase, named: mentions.Mentions, subject: Subject) -> bool:
+def _has_switch(
+    kb: KnowledgeBase, named: mentions.Mentions, subject: Subject, environment: Environment
+) -> bool:
     """Whether a text says that deterministic ops are switched on."""
     here = subject.advice.environment.packages
-    switches = [
-        name
-        for name in kb.word_lists.switches
-        if not unadvised_settings.is_of_another(kb.settings[name], here)
-    ]
+    switches: list[str] = []
+    for name in kb.word_lists.switches:
+        setting = kb.settings[name]
+        is_here = not environment.packages.keys().isdisjoint(setting.condition.cuts)
+        is_unknown = is_here and not environment.holding(setting.condition)
+        if not is_unknown and not unadvised_settings.is_of_another(setting, here):
+            switches.append(name)
     made = [name for name in switches if named.settings.get(name, _OFF) not in _OFF_VALUES]
     return bool(made) or subject.has_made(switches)
 

@@ -44,6 +44,8 @@ class Subject(msgspec.Struct, frozen=True):
     """
     installed: list[str] = []
     """Packages in the release that is installed here."""
+    unvalued: list[str] = []
+    """Those of `made` for which it gives no value."""
     device: str | None = None
     """The device that the text names, where nothing else does."""
     is_reported: bool = False
@@ -365,7 +367,10 @@ def _subject(
         step for step in advice.steps if step.covered_by is None and not _is_made(step, named)
     ]
     made = [step.name for step in advice.steps if step.covered_by is None and step not in missing]
-    return Subject(advice, list(ops), list(packages), made, missing, list(newest))
+    unvalued = [name for name in made if named.settings.get(name) is None]
+    return Subject(
+        advice, list(ops), list(packages), made, missing, list(newest), unvalued=unvalued
+    )
 
 
 def _is_made(step: Step, named: Mentions) -> bool:

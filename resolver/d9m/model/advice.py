@@ -106,6 +106,10 @@ class Otherwise(msgspec.Struct, frozen=True):
     when: Clause
     outcome: Outcome
     decide: list[str]
+    direction: list[Direction] = []
+    """The passes that are worse."""
+    ways_out: list[Work] = []
+    """What to do there, and not here."""
 
 
 class Citation(msgspec.Struct, frozen=True):

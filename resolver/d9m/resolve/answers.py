@@ -10,6 +10,7 @@ from d9m.about import REPOSITORY
 from d9m.environment.environment import DEVICES, Environment
 from d9m.kb.store import WHOLE, KnowledgeBase
 from d9m.model.advice import (
+    NEVER_DIFFERS,
     WORST_LAST,
     Citation,
     LastVerified,
@@ -101,6 +102,14 @@ def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherw
     return sorted(found.values(), key=lambda deviation: -WORST_LAST.index(deviation.outcome))
 
 
+def _ways_there(judged: Judged, clause: Clause) -> list[Work]:
+    """The work-arounds that are for somebody of whom a clause holds, and not for this program."""
+    environment, ways = judged.environment, judged.op_source.source.workarounds
+    facts = {name: value for name, value in clause.items() if isinstance(value, str)}
+    here = [] if judged.finding.outcome in NEVER_DIFFERS else environment.among(ways)
+    return [Work(way.text) for way in environment.given(facts).among(ways) if way not in here]
+
+
 def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
     """The latest release that any source needs; None where one never stops changing."""
     fixed: dict[str, str] = {}
@@ -128,7 +137,10 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         device=kb.once(("devices", judged.op_source.id), lambda: _devices(source)),
         when=finding.residual,
         possible=[_possible(clause, branch, chosen) for clause, branch in branches],
-        otherwise=[Otherwise(clause, outcome, []) for clause, outcome in finding.otherwise],
+        otherwise=[
+            Otherwise(clause, outcome, [], judged.directions, _ways_there(judged, clause))
+            for clause, outcome in finding.otherwise
+        ],
         solutions=_pick(verdict, chosen),
         alternatives=[list(labels) for labels in verdict.alternatives],
         raised_by=verdict.raised_by,

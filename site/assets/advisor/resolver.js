@@ -117,7 +117,7 @@ function sourceAnswer(here, judged, chosen) {
       note: each.note ?? null,
       raised_by: each.raised_by ?? null,
     })),
-    otherwise: judged.otherwise.map(([when, outcome]) => ({ when, outcome })),
+    otherwise: judged.otherwise.map(([when, outcome]) => ({ when, outcome, direction: judged.directions.map((each) => DIRECTIONS[each]) })),
     solutions: pick(verdict, chosen),
     alternatives: verdict.alternatives ?? [],
     raised_by: verdict.raised_by ?? null,

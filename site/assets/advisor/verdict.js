@@ -131,9 +131,8 @@ function ofOps(tables, advice, ops) {
   const packagesLead = own?.sources.some((source) => !tables.about[source.home].framework);
   if (!advice.named_ops && packagesLead) return ops.length > 1 ? [inOneSentence(tables, advice, ops, good.length)] : [];
   if (!advice.named_ops) found.push(`You named no ops: ${ops.length === 1 ? "this is the only one" : `these are the ${ops.length}`} that we know here.`);
-  if (silent.length && silent.length === good.length) {
-    found.push(`No record names ${DIFFERENCES[advice.scope]} of ${named(silent, names)}: that is not a proof.`);
-  } else if (good.length) {
+  const unproven = silent.length && silent.length === good.length;
+  if (good.length && !unproven) {
     const some = `${good.length} of ${advice.named_ops ? `${ops.length} ops` : "them"}`;
     const counted = good.length < ops.length ? some : { 1: names[good[0].query], 2: "Both ops" }[good.length] ?? `All ${good.length} ops`;
     const known = silent.length ? ` (${silent.length} because no record names a difference)` : "";
@@ -143,6 +142,7 @@ function ofOps(tables, advice, ops) {
     const some = ops.filter((op) => op.outcome === outcome);
     if (some.length) found.push(say(tables, advice, some, names));
   }
+  if (unproven) found.push(`No record names ${DIFFERENCES[advice.scope]} of ${named(silent, names)}: that is not a proof.`);
   return found;
 }
 

@@ -394,7 +394,13 @@ def _worse_elsewhere(answer: Answer, others: Sequence[Otherwise]) -> Iterator[st
     for other in others:
         where = phrases.condition(answer.kb, other.when)
         decide = f" ({_to_type(other.decide)})" if other.decide else ""
-        yield f"{where} {_it_does(answer, other.outcome)}{decide}"
+        does = _it_does(answer, other.outcome)
+        if other.outcome in WORSE and other.direction == ["backward"]:
+            does = f"its gradient {does.removeprefix('it ')}"
+        ways = other.ways_out[:1] if other.outcome in WORSE else []
+        yield " ".join(
+            [f"{where} {does}{decide}{'.' if ways else ''}", *(way.text for way in ways)]
+        )
 
 
 def _deciding(sources: Sequence[SourceAnswer]) -> Iterator[str]:

@@ -92,8 +92,9 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     if not answer.named_ops:
         found.append(f"You named no ops: {_on_record(len(ops))}")
     if silent and len(silent) == len(good):
-        found.append(_of_silent(answer, silent, _named(silent, names)))
-    elif good:
+        unproven = _of_silent(answer, silent, _named(silent, names))
+        return [*found, *_of_others(answer, ops, names), unproven]
+    if good:
         one, many = words.PROMISES[answer.advice.scope]
         counted = _counted(len(good), len(ops), names[good[0].query])
         if not answer.named_ops and len(good) < len(ops):

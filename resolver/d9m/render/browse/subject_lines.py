@@ -145,10 +145,10 @@ def _made(subject: Subject) -> list[str]:
 
 
 def _values(subject: Subject) -> list[str]:
-    """What the variables must be that a text names."""
+    """What the variables must be that a text names without a value."""
     found: list[str] = []
     for step in subject.advice.steps:
-        if step.name in subject.made and step.kind == "env" and not step.free:
+        if step.name in subject.unvalued and step.kind == "env" and not step.free:
             found.append(f"{step.name} must be {phrases.join(step.accepts, 'or')}.")
     return found
 
