@@ -3,23 +3,31 @@
 import { Mistake, parse } from "./op_syntax.js";
 
 const SUBSCRIPT = "x[idx]";
-const SPOILED = ["raises", "unsolved", "unknown"]; // outcomes that a sentence blames an op for
+const SPOILED = ["raises", "unsolved", "unknown", "depends"]; // outcomes that a sentence blames an op for
 
-// Query -> its short name, which says so where only its gradient is at fault; the query itself where two would share a name.
+// Query -> its short name; the query itself where two would share a name.
+export function shortNames(tables, ops) {
+  return unshared(ops, (op) => shortName(tables, op, false));
+}
+
+// The same, where the name says so if only its gradient is at fault.
 export function blamedNames(tables, ops) {
-  const short = Object.fromEntries(ops.map((op) => [op.query, shortName(tables, op)]));
+  return unshared(ops, (op) => shortName(tables, op, differsBackwardOnly(op)));
+}
+
+function unshared(ops, nameOf) {
+  const short = Object.fromEntries(ops.map((op) => [op.query, nameOf(op)]));
   const names = Object.values(short);
   const shared = (name) => names.filter((other) => other === name).length > 1;
   return Object.fromEntries(Object.entries(short).map(([query, name]) => [query, shared(name) ? query : name]));
 }
 
-function shortName(tables, op) {
-  const { query } = op;
+function shortName(tables, { query }, blamed) {
   const item = parsed(query);
   if (!item || item.name.startsWith(SUBSCRIPT) || !/^[\p{L}_][\p{L}\p{N}_]*$/u.test(item.name.replaceAll(".", ""))) return query;
   const words = Object.entries(item.given).map(argument);
   if (item.directions.length === 1) words.push(["forward", "backward"][item.directions[0]]);
-  else if (differsBackwardOnly(op)) words.push("backward");
+  else if (blamed) words.push("backward");
   const pasted = query.includes("(") && !words.length ? query.slice(query.indexOf("(")) : "";
   const name = withoutOverload(tables, item.name);
   return words.length ? `${name} (${words.join(", ")})` : name + pasted;

@@ -2,7 +2,7 @@
 
 import { party } from "./conflicts.js";
 import { unique } from "./merge.js";
-import { blamedNames } from "./op_names.js";
+import { blamedNames, shortNames } from "./op_names.js";
 import * as phrases from "./phrases.js";
 import { DIFFERS, PROMISES } from "./words.js";
 
@@ -99,7 +99,7 @@ function only(tables, sources) {
 
 // The arguments that make an op repeat: nothing outside the call does it.
 function toPass(tables, advice, ops) {
-  const names = blamedNames(tables, ops);
+  const names = shortNames(tables, ops);
   return advice.steps.flatMap((step) => {
     const argument = step.text || step.value || "";
     const users = ops.filter((op) => op.solutions.some((label) => step.solutions.includes(label)));

@@ -9,7 +9,7 @@ from d9m.model.advice import REPEATS, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import together
 from d9m.render import phrases, words
 from d9m.render.advice.op_lines import packages_lead
-from d9m.render.advice.op_names import blamed_names, shown_elsewhere
+from d9m.render.advice.op_names import blamed_names, short_names, shown_elsewhere
 from d9m.render.interface import Answer
 
 MOST_BRANCHES = 2
@@ -42,7 +42,7 @@ def _where_it_repeats(answer: Answer, possible: Sequence[Possible]) -> str:
 
 def to_pass(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     """The arguments that make an op repeat: nothing outside the call does it."""
-    names = blamed_names(answer.kb, ops)
+    names = short_names(answer.kb, ops)
     found: list[str] = []
     for step in answer.advice.steps:
         argument = step.text or step.value or ""

@@ -47,7 +47,7 @@ def write(
         if contradicts:
             says = _without_denial(kb, subject)
         elif not still:
-            says = _way_out(kb, subject) or verdict.sentences(answer)
+            says = _way_out(kb, subject) or verdict.sentences(_unmade(answer, subject))
         page.paragraph(says, style="head")
     page.paragraph(environment(answer), style="dim")
     _assumed(page, kb, subject, unlisted)
@@ -137,6 +137,13 @@ def _ops(page: Page, answer: Answer, subject: Subject) -> None:
         page.line(Span(f"{op.query} depends on how it is called", "head"))
         op_lines.write_causes(page, answer, op)
     page.gap()
+
+
+def _unmade(answer: Answer, subject: Subject) -> Answer:
+    """The answer without the changes at calls that the text has made."""
+    advice = subject.advice
+    left = [step for step in advice.steps if step.kind != "code" or step.name not in subject.made]
+    return msgspec.structs.replace(answer, advice=msgspec.structs.replace(advice, steps=left))
 
 
 def _made(subject: Subject) -> list[str]:
