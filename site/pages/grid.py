@@ -76,8 +76,7 @@ def answer(kb: KnowledgeBase, package: str, release: str, device: str) -> Advice
 
     def found() -> Advice:
         advice = advise(kb, Setup(((package, release),), device=device))
-        own = set(kb.ops)
-        ops = [op for op in advice.ops if op.query == "*" or f"{package}:{op.query}" in own]
+        ops = [op for op in advice.ops if op.query == "*" or f"{package}:{op.query}" in kb.ops]
         return msgspec.structs.replace(advice, ops=ops)
 
     return kb.once(("answer", package, release, device), found)

@@ -10,7 +10,7 @@ from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.advice import WORST_LAST, OpAnswer
 from d9m.model.records import Existence, Outcome
 from d9m.model.versions import key
-from pages import grid, layout, phrases, releases
+from pages import grid, layout, phrases, releases, versions
 
 
 class OpCatalogue(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class OpCatalogue(msgspec.Struct, frozen=True):
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    catalogues = [_catalogue(kb, package) for package in sorted(kb.meta.prefixes)]
+    catalogues = [_catalogue(kb, name) for name, _ in versions.in_order(kb, kb.meta.prefixes)]
     title = "Ops"
     description = "Every op of the catalogue, with what it does in the newest release."
     outcomes = list(phrases.BOXES)[1:]

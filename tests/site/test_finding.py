@@ -368,10 +368,20 @@ def test_no_empty_form_is_printed_and_pictures_fit_the_sheet() -> None:
     wide = "all => all.filter((each) => each.getBoundingClientRect().right > innerWidth).length"
     assert page.locator(".d9m-heat").evaluate_all(wide) == 0
     assert page.locator(".d9m-heat:visible").count() == 3
+    low = "all => all.filter((each) => each.scrollHeight > each.clientHeight + 1).length"
+    assert page.locator(".tabbed-block").evaluate_all(low) == 0  # or one covers the next
     page.context.close()
 
 
-@pytest.mark.parametrize("path", ["sources/", "ops/torch/", "settings/", "errors/"])
+def test_an_upgrade_shows_both_of_its_answers_on_a_phone() -> None:
+    page = opened("upgrade/torch/?from=2.14&to=2.15", viewport={"width": 390, "height": 844})
+    clipped = "place => place.scrollWidth > place.clientWidth"
+    assert page.locator(".d9m-upgraded tbody tr").count() == 2
+    assert page.locator(".d9m-upgraded .d9m-wide").evaluate(clipped) is False
+    page.context.close()
+
+
+@pytest.mark.parametrize("path", ["sources/", "ops/", "ops/torch/", "settings/", "errors/"])
 def test_a_table_next_to_the_menu_shows_all_of_its_columns(path: str) -> None:
     page = opened(path, viewport={"width": 1280, "height": 900})
     page.wait_for_selector(".md-typeset__scrollwrap")

@@ -75,8 +75,18 @@ ASKED = {
     "json api": "reference/data/",
     "has this been measured on a gpu": "about/",
     "resume from checkpoint gives other loss": "errors/symptoms/resume-differs/",
+    "index_add different results on gpu": ("errors/pytorch/index-add", "sources/pytorch/index-add"),
+    "scatter_add nondeterministic backward": (
+        "errors/pytorch/scatter-add",
+        "sources/pytorch/scatter-add",
+    ),
+    "max_pool3d nondeterministic": "errors/pytorch/max-pool3d/",
+    "is grid_sample backward deterministic": "sources/pytorch/grid-sample-backward/",
+    "why is my loss different on A100 and V100": "errors/symptoms/differs-between-machines/",
 }
-"""What people ask in their own words -> a page that must be among the first three."""
+"""What people ask in their own words -> a page, or one of two, that must be among the first
+three.
+"""
 
 
 TYPED = {
