@@ -208,3 +208,20 @@ def test_parameters_of_a_call_are_read_but_for_those_of_helpers(
         for name in ("deterministic", "seed")
         if f"lightgbm({name})" in known
     } == made
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Should I set CUBLAS_WORKSPACE_CONFIG?", {"CUBLAS_WORKSPACE_CONFIG"}),
+        ("Hi, does NCCL_ALGO change the sums?", {"NCCL_ALGO"}),
+        ("When do NCCL_ALGO and --use-flash-attn differ?", {"NCCL_ALGO", "--use-flash-attn"}),
+        ("What is missing besides CUBLAS_WORKSPACE_CONFIG?", set[str]()),
+        ("Is NCCL_ALGO=Ring enough?", set[str]()),
+        ("I set NCCL_ALGO. Does NCCL_ALGO matter?", set[str]()),
+        ("I set NCCL_ALGO, why does it differ?", set[str]()),
+        ("NCCL_ALGO is there", set[str]()),
+    ],
+)
+def test_a_setting_that_is_only_asked_about(text: str, asked: set[str]) -> None:
+    assert mentions(text).asked == asked

@@ -309,7 +309,8 @@ def _has_switch(
         setting = kb.settings[name]
         is_here = not environment.packages.keys().isdisjoint(setting.condition.cuts)
         is_unknown = is_here and not environment.holding(setting.condition)
-        if not is_unknown and not unadvised_settings.is_of_another(setting, here):
+        is_of_another = unadvised_settings.is_of_another(setting, here)
+        if not (is_unknown or is_of_another or name in named.asked):
             switches.append(name)
     made = [name for name in switches if named.settings.get(name, _OFF) not in _OFF_VALUES]
     return bool(made) or subject.has_made(switches)

@@ -57,6 +57,8 @@ class Mentions(msgspec.Struct, frozen=True):
     """Setting at a call -> the value that the text gives its parameter: ``deterministic=True``."""
     words: int
     """How many words the text has."""
+    asked: frozenset[str] = frozenset()
+    """Settings that the text only asks about."""
     misspelt: dict[str, str] = {}
     """Variable that nothing reads -> the one that was meant."""
 
@@ -106,6 +108,7 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
         tuple(_values(kb.word_lists, text.lower())),
         dict(named_settings.parameters(kb, text)),
         len(text.split()),
+        named_settings.asked(kb, text) if settings else frozenset(),
         dict(named_settings.misspelt(kb, text)),
     )
 

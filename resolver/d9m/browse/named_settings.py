@@ -33,6 +33,30 @@ def find(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
             yield setting, value[1] if value and value[1] else None
 
 
+_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))*[.!?]?")
+_GREETING = re.compile(r"^\W*(?:(?:so|and|but|also|then|hi|hello)\W+)*")
+
+
+def asked(kb: KnowledgeBase, text: str) -> frozenset[str]:
+    """The settings that a text names in questions only, and without a value: ``Should I set
+    CUBLAS_WORKSPACE_CONFIG?``
+    """
+    words = kb.word_lists.asked
+    in_questions: set[str] = set()
+    elsewhere: set[str] = set()
+    for sentence in _SENTENCE.findall(text):
+        said = " ".join(sentence.lower().split())
+        begins = _GREETING.sub("", said, count=1)
+        is_question = said.endswith("?") and begins.startswith(
+            tuple(f"{word} " for word in words.begins)
+        )
+        is_made = any(f" {word} " in f" {said} " for word in words.made)
+        for name, value in find(kb, sentence):
+            is_asked = is_question and not is_made and value is None
+            (in_questions if is_asked else elsewhere).add(name)
+    return frozenset(in_questions - elsewhere)
+
+
 _PARAMETER = re.compile(r"(?<![\w.])([a-z]\w*)['\"]?\s*[:=]\s*['\"]?(\w+)")
 _AT_CALL = re.compile(r"\w+\((\w+)\)")
 _OPEN_CALL = re.compile(r"(\w+)\([^()]*$")

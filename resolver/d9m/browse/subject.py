@@ -378,12 +378,15 @@ def _is_made(step: Step, named: Mentions) -> bool:
     value.
     """
     made = {**named.parameters, **named.settings}
-    if step.name not in made or step.kind == "unset":
+    if step.name not in made or step.kind == "unset" or step.name in named.asked:
         return False
     value = made[step.name]
+    if value is None and step.setting_kind == "config" and str(step.value).lower() in _OFF:
+        return False  # whoever names it has it on
     if value is None or (value.replace(".", "").isidentifier() and value not in _CONSTANTS):
         return True
     return step.satisfied_by(value) or value.lower() == str(step.value).lower()
 
 
+_OFF = ("false", "0")
 _CONSTANTS = ("True", "False", "None", "true", "false")

@@ -53,6 +53,15 @@ class OnlyWarnsWords(Record, frozen=True, kw_only=True):
     """The symptom whose first paragraph such a message has above its own advice."""
 
 
+class AskedWords(Record, frozen=True, kw_only=True):
+    """How a question asks about a setting that nobody says to have made."""
+
+    begins: list[str] = []
+    """Its first words: ``should``."""
+    made: list[str] = []
+    """What says in such a question that it is made all the same: ``besides``."""
+
+
 class TwoModelsWords(Record, frozen=True, kw_only=True):
     """How code builds one model twice."""
 
@@ -143,6 +152,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Fact -> its value -> words that say so of a program."""
     absent: AbsentWords = AbsentWords()
     """How a text says that its program lacks something."""
+    asked: AskedWords = AskedWords()
+    """How a text asks about a setting."""
     two_releases: str | None = None
     """Group that a text says which names one package in two releases."""
     two_models: TwoModelsWords | None = None
