@@ -252,3 +252,8 @@ def test_the_value_of_a_variable_is_said_only_where_it_was_left_out() -> None:
     told = "Every run differs although I use TF_DETERMINISTIC_OPS{} with TensorFlow 2.3"
     assert "TF_DETERMINISTIC_OPS must be 1" in _page(told.format(""))
     assert "TF_DETERMINISTIC_OPS must be 1" not in _page(told.format("=1"))
+
+
+def test_a_symptom_of_a_library_comes_before_what_the_newest_release_does() -> None:
+    page = _page("dgl: RelGraphConv gives other numbers in each call for the same graph")
+    assert page.index("DGL sums the messages") < page.index("RelGraphConv repeats depends")

@@ -179,9 +179,8 @@ def _of_ops(
     if advice.outcome == "depends":
         assumed, latest = with_newest(kb, asked)
         decided = advice_for(kb, latest, reported)
-        is_reported = any(symptom.record.on_runs for symptom in described)
         if decided.outcome == "solved" or (
-            is_reported and decided.outcome not in ("depends", "unknown")
+            general and decided.outcome not in ("depends", "unknown")
         ):
             newest, asked, advice = assumed, latest, decided
     is_wrapper = any(name in kb.meta.judged for op in advice.ops for name in op.names)
