@@ -15,10 +15,13 @@ from site_build import built
 from conftest import needs
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 """Debian's: Playwright's own would be downloaded."""
+
+LONGEST = 10_000
+"""Milliseconds to wait for what a page shows."""
 
 BASE = "/d9m/"
 """Path of the site at its host."""
@@ -65,15 +68,22 @@ def window() -> Browser:
     return browser
 
 
+@functools.cache
+def _usual() -> BrowserContext:
+    """What pages share that ask for nothing special: scripts and tables come once."""
+    return window().new_context()
+
+
 def blank(**options: Any) -> Page:
-    """A window of its own, with nothing in it yet."""
+    """A window of its own, with nothing in it and nothing in its cache yet."""
     page = window().new_context(**options).new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(LONGEST)
     return page
 
 
 def opened(path: str = "", **options: Any) -> Page:
-    """A page that has loaded, in a window of its own."""
-    page = blank(**options)
+    """A page that has loaded, in a window of its own if it has options."""
+    page = blank(**options) if options else _usual().new_page()
+    page.set_default_timeout(LONGEST)
     page.goto(site() + path)
     return page

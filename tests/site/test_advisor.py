@@ -216,7 +216,7 @@ def test_the_address_asks_and_the_page_shows(answers: list[dict[str, Any]]) -> N
         assert page.locator(".d9m-advice details.note").count() == len(
             {source["id"] for op in each["advice"]["ops"] for source in op["sources"]}
         )
-        page.context.close()
+        page.close()
 
 
 def _settings(block: str | None) -> list[str]:
@@ -360,7 +360,7 @@ def test_the_form_begins_with_the_framework_that_has_most_sources() -> None:
 
 
 def test_it_works_without_network_once_it_is_there() -> None:
-    page = _advised()
+    page = _advised(offline=False)
     page.context.set_offline(True)
     page.select_option("#d9m-choice", "torch")
     page.locator("#d9m-ops").fill("cumsum")

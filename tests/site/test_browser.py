@@ -135,7 +135,7 @@ def test_no_page_asks_another_host_or_fails_in_a_script_or_is_too_wide_for_a_pho
         assert {urlsplit(each).netloc for each in asked} == {urlsplit(site()).netloc}, path
         assert not complaints, path
         assert wide <= PHONE["width"], path
-    page.context.close()
+    page.close()
 
 
 EVERY_RULE = {"resultTypes": ["violations"]}
@@ -167,7 +167,7 @@ def test_pages_are_accessible(scheme: str, options: dict[str, Any], pages: Seque
         for each in Axe().run(page, options=options).response["violations"]:
             if each["impact"] in ("serious", "critical"):
                 serious.append((path, each["id"], [node["target"] for node in each["nodes"]][:3]))
-    page.context.close()
+    page.close()
     assert not serious
 
 
@@ -186,7 +186,7 @@ def test_nothing_moves_while_a_page_loads(path: str, width: int) -> None:
     page.goto(site() + path)
     _ready(page).wait_for_load_state("networkidle")
     moved = page.evaluate("window.moved")
-    page.context.close()
+    page.close()
     assert moved < 0.1
 
 
@@ -204,7 +204,7 @@ def test_a_phone_shows_the_newest_releases_of_a_table_and_what_each_cell_says() 
         label = row.locator("td a").first.bounding_box()
         assert label is not None
         assert name["x"] + name["width"] <= label["x"] < PHONE["width"]
-    page.context.close()
+    page.close()
 
 
 def test_a_link_to_an_op_lands_on_it() -> None:

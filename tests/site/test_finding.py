@@ -18,17 +18,18 @@ SITE_ADDRESS = "https://d9m.github.io/d9m/"
 PHONE = {"width": 390, "height": 844}
 
 
-def test_an_error_page_says_what_to_do_on_the_first_screen_of_a_phone() -> None:
+@pytest.mark.parametrize("every", [21, pytest.param(7, marks=pytest.mark.nightly)])
+def test_an_error_page_says_what_to_do_on_the_first_screen_of_a_phone(every: int) -> None:
     page = blank(viewport=PHONE)
     below: list[str] = []
-    for id_ in sorted(real().errors)[::7]:
+    for id_ in sorted(real().errors)[::every]:
         page.goto(f"{site()}errors/{id_}/")
         box = page.locator(".admonition.tip").first.bounding_box()
         assert box is not None, id_
         if box["y"] > PHONE["height"] * 0.6:
             below.append(id_)
     assert not below
-    page.context.close()
+    page.close()
 
 
 def test_every_wording_of_an_error_stands_on_its_page_and_all_but_one_are_folded_away() -> None:
@@ -37,7 +38,7 @@ def test_every_wording_of_an_error_stands_on_its_page_and_all_but_one_are_folded
     blocks = page.locator("article .language-text")
     assert blocks.count() == len(real().errors[several[0]].texts)
     assert [each.is_visible() for each in blocks.all()].count(True) == 1
-    page.context.close()
+    page.close()
 
 
 def test_no_two_headings_of_an_error_page_say_the_same() -> None:
@@ -56,7 +57,7 @@ def test_the_repository_and_the_way_to_install_are_in_sight() -> None:
     install = page.get_by_text(f"pip install git+{REPOSITORY}").bounding_box()
     assert install is not None
     assert install["y"] < 900
-    page.context.close()
+    page.close()
 
 
 def test_the_page_of_a_setting_begins_with_the_line_to_copy() -> None:
@@ -67,7 +68,7 @@ def test_the_page_of_a_setting_begins_with_the_line_to_copy() -> None:
     assert place is not None
     assert place["y"] < PHONE["height"] / 2
     assert page.get_by_text("Do I need it?").is_visible()
-    page.context.close()
+    page.close()
 
 
 def test_no_page_shows_the_signs_of_markdown() -> None:
@@ -98,13 +99,13 @@ def test_no_page_shows_the_signs_of_markdown() -> None:
 def test_the_section_of_a_record_is_lit(path: str, section: str) -> None:
     page = opened(path, viewport={"width": 1280, "height": 800})
     assert page.locator(".md-tabs__item--active").inner_text().strip() == section
-    page.context.close()
+    page.close()
 
 
 def test_lists_begin_with_the_framework_that_most_is_known_of() -> None:
     page = opened("sources/")
     assert page.locator("h2").first.inner_text().startswith("PyTorch")
-    page.context.close()
+    page.close()
 
 
 def test_steps_are_numbered_from_one_on() -> None:
@@ -136,7 +137,7 @@ def test_what_is_large_comes_when_somebody_asks() -> None:
         page.locator("#d9m-choice").focus()
     with page.expect_request("**/search_index.json"):
         page.locator(".md-search__input").click()
-    page.context.close()
+    page.close()
 
 
 def test_the_first_screen_answers_before_it_asks() -> None:
@@ -153,7 +154,7 @@ def test_the_first_screen_answers_before_it_asks() -> None:
     first = worked.text_content() or ""
     shown = page.locator(".d9m-answer strong").inner_text()
     assert " ".join(first.split()).startswith(shown)
-    page.context.close()
+    page.close()
 
 
 def test_the_picture_says_in_words_what_its_colours_say_and_every_cell_leads_on() -> None:
@@ -196,7 +197,7 @@ def test_an_upgrade_between_any_two_releases_says_what_the_status_table_says() -
     assert set(shown) == _changed("torch", "2.0", "2.6")
     page.select_option("[name=to]", "2.0")
     assert "Pick two" in page.locator(".d9m-sentence").inner_text()
-    page.context.close()
+    page.close()
 
 
 def _changed(package: str, one: str, other: str) -> set[str]:
@@ -262,7 +263,7 @@ def test_one_click_asks_the_same_of_another_framework() -> None:
     assert page.locator("#d9m-ops").input_value() == "cumsum"
     pressed = page.locator(".d9m-quick [aria-pressed=true]")
     assert pressed.all_inner_texts() == ["TensorFlow"]
-    page.context.close()
+    page.close()
 
 
 def test_only_facts_are_asked_that_a_record_of_the_packages_uses() -> None:
@@ -275,7 +276,7 @@ def test_only_facts_are_asked_that_a_record_of_the_packages_uses() -> None:
     page.get_by_role("button", name="TensorFlow", exact=True).click()
     assert page.locator("#d9m-fact-xla").is_visible()
     assert not page.locator("#d9m-fact-torchscript").is_visible()
-    page.context.close()
+    page.close()
 
 
 def test_the_advisor_knows_settings_by_their_names() -> None:
@@ -283,7 +284,7 @@ def test_the_advisor_knows_settings_by_their_names() -> None:
     page.wait_for_selector(".d9m-advice .admonition")
     link = page.locator(".d9m-advice a").get_attribute("href")
     assert link == "settings/pytorch/cublas-workspace-config/"
-    page.context.close()
+    page.close()
 
 
 def test_the_advisor_reads_symptoms_in_the_words_of_their_records() -> None:
@@ -293,7 +294,7 @@ def test_the_advisor_reads_symptoms_in_the_words_of_their_records() -> None:
         "links => links.map((link) => link.getAttribute('href'))"
     )
     assert "errors/symptoms/all-seeds-set/" in links
-    page.context.close()
+    page.close()
 
 
 def test_the_headline_is_about_the_settings_that_are_printed() -> None:
@@ -306,7 +307,7 @@ def test_the_headline_is_about_the_settings_that_are_printed() -> None:
     assert "leave out torch.use_deterministic_algorithms(True)" in headline
     assert "stops" not in headline
     assert "use_deterministic_algorithms" not in page.locator(".d9m-steps").inner_text()
-    page.context.close()
+    page.close()
 
 
 def test_settings_stand_in_the_order_of_the_work_and_ops_the_worst_first() -> None:
@@ -323,7 +324,7 @@ def test_settings_stand_in_the_order_of_the_work_and_ops_the_worst_first() -> No
         "cumsum",
         "index_add",
     ]
-    page.context.close()
+    page.close()
 
 
 def test_a_click_before_the_tables_are_there_is_answered_when_they_are() -> None:
@@ -331,7 +332,7 @@ def test_a_click_before_the_tables_are_there_is_answered_when_they_are() -> None
     page.get_by_role("button", name="Everything known").click()
     page.wait_for_selector(".d9m-answer")
     assert page.locator(".d9m-more summary").first.inner_text().endswith("more")
-    page.context.close()
+    page.close()
 
 
 def test_the_timeline_says_of_each_release_how_many_ops_repeat() -> None:
@@ -358,7 +359,7 @@ def test_what_is_printed_is_the_answer() -> None:
     assert not page.locator(".d9m-advisor form").is_visible()
     assert not page.locator(".d9m-copy:visible").count()
     assert not page.locator(".d9m-heat:visible").count()
-    page.context.close()
+    page.close()
 
 
 def test_no_empty_form_is_printed_and_pictures_fit_the_sheet() -> None:
@@ -370,7 +371,7 @@ def test_no_empty_form_is_printed_and_pictures_fit_the_sheet() -> None:
     assert page.locator(".d9m-heat:visible").count() == 3
     low = "all => all.filter((each) => each.scrollHeight > each.clientHeight + 1).length"
     assert page.locator(".tabbed-block").evaluate_all(low) == 0  # or one covers the next
-    page.context.close()
+    page.close()
 
 
 def test_an_upgrade_shows_both_of_its_answers_on_a_phone() -> None:
@@ -378,7 +379,7 @@ def test_an_upgrade_shows_both_of_its_answers_on_a_phone() -> None:
     clipped = "place => place.scrollWidth > place.clientWidth"
     assert page.locator(".d9m-upgraded tbody tr").count() == 2
     assert page.locator(".d9m-upgraded .d9m-wide").evaluate(clipped) is False
-    page.context.close()
+    page.close()
 
 
 @pytest.mark.parametrize("path", ["sources/", "ops/", "ops/torch/", "settings/", "errors/"])
@@ -387,7 +388,7 @@ def test_a_table_next_to_the_menu_shows_all_of_its_columns(path: str) -> None:
     page.wait_for_selector(".md-typeset__scrollwrap")
     clipped = "all => all.filter((each) => each.scrollWidth > each.clientWidth + 1).length"
     assert page.locator(".md-typeset__scrollwrap").evaluate_all(clipped) == 0
-    page.context.close()
+    page.close()
 
 
 def test_a_record_leads_to_those_before_and_after_it_in_its_folder() -> None:
