@@ -59,6 +59,7 @@ SLOW = {
     "check/test_worker.py": PROBES,
     "check/test_trust.py::test_the_self_test_says_what_is_missed": PROBES,
     "emitted/test_installs.py": "asks pip what each line would install",
+    "packaging/test_hooks.py": "makes environments as pre-commit and the action do",
     "packaging/test_installations.py": "makes an environment for each way to install",
     "packaging/test_site.py": BUILDS,
     "site/test_built.py": BUILDS,

@@ -1,0 +1,128 @@
+"""The pre-commit hook and the GitHub action do what README says, each run as its users run it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import archives
+import pytest
+import yaml
+from installations import ROOT, is_installed
+
+from conftest import needs
+
+SHUFFLES = 'import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n'
+SORTS = SHUFFLES.replace('os.listdir("data")', 'sorted(os.listdir("data"))')
+OFFLINE = {
+    "PYTHONPATH": sysconfig.get_paths()["purelib"],
+    "PIP_NO_DEPS": "1",
+    "PIP_NO_INDEX": "1",
+    "PIP_NO_BUILD_ISOLATION": "0",  # pip reads the value as that of --build-isolation
+}
+"""What is installed here stands in for what pip would download."""
+
+
+def _project(folder: Path, text: str) -> Path:
+    folder.mkdir()
+    (folder / "train.py").write_text(text)
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    return folder
+
+
+def _hook(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    needs(is_installed("pre-commit"), "pre-commit", "python -m pip install -e '.[dev]'")
+    needs((ROOT / ".git").exists(), "a checkout of d9m", "git clone")
+    command = ("try-repo", str(ROOT), "d9m-scan", "--files", "train.py", "--color", "never")
+    return subprocess.run(
+        [sys.executable, "-m", "pre_commit", *command],
+        cwd=_project(folder / "project", text),
+        env={**os.environ, **OFFLINE, "PRE_COMMIT_HOME": str(folder / "home")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_hook_stops_a_commit_with_a_finding(tmp_path: Path) -> None:
+    done = _hook(tmp_path, SHUFFLES)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "- exit code: 1" in done.stdout
+    assert "  4  warning  unsorted-listing" in done.stdout
+
+
+def test_the_hook_lets_a_commit_without_a_finding_pass(tmp_path: Path) -> None:
+    done = _hook(tmp_path, SORTS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Passed" in done.stdout
+
+
+STEPS: list[dict[str, Any]] = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+
+
+class Job:
+    """A job of GitHub, as far as the action's own commands see it."""
+
+    def __init__(self, folder: Path, text: str, **inputs: str) -> None:
+        self.folder = _project(folder / "project", text)
+        self.said: dict[str, str] = {}
+        """What steps have put out, by name."""
+        self._inputs = inputs
+        self._output = folder / "output"
+        self._output.touch()
+        self._runner = folder / "runner"
+
+    def run(self, step: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+        given = {name: self._filled(value) for name, value in step.get("env", {}).items()}
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self._filled(step["run"])],
+            cwd=self.folder,
+            env={
+                **os.environ, **OFFLINE, **given,
+                "RUNNER_TEMP": str(self._runner), "GITHUB_OUTPUT": str(self._output),
+                "GITHUB_ACTION_PATH": str(ROOT),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )  # fmt: skip
+        self.said = dict(line.split("=", 1) for line in self._output.read_text().splitlines())
+        return done
+
+    def _filled(self, text: str) -> str:
+        def value(match: re.Match[str]) -> str:
+            *_rest, name = match[1].split(".")
+            return {**self._inputs, **self.said}[name]
+
+        return re.sub(r"\$\{\{ *([\w.]+) *\}\}", value, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "code", "uploads"),
+    [
+        (SHUFFLES, "", 1, True),
+        (SORTS, "", 0, True),
+        (SORTS, "--goal repeatabel", 2, False),
+    ],
+    ids=["a finding", "nothing found", "a wrong option"],
+)
+def test_the_action_ends_as_the_scan_does(
+    tmp_path: Path, text: str, arguments: str, code: int, uploads: bool
+) -> None:
+    job = Job(tmp_path, text, args=arguments, sarif="true", version=str(archives.wheel()))
+    install, scan, upload, verdict = STEPS
+    assert "run" not in upload
+    installed = job.run(install)
+    assert installed.returncode == 0, installed.stderr
+    done = job.run(scan)
+    assert done.returncode == 0, done.stderr
+    assert job.said == {"code": str(code)}
+    assert ("::warning file=train.py,title=unsorted-listing,line=4," in done.stdout) is (code == 1)
+    assert (job.folder / "d9m.sarif").exists() is uploads
+    assert job.run(verdict).returncode == code
