@@ -377,17 +377,6 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     yield from _ways_out(answer, open_)
     most = len(op.otherwise) if answer.everything else MOST_OTHERWISE
     yield from _worse_elsewhere(answer, op.otherwise[:most])
-    if op.outcome == "deterministic" and any(other.outcome == "unsolved" for other in op.otherwise):
-        yield from _ways_out_elsewhere(op)
-
-
-def _ways_out_elsewhere(op: OpAnswer) -> Iterator[str]:
-    """The work-arounds for what an op that repeats as it is does elsewhere, each once."""
-    texts: dict[str, None] = {}
-    for source in op.sources:
-        if any(other.outcome == "unsolved" for other in source.otherwise):
-            texts.update(dict.fromkeys(workaround.text for workaround in source.workarounds))
-    yield from texts
 
 
 def _worse_elsewhere(answer: Answer, others: Sequence[Otherwise]) -> Iterator[str]:
