@@ -66,7 +66,7 @@ def test_the_hook_lets_a_commit_without_a_finding_pass(tmp_path: Path) -> None:
 STEPS: list[dict[str, Any]] = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
 
 
-class Job:
+class ActionRun:
     """A job of GitHub, as far as the action's own commands see it."""
 
     def __init__(self, folder: Path, text: str, **inputs: str) -> None:
@@ -115,7 +115,7 @@ class Job:
 def test_the_action_ends_as_the_scan_does(
     tmp_path: Path, text: str, arguments: str, code: int, uploads: bool
 ) -> None:
-    job = Job(tmp_path, text, args=arguments, sarif="true", version=str(archives.wheel()))
+    job = ActionRun(tmp_path, text, args=arguments, sarif="true", version=str(archives.wheel()))
     install, scan, upload, verdict = STEPS
     assert "run" not in upload
     installed = job.run(install)
