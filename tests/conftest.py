@@ -164,11 +164,16 @@ def _leaves_slow_out(config: pytest.Config) -> bool:
     return not (named or selected or os.environ.get(EVERYTHING))
 
 
+def _names(config: pytest.Config) -> bool:
+    """Whether a command names single tests: they run, whatever they are marked."""
+    return any("::" in argument for argument in config.args)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what is slow before `-m` selects, and begin with it or leave it out."""
     items.sort(key=lambda item: ORDER.get(_listed(item), len(ORDER)))
-    if not (os.environ.get(NIGHTLY) or "nightly" in config.getoption("markexpr")):
+    if not (os.environ.get(NIGHTLY) or "nightly" in config.getoption("markexpr") or _names(config)):
         _leave_out(config, items, lambda item: item.get_closest_marker("nightly") is not None)
     for item in items:
         if _listed(item) in SLOW:

@@ -68,6 +68,9 @@ def test_the_arguments_of_a_pasted_call_are_kept_as_they_are_written() -> None:
         ),
         ("x[i < 3], relu", ["x[i < 3]", "relu"]),
         ("a->b, relu", ["a->b", "relu"]),
+        ("x < 3, cumsum", ["x < 3", "cumsum"]),
+        ("a <= b, relu", ["a <= b", "relu"]),
+        ("a<b, relu", ["a<b", "relu"]),
     ],
 )
 def test_commas_inside_brackets_do_not_split(text: str, items: list[str]) -> None:

@@ -74,13 +74,19 @@ def split(text: str) -> list[str]:
     start = 0
     for place, letter in enumerate(text):
         depth += (letter in _OPEN) - (letter in _CLOSE)
-        if depth == 0:  # x[i < 3] is no template
-            templates += (letter == "<") - (letter == ">" and templates > 0)
+        if depth == 0:
+            templates += _opens_template(text, place) - (letter == ">" and templates > 0)
         if letter == "," and depth <= 0 and not templates:
             items.append(text[start:place])
             start = place + 1
     items.append(text[start:])
     return [item.strip() for item in items if item.strip()]
+
+
+def _opens_template(text: str, place: int) -> bool:
+    """Whether a name's template begins: ``f<4>``, not ``x < 3``."""
+    after_name = re.fullmatch(r"\w", text[place - 1 : place]) is not None
+    return text[place] == "<" and after_name and ">" in text[place:]
 
 
 def parse(text: str) -> Query:

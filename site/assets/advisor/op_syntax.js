@@ -29,7 +29,7 @@ export function split(text) {
   let templates = 0; // of C++ kernels
   for (let place = 0; place < text.length; place++) {
     depth += OPEN.includes(text[place]) - CLOSE.includes(text[place]);
-    if (depth === 0) templates += (text[place] === "<") - (text[place] === ">" && templates > 0);
+    if (depth === 0) templates += opensTemplate(text, place) - (text[place] === ">" && templates > 0);
     if (text[place] === "," && depth <= 0 && !templates) {
       items.push(text.slice(start, place));
       start = place + 1;
@@ -37,6 +37,11 @@ export function split(text) {
   }
   items.push(text.slice(start));
   return items.map((item) => item.trim()).filter(Boolean);
+}
+
+// Whether a name's template begins: f<4>, not x < 3.
+function opensTemplate(text, place) {
+  return text[place] === "<" && /[\p{L}\p{N}_]/u.test(text[place - 1] ?? "") && text.indexOf(">", place) > 0;
 }
 
 export function parse(text) {

@@ -11,7 +11,7 @@ const WORST_LAST = ["no-known-source", "deterministic", "solved", "depends", "un
 const MOST_OPS = 12;
 const MOST_NOTES = 5;
 
-// Three words in a row, which no list of ops has.
+// Three words in a row, which hardly any list of ops has.
 function isSentence(text) {
   return /[\p{L}\d'’]+\s+[\p{L}\d'’]+\s+[\p{L}\d]/u.test(text);
 }
