@@ -122,10 +122,11 @@ def _thinned(page: Page) -> Page:
     return page
 
 
-def test_no_page_asks_another_host_or_fails_in_a_script_or_is_too_wide_for_a_phone() -> None:
+@pytest.mark.parametrize("width", [PHONE["width"], pytest.param(1280, marks=pytest.mark.nightly)])
+def test_no_page_asks_another_host_or_fails_in_a_script_or_is_too_wide(width: int) -> None:
     asked: list[str] = []
     complaints: list[str] = []
-    page = blank(viewport=PHONE)
+    page = blank(viewport={"width": width, "height": PHONE["height"]})
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     for path in there():
@@ -134,7 +135,7 @@ def test_no_page_asks_another_host_or_fails_in_a_script_or_is_too_wide_for_a_pho
         wide = _ready(page).evaluate("document.documentElement.scrollWidth")
         assert {urlsplit(each).netloc for each in asked} == {urlsplit(site()).netloc}, path
         assert not complaints, path
-        assert wide <= PHONE["width"], path
+        assert wide <= width, path
     page.close()
 
 
