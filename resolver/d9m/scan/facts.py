@@ -100,6 +100,7 @@ class CodeScope(msgspec.Struct, frozen=True):
     """``Model.forward``; empty for the module."""
     parent: int
     line: int = 1
+    end_line: int = 0
     registered: bool = False
     """Whether a decorator puts it into a register, from which its name is looked up."""
     bases: tuple[str, ...] = ()
@@ -234,6 +235,8 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     orders: tuple[Order, ...] = ()
     called: tuple[LocalCall, ...] = ()
     own_draws: tuple[OwnDraw, ...] = ()
+    mentioned: tuple[str, ...] = ()
+    """Every name in it, but for those of its own definitions."""
     named: tuple[str, ...] = ()
     """Of YAML: dotted names among its values, such as the class of a model."""
     seed_line: int = 0

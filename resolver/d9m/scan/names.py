@@ -266,7 +266,9 @@ class Names:
         neutral = self._handlers > 0
         self._bind(scope, node.name, Bound(node.lineno, LOCAL + name, None, neutral))
         parameters = _parameters(node.args)
-        number = self._open(CodeScope("function", name, scope, node.lineno, parameters=parameters))
+        end = node.end_lineno or node.lineno
+        found = CodeScope("function", name, scope, node.lineno, end, parameters=parameters)
+        number = self._open(found)
         self.numbers[node] = number
         bind_parameters(node.args, self.tables[number], node.lineno)
         guards, handlers = self._guards, self._handlers
@@ -279,7 +281,7 @@ class Names:
         name = f"{outer.name}.{node.name}" if outer.name else node.name
         neutral = self._handlers > 0
         self._bind(scope, node.name, Bound(node.lineno, LOCAL + name, None, neutral))
-        number = self._open(CodeScope("class", name, scope, node.lineno))
+        number = self._open(CodeScope("class", name, scope, node.lineno, node.end_lineno or 0))
         self.numbers[node] = number
         self._statements(node.body, number)
 

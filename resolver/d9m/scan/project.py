@@ -15,6 +15,7 @@ from d9m.scan.notebooks import cell_of
 from d9m.scan.programs import Program, find_programs
 from d9m.scan.questions import PackageStack, Questions
 from d9m.scan.surrounding import Surrounding
+from d9m.scan.unused import Unused
 from d9m.scan.vocabulary import Vocabulary
 
 Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
@@ -70,6 +71,10 @@ class Project:
         for program in found:
             program.effects = tuple(self._effects_in(program))
         return tuple(found)
+
+    @functools.cached_property
+    def unused(self) -> Unused:
+        return Unused(self.files, self.programs)
 
     def _effects_in(self, program: Program) -> Iterator[Effect]:
         """Settings that a program makes, switches only where it surely runs."""

@@ -12,6 +12,7 @@ import msgspec
 from d9m.scan import source
 from d9m.scan.expressions import children, dotted, is_main, nodes, tests_for_nothing
 from d9m.scan.facts import CodeScope, FileFacts, FileKind
+from d9m.scan.mentions import mentioned
 from d9m.scan.order_sources import OrderSources
 from d9m.scan.recording import Recorder
 from d9m.scan.source import Lines, UnreadableError
@@ -50,6 +51,7 @@ def read_text(
         called=tuple(reader.recorder.called),
         own_draws=tuple(reader.recorder.own_draws),
         orders=orders,
+        mentioned=mentioned(tree),
         is_entry=reader.is_entry,
         cells=cells,
     )

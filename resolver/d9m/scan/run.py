@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from d9m import about
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
@@ -28,7 +30,10 @@ def judge(
     project = Project(kb, files, surroundings, goal, entry_points)
     found: list[ScanFinding] = []
     for rule in RULES:
-        found += rule.findings(project)
+        for finding in rule.findings(project):
+            if project.unused.holds(finding.path, finding.line):
+                finding = msgspec.structs.replace(finding, severity="hint")
+            found.append(finding)
     unreadable: list[UnreadableFile] = []
     for facts in project.files.values():
         if facts.unreadable:

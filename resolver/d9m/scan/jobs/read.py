@@ -11,6 +11,7 @@ from d9m.scan.jobs.make import read_makefile
 from d9m.scan.jobs.pairs import read_env, read_launch_json
 from d9m.scan.jobs.shell import Job, read_shell
 from d9m.scan.jobs.yaml import dotted_values, read_yaml, seed_line
+from d9m.scan.mentions import words
 
 _READERS: dict[Kind, tuple[Callable[[str], Job], FileKind]] = {
     "shell": (read_shell, "shell"),
@@ -39,6 +40,7 @@ def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
         kind=facts_kind,
         variables=job.variables,
         launches=job.launches,
+        mentioned=words(text),
         named=dotted_values(text) if kind == "yaml" else (),
         seed_line=seed_line(text) if kind == "yaml" else 0,
     )
