@@ -245,3 +245,12 @@ def test_every_message_on_record_is_answered() -> None:
         if record.kind != "symptom":
             answer = explain(kb, record.texts[0].text)
             assert render(kb, answer).plain().strip(), id_
+
+
+def test_of_nccl_the_release_in_the_wheel_is_meant() -> None:
+    kb = knowledge_base()
+    text = "loss is fixed on a single GPU, but different in multi GPU training with a fixed seed"
+    found = explain(kb, text, Setup(packages=(("torch", "2.1.2"),)))
+    page = flat(render(kb, found).plain())
+    assert "NCCL 2.18.1" in page
+    assert "a release of NCCL" not in page

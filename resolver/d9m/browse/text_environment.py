@@ -67,7 +67,29 @@ def with_newest(kb: KnowledgeBase, setup: Setup) -> tuple[list[str], Setup]:
             if version is not None:
                 newest.append(package)
         packages.append((name, version))
-    return newest, msgspec.structs.replace(setup, packages=tuple(packages))
+    filled = msgspec.structs.replace(setup, packages=tuple(packages))
+    shipped = _of_wheels(kb, filled, newest)
+    packages = [(name, shipped.get(kb.package_named(name), version)) for name, version in packages]
+    left = [package for package in newest if package not in shipped]
+    return left, msgspec.structs.replace(setup, packages=tuple(packages))
+
+
+def _of_wheels(kb: KnowledgeBase, setup: Setup, newest: Iterable[str]) -> dict[str, str]:
+    """The version of a platform, such as NCCL, that a wheel of the setup ships: PyTorch runs that
+    one, and not the newest.
+    """
+    found: dict[str, str] = {}
+    for package in newest:
+        if kb.packages[package].kind != "platform":
+            continue
+        others = tuple(
+            (name, version) for name, version in setup.packages if kb.package_named(name) != package
+        )
+        rest = describe(kb, msgspec.structs.replace(setup, packages=others))
+        shipped = rest.packages.get(package)
+        if shipped is not None and shipped.origin == "wheel" and shipped.version is not None:
+            found[package] = shipped.version
+    return found
 
 
 def _time(kb: KnowledgeBase, setup: Setup) -> str | None:

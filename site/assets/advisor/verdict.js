@@ -135,7 +135,7 @@ function ofOps(tables, advice, ops) {
   if (good.length && !unproven) {
     const some = `${good.length} of ${advice.named_ops ? `${ops.length} ops` : "them"}`;
     const counted = good.length < ops.length ? some : { 1: names[good[0].query], 2: "Both ops" }[good.length] ?? `All ${good.length} ops`;
-    const known = silent.length ? ` (${silent.length} because no record names a difference)` : "";
+    const known = silent.length ? ` (for ${silent.length} of them no record names a difference)` : "";
     found.push(`${counted} ${PROMISES[advice.scope][good.length === 1 ? 0 : 1]}${withSettings(tables, advice)}${known}.`);
   }
   for (const [outcome, say] of Object.entries(SAY)) {

@@ -100,7 +100,7 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
         if not answer.named_ops and len(good) < len(ops):
             counted = f"{len(good)} of them"
         verb = one if len(good) == 1 else many
-        known = f" ({len(silent)} because no record names a difference)" if silent else ""
+        known = f" (for {len(silent)} of them no record names a difference)" if silent else ""
         found.append(f"{counted} {verb}{with_settings(answer)}{known}.")
     return [*found, *_of_others(answer, ops, names)]
 

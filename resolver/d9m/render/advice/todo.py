@@ -74,7 +74,9 @@ def settings(page: Page, answer: Answer) -> None:
 def _comment(answer: Answer, step: Step) -> str | None:
     note = step.why if step.kind == "avoid" else step.note
     where = only(answer, step)
-    return f"{where}: {note}" if where and note else where or note
+    if where and note:
+        return f"{where}: {note}" if step.kind == "avoid" else f"needed {where}; {note}"
+    return where or note
 
 
 def conflicts(page: Page, answer: Answer) -> None:

@@ -80,11 +80,10 @@ def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
     titles = [phrases.title(kb, package) for package in subject.packages]
     names = subject.ops or list(dict.fromkeys(titles))
     named, them = phrases.join(names), "it" if len(names) == 1 else "them"
-    repeat = "it repeats" if len(names) == 1 else "they repeat"
     sources = subject.advice.sources().values()
     needed = set[str]().union(*(source.solutions for source in sources))
     if any(not needed.isdisjoint(step.solutions) for step in subject.missing):
-        return f"{named} can differ between runs without the settings below. With them {repeat}."
+        return f"{named} can differ between runs without the settings below."
     if any(source.otherwise for source in sources):
         return f"By our records {named} can differ between runs in the cases below. Is one yours?"
     if needed:
