@@ -267,9 +267,19 @@ def _shown_groups(
     models = twice.group if twice is not None and builds_twice(twice, text) else None
     code = " ".join(text.lower().split())
     by_code = [
-        group for group, signs in words.said_by_code.items() if any(sign in code for sign in signs)
+        group
+        for group, signs in words.said_by_code.items()
+        if any(_sign(sign).search(code) for sign in signs)
     ]
     return frozenset(group for group in (releases, models, *by_code) if group is not None)
+
+
+_NAMES = r"\(?[\w.]+(?:, ?[\w.]+)*\)?"
+
+
+def _sign(code: str) -> re.Pattern[str]:
+    """A sign of code, in which ``…`` stands for names."""
+    return re.compile(_NAMES.join(map(re.escape, code.split("…"))))
 
 
 def _compares_releases(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> bool:

@@ -159,6 +159,6 @@ class Words(Record, frozen=True, kw_only=True):
     two_models: TwoModelsWords | None = None
     """How code builds one model twice."""
     said_by_code: dict[str, list[str]] = {}
-    """Group -> code that says it, in lower case: ``= set(`` a set that is iterated over."""
+    """Group -> code that says it, in lower case; ``…`` stands for names: ``for … in set(``."""
     in_both_releases: list[str] = []
     """What says that the trouble is the same in both: ``occurs in``."""
