@@ -214,6 +214,12 @@ def test_a_parameter_that_the_text_gives_is_not_advised_again() -> None:
     assert "deterministic=true #" not in page
 
 
+@pytest.mark.parametrize("value", ["deterministic=off", "'deterministic': no", "seed=None"])
+def test_a_parameter_that_is_switched_off_is_still_to_set(value: str) -> None:
+    page = _page(f"LightGBM 3.1.1 differs in every run with {value}")
+    assert "You already set" not in page
+
+
 def test_a_point_for_gpus_is_left_out_on_a_cpu() -> None:
     text = "Another batch size gives other results{} in JAX"
     assert "TF32, which makes" in _page(text.format(""), ("jax", None))

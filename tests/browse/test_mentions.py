@@ -197,9 +197,17 @@ def test_a_bare_name_is_answered(text: str) -> None:
         ("LGBMRegressor(deterministic=True)", {"deterministic": "True"}),
         ("Trainer(max_epochs=1, deterministic=True)", {}),
         ("the model is deterministic", {}),
+        ("np.random.default_rng(seed=1)", {}),
+        ("make_classification(len(rows), seed=0)", {}),
+        ("ds.shuffle(10, seed=1)", {}),
+        ("I use the same seed: it changes nothing", {}),
+        ("params['seed'] = 4", {"seed": "4"}),
+        ("lgb.train({'seed': 1}, data)", {"seed": "1"}),
+        ("lightgbm.train(dict(deterministic=True), lgb.Dataset(x))", {"deterministic": "True"}),
+        ("lgb.cv(params, lgb.Dataset(x), seed=3)", {"seed": "3"}),
     ],
 )
-def test_parameters_of_a_call_are_read_but_for_those_of_helpers(
+def test_parameters_are_read_but_for_those_of_calls_of_others(
     text: str, made: dict[str, str]
 ) -> None:
     known = mentions(text).parameters
@@ -220,6 +228,23 @@ def test_parameters_of_a_call_are_read_but_for_those_of_helpers(
         ("Is NCCL_ALGO=Ring enough?", set[str]()),
         ("I set NCCL_ALGO. Does NCCL_ALGO matter?", set[str]()),
         ("I set NCCL_ALGO, why does it differ?", set[str]()),
+        (
+            "Is it normal that training with TensorFlow 2.3 differs in every run with "
+            "TF_DETERMINISTIC_OPS and fixed seeds?",
+            set[str](),
+        ),
+        ("What could make runs differ with TF_DETERMINISTIC_OPS on?", set[str]()),
+        ("How can runs differ when I use torch.use_deterministic_algorithms?", set[str]()),
+        (
+            "Is training nondeterministic with torch.use_deterministic_algorithms on?",
+            set[str](),
+        ),
+        ("Must I set NCCL_ALGO with PyTorch 2.4?", {"NCCL_ALGO"}),
+        ("Should I use NCCL_ALGO on 8 GPUs?", {"NCCL_ALGO"}),
+        ("Runs differ\nShould I set\nNCCL_ALGO for it?", {"NCCL_ALGO"}),
+        ("Runs differ. (Should I set NCCL_ALGO?)", {"NCCL_ALGO"}),
+        ('Somebody asked: "Does NCCL_ALGO matter?" I do not know.', set[str]()),
+        ("Does NCCL_ALGO matter\n\nI set NCCL_ALGO", set[str]()),
         ("NCCL_ALGO is there", set[str]()),
     ],
 )

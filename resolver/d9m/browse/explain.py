@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -15,14 +15,14 @@ from d9m.browse import (
     mentions,
     messages,
     named_packages,
-    named_settings,
     points,
     symptoms,
     unadvised_settings,
 )
 from d9m.browse.absence import present
 from d9m.browse.explanation import Explanation, explanation, paragraphs
-from d9m.browse.known_texts import LONG, Match, search
+from d9m.browse.known_texts import LONG, search
+from d9m.browse.made_switches import has_switch
 from d9m.browse.prose import prose
 from d9m.browse.reading import Interpretation, reading
 from d9m.browse.resemblance import Resemblance, resembling
@@ -98,7 +98,7 @@ def explain(
         found = [messages.explained(kb, match, whole) for match in matches]
         is_error = len(found) == 1 and messages.only_warning(kb, matches[0]) is None
         subject = about_error(kb, known, found[0].ops) if is_error else None
-        settings = list(_beside(kb, first, matches))
+        settings = list(unadvised_settings.next_to_message(kb, first, matches))
     elif len(first) < LONG:
         try:
             explained = _of_complaint(kb, first, setup, here)
@@ -112,16 +112,6 @@ def explain(
         raise _not_known(kb, first, resembling(kb, first))
     tool = Tool(__version__, kb.meta.date)
     return Explained(SCHEMA_VERSION, tool, found, subject=subject, settings=settings)
-
-
-def _beside(kb: KnowledgeBase, text: str, matches: Sequence[Match]) -> Iterator[NamedSetting]:
-    """The settings that somebody names beside a message, and that do not reach what it is about."""
-    if len(matches) > 1 or len(text) >= LONG:
-        return
-    rest = text.replace(matches[0].text, "\n")
-    error = matches[0].wording.error
-    names = dict(named_settings.find(kb, rest))
-    yield from unadvised_settings.of_message(kb, names, error.ops, error.sources)
 
 
 def _is_aside(kb: KnowledgeBase, text: str) -> bool:
@@ -202,7 +192,7 @@ def _of_complaint(
     if alike or not is_message:
         subject = about_complaint(kb, said, named, described, setup, here)
     environment = describe(kb, with_partners(kb, _shown(kb, setup, named, here, subject)))
-    if subject is not None and _has_switch(kb, named, subject, environment) and described:
+    if subject is not None and has_switch(kb, named, subject, environment) and described:
         described = symptoms.with_switch(kb, described)
     general = bool(described) and _on_runs(described)
     if subject is not None and subject.names_something and not _in_passing(subject, said):
@@ -307,27 +297,6 @@ def _in_passing(subject: Subject, text: str) -> bool:
 def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:
     """Whether a complaint is about runs that should repeat, and names no other cause."""
     return all(symptom.record.by_settings for symptom in described)
-
-
-def _has_switch(
-    kb: KnowledgeBase, named: mentions.Mentions, subject: Subject, environment: Environment
-) -> bool:
-    """Whether a text says that deterministic ops are switched on."""
-    here = subject.advice.environment.packages
-    switches: list[str] = []
-    for name in kb.word_lists.switches:
-        setting = kb.settings[name]
-        is_here = not environment.packages.keys().isdisjoint(setting.condition.cuts)
-        is_unknown = is_here and not environment.holding(setting.condition)
-        is_of_another = unadvised_settings.is_of_another(setting, here)
-        if not (is_unknown or is_of_another or name in named.asked):
-            switches.append(name)
-    made = [name for name in switches if named.settings.get(name, _OFF) not in _OFF_VALUES]
-    return bool(made) or subject.has_made(switches)
-
-
-_OFF = "False"
-_OFF_VALUES = (_OFF, "false", "0")
 
 
 def _with_all_settings(kb: KnowledgeBase, environment: Environment) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Helper, Setting
+from d9m.model.words import AskedWords
+from d9m.resolve import op_names
 from d9m.resolve.compare_settings import nearest_setting
 
 NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
@@ -15,6 +17,12 @@ NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
 NEAR = 60
 """Characters before the name of a variable in which ``os.environ[`` stands."""
 
+OFF = ("false", "0", "no", "off")
+"""Values that switch a setting off, in lower case."""
+
+UNSET = ("none", "unset")
+"""Values that leave it as if nobody had named it."""
+
 _FLAG = re.compile(r"(?<![\w-])--[a-z]\w*(?:-\w+)*")
 
 _VALUE = re.compile(r"['\"]?\]?\s{0,60}[=(]\s{0,60}(?:str\()?['\"]?([^\s'\"`(),]*[^\s'\"`(),.?!;])")
@@ -22,19 +30,25 @@ _VALUE = re.compile(r"['\"]?\]?\s{0,60}[=(]\s{0,60}(?:str\()?['\"]?([^\s'\"`(),]
 
 def find(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
     """Settings by their name, or by its last parts (``cudnn.benchmark``), and flags."""
+    for name, match in _named(kb, text):
+        value = _VALUE.match(text, match.end())
+        yield name, value[1] if value and value[1] else None
+
+
+def _named(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Settings, and where a text names them."""
     for match in _FLAG.finditer(text):
         if match[0] in kb.settings:
-            value = _VALUE.match(text, match.end())
-            yield match[0], value[1] if value and value[1] else None
+            yield match[0], match
     for match in NAME.finditer(text):
         setting = called(kb, match[0])
         if setting is not None and not _is_too_late(kb.settings[setting], text, match.start()):
-            value = _VALUE.match(text, match.end())
-            yield setting, value[1] if value and value[1] else None
+            yield setting, match
 
 
-_SENTENCE = re.compile(r"(?:[^.!?\n]|[.!?](?=\S))*[.!?]?")
-_GREETING = re.compile(r"^\W*(?:(?:so|and|but|also|then|hi|hello)\W+)*")
+_CLOSES = r"[)\]\"'”’`*_]"
+_SENTENCE = re.compile(rf"(?:[^.!?\n]|\n(?![^\S\n]*\n)|[.!?](?!{_CLOSES}*(?:\s|\Z)))+[.!?]?")
+_NOT_WORDS = re.compile(r"[^\w'’/-]+")
 
 
 def asked(kb: KnowledgeBase, text: str) -> frozenset[str]:
@@ -44,36 +58,66 @@ def asked(kb: KnowledgeBase, text: str) -> frozenset[str]:
     words = kb.word_lists.asked
     in_questions: set[str] = set()
     elsewhere: set[str] = set()
-    for sentence in _SENTENCE.findall(text):
-        said = " ".join(sentence.lower().split())
-        begins = _GREETING.sub("", said, count=1)
-        is_question = said.endswith("?") and begins.startswith(
-            tuple(f"{word} " for word in words.begins)
-        )
-        is_made = any(f" {word} " in f" {said} " for word in words.made)
+    for sentence in _sentences(words, text):
+        is_question = sentence.endswith("?") and _begins_as_question(words, sentence)
         for name, value in find(kb, sentence):
-            is_asked = is_question and not is_made and value is None
+            is_asked = is_question and value is None and not _is_said_made(kb, sentence, name)
             (in_questions if is_asked else elsewhere).add(name)
     return frozenset(in_questions - elsewhere)
 
 
-_PARAMETER = re.compile(r"(?<![\w.])([a-z]\w*)['\"]?\s*[:=]\s*['\"]?(\w+)")
+def _sentences(words: AskedWords, text: str) -> Iterator[str]:
+    """The sentences of a text. One without an end, as a title is, stops before a line that begins
+    as a question does.
+    """
+    for sentence in _SENTENCE.findall(text):
+        lines = sentence.split("\n")
+        first = 0
+        while first < len(lines) and not _begins_as_question(words, lines[first]):
+            first += 1
+        yield "\n".join(lines[:first])
+        yield "\n".join(lines[first:])
+
+
+def _begins_as_question(words: AskedWords, sentence: str) -> bool:
+    said = _NOT_WORDS.sub(" ", sentence.lower()).split()
+    while said and said[0] in words.opens:
+        said = said[1:]
+    return f"{' '.join(said)} ".startswith(tuple(f"{word} " for word in words.begins))
+
+
+def _is_said_made(kb: KnowledgeBase, question: str, name: str) -> bool:
+    """Whether a question says that a setting is made all the same: ``with it``."""
+    said = question
+    for setting, match in _named(kb, question):
+        if setting == name:
+            said = said.replace(match[0], " it ")
+    said = " ".join(_NOT_WORDS.sub(" ", said.lower()).split())
+    return any(f" {phrase} " in f" {said} " for phrase in kb.word_lists.asked.made)
+
+
+_PARAMETER = re.compile(
+    r"(?<![\w.])(?:([a-z]\w*)(?:['\"]\])?\s*=(?!=)|['\"]([a-z]\w*)['\"]\s*:)\s*['\"]?(\w+)"
+)
 _AT_CALL = re.compile(r"\w+\((\w+)\)")
-_OPEN_CALL = re.compile(r"(\w+)\([^()]*$")
+_CALL = re.compile(r"[A-Za-z_][\w.]*$")
+
+LONGEST_CALL = 400
+"""Characters from the name of a call to a parameter in it."""
 
 
 def parameters(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
     """The settings at calls whose parameter a text gives a value: of ``seed=0`` every
-    ``library(seed)``. What stands in the call of a helper is the helper's.
+    ``library(seed)``; in a call those of its library.
     """
     known = kb.once("parameters of calls", lambda: _at_calls(kb))
-    helpers = kb.once("names of helpers", lambda: _helper_names(kb))
     for match in _PARAMETER.finditer(text):
-        if match[1] in known:
-            call = _OPEN_CALL.search(text, 0, match.start())
-            if call is None or call[1] not in helpers:
-                for setting in known[match[1]]:
-                    yield setting, match[2]
+        parameter = match[1] or match[2]
+        if parameter in known:
+            call = _call_around(text, match.start())
+            for setting in known[parameter]:
+                if call is None or _is_of_library(kb, setting, call):
+                    yield setting, match[3]
 
 
 def _at_calls(kb: KnowledgeBase) -> dict[str, list[str]]:
@@ -86,12 +130,33 @@ def _at_calls(kb: KnowledgeBase) -> dict[str, list[str]]:
     return found
 
 
-def _helper_names(kb: KnowledgeBase) -> frozenset[str]:
-    """What helpers are called, without their modules."""
-    names: set[str] = set()
-    for helper in kb.helpers.values():
-        names.update(call.rpartition(".")[2] for call in _calls(helper))
-    return frozenset(names)
+def _call_around(text: str, at: int) -> str | None:
+    """What is called with what stands at a place; a call of ``dict`` only writes parameters."""
+    closed = 0
+    for place in range(at - 1, max(-1, at - LONGEST_CALL), -1):
+        if text[place] == ")":
+            closed += 1
+        elif text[place] == "(" and closed:
+            closed -= 1
+        elif text[place] == "(":
+            call = _CALL.search(text, max(0, place - LONGEST_CALL), place)
+            if call is not None and call[0] != "dict":
+                return call[0]
+    return None
+
+
+def _is_of_library(kb: KnowledgeBase, setting: str, call: str) -> bool:
+    """Whether a call belongs to a library that reads a setting: ``lgb.train``."""
+    head, _dot, _rest = call.partition(".")
+    last = call.rpartition(".")[2]
+    if last == setting.partition("(")[0]:
+        return True
+    for package in kb.settings[setting].condition.cuts:
+        said = kb.packages[package].said_as
+        is_op = package in kb.meta.prefixes and op_names.is_known(kb, package, call)
+        if is_op or last.lower() in said or (head != call and kb.find_package(head) == package):
+            return True
+    return False
 
 
 _VARIABLE = re.compile(r"(?<![\w./-])[A-Z][A-Z0-9_]{7,}(?=['\"]?\]?\s*=|['\"]\s*,)")

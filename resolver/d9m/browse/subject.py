@@ -12,6 +12,7 @@ from d9m import api
 from d9m.browse import mentions, named_calls
 from d9m.browse.mentions import Mentions
 from d9m.browse.named_ops import advice_for, meant_in
+from d9m.browse.named_settings import OFF, UNSET
 from d9m.browse.symptoms import Symptom
 from d9m.browse.text_environment import adding, bases, context, packages_of, with_newest
 from d9m.environment.environment import Setup, describe
@@ -380,12 +381,14 @@ def _is_made(step: Step, named: Mentions) -> bool:
     if step.name not in made or step.kind == "unset" or step.name in named.asked:
         return False
     value = made[step.name]
-    if value is None and step.setting_kind == "config" and str(step.value).lower() in _OFF:
-        return False  # whoever names it has it on
-    if value is None or (value.replace(".", "").isidentifier() and value not in _CONSTANTS):
+    is_for_off = str(step.value).lower() in OFF
+    if value is None:
+        return not (step.setting_kind == "config" and is_for_off)  # whoever names it has it on
+    said = value.lower()
+    if said == str(step.value).lower():
         return True
-    return step.satisfied_by(value) or value.lower() == str(step.value).lower()
-
-
-_OFF = ("false", "0")
-_CONSTANTS = ("True", "False", "None", "true", "false")
+    if said in UNSET:
+        return False
+    if value.replace(".", "").isidentifier() and said not in ("true", *OFF):
+        return True
+    return (is_for_off and said in OFF) or step.satisfied_by(value)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
+from d9m.browse import named_settings
+from d9m.browse.known_texts import LONG, Match
 from d9m.browse.mentions import Mentions
 from d9m.browse.subject import Subject
 from d9m.environment.environment import Environment
@@ -54,13 +56,18 @@ def find(
             yield NamedSetting(name, setting.summary, setting.instead, is_read, misses=missed)
 
 
-def of_message(
-    kb: KnowledgeBase, names: Iterable[str], ops: Sequence[str], sources: Sequence[str]
+def next_to_message(
+    kb: KnowledgeBase, text: str, matches: Sequence[Match]
 ) -> Iterator[NamedSetting]:
-    """Those of some settings, named beside a message, that do not reach what it is about."""
-    for name in names:
-        if sources and not _reaches(kb, name, sources):
-            yield NamedSetting(name, kb.settings[name].summary, None, True, misses=list(ops))
+    """The settings that somebody names next to a message and that do not reach what it is about."""
+    if len(matches) > 1 or len(text) >= LONG:
+        return
+    rest = text.replace(matches[0].text, "\n")
+    error = matches[0].wording.error
+    for name in dict(named_settings.find(kb, rest)):
+        if error.sources and not _reaches(kb, name, error.sources):
+            summary = kb.settings[name].summary
+            yield NamedSetting(name, summary, None, True, misses=list(error.ops))
 
 
 def _missed(kb: KnowledgeBase, name: str, subject: Subject | None) -> list[str]:

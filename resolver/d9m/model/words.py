@@ -58,8 +58,12 @@ class AskedWords(Record, frozen=True, kw_only=True):
 
     begins: list[str] = []
     """Its first words: ``should``."""
+    opens: list[str] = []
+    """What can stand before them: ``hello``, ``so``."""
     made: list[str] = []
-    """What says in such a question that it is made all the same: ``besides``."""
+    """What says in such a question that it is made all the same: ``besides``; ``it`` stands for
+    the setting.
+    """
 
 
 class TwoModelsWords(Record, frozen=True, kw_only=True):
