@@ -214,18 +214,30 @@ def test_a_parameter_that_the_text_gives_is_not_advised_again() -> None:
     assert "deterministic=true #" not in page
 
 
+@pytest.mark.parametrize(
+    ("text", "point"),
+    [
+        ("Another batch size gives other results in JAX", "TF32, which makes"),
+        (
+            "Training gives another result in each run with TensorFlow 1.9",
+            "before 1.14 has no setting",
+        ),
+    ],
+)
+def test_a_point_for_gpus_is_left_out_on_a_cpu(text: str, point: str) -> None:
+    assert point in _page(text)
+    assert point not in _page(f"{text}, on the CPU")
+
+
+def test_jax_on_a_cpu_has_a_point_of_its_own() -> None:
+    page = _page("Another batch size gives other results on the CPU in JAX", ("jax", None))
+    assert "JAX on a CPU" in page
+
+
 @pytest.mark.parametrize("value", ["deterministic=off", "'deterministic': no", "seed=None"])
 def test_a_parameter_that_is_switched_off_is_still_to_set(value: str) -> None:
     page = _page(f"LightGBM 3.1.1 differs in every run with {value}")
     assert "You already set" not in page
-
-
-def test_a_point_for_gpus_is_left_out_on_a_cpu() -> None:
-    text = "Another batch size gives other results{} in JAX"
-    assert "TF32, which makes" in _page(text.format(""), ("jax", None))
-    on_cpu = _page(text.format(" on the CPU"), ("jax", None))
-    assert "JAX on a CPU" in on_cpu
-    assert "TF32, which makes" not in on_cpu
 
 
 def test_a_point_for_some_words_waits_for_them() -> None:
@@ -241,23 +253,17 @@ def test_a_symptom_comes_before_an_op_of_which_much_is_open() -> None:
 
 
 def test_a_switch_that_the_release_does_not_know_is_not_switched_on() -> None:
-    told = "On the CPU runs differ although I set TF_DETERMINISTIC_OPS=1"
-    old = _explained(told, ("tensorflow", "1.9"))
-    new = _explained(told, ("tensorflow", "2.3"))
+    text = "On the CPU runs differ although I set TF_DETERMINISTIC_OPS=1"
+    old = _explained(text, ("tensorflow", "1.9"))
+    new = _explained(text, ("tensorflow", "2.3"))
     assert [found.id for found in old.found] != ["symptoms/switch-is-on"]
     assert [found.id for found in new.found] == ["symptoms/switch-is-on"]
 
 
-def test_a_point_for_gpus_stays_away_from_somebody_on_a_cpu() -> None:
-    told = "Training gives another result in each run with TensorFlow 1.9"
-    assert "before 1.14 has no setting" in _page(told)
-    assert "before 1.14 has no setting" not in _page(f"{told}, on the CPU")
-
-
 def test_the_value_of_a_variable_is_said_only_where_it_was_left_out() -> None:
-    told = "Every run differs although I use TF_DETERMINISTIC_OPS{} with TensorFlow 2.3"
-    assert "TF_DETERMINISTIC_OPS must be 1" in _page(told.format(""))
-    assert "TF_DETERMINISTIC_OPS must be 1" not in _page(told.format("=1"))
+    text = "Every run differs although I use TF_DETERMINISTIC_OPS{} with TensorFlow 2.3"
+    assert "TF_DETERMINISTIC_OPS must be 1" in _page(text.format(""))
+    assert "TF_DETERMINISTIC_OPS must be 1" not in _page(text.format("=1"))
 
 
 def test_a_symptom_of_a_library_comes_before_what_the_newest_release_does() -> None:

@@ -89,10 +89,10 @@ def test_what_differs_is_said_before_what_nobody_proved() -> None:
 
 def test_a_worse_call_comes_with_its_way_out() -> None:
     text, _open = shown(["tf.data.Dataset.map"], tensorflow="2.0")
-    told = flat(text)
-    way_out = told.index("stateless random ops")
-    assert told.index("with num_parallel_calls greater than 1 it can differ") < way_out
-    assert way_out < told.index("Shell, before")
+    page = flat(text)
+    way_out = page.index("stateless random ops")
+    assert page.index("with num_parallel_calls greater than 1 it can differ") < way_out
+    assert way_out < page.index("Shell, before")
 
 
 def test_of_a_gradient_that_raises_the_op_itself_is_not_accused() -> None:
