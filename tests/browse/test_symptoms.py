@@ -163,6 +163,18 @@ def test_points_of_other_frameworks_stay_away() -> None:
     assert "jax" not in found[0].advice.casefold()
 
 
+def test_a_point_can_be_the_answer_where_it_applies() -> None:
+    text = "multi-GPU training is not reproducible between runs"
+    kb = knowledge_base()
+    old = explain(kb, text, Setup((("torch", "1.2"),))).found[0]
+    new = explain(kb, text, Setup((("torch", "2.4"),))).found[0]
+    assert old.id == new.id == "symptoms/several-gpus"
+    assert old.advice.startswith("Upgrade")
+    assert "set NCCL_ALGO" not in old.advice
+    assert new.advice.startswith("Several GPUs add their gradients")
+    assert "Upgrade to PyTorch" not in new.advice
+
+
 def test_a_log_tells_no_symptom() -> None:
     with pytest.raises(UsageError):
         explain(knowledge_base(), "results differ between two GPUs\n" * 10_000)

@@ -361,8 +361,10 @@ def _of_symptom(
     all_points = points.of_symptom(kb, symptom.id)
     said = [point for point in all_points if not point.said or groups.intersection(point.said)]
     own = [point for point in said if not (point.switch or point.named)]
-    texts = points.texts(kb, own, environment)
-    first, *rest = paragraphs(found.advice)
+    here = points.concerning(kb, own, environment)
+    texts = [point.text for point in here if not point.instead]
+    answers = [point.text for point in here if point.instead]
+    first, *rest = answers or paragraphs(found.advice)
     return msgspec.structs.replace(
         found,
         advice="\n\n".join([first, *texts, *rest]),

@@ -31,6 +31,13 @@ def of_models(kb: KnowledgeBase, text: str, environment: Environment) -> Iterato
 
 
 def texts(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environment) -> list[str]:
+    """What the points say that concern what is here."""
+    return [point.text for point in concerning(kb, points, environment)]
+
+
+def concerning(
+    kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environment
+) -> list[ErrorPoint]:
     """The points for what is here; where nobody names a framework or a library, those for the
     newest release of each framework.
     """
@@ -40,7 +47,7 @@ def texts(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environm
         newest = Setup(packages=tuple((framework, "latest") for framework in VERSION_OPTIONS))
         environment = describe(kb, newest)
         points = [point for point in points if not point.if_named]
-    return [point.text for point in environment.among(points)]
+    return list(environment.among(points))
 
 
 def are_about(points: Sequence[ErrorPoint], environment: Environment) -> bool:

@@ -553,6 +553,8 @@ class ErrorPoint(Conditional, frozen=True, kw_only=True):
     """Whether it is left out where a text names none of its packages."""
     said: list[str] = []
     """Groups of words (``words.yaml``): it is left out of a text that has none of them."""
+    instead: bool = False
+    """Whether it is the answer where it applies, in place of the paragraphs of the advice."""
     switch: bool = False
     """Whether it says how a framework is made deterministic: left out where the settings themselves
     are shown.

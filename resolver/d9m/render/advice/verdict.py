@@ -140,9 +140,10 @@ def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
 
 
 def _packages_unknown(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    if len(sources) == 1:
-        return f'Nobody has checked "{sources[0].title}" in this version.'
     homes = phrases.join(_homes(answer, sources))
+    if len(sources) == 1:
+        about = f'one known difference of {homes} in this version: "{sources[0].title}"'
+        return f"Nobody has checked {about}."
     return f"Nobody has checked {len(sources)} known differences of {homes} in this version."
 
 

@@ -46,7 +46,7 @@ def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explana
         if value not in shown:
             page.paragraph(f"{name}: {value}", "  ", "    ")
     if found.releases:
-        page.paragraph(f"printed {phrases.conditions(kb, found.releases)}", "  ", "    ")
+        page.paragraph(f"in these words {phrases.conditions(kb, found.releases)}", "  ", "    ")
     page.gap()
     subject = explained.subject
     if found.printed != "here":
