@@ -70,8 +70,9 @@ const SAY_OF_PACKAGES = {
     return `What ${phrases.join(homes)} ${homes.length === 1 ? "does" : "do"} depends on how you use ${it(homes)}.`;
   },
   unknown(tables, advice, sources) {
-    if (sources.length === 1) return `Nobody has checked "${sources[0].title}" in this version.`;
-    return `Nobody has checked ${sources.length} known differences of ${phrases.join(homesOf(tables, sources))} in this version.`;
+    const homes = phrases.join(homesOf(tables, sources));
+    if (sources.length === 1) return `Nobody has checked one known difference of ${homes} in this version: "${sources[0].title}".`;
+    return `Nobody has checked ${sources.length} known differences of ${homes} in this version.`;
   },
 };
 
