@@ -87,7 +87,7 @@ class CallGraph:
         return found
 
     def home(self, name: str, caller: str) -> str:
-        """The file of the caller, if it has a function of this name itself; else empty."""
+        """The file of the caller of a bare name, if it has such a function itself; else empty."""
         places = self._functions.get(name, {}).get(caller, ())
         return caller if any(map(self._is_of_module, places)) else ""
 
@@ -132,7 +132,7 @@ class CallGraph:
             for call in self.called_in(place):
                 if (surely and call.is_optional) or (call.in_main and place[0] != entry):
                     continue
-                home = self.home(call.name, place[0])
+                home = self.home(call.name, place[0]) if call.is_bare else ""
                 if (call.name, home) not in searched:
                     searched.add((call.name, home))
                     todo += self.functions(call.name, paths, home)
@@ -164,7 +164,7 @@ class _Search:
             place = self._todo.pop()
             for call in self._graph.called_in(place):
                 if not call.in_main or place[0] == self._entry:
-                    self.name(call.name, place[0])
+                    self.name(call.name, place[0] if call.is_bare else "")
 
     def define(self, place: Place) -> None:
         """A class that is used, or a function that is called, somewhere out of sight."""

@@ -160,6 +160,8 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     scope: int
     name: str
     """The last part of its name."""
+    is_bare: bool
+    """Written without what it belongs to: ``train()``, not ``engine.train()``."""
     asked: tuple[str, ...] = ()
     """Keywords that are given something other than False, None or 0."""
     positional: int = 0

@@ -289,16 +289,17 @@ class Recorder:
     def _local(
         self, node: ast.expr, name: str, asked: tuple[str, ...] = (), positional: int = 0
     ) -> LocalCall:
-        is_optional = bool(self._here.arms)
+        written = node.func if isinstance(node, ast.Call) else node
         return LocalCall(
-            self._here.scope,
-            name,
-            asked,
-            positional,
-            is_optional,
-            node.lineno,
-            isinstance(node, ast.Call),
-            self._here.in_main,
+            scope=self._here.scope,
+            name=name,
+            is_bare=isinstance(written, ast.Name),
+            asked=asked,
+            positional=positional,
+            is_optional=bool(self._here.arms),
+            line=node.lineno,
+            is_call=isinstance(node, ast.Call),
+            in_main=self._here.in_main,
         )
 
 
