@@ -169,6 +169,8 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     """Whether a test of something else decides that it is called."""
     line: int = 0
     is_call: bool = False
+    is_statement: bool = False
+    """Whether it is a statement by itself, so that nobody keeps its value."""
     in_main: bool = False
     """Only where the file itself is run."""
 

@@ -44,7 +44,7 @@ class Program:
         return (path, scope) in self._live
 
     def may_run(self, path: str, code: WrittenCall | Order) -> bool:
-        """Whether a call of a file is made: in code that runs, or in a method that something else
+        """Whether code of a file runs: in code that runs, or in a method that something else
         than the project's own code may call, of a class that the program uses.
         """
         if code.in_main and path != self.path:
@@ -104,6 +104,7 @@ def find_programs(
             or path in entry_points
             or any(call.scope == 0 and call.name in trains for call in facts.calls)
             or (path not in used and _is_script(facts))
+            or (path not in used and _trains_when_run(path, python, imported, calls, trains))
         )
         if is_entry:
             reached = _reached(path, imported)
@@ -125,12 +126,31 @@ def find_programs(
 
 
 def _is_script(facts: FileFacts) -> bool:
-    """Whether a file that nothing imports does something when it is run. One that puts classes
-    into a register is imported by a name that the text does not show.
+    """Whether a file that nothing imports does something when it is run. A call whose value it
+    keeps may make what a library has as well, such as a logger. One that puts classes into a
+    register is imported by a name that the text does not show.
     """
     if facts.path.endswith("__init__.py") or any(scope.registered for scope in facts.scopes):
         return False
-    return any(call.scope == 0 and call.is_call for call in facts.called)
+    return any(call.scope == 0 and call.is_statement for call in facts.called)
+
+
+def _trains_when_run(
+    entry: str,
+    python: Mapping[str, FileFacts],
+    imported: Mapping[str, Sequence[str]],
+    calls: CallGraph,
+    trains: Marks,
+) -> bool:
+    """Whether what a file calls outside of its functions trains: ``history = fit(model)``."""
+    if not any(call.scope == 0 and call.is_call for call in python[entry].called):
+        return False
+    live, _called = calls.live(entry, frozenset(_reached(entry, imported)))
+    for path in {path for path, _scope in live}:
+        for call in python[path].calls:
+            if call.name in trains and (path, call.scope) in live and not call.in_main:
+                return True
+    return False
 
 
 def _configured(files: Mapping[str, FileFacts], modules: Modules, entry: str) -> set[str]:

@@ -225,8 +225,10 @@ class Reader:
     # --- statements and expressions ----------------------------------------------------
 
     def on_expression(self, node: ast.Expr) -> None:
-        if not isinstance(node.value, ast.Constant):
-            self.visit(node.value)
+        value = node.value.value if isinstance(node.value, ast.Await) else node.value
+        if not isinstance(value, ast.Constant):
+            self.here.statement = value
+            self.visit(value)
 
     def on_assign(self, node: ast.Assign | ast.AnnAssign) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -299,6 +299,7 @@ class Recorder:
             is_optional=bool(self._here.arms),
             line=node.lineno,
             is_call=isinstance(node, ast.Call),
+            is_statement=node is self._here.statement,
             in_main=self._here.in_main,
         )
 

@@ -43,6 +43,8 @@ class Standpoint:
         vars(self).update(_OF_A_BODY)
         self.shadows: list[set[str]] = []
         """Names of comprehensions and lambdas around, which mean something of their own."""
+        self.statement: ast.expr | None = None
+        """The last expression that was a statement by itself."""
         self.targets: dict[int, str] = {}
         """Value of an assignment -> what it is given to."""
 
