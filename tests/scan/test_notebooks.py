@@ -27,7 +27,7 @@ def test_what_is_not_python_is_blank(cell: str, python: str) -> None:
     assert python_of(cell.split("\n")) == python.split("\n")
 
 
-def test_a_magic_beside_a_percent_in_an_expression() -> None:
+def test_a_magic_and_a_percent_in_an_expression() -> None:
     cell = "%cd data\nprint('%d'\n      %(len(x)))"
     assert python_of(cell.split("\n")) == ["pass", "print('%d'", "      %(len(x)))"]
 

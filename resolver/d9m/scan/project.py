@@ -152,7 +152,7 @@ class Project:
         return self._trains[program.path]
 
     @functools.cached_property
-    def may_train(self) -> frozenset[str]:
+    def training_paths(self) -> frozenset[str]:
         """The programs that reach code which computes gradients, however far from their entry."""
         found: list[str] = []
         for program in self.programs:

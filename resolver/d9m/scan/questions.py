@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -54,24 +54,23 @@ class Questions:
         self, around: Surrounding, packages: Iterable[str], oldest: bool = False
     ) -> PackageStack:
         """The environment of some packages, at the newest or the oldest release allowed."""
-        named: list[tuple[str, str | None]] = []
-        for package in sorted(set(packages)):
+        versions: dict[str, str | None] = {}
+        for package in packages:
             said = self.stated(around, package)
-            version = said.oldest if oldest and said.oldest else said.version
-            named.append((package, version))
-        return PackageStack(tuple(named), around.device, None, tuple(sorted(around.facts.items())))
+            versions[package] = said.oldest if oldest and said.oldest else said.version
+        return _stack(around, versions)
 
     def earlier(self, around: Surrounding, packages: Iterable[str]) -> PackageStack:
-        """The environment of some packages, each that no file states a release of in the middle one
-        of those that the records know.
+        """Like `world`, but where no file states a release of a package, the middle one of its
+        releases on record: what varies only in the newest says little of a project of unknown age.
         """
-        named: list[tuple[str, str | None]] = []
-        for package in sorted(set(packages)):
+        versions: dict[str, str | None] = {}
+        for package in packages:
             said = self.stated(around, package)
             releases = in_order(self.kb.packages[package].releases)
             assumed = said.how == "assumed" and releases
-            named.append((package, releases[len(releases) // 2] if assumed else said.version))
-        return PackageStack(tuple(named), around.device, None, tuple(sorted(around.facts.items())))
+            versions[package] = releases[len(releases) // 2] if assumed else said.version
+        return _stack(around, versions)
 
     def environment(self, world: PackageStack) -> Environment | None:
         """None where its packages do not hold together, or the records do not know a release."""
@@ -136,6 +135,11 @@ class Questions:
                 found = None
             self._calls[package, text] = found
         return self._calls[package, text]
+
+
+def _stack(around: Surrounding, versions: Mapping[str, str | None]) -> PackageStack:
+    facts = tuple(sorted(around.facts.items()))
+    return PackageStack(tuple(sorted(versions.items())), around.device, None, facts)
 
 
 def _setup(world: PackageStack) -> Setup:

@@ -25,19 +25,18 @@ def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
 
 
 def _reaches_training(project: Project, path: str, order: Order) -> bool:
-    """Whether an order can decide what is trained: a program that trains may run its code, or a
-    script that seeds something, as one that prepares the data does. Code that nothing runs belongs
-    to a library, and somebody else's program runs it; so may all code of a project that trains
-    nothing, except a notebook.
+    """Whether an order can decide what is trained. It can in code of a program that trains, and in
+    a script that seeds something, as one that prepares data does. It can in code that nothing here
+    runs: that is a library. In a project that trains nothing it can everywhere but in a notebook.
     """
     may_run: list[Program] = []
     for program in project.programs:
         if path in program.files and program.may_run(path, order):
             may_run.append(program)
-    if any(program.path in project.may_train for program in may_run):
+    if any(program.path in project.training_paths for program in may_run):
         return True
     is_script = bool(may_run) or order.scope == 0
-    if is_script and (project.may_train or project.python[path].kind == "notebook"):
+    if is_script and (project.training_paths or project.python[path].kind == "notebook"):
         return _is_seeded(project, path, order)
     return True
 
@@ -149,8 +148,8 @@ UNSORTED_LISTING = ScanRule(
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
     is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]).
-    Beside programs that train, a script that neither trains nor seeds anything is a hint, too; so
-    is a notebook.""",
+    In a project with programs that train, a script or notebook that neither trains nor seeds
+    anything is a hint, too.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",
