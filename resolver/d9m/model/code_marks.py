@@ -46,6 +46,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Call that makes a generator, which is random if it gets no seed -> parameter of the seed."""
     reseeds: list[str] = []
     """Methods that seed a generator later."""
+    holds_state: list[str] = []
+    """Attributes of a generator that hold its state; to assign one seeds it."""
     environments: dict[str, list[str]] = {}
     """Call that makes an environment to learn in, with a generator of its own -> the settings that
     seed it.

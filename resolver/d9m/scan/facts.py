@@ -186,6 +186,14 @@ class OwnDraw(msgspec.Struct, frozen=True, array_like=True):
     """The name that the result is given."""
 
 
+class StateWrite(msgspec.Struct, frozen=True, array_like=True):
+    """``rng.bit_generator.state = state``: a generator that the file made gets a state."""
+
+    generator: str
+    line: int
+    scope: int
+
+
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
     """``torch.backends.cudnn.benchmark = True``: an attribute of a module gets a value."""
 
@@ -239,6 +247,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     orders: tuple[Order, ...] = ()
     called: tuple[LocalCall, ...] = ()
     own_draws: tuple[OwnDraw, ...] = ()
+    states: tuple[StateWrite, ...] = ()
     mentioned: tuple[str, ...] = ()
     """Every name in it, but for those of its own definitions."""
     named: tuple[str, ...] = ()

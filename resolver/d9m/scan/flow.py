@@ -33,6 +33,9 @@ from d9m.scan.vocabulary import Vocabulary
 OrderKind: TypeAlias = Literal["listing", "set", "completion"]
 
 _DEEPEST = 6
+Followed: TypeAlias = OrderKind | Literal["walk"]
+"""What is followed; a walk is a listing whose first element, the root, has its place."""
+
 _DISTINCT = ("set", "np.unique", "numpy.unique")
 _ONE: dict[type[ast.cmpop], int] = {
     ast.Eq: 1,
@@ -71,7 +74,8 @@ class Flow:
         """What builds on the order of these expressions: kind, node and name of each."""
         found: list[Order] = []
         for kind, node, name in sources:
-            use = self._consumer(node, 0, kind, False)
+            start = "walk" if name in self._vocabulary.walks else kind
+            use = self._consumer(node, 0, start, False)
             if use is not None:
                 found.append(self._order(kind, node, name, use))
         return found
@@ -94,7 +98,7 @@ class Flow:
     # --- one value ---------------------------------------------------------------------
 
     def _consumer(
-        self, node: ast.expr, depth: int, kind: OrderKind, listed: bool
+        self, node: ast.expr, depth: int, kind: Followed, listed: bool
     ) -> Consumer | None:
         """What builds on the order of an expression; `listed`: it has places by now."""
         if depth > _DEEPEST:
@@ -109,8 +113,10 @@ class Flow:
         if isinstance(parent, ast.Return) and kind == "completion" and listed:
             return Consumer("the list that is returned", parent, False)
         if isinstance(parent, ast.Starred):
+            kind = _without_root(kind)
             return self._consumer(parent, depth + 1, kind, listed)
         if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add):
+            kind = _without_root(kind)
             return self._consumer(parent, depth + 1, kind, listed)
         if isinstance(parent, ast.List | ast.Tuple) and isinstance(node, ast.Starred):
             return self._consumer(parent, depth + 1, kind, True)
@@ -127,7 +133,7 @@ class Flow:
         return None
 
     def _by_call(
-        self, call: ast.Call, node: ast.expr, depth: int, kind: OrderKind, listed: bool
+        self, call: ast.Call, node: ast.expr, depth: int, kind: Followed, listed: bool
     ) -> Consumer | None:
         if node is call.func or node not in call.args:
             return None
@@ -143,13 +149,15 @@ class Flow:
             return self._consumer(call, depth + 1, kind, listed)
         if name == "builtins.enumerate":
             return self._by_numbers(call, depth, kind)
+        if name in ("builtins.reversed", "builtins.filter"):
+            kind = _without_root(kind)
         if name in MAKE_LISTS:
             return self._consumer(call, depth + 1, kind, True)
         if name in ("builtins.map", "builtins.filter") and node is call.args[-1]:
             return self._consumer(call, depth + 1, kind, listed)
         return None
 
-    def _by_numbers(self, call: ast.Call, depth: int, kind: OrderKind) -> Consumer | None:
+    def _by_numbers(self, call: ast.Call, depth: int, kind: Followed) -> Consumer | None:
         """``enumerate``: its number must be used for something that stays."""
         parent = self._tree.parents.get(call)
         if isinstance(parent, ast.comprehension) and isinstance(parent.target, ast.Tuple):
@@ -167,9 +175,12 @@ class Flow:
                 return Consumer(short_text(call), call)
         return None
 
-    def _by_subscript(self, node: ast.Subscript, depth: int, kind: OrderKind) -> Consumer | None:
+    def _by_subscript(self, node: ast.Subscript, depth: int, kind: Followed) -> Consumer | None:
         if not isinstance(node.ctx, ast.Load):
             return None
+        if kind == "walk" and self._places.is_root(node.slice):
+            return self._by_root(node, depth)
+        kind = _without_root(kind)
         if isinstance(node.slice, ast.Slice):
             if self._places.is_whole(node.slice) or self._places.is_chunk(node.slice):
                 return None
@@ -194,6 +205,16 @@ class Flow:
         sure = not (looked_up or self._places.is_in_chunk(node.slice))
         return Consumer(short_text(node), node, sure=sure)
 
+    def _by_root(self, node: ast.Subscript, depth: int) -> Consumer | None:
+        """The root of a walk: its folders and files have no order, and the folders below it."""
+        parent = self._tree.parents.get(node)
+        if isinstance(node.slice, ast.Slice):
+            rest = node.slice.lower is not None and self._tree.constant(node.slice.lower) == 1
+            return self._consumer(node, depth + 1, "listing" if rest else "walk", True)
+        if not isinstance(parent, ast.Subscript) or self._tree.constant(parent.slice) == 0:
+            return None
+        return self._consumer(parent, depth + 1, "listing", True)
+
     def _by_position(self, method: ast.Attribute) -> Consumer | None:
         """``classes.index(name)``: the place of an element becomes its number."""
         call = self._tree.parents.get(method)
@@ -203,18 +224,20 @@ class Flow:
         )
 
     def _by_comprehension(
-        self, part: ast.comprehension, depth: int, kind: OrderKind
+        self, part: ast.comprehension, depth: int, kind: Followed
     ) -> Consumer | None:
         outer = self._tree.parents[part]
         if isinstance(outer, ast.ListComp | ast.GeneratorExp):
             names = {name.id for name in nodes(part.target) if isinstance(name, ast.Name)}
             if not any(uses_name(outer.elt, name) for name in names):
                 return None
+            if part.ifs or len(outer.generators) > 1:
+                kind = _without_root(kind)
             return self._consumer(outer, depth + 1, kind, isinstance(outer, ast.ListComp))
         return None
 
     def _by_name(
-        self, statement: ast.stmt, target: ast.expr, depth: int, kind: OrderKind, listed: bool
+        self, statement: ast.stmt, target: ast.expr, depth: int, kind: Followed, listed: bool
     ) -> Consumer | None:
         """A name that is given the value: what builds on it later in the function."""
         written = dotted(target)
@@ -303,12 +326,13 @@ class Flow:
         wanted = _ONE.get(type(test.ops[0]))
         return wanted is not None and few == wanted
 
-    def _by_loop(self, loop: ast.For, depth: int, kind: OrderKind) -> Consumer | None:
+    def _by_loop(self, loop: ast.For, depth: int, kind: Followed) -> Consumer | None:
         """A list that the loop fills takes its order over, and so does a table that numbers. A
         loop that breaks off looks for one element.
         """
         if any(isinstance(node, ast.Break) for node in nodes(loop)):
             return None
+        kind = _without_root(kind)
         if kind == "listing" and self._loops.walks_in_order(loop):
             return None
         for statement in loop.body:
@@ -325,3 +349,8 @@ class Flow:
                 if after is not None:
                     return after
         return None
+
+
+def _without_root(kind: Followed) -> OrderKind:
+    """What is left of a kind once the root of a walk may stand anywhere."""
+    return "listing" if kind == "walk" else kind

@@ -71,13 +71,23 @@ class Places:
         if not isinstance(node, ast.Call):
             return False
         name = self._tree.name(node.func)
-        if name is not None and name in found:
+        if self._is_finder(node.func, depth):
             return True
         if name == "builtins.sorted":
             return isinstance(node.args[0], ast.Call) and dotted(node.args[0].func) == "range"
         if name in (*MAKE_LISTS, "builtins.int") and node.args:
             return self._finds_places(node.args[0], depth + 1)
         return self._finds_places(node.func, depth + 1)
+
+    def _is_finder(self, node: ast.expr, depth: int) -> bool:
+        """Whether a function finds places; of a name, each that it is given."""
+        name = self._tree.name(node)
+        if name is not None:
+            return name in self._vocabulary.finds_places
+        if isinstance(node, ast.IfExp):
+            return self._is_finder(node.body, depth) and self._is_finder(node.orelse, depth)
+        given = self._tree.given(node) if depth < _DEEPEST else ()
+        return bool(given) and all(self._is_finder(value, depth + 1) for value in given)
 
     def is_stepped(self, index: ast.expr) -> bool:
         """Whether a loop around ``files[left]`` steps the place from one end to the other."""
@@ -128,6 +138,15 @@ class Places:
                 if isinstance(name, ast.Name) and uses_name(part.lower, name.id):
                     return uses_name(part.upper, name.id)
         return False
+
+    def is_root(self, index: ast.expr) -> bool:
+        """``walked[0]``, ``walked[:1]``, and ``walked[1:]`` for the rest."""
+        if not isinstance(index, ast.Slice):
+            return self._tree.constant(index) == 0
+        ends: list[object] = []
+        for part in (index.lower, index.upper):
+            ends.append(part if part is None else self._tree.constant(part))
+        return index.step is None and ends in ([None, 1], [0, 1], [1, None])
 
     def is_whole(self, part: ast.Slice) -> bool:
         """``files[:]``, ``files[0::1]``."""

@@ -50,6 +50,7 @@ def read_text(
         variables=tuple(reader.variables.found),
         called=tuple(reader.recorder.called),
         own_draws=tuple(reader.recorder.own_draws),
+        states=tuple(reader.recorder.states),
         orders=orders,
         mentioned=mentioned(tree),
         is_entry=reader.is_entry,

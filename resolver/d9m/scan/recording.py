@@ -15,7 +15,7 @@ from d9m.scan.expressions import (
     stand_in,
     tests_for_nothing,
 )
-from d9m.scan.facts import DYNAMIC, Assignment, LocalCall, OwnDraw, WrittenCall
+from d9m.scan.facts import DYNAMIC, Assignment, LocalCall, OwnDraw, StateWrite, WrittenCall
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
 from d9m.scan.standpoint import Standpoint
@@ -37,11 +37,13 @@ class Recorder:
         self.assignments: list[Assignment] = []
         self.called: list[LocalCall] = []
         self.own_draws: list[OwnDraw] = []
+        self.states: list[StateWrite] = []
         self._generators: set[str] = set()
         self._written_down: set[tuple[int, str]] = set()
         """Scope, and name as written, of what is shown or stored."""
 
     def assigned(self, node: ast.Assign | ast.AnnAssign, target: ast.Attribute) -> None:
+        self._set_state(target)
         name = self._here.resolve(target)
         if name is None or name not in self._vocabulary.statements or node.value is None:
             return
@@ -56,6 +58,12 @@ class Recorder:
                 offered=self._here.offered or self._here.offer(node.value),
             )
         )
+
+    def _set_state(self, target: ast.Attribute) -> None:
+        written = dotted(target) or ""
+        for owner in self._generators:
+            if written.removeprefix(owner) in self._vocabulary.holds_state.names:
+                self.states.append(StateWrite(owner, target.lineno, self._here.scope))
 
     def call(self, node: ast.Call, name: str | None) -> None:
         """Record a call, if it matters; `name` is its qualified name."""

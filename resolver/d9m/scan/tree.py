@@ -79,6 +79,25 @@ class Tree:
                 return bound[0].value
         return node
 
+    def given(self, node: ast.expr) -> list[ast.expr]:
+        """What a name, or an attribute in its class, is given; empty where that is not sure."""
+        if isinstance(node, ast.Name):
+            bound, _here = self._names.bindings(self.scope(node), node.id)
+            values = [one.value for one in bound if one.value is not None]
+            return values if len(values) == len(bound) else []
+        around: ast.AST = node
+        while around in self.parents and not isinstance(around, ast.ClassDef):
+            around = self.parents[around]
+        found: list[ast.expr] = []
+        for place in self.everywhere(around, dotted(node) or ""):
+            if isinstance(place.ctx, ast.Load):
+                continue
+            statement = self.parents[place]
+            if not isinstance(statement, ast.Assign) or statement.targets != [place]:
+                return []
+            found.append(statement.value)
+        return found
+
     def constant(self, node: ast.expr) -> object:
         """What an expression is, perhaps through a name; None where the text does not say it."""
         try:

@@ -56,6 +56,7 @@ class Vocabulary:
         self.seeds = self.marks("seeds")
         self.makers = self.marks("makers")
         self.reseeds = self.marks("reseeds")
+        self.holds_state = self.marks("holds_state")
         self.chance = self.marks("chance")
         self.imports_named = self.marks("imports_named")
         self.environments = self.marks("environments")

@@ -105,7 +105,7 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
             parameter = project.vocabulary.maker_parameters[call.name]
             if not _lacks_seed(call, parameter) or _is_replaced(project, facts, call):
                 continue
-            if _only_names(facts, call):
+            if _only_names(facts, call) or _gets_state(facts, call):
                 continue
             yield Objection(
                 path=path,
@@ -139,6 +139,20 @@ def _is_replaced(project: Project, facts: FileFacts, call: WrittenCall) -> bool:
     return False
 
 
+def _gets_state(facts: FileFacts, call: WrittenCall) -> bool:
+    """Whether a function gives its generator a state before the generator draws."""
+    for write in facts.states:
+        if write.generator != call.target or write.scope != call.scope:
+            continue
+        between = range(call.place.line, write.line)
+        drawn = [draw for draw in facts.own_draws if draw.generator == call.target]
+        if write.line > call.place.line and not any(
+            draw.scope == call.scope and draw.place.line in between for draw in drawn
+        ):
+            return True
+    return False
+
+
 UNSEEDED_GENERATOR = ScanRule(
     code="unseeded-generator",
     family="seeds",
@@ -146,8 +160,9 @@ UNSEEDED_GENERATOR = ScanRule(
     title="A generator without a seed",
     why="""numpy.random.default_rng() and random.Random() without a seed start from the
     randomness of the operating system. The global seeds do not reach them.""",
-    silent="""The generator is seeded or replaced later in the file. As the fallback for an
-    argument that is None, or in a file that no program imports directly, it is a hint.""",
+    silent="""The generator is seeded or replaced later in the file, or its function gives it a
+    state before it draws. As the fallback for an argument that is None, or in a file that no
+    program imports directly, it is a hint.""",
     bad="import numpy as np\n\nrng = np.random.default_rng()\n",
     good="import numpy as np\n\nrng = np.random.default_rng(1)\n",
     check=_check_unseeded_generator,
