@@ -11,7 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("as long as it takes", deadline=None)
+hypothesis.settings.load_profile("as long as it takes")
 
 EVERYTHING = "D9M_TEST_EVERYTHING"
 """Set where everything is installed: slow tests run, too, and one that finds something missing

@@ -286,7 +286,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(st.lists(PIECES, max_size=25).map(b"".join), st.sampled_from(get_args(Kind)))
 def test_no_bytes_are_too_odd(data: bytes, kind: Kind) -> None:
     for path in ("a", "pyproject.toml", "setup.py", "Pipfile.lock", "setup.cfg", "conda-lock.yml"):

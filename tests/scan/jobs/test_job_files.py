@@ -255,7 +255,7 @@ SNIPPETS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(st.lists(SNIPPETS, max_size=30).map("".join), st.sampled_from(KINDS))
 def test_no_text_is_too_odd(text: str, kind: Kind) -> None:
     lines = text.count("\n") + 1
