@@ -72,11 +72,10 @@ def settings(page: Page, answer: Answer) -> None:
 
 
 def _comment(answer: Answer, step: Step) -> str | None:
-    note = step.why if step.kind == "avoid" else step.note
+    if step.kind == "avoid" and step.why:
+        return step.why  # it does harm wherever the settings are needed
     where = only(answer, step)
-    if where and note:
-        return f"{where}: {note}" if step.kind == "avoid" else f"needed {where}; {note}"
-    return where or note
+    return f"needed {where}; {step.note}" if where and step.note else where or step.note
 
 
 def conflicts(page: Page, answer: Answer) -> None:
