@@ -11,14 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from d9m.about import __version__
-from d9m.browse import (
-    mentions,
-    messages,
-    named_packages,
-    points,
-    symptoms,
-    unadvised_settings,
-)
+from d9m.browse import mentions, messages, named_packages, points, symptoms, unadvised_settings
 from d9m.browse.absence import present
 from d9m.browse.explanation import Explanation, explanation, paragraphs
 from d9m.browse.known_texts import LONG, search

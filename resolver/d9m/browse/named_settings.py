@@ -112,10 +112,10 @@ def parameters(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
     """
     known = kb.once("parameters of calls", lambda: _at_calls(kb))
     for match in _PARAMETER.finditer(text):
-        parameter = match[1] or match[2]
-        if parameter in known:
+        given = match[1] or match[2]
+        if given in known:
             call = _call_around(text, match.start())
-            for setting in known[parameter]:
+            for setting in known[given]:
                 if call is None or _is_of_library(kb, setting, call):
                     yield setting, match[3]
 
@@ -124,10 +124,16 @@ def _at_calls(kb: KnowledgeBase) -> dict[str, list[str]]:
     """Parameter -> the settings that are this parameter of some call."""
     found: dict[str, list[str]] = {}
     for name in kb.settings:
-        parameter = _AT_CALL.fullmatch(name)
-        if parameter is not None:
-            found.setdefault(parameter[1], []).append(name)
+        at_call = parameter(name)
+        if at_call is not None:
+            found.setdefault(at_call, []).append(name)
     return found
+
+
+def parameter(setting: str) -> str | None:
+    """``seed`` of ``library(seed)``; None for a setting that is not the parameter of a call."""
+    at_call = _AT_CALL.fullmatch(setting)
+    return at_call[1] if at_call is not None else None
 
 
 def _call_around(text: str, at: int) -> str | None:

@@ -85,8 +85,9 @@ def split(text: str) -> list[str]:
 
 def _opens_template(text: str, place: int) -> bool:
     """Whether a name's template begins: ``f<4>``, not ``x < 3``."""
-    after_name = re.fullmatch(r"\w", text[place - 1 : place]) is not None
-    return text[place] == "<" and after_name and ">" in text[place:]
+    if text[place] != "<" or ">" not in text[place:]:
+        return False
+    return re.fullmatch(r"\w", text[place - 1 : place]) is not None
 
 
 def parse(text: str) -> Query:

@@ -105,6 +105,8 @@ def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherw
 def _ways_there(judged: Judged, clause: Clause) -> list[Work]:
     """The work-arounds that are for somebody of whom a clause holds, and not for this program."""
     environment, ways = judged.environment, judged.op_source.source.workarounds
+    if not ways:
+        return []
     facts = {name: value for name, value in clause.items() if isinstance(value, str)}
     here = [] if judged.finding.outcome in NEVER_DIFFERS else environment.among(ways)
     return [Work(way.text) for way in environment.given(facts).among(ways) if way not in here]

@@ -143,6 +143,7 @@ def _for_operator(kb: KnowledgeBase, package: str, name: str) -> Iterator[str]:
 def without_overload(kb: KnowledgeBase, name: str) -> str:
     """The name of an operator without its overload, any other name as it is.
 
+    >>> from d9m import open_knowledge_base
     >>> without_overload(open_knowledge_base(), "torch.ops.aten.sum.dim_IntList")
     'torch.ops.aten.sum'
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 import msgspec
 
+from d9m.browse.named_settings import parameter
 from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
 from d9m.kb.store import KnowledgeBase
@@ -147,7 +147,7 @@ def _unmade(answer: Answer, subject: Subject) -> Answer:
 
 def _made(subject: Subject) -> list[str]:
     """The settings that a text names; of one at a call, its parameter."""
-    return [re.sub(r"^\w+\((\w+)\)$", r"\1", name) for name in subject.made]
+    return [parameter(name) or name for name in subject.made]
 
 
 def _values(subject: Subject) -> list[str]:
