@@ -80,7 +80,6 @@ whole suite runs them only where everything is tested; a file or folder that is 
 """
 
 LONG = (
-    "test_growth.py",
     "test_second_opinion.py",
     "site/test_twin.py",
     "authoring/test_mutate.py",

@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-TIMES = 4
+TIMES = 8
 """How many times as long the longer text is."""
 
-LINEAR = 10
-"""Between 4, of work that grows with its text, and 16, of work that grows with its square. Memory
-beyond a cache makes it up to 8.
+LINEAR = 32
+"""Between 8, of work that grows with its text, and 64, of work that grows with its square. Memory
+beyond a cache and other work on the machine make it up to 24.
 """
 
 ENOUGH = 0.012
@@ -21,7 +21,7 @@ ENOUGH = 0.012
 
 
 def growth(work: Callable[[int], object], most: int) -> float:
-    """How many times longer four times as much takes, without what any text takes; the least of a
+    """How many times longer eight times as much takes, without what any text takes; the least of a
     few tries, for a busy machine makes it more, never less. 0 where `most` takes next to nothing.
     """
     gc.collect()

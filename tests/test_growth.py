@@ -1,4 +1,7 @@
-"""A text that is twice as long takes twice as long, whatever stands in it."""
+"""A text that is twice as long takes twice as long, whatever stands in it.
+
+The tests measure time, which a busy machine stretches: they run at night.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,8 @@ sys.path.append(str(Path(__file__).with_name("scan")))
 
 from projects import vocabulary
 
+pytestmark = pytest.mark.nightly
+
 ANYWHERE = (" ", "\n", "\t", "\r", "a", "1", "_", "é", "a.", "a-", "a1", "a::", "a ", "a=1 ", "=",
     "(", "{", "'", '"', "`", ",", "\\\n", "#", "${a:-", "\x1b[", "\x1b]", "İ")  # fmt: skip
 COMPLAINTS = ("aa ", "torch version ", "x=1 ", "torch 2.4 and ", "1.0,", "`a` ", "without ", "no ",
@@ -46,7 +51,7 @@ def test_a_complaint(unit: str) -> None:
             explain.explain(kb, _repeated("torch", unit, size, "!"), None)
 
     work(1)
-    assert growth(work, LONG // 5) < LINEAR
+    assert growth(work, LONG // 10) < LINEAR
 
 
 @pytest.mark.parametrize("fill", [" ", "\n", "x'"])
@@ -68,7 +73,7 @@ def test_a_message_with_a_gap(message: str, fill: str) -> None:
         search(kb, [message.replace("{}", fill * (size // len(fill)))])
 
     work(1)
-    assert growth(work, LONG // 5) < LINEAR
+    assert growth(work, LONG // 10) < LINEAR
 
 
 @pytest.mark.parametrize("unit", ANYWHERE + LISTS)
@@ -78,7 +83,7 @@ def test_a_list_of_packages(unit: str) -> None:
             with contextlib.suppress(D9mError):
                 package_files.read(_repeated(start, unit, size, "x"), "file")
 
-    assert growth(work, 400_000) < LINEAR
+    assert growth(work, 200_000) < LINEAR
 
 
 @pytest.mark.parametrize("unit", ANYWHERE)
@@ -87,7 +92,7 @@ def test_a_file_of_settings(unit: str) -> None:
         with contextlib.suppress(D9mError):
             env_file.read(_repeated("A=", unit, size, "x"), "file")
 
-    assert growth(work, 400_000) < LINEAR
+    assert growth(work, 200_000) < LINEAR
 
 
 NAMES: dict[Kind, str] = {
@@ -140,4 +145,4 @@ def test_a_file_of_a_project(kind: Kind, unit: str) -> None:
         read_file(vocabulary(), NAMES[kind], kind, (data if kind == "notebook" else text).encode())
 
     work(1)
-    assert growth(work, 400_000) < LINEAR
+    assert growth(work, 200_000) < LINEAR
