@@ -61,7 +61,8 @@ class Page:
     def marked(self, sign: Span, label: str, text: str) -> None:
         """A sign, a label, and text that wraps under itself."""
         indent = " " * (4 + len(label))
-        lines = textwrap.wrap(text, self.width - len(indent), break_long_words=False) or [""]
+        width = self.width - len(indent)
+        lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
         self.line("  ", sign, f" {label}{lines[0]}")
         for line in lines[1:]:
             self.line(indent + line)

@@ -18,6 +18,7 @@ from d9m.model.advice import (
 from d9m.model.records import Outcome, together
 from d9m.model.versions import key
 from d9m.render import phrases, words
+from d9m.render.advice import remedy
 from d9m.render.advice.op_names import blamed_names, shown_elsewhere
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
@@ -156,18 +157,15 @@ def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
         return
     sign = _sign(source.outcome)
     contested = set[str]().union(*(conflict.between for conflict in answer.advice.conflicts))
-    says = _IS_FIXED.get(source.outcome) or " ".join(_source_says(answer, source))
-    if source.outcome == "solved" and contested.intersection(source.solutions):
-        says = "fixed if you choose it below"
+    if source.outcome == "solved":
+        is_contested = bool(contested.intersection(source.solutions))
+        fixed_by = remedy.of_source(answer, source)
+        says = "fixed if you choose it below" if is_contested else f"fixed by {fixed_by}"
+    elif source.outcome in NEVER_DIFFERS:
+        says = "does not happen here"
+    else:
+        says = " ".join(_source_says(answer, source))
     page.marked(sign, "", f"{source.title}: {says}")
-
-
-_IS_FIXED: dict[Outcome, str] = {
-    "solved": "fixed by these settings",
-    "deterministic": "does not happen here",
-    "no-known-source": "does not happen here",
-}
-"""Outcome -> what is said of a difference that a package would make."""
 
 
 def _elsewhere(answer: Answer, other: Otherwise) -> str:
