@@ -49,8 +49,10 @@ function ofPackages(tables, advice, own) {
     const homes = homesOf(tables, own.sources);
     return [`${phrases.join(homes)} ${PROMISES[advice.scope][Number(homes.length > 1)]}${withSettings(tables, advice)}.`];
   }
+  const differing = own.sources.filter(({ outcome }) => DIFFERING.includes(outcome)).map(({ home }) => home);
   return Object.entries(SAY_OF_PACKAGES).flatMap(([outcome, say]) => {
-    const some = own.sources.filter((source) => source.outcome === outcome);
+    const has = (source) => source.outcome === outcome && !(outcome === "unknown" && differing.includes(source.home));
+    const some = own.sources.filter(has);
     return some.length ? [say(tables, advice, some)] : [];
   });
 }
@@ -71,10 +73,13 @@ const SAY_OF_PACKAGES = {
   },
   unknown(tables, advice, sources) {
     const homes = phrases.join(homesOf(tables, sources));
-    if (sources.length === 1) return `Nobody has checked one known difference of ${homes} in this version: "${sources[0].title}".`;
+    if (sources.length === 1) return `Nobody has checked "${sources[0].title}" in this version of ${homes}.`;
     return `Nobody has checked ${sources.length} known differences of ${homes} in this version.`;
   },
 };
+
+// Outcomes of a package after which it matters little what nobody has checked.
+const DIFFERING = ["unsolved", "raises"];
 
 // Titles of the packages that sources belong to.
 function homesOf(tables, sources) {

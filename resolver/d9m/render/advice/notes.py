@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from d9m.model.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer
 from d9m.render import phrases
-from d9m.render.advice.op_names import short_names
+from d9m.render.advice.op_lines import packages_lead
+from d9m.render.advice.op_names import short_names, shown_elsewhere
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
 from d9m.render.words import EVIDENCE
@@ -16,15 +17,63 @@ MOST_NOTES = 5
 """Notes that a tired reader still reads; `--all` shows the rest."""
 
 
+MOST_FIRST = 2
+"""Notes that stand above the settings."""
+
+FEW_OPS = 2
+"""Ops of which a note above the settings can speak."""
+
+HEAVY = 1.5
+"""Times as long: a cost that decides whether somebody makes a setting at all."""
+
 MOST_NAMESAKES = 3
 """Other ops of a bare name that a note lists; JSON has all."""
 
 
+def write_first(page: Page, answer: Answer) -> None:
+    """What may be the point of the question: what to know of one or two ops, and a cost that is
+    heavy.
+    """
+    for note in _first(answer):
+        page.paragraph(note, "  • ", "    ")
+    page.gap()
+
+
+def _first(answer: Answer) -> list[str]:
+    """Heavy costs, and what to know of one or two ops; of many, or of ops beside packages, a note
+    would be about any.
+    """
+    advice = answer.advice
+    ops = [op for op in advice.ops if op.query != "*"]
+    judged = [op for op in ops if shown_elsewhere(answer.kb.meta.see, op) is None]
+    cautions: list[CautionAnswer] = []
+    if answer.named_ops and 0 < len(judged) <= FEW_OPS and not _names_packages(answer):
+        own = advice.sources().keys()
+        cautions += [caution for caution in advice.cautions if caution.id in own]
+        cautions += _of_the_device(answer)
+    sure = [caution for caution in cautions if caution.kind == "caution" and not caution.when]
+    is_about_some = answer.named_ops or packages_lead(answer)
+    priced_there = bool(advice.conflicts)  # each choice has its price
+    heavy = _costs(answer, HEAVY) if is_about_some and not priced_there else ()
+    return list(dict.fromkeys([*heavy, *(_caution(answer, caution) for caution in sure)]))[
+        :MOST_FIRST
+    ]
+
+
+def _names_packages(answer: Answer) -> bool:
+    """Whether the answer is about packages besides a framework, too."""
+    sources = [source for op in answer.advice.ops if op.query == "*" for source in op.sources]
+    homes = {answer.kb.home(source.id) for source in sources}
+    return any(answer.kb.packages[home].kind != "framework" for home in homes)
+
+
 def write(page: Page, answer: Answer) -> None:
     """At most five notes, unless `--all`."""
-    asked = list(dict.fromkeys(_about_the_question(answer)))
-    further = [note for note in dict.fromkeys(_about_the_program(answer)) if note not in asked]
-    shown = [*asked, *further] if answer.everything else asked[:MOST_NOTES]
+    first = _first(answer)
+    asked = [note for note in dict.fromkeys(_about_the_question(answer)) if note not in first]
+    further = dict.fromkeys(_about_the_program(answer))
+    further = [note for note in further if note not in asked and note not in first]
+    shown = [*asked, *further] if answer.everything else asked[: MOST_NOTES - len(first)]
     left = len(asked) + len(further) - len(shown)
     if shown:
         page.line(Span("Notes", "head"))
@@ -119,12 +168,16 @@ def _subject(answer: Answer, id_: str) -> str:
     return ""
 
 
-def _costs(answer: Answer) -> Iterator[str]:
-    """What the ops and the settings cost, first what somebody measured."""
+def _costs(answer: Answer, least: float = 0) -> Iterator[str]:
+    """What the ops and the settings cost, first what somebody measured; with `least`, what takes
+    that many times as long.
+    """
     found: list[tuple[bool, str]] = []
     for priced in (*answer.advice.sources().values(), *answer.advice.solutions):
         subject = _subject(answer, priced.id)
         for cost in priced.costs:
+            if float(cost.factor or 0) < least:
+                continue
             text = phrases.price(cost.text, cost.factor)
             found.append((cost.factor is None, f"{subject}: {text}" if subject else text))
     for _is_word_only, text in sorted(found, key=lambda cost: cost[0]):

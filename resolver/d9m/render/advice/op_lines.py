@@ -35,6 +35,9 @@ MOST_WAYS = 3
 MOST_SUSPECTS = 4
 """Differences of a package that somebody reports to differ."""
 
+MOST_CAUSES = 2
+"""Differences of one op that its settings remove, named below it."""
+
 MOST_OTHERWISE = 2
 """Assumptions of one op that a hint names; `--all` shows the rest."""
 
@@ -186,6 +189,9 @@ def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
         return
     if op.outcome in ("deterministic", "solved"):
         yield words.does(op.outcome, answer.advice.scope, several)
+        fixed_by = remedy.of_op(answer, op) if _is_alone(answer) else ""
+        if fixed_by:
+            yield f"with {fixed_by}"
         return
     if not op.sources:
         yield op.note or _does(answer, op.outcome)
@@ -365,9 +371,17 @@ def _clauses(answer: Answer, branches: Sequence[Possible]) -> str:
     return f"{said}, or in {phrases.plural(len(clauses) - most, 'more case')}"
 
 
+def _is_alone(answer: Answer) -> bool:
+    """Whether somebody asks about one op: then its line has room for what fixes it, and why."""
+    return answer.named_ops and sum(op.query != "*" for op in answer.advice.ops) == 1
+
+
 def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     """What decides an op, its ways out, and what would make it worse."""
     open_ = [source for source in op.sources if source.outcome == op.outcome]
+    if op.outcome == "solved" and answer.advice.scope == "run" and _is_alone(answer):
+        causes = "; ".join(source.title for source in open_[:MOST_CAUSES])
+        yield f"without settings it can differ: {causes}"
     if len(op.names) > 1 and op.outcome in WORSE:
         for source in open_:
             yield f"cause: {source.title}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from d9m.model.advice import SourceAnswer
+from collections.abc import Sequence
+
+from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.model.settings import Step
 from d9m.render import phrases
 from d9m.render.interface import Answer
@@ -16,15 +18,30 @@ LONGEST = 60
 
 def of_source(answer: Answer, source: SourceAnswer) -> str:
     """``HOROVOD_FUSION_THRESHOLD=0``; ``these settings`` where they are many or long."""
+    return _named(answer, source.solutions) or "these settings"
+
+
+def of_op(answer: Answer, op: OpAnswer) -> str:
+    """What makes an op repeat; empty where that is much, or where the choice is open."""
+    contested = set[str]().union(*(conflict.between for conflict in answer.advice.conflicts))
+    labels = [label for source in op.sources for label in source.solutions]
+    return "" if contested.intersection(labels) else _named(answer, labels)
+
+
+def _named(answer: Answer, labels: Sequence[str]) -> str:
+    """The settings of some solutions; what only some programs need of them has its condition in
+    the list below.
+    """
     named: dict[str, None] = {}
-    for label in source.solutions:
+    for label in dict.fromkeys(labels):
         steps = [step for step in answer.advice.steps if label in step.solutions]
+        sure = [step for step in steps if step.when is None] or steps
         turned = [turn.name for turn in answer.kb.solution(label)[1].settings]
-        for step in sorted(steps, key=lambda step: turned.index(step.name)):
+        for step in sorted(sure, key=lambda step: turned.index(step.name)):
             if step.kind != "avoid":
                 named.update(dict.fromkeys(_written(step)))
     if not 0 < len(named) <= MOST_NAMED or any(len(setting) > LONGEST for setting in named):
-        return "these settings"
+        return ""
     return phrases.join(list(named))
 
 

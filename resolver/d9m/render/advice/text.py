@@ -23,6 +23,7 @@ def render(answer: Answer) -> Rendered:
         page.paragraph(sentence)
     page.gap()
     op_lines.write(page, answer)
+    notes.write_first(page, answer)
     todo.conflicts(page, answer)
     todo.helpers(page, answer)
     todo.existing(page, answer)

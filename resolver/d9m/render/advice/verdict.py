@@ -117,8 +117,11 @@ def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
         does = words.PROMISES[answer.advice.scope][len(homes) > 1]
         return [f"{phrases.join(homes)} {does}{with_settings(answer)}."]
     found: list[str] = []
+    differing = {_home(answer, source.id) for source in own.sources if source.outcome in _DIFFERING}
     for outcome, say in _SAY_OF_PACKAGES.items():
         some = [source for source in own.sources if source.outcome == outcome]
+        if outcome == "unknown":
+            some = [source for source in some if _home(answer, source.id) not in differing]
         if some:
             found.append(say(answer, some))
     return found
@@ -142,8 +145,7 @@ def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
 def _packages_unknown(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     homes = phrases.join(_homes(answer, sources))
     if len(sources) == 1:
-        about = f'one known difference of {homes} in this version: "{sources[0].title}"'
-        return f"Nobody has checked {about}."
+        return f'Nobody has checked "{sources[0].title}" in this version of {homes}.'
     return f"Nobody has checked {len(sources)} known differences of {homes} in this version."
 
 
@@ -154,6 +156,9 @@ _SAY_OF_PACKAGES = {
     "unknown": _packages_unknown,
 }
 """Outcome -> the sentence for the sources that have it, worst first."""
+
+_DIFFERING = ("unsolved", "raises")
+"""Outcomes of a package after which it matters little what nobody has checked."""
 
 
 def _homes(answer: Answer, sources: Sequence[SourceAnswer]) -> list[str]:
