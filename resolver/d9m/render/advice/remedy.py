@@ -39,16 +39,16 @@ def _named(answer: Answer, labels: Sequence[str]) -> str:
         turned = [turn.name for turn in answer.kb.solution(label)[1].settings]
         for step in sorted(sure, key=lambda step: turned.index(step.name)):
             if step.kind != "avoid":
-                named.update(dict.fromkeys(_written(step)))
+                named.update(
+                    dict.fromkeys(step.accepts if step.kind == "append" else [written(step)])
+                )
     if not 0 < len(named) <= MOST_NAMED or any(len(setting) > LONGEST for setting in named):
         return ""
     return phrases.join(list(named))
 
 
-def _written(step: Step) -> list[str]:
+def written(step: Step) -> str:
     """A setting in the words of the list below, without what a shell or a file adds."""
-    if step.kind == "append":
-        return step.accepts
     if step.kind == "unset":
-        return [f"unset {step.name}"]
-    return [step.text or (f"{step.name}={step.value}" if step.value else step.name)]
+        return f"unset {step.name}"
+    return step.text or (f"{step.name}={step.value}" if step.value else step.name)

@@ -92,8 +92,6 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _unlisted(page, kb, explained)
     _strangers(page, kb, explained)
     _settings(page, [setting for setting in explained.settings if _comes_first(setting)])
-    if symptoms_first:
-        _reading(page, explained)
     is_led = bool(explained.still) or symptoms_first
     still_first = bool(explained.still) and not _names_cause(explained)
     if still_first:
@@ -105,7 +103,9 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     elif subject is not None and symptoms_first and _is_about_more(explained, subject):
         subject_lines.write_below(page, subject)
     elif subject is not None:
-        subject_lines.write(page, kb, subject, explained.unlisted, still_first)
+        beyond = kb.word_lists.beyond_switch
+        names_switch = not explained.still and not any(one.id in beyond for one in found)
+        subject_lines.write(page, kb, subject, explained.unlisted, still_first, names_switch)
     if about_names and not symptoms_first and not explained.still:
         _symptoms(page, explained, other=True)
     if not explained.still:
@@ -120,6 +120,8 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _settings(page, [setting for setting in explained.settings if not _comes_first(setting)])
     _compared(page, kb, explained)
     _from_run_to_run(page, kb, explained)
+    if symptoms_first:
+        _reading(page, explained)
     if (found or subject) and all(
         explanation.scope == "run" and explanation.on_runs for explanation in found
     ):

@@ -11,7 +11,7 @@ from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
 from d9m.kb.store import KnowledgeBase
 from d9m.render import phrases
-from d9m.render.advice import notes, op_lines, todo, verdict
+from d9m.render.advice import notes, op_lines, remedy, todo, verdict
 from d9m.render.advice.step import line
 from d9m.render.advice.text import environment
 from d9m.render.interface import Answer
@@ -35,10 +35,15 @@ def write_verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
 
 
 def write(
-    page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[str], still: bool
+    page: Page,
+    kb: KnowledgeBase,
+    subject: Subject,
+    unlisted: Collection[str],
+    still: bool,
+    names_switch: bool,
 ) -> None:
     """The advice for what the text names, without what it names as made; `still` where the text
-    says that runs differ with all of it.
+    says that runs differ with all of it, `names_switch` where the switch is the answer.
     """
     answer = _answer(kb, subject, page.width)
     contradicts = subject.is_reported_to_repeat
@@ -49,6 +54,8 @@ def write(
         elif not still:
             says = _way_out(kb, subject) or verdict.sentences(_unmade(answer, subject))
         page.paragraph(says, style="head")
+    elif names_switch:
+        _switch(page, answer, subject)
     page.paragraph(environment(answer), style="dim")
     _assumed(page, kb, subject, unlisted)
     page.gap()
@@ -71,6 +78,15 @@ def write(
         page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
     left = msgspec.structs.replace(subject.advice, steps=subject.missing)
     todo.settings(page, msgspec.structs.replace(answer, advice=left))
+
+
+def _switch(page: Page, answer: Answer, subject: Subject) -> None:
+    """The switch of each framework, by name: the settings have it below the shell's."""
+    switches = answer.kb.word_lists.switches
+    left = [step for step in subject.missing if step.name in switches and not step.covered_by]
+    if left:
+        named = phrases.join([remedy.written(step) for step in left])
+        page.paragraph(f"The switch is {named}. All that is left to set stands below.")
 
 
 def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
