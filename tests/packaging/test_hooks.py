@@ -69,14 +69,14 @@ STEPS: list[dict[str, Any]] = yaml.safe_load((ROOT / "action.yml").read_text())[
 class ActionRun:
     """A job of GitHub, as far as the action's own commands see it."""
 
-    def __init__(self, folder: Path, text: str, **inputs: str) -> None:
+    def __init__(self, folder: Path, runner: Path, text: str, **inputs: str) -> None:
         self.folder = _project(folder / "project", text)
         self.said: dict[str, str] = {}
         """What steps have put out, by name."""
         self._inputs = inputs
         self._output = folder / "output"
         self._output.touch()
-        self._runner = folder / "runner"
+        self._runner = runner
 
     def run(self, step: dict[str, Any]) -> subprocess.CompletedProcess[str]:
         given = {name: self._filled(value) for name, value in step.get("env", {}).items()}
@@ -103,6 +103,19 @@ class ActionRun:
         return re.sub(r"\$\{\{ *([\w.]+) *\}\}", value, text)
 
 
+INSTALL, SCAN, UPLOAD, VERDICT = STEPS
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of GitHub's runner, into which the action has installed d9m."""
+    folder = tmp_path_factory.mktemp("installed")
+    job = ActionRun(folder, folder / "runner", SORTS, version=str(archives.wheel()))
+    installed = job.run(INSTALL)
+    assert installed.returncode == 0, installed.stderr
+    return folder / "runner"
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "code", "uploads"),
     [
@@ -113,16 +126,13 @@ class ActionRun:
     ids=["a finding", "nothing found", "a wrong option"],
 )
 def test_the_action_ends_as_the_scan_does(
-    tmp_path: Path, text: str, arguments: str, code: int, uploads: bool
+    tmp_path: Path, runner: Path, text: str, arguments: str, code: int, uploads: bool
 ) -> None:
-    job = ActionRun(tmp_path, text, args=arguments, sarif="true", version=str(archives.wheel()))
-    install, scan, upload, verdict = STEPS
-    assert "run" not in upload
-    installed = job.run(install)
-    assert installed.returncode == 0, installed.stderr
-    done = job.run(scan)
+    job = ActionRun(tmp_path, runner, text, args=arguments, sarif="true")
+    assert "run" not in UPLOAD
+    done = job.run(SCAN)
     assert done.returncode == 0, done.stderr
     assert job.said == {"code": str(code)}
     assert ("::warning file=train.py,title=unsorted-listing,line=4," in done.stdout) is (code == 1)
     assert (job.folder / "d9m.sarif").exists() is uploads
-    assert job.run(verdict).returncode == code
+    assert job.run(VERDICT).returncode == code
