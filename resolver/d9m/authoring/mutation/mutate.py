@@ -153,10 +153,10 @@ class Herd:
         if mutant.kind == "sources":
             touched.update(self._places.get(mutant.id, []))
 
-        def unlikely(one: Watched) -> tuple[bool, bool]:
+        def unlikely(one: Watched) -> tuple[bool, bool, bool]:
             named = any(mutant.id in row.at for row in one.case.expect)
             releases = one.releases.get(mutant.package, [mutant.release])
-            return mutant.release not in releases, not named
+            return mutant.release not in releases, not named, mutant.package not in one.releases
 
         guards = [one for one in watched if one.passes and touched & one.reads]
         return sorted(guards, key=unlikely)
