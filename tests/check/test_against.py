@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from machines import FAULTY, brief, d9m, python_with
+from forked_interpreter import forked_python
+from machines import FAULTY, brief, d9m
 
 from d9m.authoring.lint import lint
 from d9m.check import against
@@ -24,7 +25,7 @@ OPS = "torch/cumsum,torch/mean"
 
 @pytest.fixture(scope="module")
 def torch() -> str:
-    return python_with("torch-2.13.0")
+    return forked_python("torch-2.13.0")
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from forked_interpreter import forked_python
 from machines import brief, d9m, job, probe, python_with, readings
 
 from conftest import needs
@@ -39,7 +40,7 @@ SIMULATED = os.pathsep.join([str(Path(__file__).with_name("simulated")), *sys.pa
 
 @pytest.fixture(scope="module")
 def torch() -> str:
-    return python_with("torch-2.13.0")
+    return forked_python("torch-2.13.0")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from machines import brief, python_with
+from forked_interpreter import forked_python
+from machines import brief
 
 from d9m.check.examine import CheckRequest
 from d9m.check.messages import GroupJob, Reading, WorkerEvent, WorkerFault
@@ -255,7 +256,7 @@ def launch(
 
 
 def test_ranks_give_one_report_that_names_the_odd_device(tmp_path: Path) -> None:
-    torch = python_with("torch-2.13.0")
+    torch = forked_python("torch-2.13.0")
     first, *others = launch(torch, tmp_path, 3, 2, BROKEN_DEVICE)
     assert [(each.returncode, each.stdout) for each in others] == [(0, ""), (0, "")], others
     assert (first.returncode, first.stdout[:1]) == (1, "{"), first.stderr
@@ -268,7 +269,7 @@ def test_ranks_give_one_report_that_names_the_odd_device(tmp_path: Path) -> None
 
 
 def test_a_rank_that_dies_in_a_collective_is_waited_for_once_and_told(tmp_path: Path) -> None:
-    torch = python_with("torch-2.13.0")
+    torch = forked_python("torch-2.13.0")
     first, second = launch(torch, tmp_path, 2, 1, DYING, "--limit", "5")
     assert (second.returncode, second.stdout) == (0, ""), second.stderr
     assert first.returncode == 3, "not all of it could run"

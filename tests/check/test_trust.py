@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from machines import d9m, python_with
+from forked_interpreter import forked_python
+from machines import d9m
 from test_ranks import report
 
 from d9m.check import trust
@@ -83,7 +84,7 @@ def test_a_run_that_was_cut_short_is_no_reason_for_distrust() -> None:
 
 
 def test_the_self_test_says_what_is_missed(tmp_path: Path) -> None:
-    torch = python_with("torch-2.13.0")
+    torch = forked_python("torch-2.13.0")
     (tmp_path / "sitecustomize.py").write_text(ONE_THREAD)
     blind = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), "PYTHONHASHSEED": "0"}
     ran = d9m("--python", torch, "--selftest", env=blind)

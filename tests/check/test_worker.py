@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from forked_interpreter import forked_python
 from machines import UDA, children, job, pick, probe, python_with, readings, until
 
 from d9m.check.messages import ProbeStart, WorkerFault
@@ -24,6 +25,12 @@ GOOD = probe("good", "torch.cumsum(x, 0)", inputs={"x": "wide(4096)"}, permute={
 @pytest.fixture(scope="module")
 def torch() -> launch.Launcher:
     return launch.interpreter(python_with("torch-2.13.0"))
+
+
+@pytest.fixture(scope="module")
+def forked() -> launch.Launcher:
+    """The same, where no test asks how the process starts or ends."""
+    return launch.interpreter(forked_python("torch-2.13.0"))
 
 
 def test_a_probe_that_takes_its_process_down_costs_one_line(torch: launch.Launcher) -> None:
@@ -114,16 +121,16 @@ def test_a_hard_limit_of_memory_is_kept_and_not_exceeded(torch: launch.Launcher)
     assert found["good"].repeats == 8
 
 
-def test_a_statement_that_fails_breaks_the_arm_and_says_why(torch: launch.Launcher) -> None:
+def test_a_statement_that_fails_breaks_the_arm_and_says_why(forked: launch.Launcher) -> None:
     found = readings(
-        torch, job([GOOD], statements=[[["import torch"], "torch.no_such_switch(True)", False]])
+        forked, job([GOOD], statements=[[["import torch"], "torch.no_such_switch(True)", False]])
     )
     assert "no_such_switch" in found["worker"].failed
 
 
-def test_a_seed_of_a_library_that_is_absent_is_passed_over(torch: launch.Launcher) -> None:
+def test_a_seed_of_a_library_that_is_absent_is_passed_over(forked: launch.Launcher) -> None:
     found = readings(
-        torch,
+        forked,
         job([GOOD], statements=[[["import no_such_library"], "no_such_library.seed(0)", False]]),
     )
     assert found["good"].repeats == 8
@@ -131,10 +138,10 @@ def test_a_seed_of_a_library_that_is_absent_is_passed_over(torch: launch.Launche
 
 @pytest.mark.parametrize("device", ["cuda", "rocm", "mps", "xpu"])
 def test_a_device_that_the_framework_does_not_see_is_said_so(
-    torch: launch.Launcher, device: str
+    forked: launch.Launcher, device: str
 ) -> None:
     assert (
-        f"sees no {device} device" in readings(torch, job([GOOD], device=device))["worker"].failed
+        f"sees no {device} device" in readings(forked, job([GOOD], device=device))["worker"].failed
     )
 
 
@@ -177,7 +184,7 @@ def test_variables_stand_before_the_process_starts(
     assert "still here" not in seen[0]
 
 
-def test_the_inputs_are_the_same_bits_in_every_process(torch: launch.Launcher) -> None:
+def test_the_inputs_are_the_same_bits_in_every_process(forked: launch.Launcher) -> None:
     every = probe(
         "inputs",
         "(a, b, c, d, e, f)",
@@ -192,7 +199,7 @@ def test_the_inputs_are_the_same_bits_in_every_process(torch: launch.Launcher) -
         },
     )
     runs = [
-        readings(torch, job([every], repeats=1, proofs=False))["inputs"].digests for _ in range(2)
+        readings(forked, job([every], repeats=1, proofs=False))["inputs"].digests for _ in range(2)
     ]
     assert runs[0] == runs[1]
 
@@ -211,12 +218,12 @@ def test_the_inputs_do_not_depend_on_the_release() -> None:
     assert runs[0] == runs[1]
 
 
-def test_what_varies_is_seen_and_a_control_is_not(torch: launch.Launcher) -> None:
+def test_what_varies_is_seen_and_a_control_is_not(forked: launch.Launcher) -> None:
     names = ["index-put-accumulate", "getitem-backward", "scatter-add"]
     chosen = pick(catalogue.probes("torch"), "cpu", [f"torch/{each}" for each in names])
     probes = [each.exercise(each.probe.ladder[:1]) for each in chosen]
-    default = readings(torch, job(probes, repeats=32))
-    advised = readings(torch, job(probes, repeats=32, statements=UDA))
+    default = readings(forked, job(probes, repeats=32))
+    advised = readings(forked, job(probes, repeats=32, statements=UDA))
     for name in names[:2]:
         assert len(default[name].digests) > 1
         assert default[name].changed > 0
@@ -230,7 +237,7 @@ def test_what_varies_is_seen_and_a_control_is_not(torch: launch.Launcher) -> Non
         assert advised[name].reference.error < 1e-4
 
 
-def test_other_types_are_added_in_one_thread(torch: launch.Launcher) -> None:
+def test_other_types_are_added_in_one_thread(forked: launch.Launcher) -> None:
     name = "index-put-accumulate"
     first, *others = pick(catalogue.probes("torch"), "cpu", [f"torch/{name}"], full=True)
     assert (first.dtype, [each.dtype for each in others]) == (
@@ -241,7 +248,7 @@ def test_other_types_are_added_in_one_thread(torch: launch.Launcher) -> None:
         msgspec.structs.replace(each.exercise(each.probe.ladder), key=f"torch/{each.dtype}")
         for each in others
     ]
-    found = readings(torch, job(exercises, repeats=100))
+    found = readings(forked, job(exercises, repeats=100))
     assert {dtype: len(reading.digests) for dtype, reading in found.items()} == {
         "float64": 1,
         "float16": 1,
@@ -249,33 +256,33 @@ def test_other_types_are_added_in_one_thread(torch: launch.Launcher) -> None:
     }
 
 
-def test_a_wrong_value_is_seen(torch: launch.Launcher) -> None:
+def test_a_wrong_value_is_seen(forked: launch.Launcher) -> None:
     wrong = probe(
         "wrong", "torch.cumsum(x, 0) if x.dtype == torch.float64 else x", inputs={"x": "wide(4096)"}
     )
-    assert readings(torch, job([wrong]))["wrong"].reference.error > 0.1
+    assert readings(forked, job([wrong]))["wrong"].reference.error > 0.1
 
 
-def test_a_ladder_is_left_at_the_first_rung_that_varies(torch: launch.Launcher) -> None:
+def test_a_ladder_is_left_at_the_first_rung_that_varies(forked: launch.Launcher) -> None:
     climbing = probe("climbing", "torch.rand(1) if n == 2 else torch.ones(1)", reference=False)
     climbing = msgspec.structs.replace(climbing, rungs=[{"n": 1}, {"n": 2}, {"n": 3}])
-    found = readings(torch, job([climbing]))["climbing"]
+    found = readings(forked, job([climbing]))["climbing"]
     assert found.rung == {"n": 2}
     assert len(found.digests) > 1
 
 
-def test_a_slow_op_gets_fewer_repeats(torch: launch.Launcher) -> None:
+def test_a_slow_op_gets_fewer_repeats(forked: launch.Launcher) -> None:
     slow = probe("slow", "__import__('time').sleep(0.2) or torch.ones(1)", reference=False)
-    assert readings(torch, job([slow], repeats=100, budget=0.5, proofs=False))["slow"].repeats == 4
+    assert readings(forked, job([slow], repeats=100, budget=0.5, proofs=False))["slow"].repeats == 4
 
 
 def test_a_process_that_is_short_of_time_repeats_every_op_a_few_times(
-    torch: launch.Launcher,
+    forked: launch.Launcher,
 ) -> None:
     call = "__import__('time').sleep(0.02) or torch.ones(1)"
     several = [probe(f"slow-{number}", call, reference=False) for number in range(20)]
     asked = job(several, repeats=1000, budget=60.0, limit=120.0, proofs=False, seconds=0.1)
-    found = readings(torch, asked)
+    found = readings(forked, asked)
     assert len(found) == 20
     assert all(12 <= reading.repeats < 1000 for reading in found.values())
 
