@@ -79,7 +79,8 @@ class InstalledFramework:
         python = sys.executable if self.python is None else find_python(self.python)
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
-            subprocess.run([python, "-m", "venv", str(self.folder)], check=True)
+            bare = ["--without-pip"] if self.python is None else []
+            subprocess.run([python, "-m", "venv", *bare, str(self.folder)], check=True)
             if self.pip is not None:
                 self._install(f"pip=={self.pip}")
             if self.on is not None:
@@ -95,10 +96,13 @@ class InstalledFramework:
         self._receipt.write_text(self._written)
 
     def _install(self, *pins: str) -> None:
-        subprocess.run(
-            [str(self.interpreter), "-m", "pip", "install", "--quiet", "--no-compile", *pins],
-            check=True,
-        )
+        """With the pip of this Python; one of an older Python may be too new for it."""
+        interpreter = str(self.interpreter)
+        if self.python is None:
+            pip = [sys.executable, "-m", "pip", "--python", interpreter]
+        else:
+            pip = [interpreter, "-m", "pip"]
+        subprocess.run([*pip, "install", "--quiet", "--no-compile", *pins], check=True)
 
 
 def find_python(version: str) -> str:
