@@ -227,8 +227,10 @@ class Book:
     # --- places ----------------------------------------------------------------
 
     def stock(self, package: str, release: str, device: str, facts: dict[str, str]) -> AskedPlace:
-        """A released package; for a GPU its wheel brings what it ships."""
-        place = AskedPlace(device, None, facts, {package: (self.at(package, release),)})
+        """A released package, as a person types it: 0.1 is every 0.1.x. For a GPU its wheel brings
+        what it ships.
+        """
+        place = AskedPlace(device, None, facts, {package: self._candidates(package, release)[0]})
         for name, version in self._contents(package, release).items() if device == "cuda" else ():
             place.releases[name] = self._candidates(name, version)[0]
         for name in self.packages[package].get("builds", {}).get(device, []):
