@@ -154,7 +154,7 @@ def test_what_is_no_version_is_an_error() -> None:
 def test_a_text_that_names_no_runs_is_told_how_it_was_read() -> None:
     page = _page("My results are not reproducible", ("torch", "2.4"))
     read = page.index(flat("Read as: two runs of the same program differ"))
-    assert read < page.index("To make training repeat")
+    assert page.index("To make training repeat") < read < page.index("Shell, before Python starts")
     assert "symptoms/other-batch-size" in page
 
 

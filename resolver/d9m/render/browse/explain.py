@@ -98,6 +98,8 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         _still(page, [*explained.still, *explained.models])
     elif symptoms_first and not explained.still:
         _symptoms(page, explained)
+    if symptoms_first:
+        _reading(page, explained)
     if subject is not None and symptoms_first and subject.ops and not _on_scope(explained):
         subject_lines.write_aside(page, subject)
     elif subject is not None and symptoms_first and _is_about_more(explained, subject):
@@ -120,8 +122,6 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _settings(page, [setting for setting in explained.settings if not _comes_first(setting)])
     _compared(page, kb, explained)
     _from_run_to_run(page, kb, explained)
-    if symptoms_first:
-        _reading(page, explained)
     if (found or subject) and all(
         explanation.scope == "run" and explanation.on_runs for explanation in found
     ):
