@@ -10,8 +10,8 @@ import msgspec
 from d9m.errors import DataError, quote
 from d9m.trace import folder
 from d9m.trace.folder import RunInfo
-from d9m.trace.reading import LONGEST
 from d9m.trace.stream_records import Blindness
+from d9m.trace.whole_lines import LONGEST
 
 KINDS = {
     "o": "ops", "v": "values", "m": "module outputs", "h": "module gradients",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
-from d9m.errors import DataError, quote, reason
+from d9m.errors import DataError, quote
 from d9m.files import UNREADABLE
 from d9m.trace.stream_records import (
     BatchContent,
@@ -36,11 +35,9 @@ from d9m.trace.stream_records import (
     UpdatedParameters,
     site_key,
 )
+from d9m.trace.whole_lines import WholeLines, starting
 
 FORMAT = 1
-LONGEST = 1 << 24
-"""Bytes of one line."""
-BLOCK = 1 << 18
 
 _Line: TypeAlias = StreamRecord | Site | ModuleName | ParameterNames | ChangedSettings | Blindness
 
@@ -83,10 +80,8 @@ class RecordStream:
         self._table = 0
         """Of streams with the same sites so far, the same number."""
         self._held: deque[Placed] = deque()
-        self._line: bytes | None = None
-        """Read, and given back undecoded."""
-        self._lines = _lines(file)
-        next(self._lines, None)
+        self._lines = WholeLines(file)
+        self._lines.next()
 
     @property
     def ended(self) -> str:
@@ -98,7 +93,7 @@ class RecordStream:
         if self._held:
             return self._held.popleft()
         while True:
-            line = next(self._rest(), None)
+            line = self._lines.next()
             if line is None:
                 return None
             self.number += 1
@@ -133,19 +128,10 @@ class RecordStream:
         """
         if self._held or other._held or self._table != other._table:
             return 0
-        count = 0
-        for mine, its in zip_longest(self._rest(), other._rest(), fillvalue=None):
-            if mine != its or not mine or not mine.startswith(b'["o"'):
-                self._line, other._line = mine, its
-                break
-            count += 1
+        count = self._lines.pass_equal_ops(other._lines)
         self.number += count
         other.number += count
         return count
-
-    def _rest(self) -> Iterator[bytes]:
-        line, self._line = self._line, None
-        return self._lines if line is None else chain([line], self._lines)
 
     def _decoded(self, line: bytes) -> _Line | None:
         try:
@@ -191,23 +177,8 @@ class RecordStream:
         return DataError(f"{quote(str(self.file))} is damaged at line {self.number + 1}: {why}")
 
 
-def _lines(file: Path) -> Iterator[bytes]:
-    """The lines that are complete; of a file that grows, when they are asked for."""
-    rest = b""
-    try:
-        with open(file, "rb") as opened:
-            while block := opened.read(BLOCK):
-                lines = (rest + block).split(b"\n")
-                rest = lines.pop()
-                if len(rest) > LONGEST:
-                    raise DataError(f"{quote(str(file))} is not a recording of d9m: no line ends")
-                yield from lines
-    except OSError as error:
-        raise DataError(f"cannot read {quote(str(file))}: {reason(error)}") from None
-
-
 def _read_header(file: Path) -> StreamHeader:
-    first = next(_lines(file), b"")
+    first = WholeLines(file).next() or b""
     try:
         header = _header.decode(first)
     except UNREADABLE as error:
@@ -220,26 +191,22 @@ def _read_header(file: Path) -> StreamHeader:
     return header
 
 
-_SUMS = (b'["i"', b'["p"', b'["d"')
-
-
 def sums(file: Path) -> Iterator[tuple[str, int, str]]:
     """Letter, step and digest of all parameters, each time that they were recorded: `i` before
     the first optimizer step, `p` after each.
     """
     step = _read_header(file).steps[0] or 0
-    for line in _lines(file):
-        if line.startswith(_SUMS):
-            try:
-                record = _line.decode(line)
-            except UNREADABLE as error:
-                raise DataError(f"{quote(str(file))} is damaged: {error}") from None
-            if isinstance(record, StepEnd):
-                step = record.step + 1
-            elif isinstance(record, InitialParameters):
-                yield "i", step, record.whole
-            elif isinstance(record, UpdatedParameters):
-                yield "p", step, record.whole
+    for line in starting(file, "ipd"):
+        try:
+            record = _line.decode(line)
+        except UNREADABLE as error:
+            raise DataError(f"{quote(str(file))} is damaged: {error}") from None
+        if isinstance(record, StepEnd):
+            step = record.step + 1
+        elif isinstance(record, InitialParameters):
+            yield "i", step, record.whole
+        elif isinstance(record, UpdatedParameters):
+            yield "p", step, record.whole
 
 
 def maker(file: Path, storage: int, before: int) -> Site | None:

@@ -59,11 +59,9 @@ class _Side:
 
     def reach(self, record: int) -> bool:
         """Make the changes that were written before this record; whether there were any."""
-        passed = self._passed
-        for number, changed in self._stream.changes[passed:]:
-            if number > record:
-                break
-            self.now = {**self.now, **_program(changed)}
+        passed, changes = self._passed, self._stream.changes
+        while self._passed < len(changes) and changes[self._passed][0] <= record:
+            self.now = {**self.now, **_program(changes[self._passed][1])}
             self._passed += 1
         return self._passed > passed
 
