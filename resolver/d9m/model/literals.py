@@ -9,8 +9,9 @@ EXPRESSION = "?"
 
 _QUOTED = re.compile(r"[a-zA-Z]{0,2}(['\"])(.*)\1", re.DOTALL)
 _WORDS = {"True": "true", "False": "false", "None": "none"}
-_WHOLE = re.compile(r"[-+]?\d{1,18}")
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+# Text, not compiled: few questions need them, and compiling is felt at the start.
+_WHOLE = r"[-+]?\d{1,18}"
+_NUMBER = r"(?i)[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?"
 _PARTS = re.compile(r"""[^,()\[\]{}'"]+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|.""", re.DOTALL)
 
 
@@ -21,9 +22,9 @@ def value(text: str) -> str:
         return _WORDS[written]
     if quoted := _QUOTED.fullmatch(written):
         return quoted[2].lower()
-    if _WHOLE.fullmatch(written):
+    if re.fullmatch(_WHOLE, written):
         return str(int(written))
-    if _NUMBER.fullmatch(written):
+    if re.fullmatch(_NUMBER, written):
         return str(float(written))
     if written[:1] in ("(", "[") and written[-1:] in (")", "]"):
         elements = [value(element) for element in split_parts(written[1:-1])]
@@ -52,8 +53,8 @@ def kind(text: str) -> str:
         return "str"
     if written in _WORDS:
         return "none" if written == "None" else "bool"
-    if _WHOLE.fullmatch(written):
+    if re.fullmatch(_WHOLE, written):
         return "int"
-    if _NUMBER.fullmatch(written):
+    if re.fullmatch(_NUMBER, written):
         return "number"
     return "sequence" if written[:1] in ("(", "[") else "expression"

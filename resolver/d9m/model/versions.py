@@ -24,7 +24,8 @@ FIRST: Key = ()
 """Before every release."""
 
 _FINAL = re.compile(r"v?(\d+(?:\.\d+)*)", re.IGNORECASE)
-_RANGE = re.compile(r"[<>=!~]|\d[\d.]*\.\*")
+# Text, not compiled: few questions need it, and compiling is felt at the start.
+_RANGE = r"[<>=!~]|\d[\d.]*\.\*"
 _BEYOND = "9999"
 """A release that no package has yet."""
 
@@ -100,7 +101,7 @@ def candidates(package: str, text: str, released: Sequence[str]) -> Candidates:
         return _latest(package, released)
     return (
         _in_range(package, text, released)
-        if _RANGE.match(text)
+        if re.match(_RANGE, text)
         else _unusual(package, text, released)
     )
 

@@ -20,8 +20,10 @@ from d9m.model.when import Allowed, Clause, Range, parse
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.rules import Verdict
 
-_PLAIN = re.compile(
-    r"(?P<name>[\w.]+(?:::[\w.]+)?)(?:\[(?P<arguments>[^\[\]]*=[^\[\]]*)\])?(?P<direction>:(?:for|back)ward)?"
+# Text, not compiled: few questions need it, and compiling is felt at the start.
+_PLAIN = (
+    r"(?P<name>[\w.]+(?:::[\w.]+)?)(?:\[(?P<arguments>[^\[\]]*=[^\[\]]*)\])?"
+    r"(?P<direction>:(?:for|back)ward)?"
 )
 """An item without a pasted call, a subscript, or arguments after colons."""
 
@@ -142,7 +144,7 @@ def with_arguments(item: OpItem, arguments: Mapping[str, str]) -> str:
     'bincount(x):backward:weights=true'
     """
     written = [f"{name}={value}" for name, value in arguments.items()]
-    plain = _PLAIN.fullmatch(item.text)
+    plain = re.fullmatch(_PLAIN, item.text)
     if plain is not None:
         inside = ",".join(filter(None, [plain["arguments"], *written]))
         return f"{plain['name']}[{inside}]{plain['direction'] or ''}"

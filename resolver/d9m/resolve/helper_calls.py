@@ -25,7 +25,8 @@ class Call(msgspec.Struct, frozen=True):
     helper: Helper
 
 
-_CALL = re.compile(r"\s*(?P<name>[\w.\-/=]+)\s*(?P<arguments>\(.*\))?\s*", re.DOTALL)
+# Text, not compiled: few questions need it, and compiling is felt at the start.
+_CALL = r"(?s)\s*(?P<name>[\w.\-/=]+)\s*(?P<arguments>\(.*\))?\s*"
 _LONGEST = 500
 
 
@@ -40,7 +41,7 @@ def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
     every = [call(kb, id_) for id_ in kb.helpers]
     wanted = text.strip().lower()
     named = [known for known in every if wanted in (known.id, *map(str.lower, spellings(known)))]
-    written = _CALL.fullmatch(text)
+    written = re.fullmatch(_CALL, text)
     arguments = written["arguments"] if written is not None else None
     own = None if named else own_statements.helper_of(kb, text)
     if written is not None and not named and (own is None or arguments is not None):
@@ -71,18 +72,18 @@ def _no_call(text: str) -> UsageError:
     return UsageError(f"{quote(text)} is not a call", allowed=known)
 
 
-_SEED = re.compile(r"(?:seed=)?(?:0|seed)")
-_NUMBER = re.compile(r"(?:seed=)?(?P<number>[0-9]+)")
+_SEED = r"(?:seed=)?(?:0|seed)"
+_NUMBER = r"(?:seed=)?(?P<number>[0-9]+)"
 
 
 def _with_seed(known: Call, arguments: str | None) -> Call:
     """A call with the seed that was written in place of the one of its record."""
     first = next(iter(split(arguments[1:-1])), "") if arguments else ""
-    given = _NUMBER.fullmatch(first.replace(" ", ""))
+    given = re.fullmatch(_NUMBER, first.replace(" ", ""))
     helper = known.helper
     name, _bracket, inside = helper.call.partition("(")
     template = split(inside.rpartition(")")[0])
-    if given is None or not template or not _SEED.fullmatch(template[0]):
+    if given is None or not template or not re.fullmatch(_SEED, template[0]):
         return known
     sets = list(helper.sets)
     for place, turn in enumerate(sets):

@@ -10,10 +10,11 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import split
 from d9m.model.records import Helper, Setting, Turn
 
-_ENVIRON = re.compile(r"""os\.environ\[["'](?P<name>\w+)["']\]\s*=\s*["'](?P<value>.*)["']""")
-_CALL = re.compile(r"(?P<name>[\w.]+)\s*\((?P<inside>.*)\)", re.DOTALL)
-_ASSIGNMENT = re.compile(r"(?P<name>[\w.]+)\s*=\s*(?P<inside>[^=].*)", re.DOTALL)
-_IMPORT = re.compile(r"import (?P<module>[\w.]+) as (?P<name>\w+)")
+# Text, not compiled: few questions need them, and compiling is felt at the start.
+_ENVIRON = r"""os\.environ\[["'](?P<name>\w+)["']\]\s*=\s*["'](?P<value>.*)["']"""
+_CALL = r"(?s)(?P<name>[\w.]+)\s*\((?P<inside>.*)\)"
+_ASSIGNMENT = r"(?s)(?P<name>[\w.]+)\s*=\s*(?P<inside>[^=].*)"
+_IMPORT = r"import (?P<module>[\w.]+) as (?P<name>\w+)"
 
 
 def helper_of(kb: KnowledgeBase, text: str) -> tuple[str, Helper] | None:
@@ -39,7 +40,7 @@ def helper_of(kb: KnowledgeBase, text: str) -> tuple[str, Helper] | None:
 
 
 def _in_environ(kb: KnowledgeBase, written: str) -> tuple[Setting, str] | None:
-    assigned = _ENVIRON.fullmatch(written)
+    assigned = re.fullmatch(_ENVIRON, written)
     setting = kb.settings.get(assigned["name"]) if assigned else None
     if assigned is None or setting is None or setting.kind != "env":
         return None
@@ -49,10 +50,10 @@ def _in_environ(kb: KnowledgeBase, written: str) -> tuple[Setting, str] | None:
 def _in_program(kb: KnowledgeBase, written: str) -> tuple[Setting, str | None] | None:
     """The setting that a statement makes, and its value; None where it is not said."""
     for form in (_CALL, _ASSIGNMENT):
-        given = form.fullmatch(written)
+        given = re.fullmatch(form, written)
         name = given["name"] if given is not None else written
         for setting in kb.settings.values():
-            known = form.fullmatch(setting.statement or "")
+            known = re.fullmatch(form, setting.statement or "")
             if known is None or not _is_named(setting, known["name"], name.lower()):
                 continue
             if given is None:
@@ -69,7 +70,7 @@ def _is_named(setting: Setting, name: str, given: str) -> bool:
     """
     names = {setting.name, name}
     for line in setting.imports:
-        renamed = _IMPORT.fullmatch(line)
+        renamed = re.fullmatch(_IMPORT, line)
         if renamed is not None and name.startswith(f"{renamed['name']}."):
             names.add(name.replace(renamed["name"], renamed["module"], 1))
     ends = {spelling.rpartition(".")[2] for spelling in names}
