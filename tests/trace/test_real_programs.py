@@ -51,9 +51,10 @@ def test_a_learning_rate_is_named_with_both_values(
 
 def test_dropout_without_a_seed_is_the_seeds_fault(tmp_path: Path) -> None:
     found = compared(tmp_path, "dropout")
-    assert kinds(found) == ["seed"]
-    assert found["causes"][0]["module"] == "Net.drop"
-    assert found["causes"][0]["reaches"]["loss"] == 0
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"]) == ("seed", "aten::bernoulli_")
+    assert cause["module"] == "Net.drop"
+    assert cause["reaches"]["loss"] == 0
 
 
 def test_another_order_of_samples_is_named_with_the_sampler(tmp_path: Path) -> None:
@@ -165,6 +166,15 @@ def test_one_more_op_is_told_and_is_no_finding(tmp_path: Path) -> None:
     assert found["forks"]
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("way", ["", "reentrant"])
+def test_what_is_computed_again_is_equal(tmp_path: Path, way: str) -> None:
+    found = compared(tmp_path, "recomputed", (way, way))
+    assert found["same"]
+    assert not found["forks"]
+    assert not found["harmless"]
+
+
 def hunt(path: Path, *options: str) -> tuple[int, dict[str, Any]]:
     path.mkdir()
     answer = path / "answer.json"
@@ -192,7 +202,9 @@ def test_a_hunt_names_the_op_and_its_fix_holds(tmp_path: Path) -> None:
     assert (cause["kind"], cause["op"], cause["phase"]) == ("op", "aten::index_put", "bwd")
     assert (cause["node"], cause["module"]) == ("IndexBackward0", "IndexedTable")
     assert cause["source"]["function"] == "forward"
-    assert cause["reaches"]["gradients"] == 0
+    lines = (PROGRAMS / "causes.py").read_text().splitlines()
+    assert "self.table[i]" in lines[cause["source"]["line"] - 1]
+    assert cause["reaches"]["gradients"] == cause["reaches"]["parameters"] == 0
     assert cause["reaches"]["loss"] is None
     assert cause["advice"]["solutions"] == ["UDA"]
     alone = cause["replay"]

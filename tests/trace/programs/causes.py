@@ -6,6 +6,7 @@ import time
 
 import torch
 from torch.testing._internal.two_tensor import TwoTensor
+from torch.utils.checkpoint import checkpoint
 
 ROWS, WIDTH, PICKED = 64, 256, 4096
 name, value = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
@@ -164,6 +165,15 @@ def compiled(net):
     i, weight = torch.randint(ROWS, (PICKED,)), torch.randn(PICKED, WIDTH)
     picked = torch.compile(net.lookup)
     train(net, lambda step: (picked(i) * weight).square().mean(), steps=1)
+
+
+def recomputed(net):
+    def loss(step):
+        x = torch.ones(8, WIDTH, requires_grad=True)
+        again = checkpoint(net, x, use_reentrant=value == "reentrant")
+        return again.square().mean()
+
+    train(net, loss)
 
 
 def other_threads(net):
