@@ -38,6 +38,9 @@ B ["g","e2",["d2.4"]]
 ["d",0,{{}}]
 """
 
+NUMPY = '"numpy":"ee"'
+"""A state of its generator."""
+
 TWO = (
     ONE_OP
     + """
@@ -134,6 +137,14 @@ def test_equal_runs_without_an_optimizer_claim_no_more_than_the_loss(tmp_path: P
     assert code == 0
     assert out.startswith("The loss is equal bit for bit in 1 step of 1 process.\n")
     assert "No optimizer stepped, so no parameters were compared." in out
+
+
+def test_a_difference_that_reaches_nothing_ends_with_0_and_one_line(tmp_path: Path) -> None:
+    timed = 'A ["o",3,"",["a1n9"],["b1.8"]]\nB ["o",3,"",["a2n9"],["b2.8"]]'
+    code, out, err = diff(tmp_path, f"{SITES}\n{timed}\n{SAME}")
+    assert (code, err) == (0, "")
+    said = [line for line in out.splitlines() if "reaches nothing" in line]
+    assert said == ["1 other difference reaches nothing that is learned: --all"]
 
 
 def test_an_op_with_thousands_of_inputs_fits_the_screen(tmp_path: Path) -> None:
@@ -356,7 +367,7 @@ def test_a_parameter_is_named_where_its_gradient_is_what_differs_first(tmp_path:
 def test_a_set_order_is_tried_with_one_variable(tmp_path: Path) -> None:
     text = SITES + 'A ["o",3,"",["a1n9"],["b1.8"]]\nB ["o",3,"",["a2n9"],["b2.8"]]\n["d",0,{}]'
     _code, out, _err = diff(tmp_path, text)
-    assert "Is it that? Then this finds nothing:\n" in out
+    assert "If that is why, this finds no difference:\n" in out
     assert "PYTHONHASHSEED=0 d9m hunt -- python train.py" in out
     used = text.replace("{}", '{"numpy": "ee"}')
     text = f"""
@@ -365,7 +376,31 @@ def test_a_set_order_is_tried_with_one_variable(tmp_path: Path) -> None:
     {used}
     """
     _code, out, _err = diff(tmp_path / "numpy", text)
-    assert "Is it that?" not in out, "a generator can be the reason as well"
+    assert "If that is why" not in out, "a generator can be the reason as well"
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "said"),
+    [("", "0", True), ("", "1", False), ('"numpy":"aa"', "0", False)],
+    ids=["used in that step", "used later", "equal before"],
+)
+def test_a_generator_that_was_used_and_is_equal_at_the_end_of_the_step_can_be_why(
+    tmp_path: Path, before: str, then: str, said: bool
+) -> None:
+    """A program that draws before it seeds ends the step in the same state all the same."""
+    ends = [f'["d",{step},{{{NUMPY if step >= int(then) else ""}}}]' for step in (0, 1)]
+    text = f"""
+    {{"generators": {{{before}}}}}
+    {SITES}
+    A ["o",3,"",["a1n9"],["b1.8"]]
+    B ["o",3,"",["a2n9"],["b2.8"]]
+    {ends[0]}
+    {ends[1]}
+    """
+    _code, out, _err = diff(tmp_path, text)
+    hint = "NumPy's random generator was used in step 0, perhaps before it was seeded."
+    assert (hint in " ".join(out.split())) is said
+    assert ("If that is why" in out) is not said
 
 
 def test_threads_are_offered_where_something_else_wrote(tmp_path: Path) -> None:

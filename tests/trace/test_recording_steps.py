@@ -99,7 +99,10 @@ def test_a_recording_shows_what_it_holds(plain: Recorded) -> None:
     assert done.returncode == 0
     assert "train.py" in done.stdout
     assert "4 steps, to its end" in done.stdout
-    assert "4 picked indices, 4 batches, 4 losses, 4 gradients, 4 parameters" in done.stdout
+    assert (
+        "4 sets of picked indices, 4 batches, 4 losses, 4 sets of gradients, 4 sets of parameters"
+        in done.stdout
+    )
 
 
 def test_modules_subprocesses_and_a_sitecustomize_of_the_users_own(tmp_path: Path) -> None:
@@ -171,7 +174,7 @@ def test_the_recording_stops_at_its_size(tmp_path: Path) -> None:
     assert len(found.records("d")) < 4
 
 
-@pytest.mark.parametrize("option", ["-I", "-S"])
+@pytest.mark.parametrize("option", ["-I", "-E", "-S"])
 def test_a_python_that_nothing_reaches_is_said_to_be(tmp_path: Path, option: str) -> None:
     found = record(tmp_path, "", torch_python(), option, "-c", "print('ran')")
     assert (found.code, found.stdout) == (4, "ran\n")

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 STEPS = 20
 """Steps of a run, where nobody says otherwise."""
 
+MOST = "2GB"
+"""Of a recording, where nobody says otherwise."""
+
 
 def register(app: typer.Typer) -> None:
     app.command("hunt", context_settings={"allow_interspersed_args": False})(command)
@@ -74,7 +77,7 @@ def command(
     ] = True,
     step_by: recorded_program.StepBy = "auto",
     compiled: recorded_program.Compiled = "as-is",
-    max_size: recorded_program.MaxSize = "2GB",
+    max_size: recorded_program.MaxSize = MOST,
     everything: Annotated[
         bool,
         typer.Option("--all", "--verbose", "-v", help="Show every cause, even the harmless ones."),
@@ -112,9 +115,34 @@ def command(
     finally:
         if keep is None and code != ExitCode.FINDINGS:
             shutil.rmtree(place, ignore_errors=True)
-    view = FindingsView(found, kb, everything, shlex.join(program), output.width(out))
+    again = _again(steps, step_by, compiled, max_size, before, set_)
+    view = FindingsView(found, kb, everything, shlex.join(program), output.width(out), again)
     output.show(rendered(view, format_), color, out)
     raise typer.Exit(code)
+
+
+def _again(
+    steps: str,
+    step_by: str,
+    compiled: str,
+    max_size: str,
+    before: str | None,
+    set_: Sequence[str] | None,
+) -> str:
+    """The options that a hunt of the same program needs to record the same."""
+    words: list[str] = []
+    for option, value, default in (
+        ("--steps", steps, str(STEPS)),
+        ("--step-by", step_by, "auto"),
+        ("--compiled", compiled, "as-is"),
+        ("--max-size", max_size, MOST),
+        ("--before", before, None),
+    ):
+        if value is not None and value != default:
+            words += [option, value]
+    for name in set_ or ():
+        words += ["--set", name]
+    return shlex.join(words)
 
 
 def _to_the_last(wish: Wish) -> Wish:

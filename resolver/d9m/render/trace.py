@@ -74,7 +74,7 @@ def _stream(stream: StreamContents) -> list[str]:
     if threads is not None:
         place += f" · {_count(threads, 'thread')}"
     known = [letter for letter in stream.counts if letter in KINDS]
-    recorded = [f"{stream.counts[letter]} {KINDS[letter]}" for letter in known]
+    recorded = [_count(stream.counts[letter], *KINDS[letter]) for letter in known]
     return [
         f"{stream.name} · {place} · {header['digest']}",
         f"  {' '.join(header['argv'])}",

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from d9m.trace.align import Alike, Fork, Matched
-from d9m.trace.draws import Generators, differ_at_start
+from d9m.trace.draws import Generators
 from d9m.trace.findings import CauseKind
 from d9m.trace.learned import Learned
 from d9m.trace.loading import Loading
@@ -58,7 +58,7 @@ class Trail:
     def __init__(self, stream: RecordStream, exact: bool, other: StreamHeader) -> None:
         self.suspects = Suspects()
         taints = self._taints = Taints()
-        self.generators = Generators(self.suspects, differ_at_start(stream.header, other))
+        self.generators = Generators(self.suspects, stream.header, other)
         self.learned = Learned(self.suspects, taints, stream.header.level == "op")
         self.mailbox = Mailbox(taints)
         self._loading = Loading(self.suspects, taints)

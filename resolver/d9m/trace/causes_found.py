@@ -166,6 +166,9 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
         hints.append(f"It calls {function}, a function of the program that returns other values.")
     for name in process.trail.generators.unseeded:
         hints.append(f"{GENERATORS[name]} started in a different state in each run.")
+    for name in process.trail.generators.began_in(suspect.step):
+        used = f"{GENERATORS[name]} was used in step {suspect.step}"
+        hints.append(f"{used}, perhaps before it was seeded.")
     if process.a.header.hashseed is None and suspect.kind != "data-content":
         hints.append(_SETS)
     return hints

@@ -14,9 +14,12 @@ from d9m.trace.stream_records import Blindness
 from d9m.trace.whole_lines import LONGEST
 
 KINDS = {
-    "o": "ops", "v": "values", "m": "module outputs", "h": "module gradients",
-    "c": "compiled graphs", "k": "collectives", "x": "picked indices", "b": "batches",
-    "l": "losses", "g": "gradients", "p": "parameters",
+    "o": ("op", "ops"), "v": ("value", "values"), "m": ("module output", "module outputs"),
+    "h": ("module gradient", "module gradients"), "c": ("compiled graph", "compiled graphs"),
+    "k": ("collective", "collectives"), "x": ("set of picked indices", "sets of picked indices"),
+    "b": ("batch", "batches"), "l": ("loss", "losses"),
+    "g": ("set of gradients", "sets of gradients"),
+    "p": ("set of parameters", "sets of parameters"),
 }  # fmt: skip
 """Letter of a record -> what a person calls several of them."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from d9m.trace.align import Matched
 from d9m.trace.stream_records import CalledOp, Site, StepEnd, StreamHeader
 from d9m.trace.suspects import DRAWS, Suspect, Suspects, place
@@ -15,18 +13,16 @@ UNSEEDED = "not set"
 """The seed of an op that draws without one. Its numbers stand for the generator's state."""
 
 
-def differ_at_start(a: StreamHeader, b: StreamHeader) -> list[str]:
-    """Generators that were in different states before the first record."""
-    names = a.generators.keys() & b.generators.keys()
-    return [name for name in names if a.generators[name] != b.generators[name]]
-
-
 class Generators:
     """The generators of one process, in both runs."""
 
-    def __init__(self, suspects: Suspects, differed_at_start: Iterable[str] = ()) -> None:
+    def __init__(self, suspects: Suspects, a: StreamHeader, b: StreamHeader) -> None:
         self._suspects = suspects
-        self._at_start = set(differed_at_start)
+        self._before = a.generators.keys() & b.generators.keys()
+        """Those that were used before the first record."""
+        self._at_start = {name for name in self._before if a.generators[name] != b.generators[name]}
+        self._first: dict[str, int] = {}
+        """Of the others, the step in which each was used first."""
         self._were_equal: set[str] = set()
         self._differed: set[str] = set()
 
@@ -35,6 +31,13 @@ class Generators:
         """Those that began in other states, or were never seen equal."""
         unseeded = self._at_start | (self._differed - self._were_equal)
         return [name for name in SEEDED_BY_CHANCE if name in unseeded]
+
+    def began_in(self, step: int) -> list[str]:
+        """Those that were used first in a step, and were equal at its end. A program that draws
+        before it seeds is one that they look like.
+        """
+        began = {name for name, first in self._first.items() if first == step}
+        return [name for name in SEEDED_BY_CHANCE if name in began & self._were_equal]
 
     def drawn(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> set[int]:
         """The cause, if the op drew from a generator in another state."""
@@ -56,6 +59,8 @@ class Generators:
     def compare(self, at: Matched, a: StepEnd, b: StepEnd) -> None:
         """At the end of a step. A difference that no op explains is a cause of its own."""
         for name in a.generators.keys() & b.generators.keys():
+            if name not in self._before:
+                self._first.setdefault(name, at.a.step)
             if a.generators[name] == b.generators[name]:
                 self._were_equal.add(name)
             elif name in SEEDED_BY_CHANCE and name not in self._were_equal:

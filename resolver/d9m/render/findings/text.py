@@ -51,6 +51,8 @@ class FindingsView(msgspec.Struct, frozen=True):
     command: str = "python train.py"
     """The program that was recorded."""
     width: int = WIDTH
+    options: str = ""
+    """Of the hunt that found this: hunts that follow it need them, too."""
 
 
 def render(view: FindingsView) -> Page:
@@ -69,6 +71,7 @@ def render(view: FindingsView) -> Page:
     _harmless(page, view)
     for note in notes(found):
         page.marked(Span("!", "doubt"), "", note)
+    page.gap()
     _next(page, view)
     page.paragraph(extent(found), style="dim")
     return page
@@ -189,7 +192,7 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
                 lines.append(f"{lead}{table[name].title}: d9m show {name}")
     if cause.tries:
         variables = " ".join(f"{name}={value}" for name, value in cause.tries.items())
-        lines += _hunted(view, "Is it that? Then this finds nothing:", f"{variables} d9m hunt")
+        lines += _hunted(view, "If that is why, this finds no difference:", variables=variables)
     return ["", *lines] if lines else []
 
 
@@ -208,7 +211,7 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
         return [
             f"Fix      {phrases.calls(view.kb, advice.solutions)}",
             f"         {question}",
-            *_hunted(view, "Does it hold?", f"d9m hunt {labels}"),
+            *_hunted(view, "Does it hold?", labels),
         ]
     does = {
         "raises": "no setting makes it repeat: it raises an error instead",
@@ -219,11 +222,16 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
     return [f"Fix      {does}", f"         {question}"]
 
 
-def _hunted(view: FindingsView, why: str, hunt: str) -> list[str]:
+def _hunted(view: FindingsView, why: str, options: str = "", variables: str = "") -> list[str]:
     """A hunt to start; none of a notebook, which no command starts again."""
     if not view.command:
         return []
-    return [f"         {why}", f"         {hunt} -- {view.command}"]
+    return [f"         {why}", f"         {_hunt(view, options, variables)}"]
+
+
+def _hunt(view: FindingsView, options: str = "", variables: str = "") -> str:
+    words = [variables, "d9m hunt", options, view.options, "--", view.command]
+    return " ".join(filter(None, words))
 
 
 def _frameworks(view: FindingsView) -> dict[str, str]:
@@ -324,7 +332,7 @@ def _next(page: Page, view: FindingsView) -> None:
         page.line("To see which op it is, record that step of both runs again, or let d9m do it:")
         page.line(f"  {more}")
         if view.command:
-            page.line(f"  d9m hunt -- {view.command}")
+            page.line(f"  {_hunt(view)}")
         page.gap()
     bound = view.findings.bound
     if bound is not None:
@@ -332,7 +340,7 @@ def _next(page: Page, view: FindingsView) -> None:
             f"Equal in {bound.runs} runs. What differs in fewer than {bound.pair:.0%} of pairs of "
             "runs can be missed; more runs miss less:"
         )
-        page.line(f"  d9m hunt --runs {bound.runs * 4} -- {view.command}")
+        page.line(f"  {_hunt(view, f'--runs {bound.runs * 4}')}")
         page.gap()
 
 
