@@ -52,6 +52,21 @@ def test_each_op_is_asked_once_with_what_decides_about_it(tmp_path: Path) -> Non
     assert found.unknown == ("aten::_no_such_op",)
 
 
+def test_arguments_that_no_record_asks_about_are_left_out(tmp_path: Path) -> None:
+    calls = (
+        ("aten::uniform_", "fwd", "", "from=-0.25, to=0.25", ["float32[64]"]),
+        ("aten::uniform_", "fwd", "", "from=-0.5, to=0.5", ["float32[64]"]),
+        ("aten::put_", "fwd", "", "accumulate=True", ["float32[64]"]),
+        ("aten::put_", "fwd", "", "", ["float32[64]"]),
+    )
+    found = called_ops(knowledge_base(), run(tmp_path / "a", *calls))
+    assert found.items == (
+        "aten::uniform_:forward",
+        "aten::put_:accumulate=True",
+        "aten::put_:forward",
+    )
+
+
 def test_primitives_of_jax_are_asked_for_by_their_public_names(tmp_path: Path) -> None:
     names = ("tanh", "select_n", "and", "add_any", "reduce_max", "no_such")
     calls = [(f"jax::{name}", "fwd", "", "", ["float32[64]"]) for name in names]

@@ -12,6 +12,7 @@ from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.resolve import op_lookup
+from d9m.resolve.op_lookup import OpCall, OpItem
 from d9m.trace import folder
 from d9m.trace.cure import queries
 from d9m.trace.findings import FROM_PYTHON, Cause
@@ -53,11 +54,11 @@ def called_ops(kb: KnowledgeBase, path: Path) -> ProgramOps:
     items: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for call in calls:
-        item = next(_understood(kb, environment, call), None)
+        item = next(_understood(kb, environment, _decisive(kb, environment, call)), None)
         if item is None:
             unknown[call.op] = None
         else:
-            items[item] = None
+            items[item.text] = None
     return ProgramOps(tuple(items), tuple(unknown))
 
 
@@ -87,7 +88,25 @@ def _environment(kb: KnowledgeBase, header: StreamHeader) -> Environment:
     return describe(kb, Setup(packages, device=(header.device or "cpu").partition(":")[0]))
 
 
-def _understood(kb: KnowledgeBase, environment: Environment, call: CallKind) -> Iterator[str]:
+def _decisive(kb: KnowledgeBase, environment: Environment, call: CallKind) -> CallKind:
+    """A call without the arguments that no record asks about, such as the bounds of `uniform_`."""
+    said = _said(kb, environment, call)
+    for argument in call.arguments:
+        others = tuple(other for other in call.arguments if other != argument)
+        shorter = msgspec.structs.replace(call, arguments=others)
+        if _said(kb, environment, shorter) == said:
+            call = shorter
+    return call
+
+
+def _said(kb: KnowledgeBase, environment: Environment, call: CallKind) -> list[OpCall]:
+    """What a call says that records can ask about. Its direction depends on the way to ask."""
+    item = next(_understood(kb, environment, call), None)
+    ops = item.ops if item is not None else ()
+    return [msgspec.structs.replace(op, directions=()) for op in ops]
+
+
+def _understood(kb: KnowledgeBase, environment: Environment, call: CallKind) -> Iterator[OpItem]:
     """The ways to ask for an op that are understood, the most exact first."""
     fact = kb.meta.facts["dtype"]
     dtype = fact.parameters["dtype"].get(call.dtype, call.dtype)
@@ -97,7 +116,7 @@ def _understood(kb: KnowledgeBase, environment: Environment, call: CallKind) -> 
         except UsageError:
             continue
         if item.lacks is None:
-            yield text
+            yield item
 
 
 def _texts(call: CallKind, dtype: str) -> Iterable[str]:
