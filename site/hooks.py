@@ -22,6 +22,7 @@ from mkdocs.structure.pages import Page
 
 import changed
 import records
+from conversion import GeneratedPage, converter
 from d9m.kb import locate
 from exports import files as exported
 from exports.twins import index, twins
@@ -65,9 +66,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     edition = datetime.fromisoformat(kb.meta.date).replace(tzinfo=timezone.utc)
     os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(edition.timestamp())))
     generated = pages(kb)
+    shared = converter(config)
     for path, text in generated.items():
         file = _Generated.generated(config, path, content=text)
         file.inclusion = InclusionLevel.NOT_IN_NAV
+        GeneratedPage(file, config, shared)  # which gives itself to the file
         files.append(file)
     for asset in sorted(each for each in (_HERE / "assets").rglob("*") if each.is_file()):
         path = asset.relative_to(_HERE).as_posix()
