@@ -159,7 +159,7 @@ _WEIGHTS = {
     "solutions": 4,
     "settings": 4,
     "ingredients": 4,
-    "helpers": 2,
+    "helpers": 4,
     "issues": 0.5,
 }
 """Who searches wants an answer: a page that gives one comes before a page that lists or reports."""

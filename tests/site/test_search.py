@@ -83,6 +83,16 @@ ASKED = {
     "max_pool3d nondeterministic": "errors/pytorch/max-pool3d/",
     "is grid_sample backward deterministic": "sources/pytorch/grid-sample-backward/",
     "why is my loss different on A100 and V100": "errors/symptoms/differs-between-machines/",
+    "embedding backward": "sources/pytorch/embedding-backward/",
+    "set seed in lightning": "helpers/lightning/seed-everything/",
+    "nccl all reduce order": (
+        "sources/nccl/algorithm-choice/",
+        "sources/megatron/all-reduce-algorithm/",
+    ),
+    "huggingface trainer reproducible": (
+        "ingredients/transformers-trainer/",
+        "helpers/transformers/enable-full-determinism/",
+    ),
 }
 """What people ask in their own words -> a page, or one of two, that must be among the first
 three.
