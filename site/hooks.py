@@ -45,6 +45,13 @@ class _Generated(File):
         return self.before.get(self.dest_uri) != self.content_string
 
 
+def on_pre_build(**_: object) -> None:
+    """Nearly all that a build makes stays until its end, and what does not has no cycles: to search
+    it for garbage again and again finds little.
+    """
+    gc.disable()
+
+
 def on_env(env: jinja2.Environment, files: Files, **_: object) -> None:
     """Give templates a memory, new for each build."""
     _light(files)
@@ -82,8 +89,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(_as_it_is(config, path, content))
     own = [file for file in files if isinstance(file, _Generated)]
     _Generated.now = {file.dest_uri: file.content_string for file in own}
-    # All of it stays until the end: the garbage collector need not go through it page by page.
-    gc.freeze()
     return files
 
 
@@ -174,7 +179,12 @@ def on_post_page(output: str, **_: object) -> str:
 def on_post_build(**_: object) -> None:
     """Only what was built to the end need not be made again."""
     _Generated.before = _Generated.now
-    gc.unfreeze()
+    gc.enable()
+
+
+def on_build_error(**_: object) -> None:
+    """`mkdocs serve` builds again."""
+    gc.enable()
 
 
 def on_serve(server: LiveReloadServer, **_: object) -> None:
