@@ -34,6 +34,7 @@ _ROWS = (
     ("starts_process", "Start a process, with the environment as it is then"),
     ("trains", "Compute gradients"),
     ("no_gradients", "Switch gradients off"),
+    ("leaves_gradients", "Give something without gradients"),
     ("tensors", "Give tensors"),
     ("own_methods", "Methods of tensors alone"),
 )

@@ -98,6 +98,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that compute gradients."""
     no_gradients: list[str] = []
     """Contexts and decorators without gradients."""
+    leaves_gradients: list[str] = []
+    """Methods whose result has none, so that what they are called on computes none."""
     tensors: list[str] = []
     """Names whose calls give tensors; annotations that say so are among them."""
     layers: list[str] = []

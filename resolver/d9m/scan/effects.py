@@ -82,15 +82,15 @@ def effects(questions: Questions, vocabulary: Vocabulary, facts: FileFacts) -> I
 def _of_call(
     questions: Questions, vocabulary: Vocabulary, facts: FileFacts, call: WrittenCall
 ) -> Iterator[Effect]:
-    setting = vocabulary.statements.get(call.name)
-    first = call.positional[0] if call.positional else next(iter(call.keywords.values()), None)
+    made = vocabulary.made(call.name, call.positional, call.keywords)
+    setting, value = made if made is not None else (None, None)
     helper = _helper(questions, vocabulary, call)
-    if helper is not None and not _says_other(helper, setting, first):
+    if helper is not None and not _says_other(helper, setting, value):
         yield from _of_helper(facts, call, helper, _spelt(helper, call), ())
     elif setting is not None:
         yield Effect(
             setting=setting,
-            value=first,
+            value=value,
             path=facts.path,
             place=call.place,
             by=call.name,

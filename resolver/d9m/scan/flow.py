@@ -108,8 +108,8 @@ class Flow:
             return self._by_call(parent, node, depth, kind, listed)
         if isinstance(parent, ast.Subscript) and parent.value is node:
             return self._by_subscript(parent, depth, kind)
-        if isinstance(parent, ast.Attribute) and parent.attr == "index" and listed:
-            return self._by_position(parent)
+        if isinstance(parent, ast.Attribute) and parent.attr == "index":
+            return self._by_position(parent) if listed or kind == "listing" else None
         if isinstance(parent, ast.Return) and kind == "completion" and listed:
             return Consumer("the list that is returned", parent, False)
         if isinstance(parent, ast.Starred):
@@ -191,7 +191,7 @@ class Flow:
         loop = self._places.counting_loop(node)
         if loop is not None:
             return self._by_loop(loop, depth, kind) if isinstance(loop, ast.For) else None
-        if self._places.takes_all(node.slice):
+        if self._places.takes_all(node.slice) or self._places.is_mask(node.slice):
             return self._consumer(node, depth + 1, kind, True)
         if self._places.asks_shape(node) or self._places.is_found_place(node.slice):
             return None
@@ -216,12 +216,14 @@ class Flow:
         return self._consumer(parent, depth + 1, "listing", True)
 
     def _by_position(self, method: ast.Attribute) -> Consumer | None:
-        """``classes.index(name)``: the place of an element becomes its number."""
+        """``classes.index(name)``: the place of an element becomes its number. That of one element,
+        ``classes.index("background")``, is mostly asked for to find it again.
+        """
         call = self._tree.parents.get(method)
-        is_called = isinstance(call, ast.Call) and call.func is method
-        return (
-            Consumer(short_text(call), call) if is_called and isinstance(call, ast.Call) else None
-        )
+        if not isinstance(call, ast.Call) or call.func is not method:
+            return None
+        sure = not any(isinstance(part, ast.Constant) for part in call.args)
+        return Consumer(short_text(call), call, sure=sure)
 
     def _by_comprehension(
         self, part: ast.comprehension, depth: int, kind: Followed

@@ -41,6 +41,15 @@ class Places:
         first = index.elts[0]
         return isinstance(first, ast.Slice) and self.is_whole(first)
 
+    def is_mask(self, index: ast.expr) -> bool:
+        """``files[sizes > 10]``: those that meet a condition, in their order."""
+        index = self._tree.meant(index)
+        if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.Invert):
+            return self.is_mask(index.operand)
+        if isinstance(index, ast.BinOp) and isinstance(index.op, ast.BitAnd | ast.BitOr):
+            return self.is_mask(index.left) or self.is_mask(index.right)
+        return isinstance(index, ast.Compare)
+
     def is_found_place(self, index: ast.expr) -> bool:
         """``files[argmin(losses)]``: the place of an element that is chosen by what it is; also
         ``files[i]`` where a loop takes ``i`` from such places.

@@ -299,7 +299,11 @@ class Reader:
         name = self.here.resolve(node.func)
         if isinstance(node.func, ast.Attribute):
             if not isinstance(node.func.value, ast.Name | ast.Attribute):
+                outer = self.here.without_gradients
+                left = f".{node.func.attr}" in self._vocabulary.leaves_gradients
+                self.here.without_gradients = outer or left
                 self.visit(node.func.value)
+                self.here.without_gradients = outer
         elif not isinstance(node.func, ast.Name):
             self.visit(node.func)
         self.variables.called(node, name)

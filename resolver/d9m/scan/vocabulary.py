@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
+
+import msgspec
 
 from d9m.kb.store import KnowledgeBase, OpEntry
 from d9m.model.code_marks import CodeMarks, Loader
+from d9m.model.records import Setting
+from d9m.model.signatures import arguments
 from d9m.resolve.op_names import is_known, meaning
 
 Kept = Literal["", "always", "tensor"]
@@ -24,6 +29,17 @@ class Marks:
         return name in self.names or name.startswith(self.starts)
 
 
+class CallOption(msgspec.Struct, frozen=True):
+    """A setting that a call makes by what it gets first, or by a keyword:
+    ``jax.config.update("name", value)``, ``set_context(name=value)``.
+    """
+
+    setting: str
+    first: str = ""
+    """A literal, as `expressions.literal` writes it."""
+    keyword: str = ""
+
+
 class Vocabulary:
     """Names of calls, methods and attributes that some rule or record asks about."""
 
@@ -34,6 +50,7 @@ class Vocabulary:
         self.usual = dict(_usual_names(kb))
         """Name that programs give a module -> the module: ``np`` -> ``numpy``."""
         self.no_gradients = self.marks("no_gradients")
+        self.leaves_gradients = self.marks("leaves_gradients")
         self.tensors = self.marks("tensors")
         self.layers = self.marks("layers")
         self.listings = self.marks("listings")
@@ -53,6 +70,10 @@ class Vocabulary:
         """Package, and the last part of the name of a helper call."""
         self.statements = dict(setting_statements(kb))
         """Dotted name of a statement -> setting that it makes."""
+        self.options: dict[str, list[CallOption]] = {}
+        """Name of a call that makes several settings -> those that the records know."""
+        for name, option in setting_options(kb):
+            self.options.setdefault(name, []).append(option)
         self.seeds = self.marks("seeds")
         self.makers = self.marks("makers")
         self.reseeds = self.marks("reseeds")
@@ -98,6 +119,19 @@ class Vocabulary:
         """The calls that draw from the generator of a library, and those among them that do not."""
         return Marks(marks.draws), Marks(marks.no_draws)
 
+    def made(
+        self, name: str, positional: Sequence[str], keywords: Mapping[str, str]
+    ) -> tuple[str, str | None] | None:
+        """The setting that a call makes, and its value as written; None if it makes none."""
+        if name in self.statements:
+            return self.statements[name], next(iter((*positional, *keywords.values())), None)
+        for option in self.options.get(name, ()):
+            if option.keyword in keywords:
+                return option.setting, keywords[option.keyword]
+            if option.first and positional[:1] == (option.first,):
+                return option.setting, next(iter((*positional[1:], *keywords.values())), None)
+        return None
+
     def package(self, name: str) -> str | None:
         """The package that a qualified name belongs to."""
         return self.roots.get(name.partition(".")[0])
@@ -109,7 +143,9 @@ class Vocabulary:
         return self._kept[name]
 
     def _keeps(self, name: str) -> bool:
-        if any(name in marks for marks in self._marked) or name in self.statements:
+        if any(name in marks for marks in self._marked):
+            return True
+        if name in self.statements or name in self.options:
             return True
         package = self.package(name)
         return (package, name.rpartition(".")[2]) in self.helpers or self.is_op(name)
@@ -189,21 +225,53 @@ def _helper_names(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 
 def setting_statements(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    """The name of each setting that a statement of Python makes, in full."""
+    """The name of each setting that a statement of Python makes by itself, in full."""
     for name, setting in kb.settings.items():
         if setting.kind != "python" or _is_argument(kb, name):
             continue
         yield name, name
-        written = (setting.statement or "").partition("(")[0].partition("=")[0].strip()
-        head, _dot, rest = written.partition(".")
-        for line in setting.imports:
-            words = line.split()
-            if len(words) == 4 and words[0] == "import" and words[3] == head:
-                yield f"{words[1]}.{rest}", name
-            elif len(words) == 4 and words[0] == "from" and words[3] == head:
-                yield f"{words[1]}.{written}", name
-            elif len(words) == 2 and words[1].partition(".")[0] == head:
+        if _option(name, setting) is None:
+            for written in _written_names(setting):
                 yield written, name
+
+
+def setting_options(kb: KnowledgeBase) -> Iterator[tuple[str, CallOption]]:
+    """The calls that make several settings, each with one of them."""
+    for name, setting in kb.settings.items():
+        if setting.kind != "python" or _is_argument(kb, name):
+            continue
+        option = _option(name, setting)
+        if option is not None:
+            for written in _written_names(setting):
+                yield written, option
+
+
+def _option(name: str, setting: Setting) -> CallOption | None:
+    """What tells a setting from others that the same call makes; None where the call makes no
+    others.
+    """
+    _call, bracket, argument = name.partition("(")
+    if bracket:
+        return CallOption(name, keyword=argument.partition("=")[0])
+    inside = (setting.statement or "").partition("(")[2].rpartition(")")[0]
+    positional = arguments(inside).positional
+    if positional and positional[0][0] in ("'", '"'):
+        return CallOption(name, first=repr(ast.literal_eval(positional[0])))
+    return None
+
+
+def _written_names(setting: Setting) -> Iterator[str]:
+    """How programs write what makes a setting: in full, by each of its imports."""
+    written = (setting.statement or "").partition("(")[0].partition("=")[0].strip()
+    head, _dot, rest = written.partition(".")
+    for line in setting.imports:
+        words = line.split()
+        if len(words) == 4 and words[0] == "import" and words[3] == head:
+            yield f"{words[1]}.{rest}"
+        elif len(words) == 4 and words[0] == "from" and words[3] == head:
+            yield f"{words[1]}.{written}"
+        elif len(words) == 2 and words[1].partition(".")[0] == head:
+            yield written
 
 
 def _is_argument(kb: KnowledgeBase, name: str) -> bool:

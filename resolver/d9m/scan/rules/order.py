@@ -28,13 +28,17 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     """Whether an order can decide what is trained. It can in code of a program that trains, and in
     a script that seeds something, as one that prepares data does. It can in code that nothing here
     runs: that is a library. In a project that trains nothing it can everywhere but in a notebook.
+    What draws from a generator decides nothing in a program that seeds nothing: that trains on
+    other samples in every run, whatever the order.
     """
     may_run: list[Program] = []
     for program in project.programs:
         if path in program.files and program.may_run(path, order):
             may_run.append(program)
-    if any(program.path in project.training_paths for program in may_run):
-        return True
+    trained = [program for program in may_run if program.path in project.training_paths]
+    if trained:
+        asks = any(seeded(project, program) for program in trained)
+        return asks or not order.draws or _is_seeded(project, path, order)
     is_script = bool(may_run) or order.scope == 0
     if is_script and (project.training_paths or project.python[path].kind == "notebook"):
         return _is_seeded(project, path, order)
@@ -149,7 +153,7 @@ UNSORTED_LISTING = ScanRule(
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
     is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]).
     In a project with programs that train, a script or notebook that neither trains nor seeds
-    anything is a hint, too.""",
+    anything is a hint, too; and so is a shuffle in a program that trains and seeds nothing.""",
     bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
     good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
     fixable="safe",

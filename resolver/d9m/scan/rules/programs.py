@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 
 from d9m.model.advice import OpAnswer, SourceAnswer
+from d9m.scan.facts import WrittenCall
 from d9m.scan.finding import Because, Severity, Spot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
@@ -168,6 +170,8 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
             continue
         if not _is_left(project, answer, setting):
             continue
+        if _measures(project, path, call):
+            continue
         if not has_gradients(project, program, path, call) and _turns_off(project, path):
             continue
         earlier = project.questions.earlier(project.around(path), (package,))
@@ -175,6 +179,16 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
         if before is not None and before.default == "nondeterministic":
             found[call.name.rpartition(".")[2]] = None
     return list(found)
+
+
+_MEASURING = re.compile(r"(?i)(metric|evaluat|visuali|plot)")
+"""Names of code that looks at results, and takes no gradient of them."""
+
+
+def _measures(project: Project, path: str, call: WrittenCall) -> bool:
+    """Whether a call stands in code that measures or draws results, as its names say."""
+    function = project.files[path].scopes[call.scope].name
+    return any(_MEASURING.search(name) for name in (path.rpartition("/")[2], function))
 
 
 def _turns_off(project: Project, path: str) -> bool:
@@ -216,7 +230,8 @@ CUDNN_FLAG_ALONE = ScanRule(
     title="A flag for cuDNN alone, in a program with other ops that vary",
     why="""torch.backends.cudnn.deterministic reaches cuDNN's convolutions and nothing else. The
     program has other ops that vary, and PyTorch's switch makes them repeatable.""",
-    silent="""The program turns the switch on somewhere, or none of its other ops varies.""",
+    silent="""The program turns the switch on somewhere, or none of its other ops varies. Ops in a
+    file or function whose name says that it measures or plots do not count.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

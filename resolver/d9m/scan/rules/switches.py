@@ -100,10 +100,10 @@ def _in_one_flow(project: Project) -> Iterator[Objection]:
     wanted = project.knowledge.wanted()
     for made in project.effects.values():
         statements = wanted.keys() - project.knowledge.variables.keys()
-        turned = [one for one in made if one.setting in statements and one.value is not None]
+        turned = [one for one in made if one.setting in statements]
         for effect in turned:
             off = wanted[effect.setting] == _OFF
-            if effect.assignment is None or not off or effect.value in _OFF:
+            if effect.assignment is None or not off or effect.value in (None, *_OFF):
                 continue
             asking = _asking_line(effect, turned, wanted)
             if asking is not None and not _is_taken_back(effect, asking, turned, wanted):
@@ -201,10 +201,13 @@ def _asking_line(
 def _is_taken_back(
     effect: Effect, asking: Effect, turned: list[Effect], wanted: dict[str, frozenset[str]]
 ) -> bool:
-    """Whether a later line sets the right value wherever the other line asks for determinism."""
+    """Whether a later line sets the right value wherever the other line asks for determinism, or
+    puts back what was there before.
+    """
     for other in turned:
         later = other.place.line > effect.place.line and other.scope == effect.scope
-        right = other.setting == effect.setting and other.value in wanted[effect.setting]
+        right = other.value is None or other.value in wanted[effect.setting]
+        right = right and other.setting == effect.setting
         covers = asking.arms[: len(other.arms)] == other.arms
         if later and right and covers:
             return True
@@ -227,7 +230,8 @@ BENCHMARK_ON = ScanRule(
     timing still picks among them: the winner, and the rounding, can differ between runs.
     The switches do not turn benchmarking off.""",
     silent="""The two stand in different arms of a condition, or a later line sets the right
-    value. In a program that only sets seeds it is a hint, unless --goal is repeatable.""",
+    value or puts the old one back. In a program that only sets seeds it is a hint, unless --goal is
+    repeatable.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True
