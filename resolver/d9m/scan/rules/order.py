@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import msgspec
@@ -28,8 +29,8 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     """Whether an order can decide what is trained. It can in code of a program that trains, and in
     a script that seeds something, as one that prepares data does. It can in code that nothing here
     runs: that is a library. In a project that trains nothing it can everywhere but in a notebook.
-    What draws from a generator decides nothing in a program that seeds nothing: that trains on
-    other samples in every run, whatever the order.
+    What draws from a generator decides nothing in a program or project that seeds nothing: that
+    draws other samples in every run, whatever the order.
     """
     may_run: list[Program] = []
     for program in project.programs:
@@ -42,7 +43,17 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     is_script = bool(may_run) or order.scope == 0
     if is_script and (project.training_paths or project.python[path].kind == "notebook"):
         return _is_seeded(project, path, order)
-    return True
+    return not order.draws or _seeds_anything(project)
+
+
+def _seeds_anything(project: Project) -> bool:
+    """Whether some file of a project seeds a generator, or states a seed."""
+    settings = frozenset[str]().union(*(one.settings for one in project.knowledge.generators()))
+    for facts in project.files.values():
+        if facts.seed_line or any(call.name in project.vocabulary.seeds for call in facts.calls):
+            return True
+    made = itertools.chain.from_iterable(project.effects.values())
+    return any(effect.setting in settings for effect in made)
 
 
 def _is_seeded(project: Project, path: str, order: Order) -> bool:
@@ -153,9 +164,15 @@ UNSORTED_LISTING = ScanRule(
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
     is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]).
     In a project with programs that train, a script or notebook that neither trains nor seeds
-    anything is a hint, too; and so is a shuffle in a program that trains and seeds nothing.""",
-    bad='import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n',
-    good='import os\nimport random\n\nfiles = sorted(os.listdir("data"))\nrandom.shuffle(files)\n',
+    anything is a hint, too; and so is a shuffle where nothing is seeded.""",
+    bad=(
+        "import os\nimport random\n\nrandom.seed(1)\n"
+        'files = os.listdir("data")\nrandom.shuffle(files)\n'
+    ),
+    good=(
+        "import os\nimport random\n\nrandom.seed(1)\n"
+        'files = sorted(os.listdir("data"))\nrandom.shuffle(files)\n'
+    ),
     fixable="safe",
     check=_check_listing,
 )
