@@ -101,3 +101,23 @@ def test_the_order_of_the_files_changes_nothing() -> None:
     shuffled = list(files.items())
     random.Random(1).shuffle(shuffled)
     assert scanned(files).findings == scanned(dict(shuffled)).findings
+
+
+def test_a_worker_gets_a_seed_of_its_own() -> None:
+    text = """
+        import os
+        import numpy as np
+        from torch.utils.data import DataLoader
+
+        def start(number):
+            np.random.seed(int.from_bytes(os.urandom(4), "big"))
+
+        np.random.seed(os.getpid())
+        loader = DataLoader(images, num_workers=4, worker_init_fn=start)
+    """
+    found = scanned({"train.py": textwrap.dedent(text)}).findings
+    ways = [finding.way_out for finding in found if finding.code == "seed-from-chance"]
+    assert ways == [
+        "numpy.random.seed(torch.initial_seed() % 2**32)",
+        "use a fixed number, or log the seed and accept it as an option",
+    ]

@@ -18,6 +18,8 @@ class Loader(Conditional, frozen=True, kw_only=True):
     """What draws the order."""
     own_generator: str
     """The argument that gives it one of its own, as written."""
+    worker_seed: str
+    """In a worker: a seed of its own, the same in every run, for other libraries."""
     when: When = {}
     """Releases in which it takes a generator."""
 

@@ -10,6 +10,7 @@ import msgspec
 from d9m.scan.facts import Order
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.knowledge import Generator
+from d9m.scan.measuring import measures
 from d9m.scan.order_sources import is_surely_text
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
@@ -30,8 +31,10 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     a script that seeds something, as one that prepares data does. It can in code that nothing here
     runs: that is a library. In a project that trains nothing it can everywhere but in a notebook.
     What draws from a generator decides nothing in a program or project that seeds nothing: that
-    draws other samples in every run, whatever the order.
+    draws other samples in every run, whatever the order. Nor does what only measures.
     """
+    if measures(project.python[path], order):
+        return False
     may_run: list[Program] = []
     for program in project.programs:
         if path in program.files and program.may_run(path, order):
@@ -164,7 +167,8 @@ UNSORTED_LISTING = ScanRule(
     silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
     is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]).
     In a project with programs that train, a script or notebook that neither trains nor seeds
-    anything is a hint, too; and so is a shuffle where nothing is seeded.""",
+    anything is a hint, too; and so is a shuffle where nothing is seeded, and what
+    a file or function does whose name says that it evaluates or plots.""",
     bad=(
         "import os\nimport random\n\nrandom.seed(1)\n"
         'files = os.listdir("data")\nrandom.shuffle(files)\n'

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 
 from d9m.model.advice import OpAnswer, SourceAnswer
-from d9m.scan.facts import WrittenCall
 from d9m.scan.finding import Because, Severity, Spot
+from d9m.scan.measuring import measures
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.ops import answers, has_gradients, is_foreign, is_good_flag, question, turns_on
@@ -170,7 +169,7 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
             continue
         if not _is_left(project, answer, setting):
             continue
-        if _measures(project, path, call):
+        if measures(project.files[path], call):
             continue
         if not has_gradients(project, program, path, call) and _turns_off(project, path):
             continue
@@ -179,16 +178,6 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
         if before is not None and before.default == "nondeterministic":
             found[call.name.rpartition(".")[2]] = None
     return list(found)
-
-
-_MEASURING = re.compile(r"(?i)(metric|evaluat|visuali|plot)")
-"""Names of code that looks at results, and takes no gradient of them."""
-
-
-def _measures(project: Project, path: str, call: WrittenCall) -> bool:
-    """Whether a call stands in code that measures or draws results, as its names say."""
-    function = project.files[path].scopes[call.scope].name
-    return any(_MEASURING.search(name) for name in (path.rpartition("/")[2], function))
 
 
 def _turns_off(project: Project, path: str) -> bool:

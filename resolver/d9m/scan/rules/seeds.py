@@ -12,7 +12,12 @@ from d9m.scan.finding import RelatedSpot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.loaders import runs_in_workers, seeded_by_workers
+from d9m.scan.rules.loaders import (
+    loadings,
+    runs_in_workers,
+    seeded_by_workers,
+    starts_worker,
+)
 from d9m.scan.rules.program_seeds import is_asked, listed, seeded, seeded_programs
 from d9m.scan.rules.rule import Objection, ScanRule
 
@@ -57,8 +62,18 @@ def _check_chance(project: Project) -> Iterator[Objection]:
                 place=call.place,
                 severity="hint" if spared else "warning" if maker else None,
                 message=what,
-                way_out="use a fixed number, or log the seed and accept it as an option",
+                way_out=_fixed_seed(project, path, call),
             )
+
+
+def _fixed_seed(project: Project, path: str, call: WrittenCall) -> str:
+    """What to seed with instead; a worker needs a seed of its own."""
+    for program in project.programs:
+        if path not in program.files or not starts_worker(project, program, path, call):
+            continue
+        for loading in loadings(project, program):
+            return f"{call.name}({loading.loader.worker_seed})"
+    return "use a fixed number, or log the seed and accept it as an option"
 
 
 def _only_names(facts: FileFacts, call: WrittenCall) -> bool:
