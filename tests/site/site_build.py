@@ -155,6 +155,6 @@ class Html(HTMLParser):
     def text(self) -> str:
         return " ".join("".join(self.parts).split())
 
-    @property
+    @functools.cached_property
     def ids(self) -> set[str]:
         return {each.attributes["id"] for each in self.elements if "id" in each.attributes}

@@ -61,15 +61,19 @@ def _leads_somewhere(page: str, address: str) -> bool:
         target = path.removeprefix(BASE)
     else:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+    file = _file(target)
+    if file is None:
+        return False
+    return not parts.fragment or file not in html() or unquote(parts.fragment) in html()[file].ids
+
+
+@functools.cache
+def _file(target: str) -> str | None:
+    """The file that a path in the site leads to; None: nothing is there."""
     place = built() / target
     if place.is_dir():
         place = place / "index.html"
-        target = place.relative_to(built()).as_posix()
-    if not place.is_file():
-        return False
-    return (
-        not parts.fragment or target not in html() or unquote(parts.fragment) in html()[target].ids
-    )
+    return place.relative_to(built()).as_posix() if place.is_file() else None
 
 
 def test_no_page_loads_anything_from_another_host() -> None:
