@@ -13,8 +13,11 @@ from pathlib import Path
 
 from machines import python_with
 
-CLIENT = """#!{python} -IS
-import json, os, socket
+CLIENT = """#!{own} -IS
+import json, os, socket, sys
+loaded = [name for name in os.environ if name.startswith({loaded!r})]
+if loaded or sys.argv[1:] != ["-"]:
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 server.connect({address!r})
 order = json.dumps([dict(os.environ), os.getcwd()])
@@ -26,20 +29,25 @@ os._exit(code)
 """
 """What stands for the interpreter; `forked_workers` is the server."""
 
+LOADED = ("OMP_NUM", "OMP_PROC", "OMP_SCHEDULE", "GOMP_", "KMP_", "MKL_", "LD_")
+"""How variables begin that C libraries read when they are loaded."""
+
 
 @functools.cache
 def forked_python(name: str) -> str:
-    """An interpreter that has this release, as `python_with` gives it, for programs that come from
-    standard input: each runs in a fork of a process that has imported the framework.
+    """An interpreter that has this release, as `python_with` gives it. A program that comes from
+    standard input runs in a fork of a process that has imported the framework.
 
-    To a worker it is a fresh interpreter, but for what C libraries read of the environment when
-    they are loaded, for the seed of hashes, and for who started it.
+    To such a program it is a fresh interpreter, but for the seed of hashes and for who started it.
+    Files, and programs with variables that C libraries read when they are loaded, are run by the
+    interpreter itself.
     """
     python, package = python_with(name), name.partition("-")[0]
     folder = Path(tempfile.mkdtemp(prefix="d9m-forked-"))
     atexit.register(shutil.rmtree, folder)
     address, client = str(folder / "socket"), folder / "python"
-    client.write_text(CLIENT.format(python=sys.executable, address=address))
+    text = CLIENT.format(own=sys.executable, python=python, loaded=LOADED, address=address)
+    client.write_text(text)
     client.chmod(0o700)
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     server = subprocess.Popen(

@@ -52,12 +52,12 @@ def forked() -> str:
 
 
 @pytest.fixture(scope="module")
-def files(torch: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
+def files(forked: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, int]:
     folder = tmp_path_factory.mktemp("check")
     out, evidence = folder / "report.json", folder / "evidence.json"
     options = [
         "--python",
-        torch,
+        forked,
         "--quick",
         "--ops",
         OPS,
@@ -250,7 +250,7 @@ def test_the_json_has_the_keys_of_the_contract(files: tuple[Path, Path, int]) ->
         assert each["bounds"].keys() == {"repeat", "start"}
 
 
-def test_the_evidence_is_a_record_without_paths(files: tuple[Path, Path, int], torch: str) -> None:
+def test_the_evidence_is_a_record_without_paths(files: tuple[Path, Path, int], forked: str) -> None:
     text = files[1].read_text()
     run = msgspec.json.decode(text, type=Run)
     assert {each.source for each in run.observations} >= {
@@ -258,7 +258,7 @@ def test_the_evidence_is_a_record_without_paths(files: tuple[Path, Path, int], t
         "pytorch/lstsq",
     }
     assert run.packages["torch"].startswith("2.13.0")
-    assert torch not in text
+    assert forked not in text
     assert str(Path.home()) not in text
 
 

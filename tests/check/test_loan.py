@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from machines import children, python_with, until
+from forked_interpreter import forked_python
+from machines import children, until
 
 from d9m.check.plan import catalogue
 from d9m.check.report import Report
@@ -75,7 +76,7 @@ sys.exit(loan.main())
 
 def command(folder: Path, *program: str) -> list[str]:
     found = [sys.executable, *program, "--minutes", "120", "--out", str(folder)]
-    found += ["--device", "cpu", "--python", python_with("torch-2.13.0")]
+    found += ["--device", "cpu", "--python", forked_python("torch-2.13.0")]
     return found + [word for id_ in TWO for word in ("--ops", id_)]
 
 
