@@ -23,6 +23,7 @@ from d9m.model.op_syntax import BOTH
 from d9m.model.records import Fact, GpuModel
 from d9m.model.versions import covers, key
 from d9m.render.advice.program import is_own, module
+from d9m.render.phrases import last_before
 from d9m.resolve.op_names import modules, starts_of_operators
 from d9m.resolve.rules import NOT_MET
 
@@ -54,6 +55,7 @@ class _Tables:
         offered = [self._offered(rows, offers, choice) for choice in choices(kb)]
         several = Several(kb, self.sheet, self.tensors)
         together = several.everything(self.columns.every, self.conditions)
+        ranks = self._ranks()
         return {
             "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
@@ -76,7 +78,8 @@ class _Tables:
             "stands_for": kb.meta.stands_for,
             "opless": {name: own for name, own in self.columns.of_package.items() if own},
             **statements,
-            "ranks": self._ranks(),
+            "ranks": ranks,
+            "lasts": {name: _lasts(kb, name, edges) for name, edges in ranks.items()},
             "domains": self.tensors.domains.values,
             "tensors": self.tensors.tensors.values,
             "verdicts": [
@@ -149,6 +152,13 @@ class _Tables:
         for name, edges in bounds.items():
             edges.update(self.kb.releases(name))
         return {name: _ranked(edges) for name, edges in sorted(bounds.items())}
+
+
+def _lasts(kb: KnowledgeBase, package: str, edges: Iterable[str]) -> dict[str, str]:
+    """End of a span -> the last release before it."""
+    known = kb.releases(package) if package in kb.packages else ()
+    found = {edge: last_before(known, edge) for edge in edges}
+    return {edge: last for edge, last in found.items() if last is not None}
 
 
 def _imported(kb: KnowledgeBase) -> set[str]:

@@ -111,7 +111,7 @@ def test_a_source_can_be_shown() -> None:
 def test_an_op_with_many_causes_has_a_line_for_each() -> None:
     page = _page("torch.nn.Upsample differs between runs")
     assert "You named no ops" not in page
-    assert flat("Gradient of bilinear interpolation: with mode=bilinear") in page
+    assert flat("Gradient of bilinear interpolation: • With mode=bilinear and PyTorch 1.7") in page
 
 
 def test_a_release_without_a_date_has_no_time() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Fact
-from d9m.model.versions import key
+from d9m.model.versions import covers, key, minor
 from d9m.model.when import Allowed, Clause, Range
 
 DEVICES = {"cuda": "CUDA", "rocm": "ROCm", "mps": "MPS", "xpu": "XPU", "cpu": "CPU"}
@@ -33,8 +33,17 @@ def title(kb: KnowledgeBase, package: str) -> str:
 
 
 def condition(kb: KnowledgeBase, clause: Clause) -> str:
-    """``on 2-D inputs with reduction=mean``; empty for a clause that always holds."""
-    return " ".join(_variable(kb, name, value) for name, value in clause.items())
+    """``on 2-D inputs with reduction=mean and PyTorch 2.6 or newer``; empty for a clause that
+    always holds.
+    """
+    parts: list[str] = []
+    follows_with = False
+    for name, value in clause.items():
+        words = _variable(kb, name, value)
+        is_with = words.startswith("with ")
+        parts.append(f"and {words.removeprefix('with ')}" if is_with and follows_with else words)
+        follows_with = is_with
+    return " ".join(parts)
 
 
 def conditions(kb: KnowledgeBase, clauses: Iterable[Clause]) -> str:
@@ -93,16 +102,30 @@ def _variable(kb: KnowledgeBase, name: str, value: Allowed) -> str:
     if name == "device":
         return f"on {join([DEVICES.get(device, device) for device in _values(value)], 'or')}"
     if isinstance(value, Range):
-        return f"with {title(kb, name)} {_releases(value)}".rstrip()
+        return f"with {title(kb, name)} {_releases(kb, name, value)}".rstrip()
     return f"without {title(kb, name)}"
 
 
-def _releases(bounds: Range) -> str:
-    if bounds.from_ and bounds.until:
-        return f"{bounds.from_} or newer, before {bounds.until}"
+def _releases(kb: KnowledgeBase, package: str, bounds: Range) -> str:
+    first, until = bounds.from_, bounds.until
+    if first and until:
+        known = kb.releases(package) if package in kb.packages else ()
+        last = last_before(known, until)
+        if last is None or key(last) < key(first):
+            return f"{first} or newer (before {until})"
+        line = minor(last)
+        is_part = covers(line, until) or (covers(line, first) and first != line)
+        shown = last if is_part else line
+        return shown if key(first) == key(shown) else f"{first} to {shown}"
     if bounds.from_:
         return f"{bounds.from_} or newer"
     return f"before {bounds.until}" if bounds.until else ""
+
+
+def last_before(releases: Sequence[str], until: str) -> str | None:
+    """The last release before one that ends a span, None where there is none."""
+    older = [release for release in releases if key(release) < key(until)]
+    return older[-1] if older else None
 
 
 def _fact(name: str, known: Fact, value: Allowed) -> str:

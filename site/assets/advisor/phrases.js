@@ -14,9 +14,11 @@ export function title(tables, name) {
   return tables.about[name]?.title ?? name;
 }
 
-// "on 2-D inputs with reduction=mean"; empty for a clause that always holds.
+// "on 2-D inputs with reduction=mean and PyTorch 2.6 or newer"; empty for a clause that always holds.
 export function condition(tables, when) {
-  return Object.entries(when).map(([name, value]) => variable(tables, name, value)).join(" ");
+  const parts = Object.entries(when).map(([name, value]) => variable(tables, name, value));
+  const isWith = (part) => part?.startsWith("with ");
+  return parts.map((part, at) => (isWith(part) && isWith(parts[at - 1]) ? `and ${part.slice("with ".length)}` : part)).join(" ");
 }
 
 // Several clauses of which one must hold, as few as say the same.
@@ -73,14 +75,28 @@ function variable(tables, name, value) {
   const fact = tables.facts[name];
   if (fact) return isRange(value) ? span(name, fact[4], value) : chosen(name, fact[4], listed(value));
   if (name === "device") return `on ${join(listed(value).map((device) => DEVICES[device] ?? device), "or")}`;
-  if (isRange(value)) return `with ${title(tables, name)} ${releases(value)}`.trimEnd();
+  if (isRange(value)) return `with ${title(tables, name)} ${releases(tables, name, value)}`.trimEnd();
   return `without ${title(tables, name)}`;
 }
 
-function releases({ from, until }) {
-  if (from && until) return `${from} or newer, before ${until}`;
+function releases(tables, name, { from, until }) {
+  if (from && until) {
+    const last = tables.lasts[name]?.[until];
+    const ranks = tables.ranks[name];
+    if (last === undefined || ranks[last] < ranks[from]) return `${from} or newer (before ${until})`;
+    const line = last.split(".").slice(0, 2).join(".");
+    const covers = (release) => release === line || release.startsWith(`${line}.`);
+    const shown = covers(until) || (covers(from) && from !== line) ? last : line;
+    return sameRelease(from, shown) ? shown : `${from} to ${shown}`;
+  }
   if (from) return `${from} or newer`;
   return until ? `before ${until}` : "";
+}
+
+// 2.0 and 2.0.0 are one release.
+function sameRelease(one, other) {
+  const plain = (release) => release.replace(/(\.0+)+$/, "");
+  return plain(one) === plain(other);
 }
 
 function chosen(name, says, values) {

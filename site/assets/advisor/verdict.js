@@ -103,6 +103,15 @@ function only(tables, sources) {
   return unique(said).length === 1 ? said[0] : "";
 }
 
+// The conditions under which somebody saw an op differ, if nobody saw it repeat anywhere.
+function differs(tables, op) {
+  const known = op.sources.flatMap((source) => source.possible).filter((branch) => branch.outcome !== "unknown");
+  if (!known.length || known.some((branch) => branch.outcome !== "unsolved")) return "";
+  const bad = phrases.fewest(tables, known.map((branch) => branch.when));
+  const parts = bad.reduce((count, when) => count + Object.keys(when).length, 0);
+  return bad.length <= MOST_BRANCHES && parts <= MOST_BRANCHES ? phrases.conditions(tables, bad) : "";
+}
+
 // The arguments that make an op repeat: nothing outside the call does it.
 function toPass(tables, advice, ops) {
   const names = shortNames(tables, ops);
@@ -208,6 +217,8 @@ const SAY = {
   },
   unsolved: (tables, advice, ops, names) => `${named(ops, names)} ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
   depends(tables, advice, ops, names) {
+    const differing = ops.length === 1 && differs(tables, ops[0]);
+    if (differing) return `${named(ops, names)} ${DIFFERS[advice.scope]} ${differing}, and no setting here prevents it.`;
     const where = ops.map((op) => only(tables, op.sources));
     if (ops.length > MOST_BRANCHES || !where.every(Boolean)) {
       return `Whether ${named(ops, names)} ${ops.length === 1 ? "repeats" : "repeat"} depends on the details below.`;

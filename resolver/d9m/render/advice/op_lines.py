@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,22 +13,18 @@ from d9m.model.advice import (
     WORST_LAST,
     OpAnswer,
     Otherwise,
-    Possible,
     SourceAnswer,
 )
 from d9m.model.records import Outcome, together
 from d9m.model.versions import key
 from d9m.render import phrases, words
-from d9m.render.advice import remedy
+from d9m.render.advice import cases, remedy
 from d9m.render.advice.op_names import blamed_names, shown_elsewhere
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
 
 MOST_OPS = 12
 """Lines where no ops were named; `--all` shows the rest."""
-
-MOST_BRANCHES = 3
-"""Branches of one op that a line names; `--all` shows the rest."""
 
 MOST_WAYS = 3
 """Questions that a hint offers."""
@@ -40,9 +37,6 @@ MOST_CAUSES = 2
 
 MOST_OTHERWISE = 2
 """Assumptions of one op that a hint names; `--all` shows the rest."""
-
-MOST_CLAUSES = 2
-"""Conditions of one branch that a line names; `--all` shows the rest."""
 
 WORSE = ("raises", "unsolved")
 """Outcomes of which a block names the cause: it is made of several ops."""
@@ -77,6 +71,7 @@ def write(page: Page, answer: Answer) -> None:
     fitting = [len(label) for label in labels if len(label) <= WIDEST_NAME]
     for group, label in zip(groups, labels):
         _line(page, answer, group, label, max(fitting, default=0))
+        _write_listed(page, answer, group[0])
         if hints:
             _write_hints(page, _hints(answer, group[0]))
     if not leads:
@@ -130,7 +125,8 @@ def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[
     groups: list[list[OpAnswer]] = []
     places: dict[str, int] = {}
     for op in ops:
-        says = " ".join(_says(answer, op, False))
+        listed = [case for source in _undecided(op) for case in cases.of_source(answer, source)]
+        says = " ".join([*_says(answer, op, False), *(" ".join(case) for case in listed)])
         if hints and any(_hints(answer, op)):
             groups.append([op])
         elif says in places:
@@ -168,7 +164,9 @@ def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
         says = "does not happen here"
     else:
         says = " ".join(_source_says(answer, source))
-    page.marked(sign, "", f"{source.title}: {says}")
+    page.marked(sign, "", f"{source.title}: {says}".removesuffix(_BELOW))
+    if source.outcome == "depends":
+        _write_cases(page, answer, cases.of_source(answer, source), "      ")
 
 
 def _elsewhere(answer: Answer, other: Otherwise) -> str:
@@ -196,32 +194,54 @@ def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
     if not op.sources:
         yield op.note or _does(answer, op.outcome)
         return
+    if len(_undecided(op)) > 1:
+        yield f"it depends, for {len(_undecided(op))} reasons:"
+        return
     open_ = [source for source in op.sources if source.outcome == op.outcome]
-    if op.outcome == "depends" and len(open_) > 1:
-        yield _worse_branches(answer, open_)
-    else:
-        yield from _source_says(answer, open_[0])
+    yield from _source_says(answer, open_[0])
 
 
-def _worse_branches(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    """Where an op does not repeat for one of several reasons; everywhere else it does."""
-    parts: dict[str, None] = {}
-    for source in sources:
-        for outcome, branches in _by_outcome(source.possible):
-            if outcome not in REPEATS:
-                does = _branch_does(answer, outcome, branches)
-                parts[f"{_clauses(answer, branches)} {does}".strip()] = None
-    return f"{'; '.join(parts)}; otherwise it {_does(answer, 'solved')}"
+def _undecided(op: OpAnswer) -> list[SourceAnswer]:
+    """The sources on which it depends whether an op repeats."""
+    if op.outcome != "depends":
+        return []
+    return [source for source in op.sources if source.outcome == "depends"]
+
+
+def _write_listed(page: Page, answer: Answer, op: OpAnswer) -> None:
+    """The cases of an op that are too many for its line."""
+    undecided = _undecided(op)
+    if len(undecided) == 1:
+        _write_cases(page, answer, cases.of_source(answer, undecided[0]), "      ")
+        return
+    for source in undecided:
+        says = " ".join(_source_says(answer, source))
+        cause = f"{source.title}: {says}".removesuffix(_BELOW)
+        page.paragraph(cause, "      • ", "        ")
+        _write_cases(page, answer, cases.of_source(answer, source), "        ")
+
+
+def _write_cases(page: Page, answer: Answer, found: Sequence[cases.OpCase], indent: str) -> None:
+    if not cases.fit_in_a_sentence(found):
+        cases.write(page, answer, found, indent)
+
+
+def _summary(found: Sequence[cases.OpCase]) -> str:
+    return cases.sentence(found) if cases.fit_in_a_sentence(found) else _BELOW.lstrip()
+
+
+_BELOW = " it depends:"
+"""What is said of cases that have lines of their own; a title says enough without."""
 
 
 def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
     """A line for each cause of one op; of several cases those that do not repeat."""
     for source in op.sources:
-        if source.outcome == "depends":
-            says = _worse_branches(answer, [source])
-        else:
-            says = " ".join(_source_says(answer, source))
-        page.marked(_sign(source.outcome), "", f"{source.title}: {says}")
+        found = cases.worse(answer, source) if source.outcome == "depends" else []
+        says = _summary(found) if found else " ".join(_source_says(answer, source))
+        cause = f"{source.title}: {says}".removesuffix(_BELOW)
+        page.marked(_sign(source.outcome), "", cause)
+        _write_cases(page, answer, found, "      ")
         _write_hints(page, _ways_out(answer, [source]))
 
 
@@ -249,7 +269,7 @@ def _sign(outcome: Outcome) -> Span:
 
 def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     if source.outcome == "depends":
-        yield _branches(answer, source)
+        yield _summary(cases.of_source(answer, source))
     elif source.outcome == "raises":
         yield _raises(answer, source)
     elif source.outcome == "unsolved":
@@ -273,22 +293,12 @@ def _raises(answer: Answer, source: SourceAnswer) -> str:
         if helper.used and switches.intersection(helper.turns_on):
             does = "warns, and can differ between runs" if helper.warns else "raises an error"
             return f"{does}{where}"
-    refusing = _refusing(answer, source.raised_by)
+    refusing = cases.refusing(answer, source.raised_by)
     if not refusing:
         return f"raises an error{where}"
     if source.default == "deterministic":
         return f"repeats; with {refusing} it raises an error{_lifted(answer, source)}"
     return f"can differ; with {refusing} it raises an error{where}"
-
-
-def _refusing(answer: Answer, raised_by: str | None) -> str:
-    """The switch that makes a call raise, where the advised settings leave it out."""
-    switches = set(together(raised_by or ""))
-    if switches <= {solution.label for solution in answer.advice.solutions}:
-        return ""
-    releases = answer.advice.environment.releases
-    named = [phrases.call_here(answer.kb, label, releases) for label in sorted(switches)]
-    return phrases.join(named)
 
 
 def _lifted(answer: Answer, source: SourceAnswer) -> str:
@@ -323,52 +333,6 @@ def _unknown(answer: Answer, source: SourceAnswer) -> str:
     if source.default == "nondeterministic":
         return f"{_does(answer, 'unsolved')} without settings; with them: {note}"
     return note
-
-
-def _branches(answer: Answer, source: SourceAnswer) -> str:
-    """``repeats on 2-D inputs; on inputs of 3 or more dimensions it raises an error``."""
-    most = len(source.possible) if answer.everything else MOST_BRANCHES
-    merged = _by_outcome(source.possible)
-    first, *others = merged[:most]
-    parts = [f"{_does(answer, first[0])} {_clauses(answer, first[1])}".rstrip()]
-    for outcome, branches in others:
-        does = _branch_does(answer, outcome, branches)
-        several = len(phrases.fewest(answer.kb, [branch.when for branch in branches])) > 1
-        is_the_rest = several and outcome == merged[-1][0]
-        where = "otherwise" if is_the_rest else _clauses(answer, branches)
-        parts.append(f"{where} {does}".strip())
-    if len(merged) > most:
-        parts.append(f"{phrases.plural(len(merged) - most, 'more case')}: --all")
-    return "; ".join(parts)
-
-
-def _branch_does(answer: Answer, outcome: Outcome, branches: Sequence[Possible]) -> str:
-    """What follows the conditions of one outcome."""
-    if outcome in REPEATS:
-        return f"it {_does(answer, outcome)}"
-    refusing = _refusing(answer, branches[0].raised_by) if outcome == "raises" else ""
-    if refusing:
-        return f"it can differ, and raises an error with {refusing}"
-    if outcome == "unknown" and all(one.default == "nondeterministic" for one in branches):
-        return f"it {_does(answer, 'unsolved')}, and nobody has checked what prevents it"
-    return _it_does(answer, outcome)
-
-
-def _by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possible]]]:
-    """Branches that do the same, together, in the order of their first."""
-    found: dict[str, tuple[Outcome, list[Possible]]] = {}
-    for branch in possible:
-        found.setdefault(words.DOES[branch.outcome], (branch.outcome, []))[1].append(branch)
-    return list(found.values())
-
-
-def _clauses(answer: Answer, branches: Sequence[Possible]) -> str:
-    clauses = phrases.fewest(answer.kb, [branch.when for branch in branches])
-    most = len(clauses) if answer.everything else MOST_CLAUSES
-    said = phrases.conditions(answer.kb, clauses[:most])
-    if len(clauses) <= most:
-        return said
-    return f"{said}, or in {phrases.plural(len(clauses) - most, 'more case')}"
 
 
 def _is_alone(answer: Answer) -> bool:
@@ -408,12 +372,21 @@ def _deciding(sources: Sequence[SourceAnswer]) -> Iterator[str]:
     """What to type for one branch of each outcome."""
     ways: dict[str, None] = {}
     for source in sources:
-        branching = source.possible if source.outcome == "depends" else []
-        for _outcome, branches in _by_outcome(branching):
+        found = {branch.outcome for branch in source.possible} - {"unknown"}
+        decides = source.outcome == "depends" and found != {"unsolved"}
+        branching = source.possible if decides else []
+        for _outcome, branches in cases.by_outcome(branching):
             if branches[0].decide:
                 ways[_to_type(branches[0].decide)] = None
-    if ways:
+    options = {_VERSION.sub(r"\1VERSION", way) for way in ways}
+    if len(ways) >= MOST_WAYS and len(options) == 1:
+        yield f"name your release: {options.pop()}"
+    elif ways:
         yield f"say which: {' or '.join(list(ways)[:MOST_WAYS])}"
+
+
+_VERSION = re.compile(r"^(--with [\w-]+=|--\w+ )[\d.]+$")
+"""One option that names a release."""
 
 
 def _to_type(decide: Sequence[str]) -> str:

@@ -260,7 +260,22 @@ def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
     return " ".join(found)
 
 
+def _where_it_differs(answer: Answer, op: OpAnswer) -> str:
+    """The conditions under which somebody saw an op differ, if nobody saw it repeat anywhere."""
+    possible = [branch for source in op.sources for branch in source.possible]
+    known = [branch for branch in possible if branch.outcome != "unknown"]
+    if not known or any(branch.outcome != "unsolved" for branch in known):
+        return ""
+    bad = phrases.fewest(answer.kb, [branch.when for branch in known])
+    fits = len(bad) <= MOST_BRANCHES and sum(map(len, bad)) <= MOST_BRANCHES
+    return phrases.conditions(answer.kb, bad) if fits else ""
+
+
 def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
+    differing = _where_it_differs(answer, ops[0])
+    if len(ops) == 1 and differing:
+        differ = words.DIFFERS[answer.advice.scope]
+        return f"{_named(ops, names)} {differ} {differing}, and no setting here prevents it."
     where = [where_they_repeat(answer, op.sources) for op in ops]
     if len(ops) > MOST_BRANCHES or not all(where):
         repeat = "repeats" if len(ops) == 1 else "repeat"
