@@ -194,14 +194,20 @@ def _of_ops(
 
 
 def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -> Subject | None:
-    """The ops that are named and can differ with the batch or the machine."""
+    """The ops that are named and can differ with the batch or the machine; not one that never
+    does: somebody has seen a difference.
+    """
     asked, meant = meant_in(kb, setup, named)
     ops = [name for name, op in meant.items() if not op.is_aside]
     if not ops:
         return None
     newest, asked = with_newest(kb, asked)
     advice = advice_for(kb, asked, ops, scope)
-    reported = [op for op in advice.ops if op.query in ops and op.sources]
+    reported = [
+        op
+        for op in advice.ops
+        if op.query in ops and op.sources and op.outcome not in NEVER_DIFFERS
+    ]
     if not reported:
         return None
     needed = {label for op in reported for label in op.solutions}
