@@ -56,15 +56,15 @@ class EvidenceWords(NamedTuple):
     seen: str
     """Where somebody saw it."""
     disagrees: str
-    """How a note begins where it says something else than the record."""
+    """How a note begins where it says something else than the record: ``… on cumsum``."""
 
 
 EVIDENCE: dict[EvidenceKind, EvidenceWords] = {
-    "assumed": EvidenceWords("assumed", "others assume otherwise"),
-    "documented": EvidenceWords("in the docs", "the docs say otherwise"),
-    "release-note": EvidenceWords("in the release notes", "the release notes say otherwise"),
-    "tested-upstream": EvidenceWords("in upstream's tests", "upstream's tests say otherwise"),
-    "source-read": EvidenceWords("in the source code", "the source code says otherwise"),
-    "binary-read": EvidenceWords("in the shipped binary", "the shipped binary says otherwise"),
-    "measured": EvidenceWords("in a measured run", "a measured run says otherwise"),
+    "assumed": EvidenceWords("assumed", "Others disagree"),
+    "documented": EvidenceWords("in the docs", "The docs disagree"),
+    "release-note": EvidenceWords("in the release notes", "The release notes disagree"),
+    "tested-upstream": EvidenceWords("in upstream's tests", "Upstream's tests disagree"),
+    "source-read": EvidenceWords("in the source code", "The source code disagrees"),
+    "binary-read": EvidenceWords("in the shipped binary", "The shipped binary disagrees"),
+    "measured": EvidenceWords("in a measured run", "A measured run disagrees"),
 }

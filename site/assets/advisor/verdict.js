@@ -8,6 +8,7 @@ import { DIFFERS, PROMISES } from "./words.js";
 
 export const REPEATS = ["no-known-source", "deterministic", "solved"];
 const MOST_NAMES = 4; // ops that a sentence names before it counts them
+const LONGEST_SETTING = 40; // characters of the name of a setting that a sentence takes in
 const MOST_BRANCHES = 2; // conditions that a sentence names, and parts of all of them
 const DIFFERENCES = { run: "a difference between runs", batch: "a dependence on the batch", hardware: "a dependence on the machine" };
 
@@ -67,6 +68,8 @@ const SAY_OF_PACKAGES = {
   raises: packagesDiffer,
   depends(tables, advice, sources) {
     const homes = homesOf(tables, sources);
+    const since = repeatingSince(tables, sources);
+    if (since && homes.length === 1) return `${homes[0]} ${since} or newer ${PROMISES[advice.scope][0]}${withNamedSettings(tables, advice)}.`;
     const where = only(tables, sources);
     if (where) return `${phrases.join(homes)} ${PROMISES[advice.scope][Number(homes.length > 1)]} ${where}.`;
     return `What ${phrases.join(homes)} ${homes.length === 1 ? "does" : "do"} depends on how you use ${it(homes)}.`;
@@ -80,6 +83,24 @@ const SAY_OF_PACKAGES = {
 
 // Outcomes of a package after which it matters little what nobody has checked.
 const DIFFERING = ["unsolved", "raises"];
+
+// The release of their package from which on all sources repeat, whatever else holds; empty where there is none.
+function repeatingSince(tables, sources) {
+  const bad = sources.flatMap((source) => source.possible).filter((branch) => !REPEATS.includes(branch.outcome));
+  const ends = bad.map(({ when }) => Object.fromEntries(Object.entries(when).flatMap(([name, value]) => (value.until !== undefined ? [[name, value.until]] : []))));
+  const shared = Object.keys(ends[0] ?? {}).filter((name) => ends.every((each) => name in each));
+  if (shared.length !== 1) return "";
+  const [name] = shared;
+  const rank = (release) => (tables.facts[name] ? Number(release) : tables.ranks[name][release]);
+  return ends.map((each) => each[name]).reduce((one, other) => (rank(other) > rank(one) ? other : one));
+}
+
+// The settings, by name where it is one with a short name.
+function withNamedSettings(tables, advice) {
+  const [solution] = advice.solutions;
+  if (advice.conflicts.length || advice.solutions.length !== 1 || solution.title.length > LONGEST_SETTING) return withSettings(tables, advice);
+  return ` with ${solution.title}`;
+}
 
 // Titles of the packages that sources belong to.
 function homesOf(tables, sources) {
@@ -146,18 +167,16 @@ function ofOps(tables, advice, ops) {
   const packagesLead = own?.sources.some((source) => !tables.about[source.home].framework);
   if (!advice.named_ops && packagesLead) return ops.length > 1 ? [inOneSentence(tables, advice, ops, good.length)] : [];
   if (!advice.named_ops) found.push(`You named no ops: ${ops.length === 1 ? "this is the only one" : `these are the ${ops.length}`} that we know here.`);
-  const unproven = silent.length && silent.length === good.length;
-  if (good.length && !unproven) {
+  if (silent.length < good.length) {
     const some = `${good.length} of ${advice.named_ops ? `${ops.length} ops` : "them"}`;
     const counted = good.length < ops.length ? some : { 1: names[good[0].query], 2: "Both ops" }[good.length] ?? `All ${good.length} ops`;
-    const known = silent.length ? ` (for ${silent.length} of them no record names a difference)` : "";
-    found.push(`${counted} ${PROMISES[advice.scope][good.length === 1 ? 0 : 1]}${withSettings(tables, advice)}${known}.`);
+    found.push(`${counted} ${PROMISES[advice.scope][good.length === 1 ? 0 : 1]}${withSettings(tables, advice)}.`);
   }
   for (const [outcome, say] of Object.entries(SAY)) {
     const some = ops.filter((op) => op.outcome === outcome);
     if (some.length) found.push(say(tables, advice, some, names));
   }
-  if (unproven) found.push(`No record names ${DIFFERENCES[advice.scope]} of ${named(silent, names)}: that is not a proof.`);
+  if (silent.length) found.push(`No record names ${DIFFERENCES[advice.scope]} of ${named(silent, names)}: that is not a proof.`);
   return found;
 }
 

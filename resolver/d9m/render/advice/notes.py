@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from d9m.model.advice import Advice, CautionAnswer, OpAnswer, SourceAnswer
+from d9m.model.advice import Advice, CautionAnswer
 from d9m.render import phrases
 from d9m.render.advice.op_lines import packages_lead
 from d9m.render.advice.op_names import short_names, shown_elsewhere
@@ -25,6 +26,9 @@ FEW_OPS = 2
 
 HEAVY = 1.5
 """Times as long: a cost that decides whether somebody makes a setting at all."""
+
+LONGEST_SUBJECT = 60
+"""Characters of the name of a setting with which several notes begin."""
 
 MOST_NAMESAKES = 3
 """Other ops of a bare name that a note lists; JSON has all."""
@@ -103,16 +107,28 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
     )
     cautions = [caution for caution in sure_first if caution.kind == "caution"]
     kinds = (
-        list(_namesakes(advice)),
-        [_caution(answer, caution) for caution in cautions if caution.id in own],
-        list(_costs(answer)),
-        list(_disagreements(answer)),
-        [_caution(answer, caution) for caution in cautions if caution.id in labels],
-        [_caution(answer, note) for note in sure_first if note.kind == "note"],
-        [_caution(answer, caution) for caution in _of_the_device(answer)],
+        list(map(Note, _namesakes(advice))),
+        [_note(answer, caution) for caution in cautions if caution.id in own],
+        list(map(Note, _costs(answer))),
+        list(map(Note, _disagreements(answer))),
+        [_note(answer, caution) for caution in cautions if caution.id in labels],
+        [_note(answer, note) for note in sure_first if note.kind == "note"],
+        [_note(answer, caution) for caution in _of_the_device(answer)],
     )
     for row in itertools.zip_longest(*kinds):
-        yield from filter(None, row)
+        notes = [note for note in row if note is not None]
+        for note in sorted(notes, key=lambda note: note.is_conditional):
+            yield note.text
+
+
+class Note(NamedTuple):
+    text: str
+    is_conditional: bool = False
+    """Whether it is only for some programs."""
+
+
+def _note(answer: Answer, caution: CautionAnswer) -> Note:
+    return Note(_caution(answer, caution), bool(caution.when))
 
 
 def _of_the_device(answer: Answer) -> Iterator[CautionAnswer]:
@@ -160,7 +176,9 @@ def _subject(answer: Answer, id_: str) -> str:
     """The op or solution that a note is about, by the name that its reader knows."""
     for solution in answer.advice.solutions:
         if solution.id == id_:
-            return solution.title
+            is_short = len(solution.title) <= LONGEST_SUBJECT
+            is_only = len(answer.advice.solutions) == 1
+            return solution.title if is_short or not is_only else "These settings"
     asked = answer.advice.ops
     ops = [op for op in asked if any(source.id == id_ for source in op.sources)]
     if len(asked) > 1 and len(ops) == 1 and ops[0].query != "*":
@@ -185,21 +203,12 @@ def _costs(answer: Answer, least: float = 0) -> Iterator[str]:
 
 
 def _disagreements(answer: Answer) -> Iterator[str]:
+    """What sources of ours say that the record does not follow, with who says it."""
     names = short_names(answer.kb, answer.advice.ops)
     for op in answer.advice.ops:
         for source in op.sources:
-            note = disagreement(source)
-            if note:
-                yield f"{_named(op, source, names)}: {note}."
-
-
-def _named(op: OpAnswer, source: SourceAnswer, names: dict[str, str]) -> str:
-    return source.title if op.query == "*" else names[op.query]
-
-
-def disagreement(source: SourceAnswer) -> str | None:
-    """What a source of ours says that the record does not follow, with who says it."""
-    others = [told for told in source.evidence if not told.follows and told.note]
-    if not others:
-        return None
-    return f"{EVIDENCE[others[0].kind].disagrees}: {(others[0].note or '').rstrip('.')}"
+            others = [told for told in source.evidence if not told.follows and told.note]
+            if others:
+                who = EVIDENCE[others[0].kind].disagrees
+                name = f'"{source.title}"' if op.query == "*" else names[op.query]
+                yield f"{who} on {name}: {(others[0].note or '').rstrip('.')}."

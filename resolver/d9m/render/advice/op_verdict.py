@@ -91,18 +91,17 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     silent = [op for op in good if op.outcome == "no-known-source"]
     if not answer.named_ops:
         found.append(f"You named no ops: {_on_record(len(ops))}")
-    if silent and len(silent) == len(good):
-        unproven = _of_silent(answer, silent, _named(silent, names))
-        return [*found, *_of_others(answer, ops, names), unproven]
-    if good:
+    if len(silent) < len(good):
         one, many = words.PROMISES[answer.advice.scope]
         counted = _counted(len(good), len(ops), names[good[0].query])
         if not answer.named_ops and len(good) < len(ops):
             counted = f"{len(good)} of them"
         verb = one if len(good) == 1 else many
-        known = f" (for {len(silent)} of them no record names a difference)" if silent else ""
-        found.append(f"{counted} {verb}{with_settings(answer)}{known}.")
-    return [*found, *_of_others(answer, ops, names)]
+        found.append(f"{counted} {verb}{with_settings(answer)}.")
+    found += _of_others(answer, ops, names)
+    if silent:
+        found.append(_of_silent(answer, silent, _named(silent, names)))
+    return found
 
 
 def _of_others(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> list[str]:

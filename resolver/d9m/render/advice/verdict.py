@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, SourceAnswer
+from d9m.model.versions import key
+from d9m.model.when import Clause, Range
 from d9m.render import phrases, words
 from d9m.render.advice.op_names import shown_elsewhere
 from d9m.render.advice.op_verdict import (
@@ -133,6 +135,10 @@ def _packages_differ(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
 
 def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     homes = _homes(answer, sources)
+    since = "" if answer.is_reported else _repeating_since(sources)
+    if since and len(homes) == 1:
+        does = words.PROMISES[answer.advice.scope][0]
+        return f"{homes[0]} {since} or newer {does}{_with_named_settings(answer)}."
     where = where_they_repeat(answer, sources)
     if where:
         promise = words.PROMISES[answer.advice.scope][len(homes) > 1]
@@ -140,6 +146,43 @@ def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
         return f"{phrases.join(homes)} {does} {where}."
     do = "does" if len(homes) == 1 else "do"
     return f"What {phrases.join(homes)} {do} depends on how you use {it(homes)}."
+
+
+def _repeating_since(sources: Sequence[SourceAnswer]) -> str:
+    """The release of their package from which on all sources repeat, whatever else holds; empty
+    where there is none.
+    """
+    ends: list[dict[str, str]] = []
+    for source in sources:
+        bad = [branch.when for branch in source.possible if branch.outcome not in REPEATS]
+        ends += [_ends(clause) for clause in bad]
+    shared = set(ends[0]).intersection(*ends) if ends else set[str]()
+    if len(shared) != 1:
+        return ""
+    (package,) = shared
+    return max((end[package] for end in ends), key=key)
+
+
+def _ends(clause: Clause) -> dict[str, str]:
+    """Package -> the release with which a condition no longer holds."""
+    found: dict[str, str] = {}
+    for name, value in clause.items():
+        if isinstance(value, Range) and value.until is not None:
+            found[name] = value.until
+    return found
+
+
+def _with_named_settings(answer: Answer) -> str:
+    """The settings, by name where it is one with a short name."""
+    solutions = answer.advice.solutions
+    is_short = len(solutions) == 1 and len(solutions[0].title) <= LONGEST_SETTING
+    if answer.advice.conflicts or not is_short:
+        return with_settings(answer)
+    return f" with {solutions[0].title}"
+
+
+LONGEST_SETTING = 40
+"""Characters of the name of a setting that a sentence takes in."""
 
 
 def _packages_unknown(answer: Answer, sources: Sequence[SourceAnswer]) -> str:

@@ -46,7 +46,8 @@ def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explana
         if value not in shown:
             page.paragraph(f"{name}: {value}", "  ", "    ")
     if found.releases:
-        page.paragraph(f"in these words {phrases.conditions(kb, found.releases)}", "  ", "    ")
+        where = phrases.conditions(kb, found.releases)
+        page.paragraph(f"Messages of this kind are worded so {where}.", "  ", "  ")
     page.gap()
     subject = explained.subject
     if found.printed != "here":

@@ -207,8 +207,7 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collecti
         is_newest = all(here[name] == kb.releases(name)[-1] for name in assumed)
         which = "the newest" if is_newest else "the newest of that time"
         fixes = _fixes(kb, subject, assumed)
-        came = "The fix" if len(fixes) == 1 else "Fixes"
-        since = f" {came} came with {phrases.join(fixes)}." if fixes else ""
+        since = "".join(f" {fix}." for fix in fixes)
         page.paragraph(
             f"You did not name a release of {phrases.join(titles)}: this is for {which}.{since} "
             f"Name yours: {' '.join(naming(name, 'VERSION') for name in assumed)}",
@@ -220,10 +219,12 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collecti
 
 
 def _fixes(kb: KnowledgeBase, subject: Subject, assumed: Collection[str]) -> list[str]:
-    """The releases from which on named ops can repeat, of packages that came without one."""
-    found: dict[str, None] = {}
+    """From which releases on named ops can repeat, of packages that came without one."""
+    found: dict[str, list[str]] = {}
     for op in subject.advice.ops:
         for package, release in (op.fixed_in or {}).items():
-            if op.query in subject.ops and package in assumed:
-                found[f"{phrases.title(kb, package)} {release}"] = None
-    return list(found)
+            is_change = release != kb.releases(package)[0]
+            if op.query in subject.ops and package in assumed and is_change:
+                since = f"{phrases.title(kb, package)} {release} on"
+                found.setdefault(since, []).append(op.query)
+    return [f"{phrases.join(ops)} can repeat from {since}" for since, ops in found.items()]
