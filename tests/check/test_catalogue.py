@@ -69,6 +69,8 @@ NO_PROBE = {
     "pytorch/mps-linear-backward": "needs a Mac with an M5",
     "pytorch/mps-scan": "torch/cumsum meets it on that device",
     "pytorch/mps-scatter": "torch/scatter meets it on that device",
+    "pytorch/mps-scatter-reduce": "needs macOS",
+    "pytorch/mps-unread": "the probes of its ops meet it on that device",
     "pytorch/mps-untraced": "the probes of its ops meet it on that device",
     "pytorch/miopen-conv": "torch/conv2d and its like meet it on that device",
     "pytorch/rocblas-atomics": "torch/mm and its like meet it on that device",
