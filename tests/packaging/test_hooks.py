@@ -17,7 +17,12 @@ from installations import ROOT, is_installed
 
 from conftest import needs
 
-SHUFFLES = 'import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n'
+SHUFFLES = """
+import os, random
+random.seed(0)
+files = os.listdir("data")
+random.shuffle(files)
+"""
 SORTS = SHUFFLES.replace('os.listdir("data")', 'sorted(os.listdir("data"))')
 OFFLINE = {
     "PYTHONPATH": sysconfig.get_paths()["purelib"],
