@@ -169,8 +169,8 @@ class Project:
         return False
 
     def _is_trained(self, program: Program) -> bool:
-        near = [program.files[path] for path in sorted(program.near)]
-        if not self._computes_gradients(program, program.near):
+        near = [program.files[path] for path in sorted(program.offered)]
+        if not self._computes_gradients(program, program.offered):
             return False
         imported = frozenset[str]().union(*map(self.packages, near))
         return any(self._may_train(package) for package in imported)
