@@ -6,7 +6,7 @@ import re
 
 from d9m.scan.facts import FileFacts, Order, WrittenCall
 
-_NAMES = re.compile(r"(?i)(metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot)")
+_NAMES = re.compile(r"(?i)(metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain)")
 _TRAINS = re.compile(r"(?i)(train|fit)")
 
 

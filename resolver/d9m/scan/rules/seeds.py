@@ -55,6 +55,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
             else:
                 continue
             spared = call.fallback or call.written_down or _only_names(facts, call)
+            spared = spared or (not sources and _ends_fixed_seed(facts, call))
             spared = spared or bool(_NO_MATTER.search(facts.scopes[call.scope].name))
             spoken.update((call.place.line, seed) if seed else (call.place.line,))
             yield Objection(
@@ -86,6 +87,19 @@ def _only_names(facts: FileFacts, call: WrittenCall) -> bool:
     return False
 
 
+def _ends_fixed_seed(facts: FileFacts, call: WrittenCall) -> bool:
+    """Whether a call without a seed ends what a fixed seed of the same function was for:
+    ``seed(1)``, a shuffle, ``seed(None)``.
+    """
+    return any(
+        other.name == call.name
+        and other.scope == call.scope
+        and other.place < call.place
+        and not _gets_nothing(other)
+        for other in facts.calls
+    )
+
+
 def _gets_nothing(call: WrittenCall) -> bool:
     given = [*call.positional, *call.keywords.values()]
     return not given or given == ["None"]
@@ -101,7 +115,8 @@ SEED_FROM_CHANCE = ScanRule(
     once, print it, and let an option set it.""",
     silent="""The seed comes from a variable whose value the function does not show. A seed that the
     function also prints, logs or stores is a hint: the run can be repeated with it. So is one for
-    characters of a random name, or for a free port.""",
+    characters of a random name, or for a free port, and seed() that ends what a fixed seed of the
+    same function was for.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
