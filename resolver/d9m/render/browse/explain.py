@@ -155,10 +155,12 @@ def _reading(page: Page, explained: Explained) -> None:
 def _unlisted(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     """Versions that the text names and that no record knows."""
     for package, version in explained.unlisted.items():
+        title = phrases.title(kb, package)
+        subject = explained.subject
+        is_answered = subject is not None and package in subject.advice.environment.packages
+        rest = "is for the releases that it knows" if is_answered else f"leaves {title} out"
         page.paragraph(
-            f"No record of d9m is about {phrases.title(kb, package)} {version}: what follows is "
-            "about the releases that it knows.",
-            style="doubt",
+            f"No record of d9m is about {title} {version}. What follows {rest}.", style="doubt"
         )
 
 
