@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.browse import history
 from d9m.browse.history import History
 from d9m.kb.store import KnowledgeBase
@@ -16,13 +18,35 @@ from pages.places import Here
 
 _Row = tuple[str, Source, History]
 
+
+class SourcesPart(msgspec.Struct, frozen=True):
+    """Rows of the list that stand together, and which columns say something of them."""
+
+    outcome: Outcome | None
+    """That of all rows, which the heading says; None: they differ."""
+    rows: list[_Row]
+
+    @property
+    def has_fix(self) -> bool:
+        return any(history.fixed_in for _id, _source, history in self.rows)
+
+    @property
+    def has_reason(self) -> bool:
+        """Whether some row says what its answer rests on."""
+        verdicts = [history.today.verdict for _id, _source, history in self.rows if history.today]
+        return any(
+            each.last_verified or each.alternatives or each.raised_by or each.pending
+            for each in verdicts
+        )
+
+
 _MANY = 30
 """Rows of a table that are still found without a heading."""
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     ids = kb.sources
-    groups: list[tuple[str, Package, list[tuple[Outcome | None, list[_Row]]]]] = []
+    groups: list[tuple[str, Package, list[SourcesPart]]] = []
     for home, package in versions.in_order(kb, {kb.home(id_) for id_ in ids}):
         own = [id_ for id_ in ids if kb.home(id_) == home]
         rows = [(id_, kb.sources[id_], history.of(kb, id_)) for id_ in own]
@@ -37,15 +61,15 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         yield _page(kb, id_, kb.sources[id_])
 
 
-def _parts(rows: list[_Row]) -> list[tuple[Outcome | None, list[_Row]]]:
+def _parts(rows: list[_Row]) -> list[SourcesPart]:
     """The rows of a package; where they are many, a part for each outcome, the worst first."""
     if len(rows) <= _MANY:
-        return [(None, rows)]
+        return [SourcesPart(None, rows)]
     parts: dict[Outcome, list[_Row]] = {outcome: [] for outcome in reversed(WORST_LAST)}
     for row in rows:
         today = row[2].today
         parts[today.verdict.outcome if today else "no-known-source"].append(row)
-    return [(outcome, part) for outcome, part in parts.items() if part]
+    return [SourcesPart(outcome, part) for outcome, part in parts.items() if part]
 
 
 def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:

@@ -269,6 +269,22 @@ def test_a_long_list_of_sources_is_in_parts_the_worst_first() -> None:
         assert page.count(f"]({folder}/{name}.md) ") == 1, id_
 
 
+def test_a_part_of_the_list_of_sources_has_no_column_that_says_nothing() -> None:
+    page = real_pages()["sources/index.md"]
+    parts = re.split(r"\n###? ", page)[1:]
+    tables = [part for part in parts if "| Source |" in part]
+    assert len(tables) > 30
+    for part in tables:
+        head, _line, *rows = [line for line in part.splitlines() if line.startswith("|")]
+        columns = list(zip(*(re.split(r"(?<!\\)\|", row)[1:-1] for row in rows)))
+        names = [name.strip() for name in head.split("|")[1:-1]]
+        assert len(columns) == len(names)
+        for name, cells in zip(names, columns):
+            assert any(cell.strip() for cell in cells), f"{name} in {part[:60]}"
+        has_outcome = re.search(r"-(unsolved|raises|unknown|solved|deterministic) \}", part)
+        assert ("With settings" in names) == (has_outcome is None)
+
+
 @pytest.mark.parametrize(
     ("error", "title"),
     [
