@@ -165,7 +165,8 @@ function ofOps(tables, advice, ops) {
   const found = [];
   const own = advice.ops.find((op) => op.query === "*");
   const packagesLead = own?.sources.some((source) => !tables.about[source.home].framework);
-  if (!advice.named_ops && packagesLead) return ops.length > 1 ? [inOneSentence(tables, advice, ops, good.length)] : [];
+  if (!advice.named_ops && packagesLead) return ops.length > 1 ? [inOneSentence(tables, advice, ops)] : [];
+  if (!advice.named_ops && ops.length > MOST_NAMES) return [`You named no ops. ${inOneSentence(tables, advice, ops)}`];
   if (!advice.named_ops) found.push(`You named no ops: ${ops.length === 1 ? "this is the only one" : `these are the ${ops.length}`} that we know here.`);
   if (silent.length < good.length) {
     const some = `${good.length} of ${advice.named_ops ? `${ops.length} ops` : "them"}`;
@@ -181,17 +182,20 @@ function ofOps(tables, advice, ops) {
 }
 
 // The ops of somebody who asked about something else.
-function inOneSentence(tables, advice, ops, good) {
+function inOneSentence(tables, advice, ops) {
+  const silent = ops.filter((op) => op.outcome === "no-known-source").length;
+  const good = ops.filter((op) => REPEATS.includes(op.outcome)).length - silent;
   const does = PROMISES[advice.scope][Number(good !== 1)];
   if (good === ops.length) return `The ${good} ops that we know here ${does}${withSettings(tables, advice)}.`;
   const bad = ops.filter((op) => ["raises", "unsolved"].includes(op.outcome)).length;
   const depend = ops.filter((op) => op.outcome === "depends").length;
-  const unchecked = ops.length - good - bad - depend;
+  const unchecked = ops.length - good - silent - bad - depend;
   const parts = [];
   if (good) parts.push(`${good} ${does}${withSettings(tables, advice)}`);
   if (bad) parts.push(`${bad} ${bad === 1 ? "does" : "do"} not`);
   if (depend) parts.push(`${depend} ${depend === 1 ? "depends" : "depend"} on more`);
   if (unchecked) parts.push(`${unchecked} ${unchecked === 1 ? "is" : "are"} unchecked`);
+  if (silent) parts.push(`${silent} ${silent === 1 ? "has" : "have"} no known difference`);
   return `Of the ${ops.length} ops that we know here, ${phrases.join(parts)}.`;
 }
 

@@ -87,7 +87,9 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     if answer.is_reported or answer.of_message:
         return _of_others(answer, ops, names)
     if not answer.named_ops and (packages_lead(answer) or _calls_made(answer)):
-        return [_in_one_sentence(answer, ops, len(good))] if len(ops) > 1 else []
+        return [_in_one_sentence(answer, ops)] if len(ops) > 1 else []
+    if not answer.named_ops and len(ops) > MOST_NAMES:
+        return [f"You named no ops. {_in_one_sentence(answer, ops)}"]
     silent = [op for op in good if op.outcome == "no-known-source"]
     if not answer.named_ops:
         found.append(f"You named no ops: {_on_record(len(ops))}")
@@ -118,8 +120,10 @@ def _calls_made(answer: Answer) -> bool:
     return any(helper.used for helper in answer.advice.helpers)
 
 
-def _in_one_sentence(answer: Answer, ops: Sequence[OpAnswer], good: int) -> str:
+def _in_one_sentence(answer: Answer, ops: Sequence[OpAnswer]) -> str:
     """The ops of somebody who asked about something else."""
+    silent = sum(op.outcome == "no-known-source" for op in ops)
+    good = sum(op.outcome in REPEATS for op in ops) - silent
     does = words.PROMISES[answer.advice.scope][good != 1]
     if good == len(ops):
         return f"The {good} ops that we know here {does}{with_settings(answer)}."
@@ -128,8 +132,9 @@ def _in_one_sentence(answer: Answer, ops: Sequence[OpAnswer], good: int) -> str:
     parts += [f"{bad} {'does' if bad == 1 else 'do'} not"] if bad else []
     depend = sum(op.outcome == "depends" for op in ops)
     parts += [f"{depend} {'depends' if depend == 1 else 'depend'} on more"] if depend else []
-    unchecked = len(ops) - good - bad - depend
+    unchecked = len(ops) - good - silent - bad - depend
     parts += [f"{unchecked} {'is' if unchecked == 1 else 'are'} unchecked"] if unchecked else []
+    parts += [f"{silent} {'has' if silent == 1 else 'have'} no known difference"] if silent else []
     return f"Of the {len(ops)} ops that we know here, {phrases.join(parts)}."
 
 

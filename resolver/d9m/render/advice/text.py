@@ -13,7 +13,9 @@ from d9m.render.page import Page, Style
 
 
 def render(answer: Answer) -> Rendered:
-    """The most important first. Without named ops the worst are listed, unless `everything`."""
+    """The most important first. Without named ops the settings come before those of the framework,
+    of which the worst are listed, unless `everything`.
+    """
     page = Page(answer.width)
     page.paragraph(verdict.sentences(answer), style=_style(answer.advice))
     if answer.quiet:
@@ -22,12 +24,16 @@ def render(answer: Answer) -> Rendered:
     for sentence in _frameworks_left_out(answer):
         page.paragraph(sentence)
     page.gap()
-    op_lines.write(page, answer)
+    is_about_ops = answer.named_ops or answer.everything or op_lines.packages_lead(answer)
+    if is_about_ops:
+        op_lines.write(page, answer)
     notes.write_first(page, answer)
     todo.conflicts(page, answer)
     todo.helpers(page, answer)
     todo.existing(page, answer)
     todo.settings(page, answer)
+    if not is_about_ops:
+        op_lines.write(page, answer)
     notes.write(page, answer)
     _footer(page, answer)
     return Rendered(page)

@@ -21,9 +21,6 @@ MOST_HELPERS = 2
 LEAST_COVERED = 2
 """Settings that make a call shorter than what it stands for."""
 
-MOST_LEFT = 4
-"""Settings that a call leaves, by name; of more, their number says enough."""
-
 _TITLES = {
     "install": "Install, in the environment that runs the program",
     "shell": "Shell, before Python starts",
@@ -139,9 +136,7 @@ def _worth_a_line(helpers: Sequence[HelperAnswer]) -> list[HelperAnswer]:
 
 
 def _suggested(page: Page, helper: HelperAnswer) -> None:
-    several = f"{len(helper.leaves)} settings"
-    names = phrases.join(helper.leaves) if len(helper.leaves) <= MOST_LEFT else several
-    left = f", and leaves {names} to you" if helper.leaves else ""
+    left = "; the rest is left to you" if helper.leaves else ""
     covered = phrases.join(helper.covers)
     warns = " It asks for warnings only: what would raise an error goes on." if helper.warns else ""
     page.paragraph(f"In one call: {helper.call} sets {covered}{left}.{warns}", "", "  ")
