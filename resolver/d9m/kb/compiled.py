@@ -1,10 +1,11 @@
 """The compiled knowledge base: one file, of which a question reads only what it needs.
 
 Layout: a line with the format, the length and checksum of the index and the length
-of the rest; the index (JSON); the values (JSON each). Where the values of a table
-stand is said by shards of a few keys, which are values too, and where the
-shards stand by a list of fixed width. So a question reads as much of 30 000 records
-as it reads of 300.
+of the rest; the index (JSON); the values (JSON each), a table after the other, in the
+order of their keys. Where the values of a table stand is said by shards of a few keys,
+which are values too, and where the shards stand by a list of fixed width, in which the
+shard of a key is found by halving. So a question reads hardly more of 30 000 records
+than it reads of 300.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from d9m.kb.store import KnowledgeBase, Meta, Table, Value
 
 FILE = "knowledge.d9m"
 
-FORMAT = 2
+FORMAT = 3
 """The first line stays as it is in every format; a file of another format is refused."""
 
 _MAGIC = b"d9m-kb"
@@ -34,10 +35,19 @@ Span: TypeAlias = tuple[int, int, int]
 """Offset after the index, length, checksum."""
 
 KEYS_A_SHARD = 8
-"""On average. A shard takes less time to decode than one record does."""
+"""A shard takes less time to decode than one record does."""
 
 _WIDTH = 8
 """Bytes of a number in a list of shards."""
+
+
+class Shard(msgspec.Struct, frozen=True, array_like=True):
+    """Where a few values stand: one after the other, in the order of their keys."""
+
+    start: int
+    """Offset of the first, after the index."""
+    values: dict[str, tuple[int, int]]
+    """Key -> length, checksum."""
 
 
 class FileIndex(msgspec.Struct, frozen=True):
@@ -60,9 +70,15 @@ def write(kb: KnowledgeBase, path: Path) -> int:
         return span
 
     def add_table(table: Table[Any]) -> tuple[int, int]:
-        shards: list[dict[str, Span]] = [{} for _ in range(len(table) // KEYS_A_SHARD + 1)]
-        for key, value in table.items():
-            shards[_shard_of(key, len(shards))][key] = add(value)
+        keys = sorted(table)
+        shards: list[Shard] = []
+        for first in range(0, len(keys) or 1, KEYS_A_SHARD):
+            start = len(body)
+            values: dict[str, tuple[int, int]] = {}
+            for key in keys[first : first + KEYS_A_SHARD]:
+                _offset, length, checksum = add(table[key])
+                values[key] = (length, checksum)
+            shards.append(Shard(start, values))
         spans = list(map(add, shards))
         start = len(body)
         for span in spans:
@@ -89,10 +105,6 @@ def _checksum(data: bytes) -> int:
     return zlib.crc32(data) >> 8
 
 
-def _shard_of(key: str, shards: int) -> int:
-    return zlib.crc32(key.encode(errors="replace")) % shards
-
-
 class _File:
     """Tables read from a compiled file, value by value."""
 
@@ -110,13 +122,24 @@ class _File:
         return open(self._path, "rb")  # lives as long as the process asks questions
 
     def get(self, table: str, key: str, type_: type[Value]) -> Value | None:
-        _place, shards = self._tables[table]
-        span = self._shard(table, _shard_of(key, shards)).get(key)
+        span = self._shard(table, self._shard_of(table, key)).get(key)
         return None if span is None else _decode(self._bytes(span), type_, self._path)
 
     def keys(self, table: str) -> Iterable[str]:
         _place, shards = self._tables[table]
         return itertools.chain.from_iterable(self._shard(table, number) for number in range(shards))
+
+    def _shard_of(self, table: str, key: str) -> int:
+        """The last shard that does not begin after a key."""
+        _place, shards = self._tables[table]
+        low, high = 0, shards - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if next(iter(self._shard(table, middle)), "") <= key:
+                low = middle
+            else:
+                high = middle - 1
+        return low
 
     def _shard(self, table: str, number: int) -> dict[str, Span]:
         if (table, number) not in self._shards:
@@ -125,8 +148,13 @@ class _File:
             offset, length, checksum = (
                 int.from_bytes(self._handle.read(_WIDTH), "big") for _ in range(3)
             )
-            data = self._bytes((offset, length, checksum))
-            self._shards[table, number] = _decode(data, dict[str, Span], self._path)
+            shard = _decode(self._bytes((offset, length, checksum)), Shard, self._path)
+            spans: dict[str, Span] = {}
+            start = shard.start
+            for key, (length, checksum) in shard.values.items():
+                spans[key] = (start, length, checksum)
+                start += length
+            self._shards[table, number] = spans
         return self._shards[table, number]
 
     def _bytes(self, span: Span) -> bytes:
