@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 import functools
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from machines import python_with
+
+from conftest import SHARED
 
 CLIENT = """#!{own} -IS
 import json, os, socket, sys
@@ -43,8 +44,7 @@ def forked_python(name: str) -> str:
     interpreter itself.
     """
     python, package = python_with(name), name.partition("-")[0]
-    folder = Path(tempfile.mkdtemp(prefix="d9m-forked-"))
-    atexit.register(shutil.rmtree, folder)
+    folder = Path(tempfile.mkdtemp(prefix="forked-", dir=os.environ[SHARED]))
     address, client = str(folder / "socket"), folder / "python"
     text = CLIENT.format(own=sys.executable, python=python, loaded=LOADED, address=address)
     client.write_text(text)
