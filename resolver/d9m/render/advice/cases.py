@@ -54,7 +54,7 @@ def _of_outcome(answer: Answer, outcome: Outcome, branches: Sequence[Possible]) 
     where = list(dict.fromkeys(phrases.condition(answer.kb, clause) for clause in clauses))
     if _are_releases(answer, clauses):
         start = f"with {phrases.title(answer.kb, next(iter(clauses[0])))} "
-        where = [start + ", or ".join(span.removeprefix(start) for span in where)]
+        where = [start + _OR.join(span.removeprefix(start) for span in where)]
     return [OpCase(condition, outcome, does) for condition in where]
 
 
@@ -75,7 +75,8 @@ def worse(answer: Answer, source: SourceAnswer) -> list[OpCase]:
 
 
 def fit_in_a_sentence(cases: Sequence[OpCase]) -> bool:
-    return len(cases) <= MOST_IN_A_SENTENCE
+    """Whether there are few of them, and none is a list itself."""
+    return len(cases) <= MOST_IN_A_SENTENCE and not any(_OR in case.where for case in cases)
 
 
 def sentence(cases: Sequence[OpCase]) -> str:
@@ -120,6 +121,9 @@ def refusing(answer: Answer, raised_by: str | None) -> str:
 def _it(case: OpCase) -> str:
     return f"{_NOBODY} it" if case.does == _NOBODY else f"it {case.does}"
 
+
+_OR = ", or "
+"""Between spans of releases in which one thing happens."""
 
 _NOBODY = "nobody has checked"
 """How an outcome begins that has a subject of its own."""
