@@ -158,6 +158,17 @@ def test_a_text_that_names_no_runs_is_told_how_it_was_read() -> None:
     assert "symptoms/other-batch-size" in page
 
 
+def test_the_switch_is_named_above_the_settings() -> None:
+    text = "Two runs with the same seed differ. torch.backends.cudnn.deterministic = True is set"
+    page = _page(text, ("torch", "2.4"))
+    named = page.index("The switch of PyTorch is torch.use_deterministic_algorithms(True).")
+    assert named < page.index("Shell, before Python starts")
+    assert "torch.backends.cudnn.deterministic reaches cuDNN only" in page
+    assert "The switch of" not in _page(
+        "Two runs with the same seed differ on MPS", ("torch", "2.4")
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

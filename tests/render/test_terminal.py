@@ -171,6 +171,15 @@ def test_only_the_gradient_is_blamed_where_only_it_differs() -> None:
     assert "index_add (backward)" not in said(["index_add"], torch="2.4")
 
 
+def test_what_may_be_the_point_of_a_question_stands_above_the_settings() -> None:
+    text = said(["DataLoader"], torch="1.5")
+    assert text.index("Forked workers start from a copy") < text.index("Shell, before Python")
+    cost = said(["scatter_add"], jax="0.4.16")
+    assert cost.index("150 times slower") < cost.index("Shell, before Python")
+    assert "repeats with --xla_gpu_deterministic_ops=true" in cost
+    assert "without settings it can differ: Scatter adds with atomics" in cost
+
+
 def test_an_answer_to_no_ops_says_so_first() -> None:
     text = said(torch="2.4")
     assert re.match(

@@ -82,11 +82,15 @@ def write(
 
 def _switch(page: Page, answer: Answer, subject: Subject) -> None:
     """The switch of each framework, by name: the settings have it below the shell's."""
-    switches = answer.kb.word_lists.switches
-    left = [step for step in subject.missing if step.name in switches and not step.covered_by]
-    if left:
-        named = phrases.join([remedy.written(step) for step in left])
-        page.paragraph(f"The switch is {named}. All that is left to set stands below.")
+    says: list[str] = []
+    homes = {solution.label: answer.kb.home(solution.id) for solution in answer.advice.solutions}
+    for step in subject.missing:
+        if step.name in answer.kb.word_lists.switches and not step.covered_by:
+            home = next(homes[label] for label in step.solutions if label in homes)
+            framework = phrases.title(answer.kb, home)
+            says.append(f"The switch of {framework} is {remedy.written(step)}.")
+    if says:
+        page.paragraph(f"{' '.join(says)} All that is left to set stands below.")
 
 
 def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
