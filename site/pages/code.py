@@ -36,6 +36,7 @@ _ROWS = (
     ("no_gradients", "Switch gradients off"),
     ("leaves_gradients", "Give something without gradients"),
     ("tensors", "Give tensors"),
+    ("call_arguments", "Layers whose calls take arguments that decide on their ops"),
     ("own_methods", "Methods of tensors alone"),
 )
 """Field of a record -> heading."""

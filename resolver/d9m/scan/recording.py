@@ -41,6 +41,8 @@ class Recorder:
         self._generators: set[str] = set()
         self._written_down: set[tuple[int, str]] = set()
         """Scope, and name as written, of what is shown or stored."""
+        self._asked: dict[tuple[int, str], dict[str, str]] = {}
+        """Class and name of an object -> keywords that its calls give, of those that matter."""
 
     def assigned(self, node: ast.Assign | ast.AnnAssign, target: ast.Attribute) -> None:
         self._set_state(target)
@@ -69,6 +71,7 @@ class Recorder:
         """Record a call, if it matters; `name` is its qualified name."""
         func = node.func
         self._show(node, name)
+        self._ask(node)
         target = self._here.targets.get(id(node), "")
         if "." in target and name is not None and name in self._vocabulary.layers:
             self._kinds.layers.add(target)
@@ -98,6 +101,21 @@ class Recorder:
             if isinstance(part, ast.Name | ast.Attribute) and (written := dotted(part)):
                 self._written_down.add((self._here.scope, written))
 
+    def _ask(self, node: ast.Call) -> None:
+        """Remember what a call asks of an object: ``self.attention(x, x, need_weights=False)``."""
+        for keyword in node.keywords:
+            said = literal(keyword.value)
+            if keyword.arg in self._vocabulary.asked_of_objects and said and dotted(node.func):
+                owner = self._owner(self._here.scope, dotted(node.func) or "")
+                self._asked.setdefault(owner, {})[keyword.arg] = said
+
+    def _owner(self, scope: int, written: str) -> tuple[int, str]:
+        """A name with its class, if it is an attribute, for others may have one like it."""
+        scopes = self._here.names.scopes
+        while scope > 0 and scopes[scope].kind != "class":
+            scope = scopes[scope].parent
+        return (scope if "." in written else 0), written
+
     def stored(self, value: ast.expr | None) -> None:
         """Remember a name that is put under a key, or returned: somebody can write it down."""
         if isinstance(value, ast.Name | ast.Attribute) and (written := dotted(value)):
@@ -110,6 +128,9 @@ class Recorder:
             seed = call.positional[0] if call.positional else ""
             if call.made_from and seed != "x" and (call.scope, seed) in self._written_down:
                 call = msgspec.structs.replace(call, written_down=True)
+            asked = self._asked.get(self._owner(call.scope, call.target)) if self._asked else None
+            if asked is not None and call.name in self._vocabulary.call_arguments:
+                call = msgspec.structs.replace(call, keywords={**call.keywords, **asked})
             found.append(call)
         return tuple(found)
 

@@ -81,11 +81,14 @@ class Vocabulary:
         self.chance = self.marks("chance")
         self.imports_named = self.marks("imports_named")
         self.environments = self.marks("environments")
+        self.call_arguments: dict[str, list[str]] = {}
         self.maker_parameters: dict[str, str] = {}
         self.loaders: dict[str, Loader] = {}
         for marks in kb.code.values():
             self.maker_parameters.update(marks.makers)
             self.loaders.update(marks.loaders)
+            self.call_arguments.update(marks.call_arguments)
+        self.asked_of_objects = frozenset[str]().union(*self.call_arguments.values())
         self._marked = [
             self.seeds,
             self.draws,
