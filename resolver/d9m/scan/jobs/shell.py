@@ -14,6 +14,8 @@ from d9m.scan.jobs.launch import find_launch
 from d9m.scan.jobs.words import Word, commands
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?=)")
+_DEFAULT = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
+"""What stands after ``:-``, with expansions in it two deep; of a deeper one no value is read."""
 _DECLARATIONS = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _LEADING = frozenset(
     {
@@ -161,7 +163,7 @@ class _Script:
             return
         value = word.text.partition("=")[2] if offset == 0 else word.raw[match.end() :]
         copies = match[1] if match[2] == "+=" else ""
-        own = re.compile(rf"\$(?:{match[1]}\b|\{{{match[1]}(?::?[-+][^}}]*)?\}})")
+        own = re.compile(rf"\$(?:{match[1]}\b|\{{{match[1]}(?::?[-+]{_DEFAULT})?\}})")
         if own.search(value):
             copies, value = match[1], own.sub("", value).strip(" ,:")
         known = "$" not in value and "`" not in value if copies else word.is_known
