@@ -43,10 +43,14 @@ def seedings_of(project: Project, program: Program, running: bool) -> Iterator[S
 def _seed_calls(
     project: Project, program: Program, path: str, generator: Generator
 ) -> Iterator[WrittenCall]:
-    """Calls of a file that seed a generator: its own, and those of helpers."""
+    """Calls of a file that seed a generator: its own, and those of helpers. One without a seed
+    takes a new one in every run, and seeds nothing.
+    """
     own = path == program.path
     for call in program.files[path].calls:
-        if call.name in generator.marks.seeds and (own or not call.in_main):
+        if call.name not in generator.marks.seeds or gets_nothing(call):
+            continue
+        if own or not call.in_main:
             yield call
     for effect in project.effects[path]:
         call = effect.call
@@ -54,6 +58,12 @@ def _seed_calls(
             continue
         if call.name not in generator.marks.seeds:
             yield call
+
+
+def gets_nothing(call: WrittenCall) -> bool:
+    """Whether a call gets no argument, or None alone."""
+    given = [*call.positional, *call.keywords.values()]
+    return not given or given == ["None"]
 
 
 def _is_own_seed(project: Project, program: Program, path: str, call: WrittenCall) -> bool:

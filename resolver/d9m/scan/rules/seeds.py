@@ -18,7 +18,13 @@ from d9m.scan.rules.loaders import (
     seeded_by_workers,
     starts_worker,
 )
-from d9m.scan.rules.program_seeds import is_asked, listed, seeded, seeded_programs
+from d9m.scan.rules.program_seeds import (
+    gets_nothing,
+    is_asked,
+    listed,
+    seeded,
+    seeded_programs,
+)
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _NOTHING = ("None", "")
@@ -50,7 +56,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
             sources = [name for name in call.made_from if name in chance]
             if sources:
                 what = f"The seed is made from {sources[0]}(), which differs in every run."
-            elif call.name in project.vocabulary.seeds and _gets_nothing(call):
+            elif call.name in project.vocabulary.seeds and gets_nothing(call):
                 what = f"{call.name}() without a seed takes a new one in every run."
             else:
                 continue
@@ -95,14 +101,9 @@ def _ends_fixed_seed(facts: FileFacts, call: WrittenCall) -> bool:
         other.name == call.name
         and other.scope == call.scope
         and other.place < call.place
-        and not _gets_nothing(other)
+        and not gets_nothing(other)
         for other in facts.calls
     )
-
-
-def _gets_nothing(call: WrittenCall) -> bool:
-    given = [*call.positional, *call.keywords.values()]
-    return not given or given == ["None"]
 
 
 SEED_FROM_CHANCE = ScanRule(
