@@ -59,7 +59,10 @@ ASKED = {
     "is bilinear interpolate deterministic in 2.1": "sources/pytorch/interpolate-bilinear-backward",
     "install": "install/",
     "rss feed": "reference/data/",
-    "different results every run with the same seed": "errors/symptoms/all-seeds-set/",
+    "different results every run with the same seed": (
+        "errors/symptoms/all-seeds-set/",
+        "errors/symptoms/runs-differ/",
+    ),
     "why does training differ between two runs": "errors/symptoms/runs-differ/",
     "what is determinism": "why/",
     "flash attention 2 backward": "solutions/flash-attn/deterministic/",
