@@ -105,7 +105,11 @@ def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
     if any(not needed.isdisjoint(step.solutions) for step in subject.missing):
         return f"{named} can differ between runs without the settings below."
     if any(source.otherwise for source in sources):
-        return f"By our records {named} can differ between runs in the cases below. Is one yours?"
+        repeat = "repeats" if len(names) == 1 else "repeat"
+        return (
+            f"On one machine, with the same inputs, seeds and number of threads, {named} {repeat} "
+            "by our records, except in the cases below."
+        )
     if needed:
         return f"You make the settings that {named} needs. What else can make {them} differ:"
     return (
