@@ -18,7 +18,6 @@ MOST_IN_A_SENTENCE = 2
 MOST_LINES = 5
 """Cases of one source that are listed; `--all` shows the rest."""
 
-
 REST = "otherwise"
 """The condition of all other cases."""
 

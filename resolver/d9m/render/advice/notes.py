@@ -17,7 +17,6 @@ from d9m.render.words import EVIDENCE
 MOST_NOTES = 5
 """Notes that a tired reader still reads; `--all` shows the rest."""
 
-
 MOST_FIRST = 2
 """Notes that stand above the settings."""
 

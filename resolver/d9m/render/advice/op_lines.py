@@ -155,11 +155,10 @@ def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
         page.marked(Span("–"), "", f"{source.title}: {_elsewhere(answer, source.otherwise[0])}")
         return
     sign = _sign(source.outcome)
-    contested = set[str]().union(*(conflict.between for conflict in answer.advice.conflicts))
     if source.outcome == "solved":
-        is_contested = bool(contested.intersection(source.solutions))
         fixed_by = remedy.of_source(answer, source)
-        says = "fixed if you choose it below" if is_contested else f"fixed by {fixed_by}"
+        is_open = remedy.is_open(answer, source.solutions)
+        says = "fixed if you choose it below" if is_open else f"fixed by {fixed_by}"
     elif source.outcome in NEVER_DIFFERS:
         says = "does not happen here"
     else:

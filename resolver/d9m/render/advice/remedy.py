@@ -23,9 +23,13 @@ def of_source(answer: Answer, source: SourceAnswer) -> str:
 
 def of_op(answer: Answer, op: OpAnswer) -> str:
     """What makes an op repeat; empty where that is much, or where the choice is open."""
-    contested = set[str]().union(*(conflict.between for conflict in answer.advice.conflicts))
     labels = [label for source in op.sources for label in source.solutions]
-    return "" if contested.intersection(labels) else _named(answer, labels)
+    return "" if is_open(answer, labels) else _named(answer, labels)
+
+
+def is_open(answer: Answer, labels: Sequence[str]) -> bool:
+    """Whether one of these solutions contradicts another, so that the reader has to choose."""
+    return any(set(labels).intersection(conflict.between) for conflict in answer.advice.conflicts)
 
 
 def _named(answer: Answer, labels: Sequence[str]) -> str:

@@ -22,6 +22,9 @@ from d9m.render.advice.op_verdict import (
 from d9m.render.interface import Answer
 from d9m.resolve.conflicts import party
 
+LONGEST_SETTING = 40
+"""Characters of the name of a setting that a sentence takes in."""
+
 
 def sentences(answer: Answer) -> str:
     """How many ops repeat, and what happens with the others; first a version that d9m does not
@@ -179,10 +182,6 @@ def _with_named_settings(answer: Answer) -> str:
     if answer.advice.conflicts or not is_short:
         return with_settings(answer)
     return f" with {solutions[0].title}"
-
-
-LONGEST_SETTING = 40
-"""Characters of the name of a setting that a sentence takes in."""
 
 
 def _packages_unknown(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
