@@ -34,6 +34,9 @@ STEPS = 20
 MOST = "2GB"
 """Of a recording, where nobody says otherwise."""
 
+STEP_BY, COMPILED = "auto", "as-is"
+"""What ends a step, and how compiled graphs run, where nobody says otherwise."""
+
 
 def register(app: typer.Typer) -> None:
     app.command("hunt", context_settings={"allow_interspersed_args": False})(command)
@@ -75,8 +78,8 @@ def command(
             "--replay/--no-replay", help="Call the op that began it again and again, alone."
         ),
     ] = True,
-    step_by: recorded_program.StepBy = "auto",
-    compiled: recorded_program.Compiled = "as-is",
+    step_by: recorded_program.StepBy = STEP_BY,
+    compiled: recorded_program.Compiled = COMPILED,
     max_size: recorded_program.MaxSize = MOST,
     everything: Annotated[
         bool,
@@ -133,8 +136,8 @@ def _again(
     words: list[str] = []
     for option, value, default in (
         ("--steps", steps, str(STEPS)),
-        ("--step-by", step_by, "auto"),
-        ("--compiled", compiled, "as-is"),
+        ("--step-by", step_by, STEP_BY),
+        ("--compiled", compiled, COMPILED),
         ("--max-size", max_size, MOST),
         ("--before", before, None),
     ):
