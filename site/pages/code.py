@@ -30,6 +30,7 @@ _ROWS = (
     ("finds_places", "Say where in a list something stands"),
     ("asks_shape", "Ask for a shape or type, and not for what it holds"),
     ("alphabets", "Characters, from which names are drawn"),
+    ("shows", "Show what they get, and keep nothing"),
     ("writes_down", "Show or store what they get"),
     ("starts_process", "Start a process, with the environment as it is then"),
     ("trains", "Compute gradients"),

@@ -121,3 +121,16 @@ def test_a_worker_gets_a_seed_of_its_own() -> None:
         "numpy.random.seed(torch.initial_seed() % 2**32)",
         "use a fixed number, or log the seed and accept it as an option",
     ]
+
+
+def test_an_order_names_no_seed_that_another_module_sets() -> None:
+    files = {
+        "setup.py": "import random\ndef start(seed):\n    random.seed(seed)\n",
+        "data.py": "import os\nimport random\nfile = random.choice(os.listdir('data'))\n",
+    }
+    said = {name: text for name, text in files.items() if name == "data.py"}
+    for project, ends in ((files, "machines."), (said, "either.")):
+        found = scanned(project).findings
+        messages = [each.message for each in found if each.code == "unsorted-listing"]
+        assert len(messages) == 1
+        assert messages[0].endswith(ends)

@@ -90,6 +90,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that ask for the shape or type of what they get, and not for what it holds."""
     alphabets: list[str] = []
     """Names of characters, to make a name at random."""
+    shows: list[str] = []
+    """Calls that show what they get to whoever watches, and keep nothing of it."""
     writes_down: list[str] = []
     """Calls that show or store what they get, such as a line in a log."""
     starts_process: list[str] = []

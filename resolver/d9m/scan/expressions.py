@@ -42,6 +42,14 @@ def dotted(node: ast.expr) -> str | None:
     return ".".join([node.id, *reversed(parts)])
 
 
+def dotted_with_keys(node: ast.expr) -> str | None:
+    """A name as written, perhaps of what stands under a key: ``self.state["rng"]``."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        holder = dotted_with_keys(node.value)
+        return holder and f"{holder}[{node.slice.value!r}]"
+    return dotted(node)
+
+
 def literal(node: ast.expr) -> str | None:
     """A literal as written; None for anything else."""
     if isinstance(node, ast.Constant):

@@ -146,8 +146,16 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     in_lambda: str = ""
     """The name of the lambda that it stands in, if that has one."""
     in_loop: bool = False
+    to_show: bool = False
+    """It only decides whether something is shown: ``if random() < 0.01: print(loss)``."""
     insert: tuple[int, int] = (0, 0)
     """Line and column at which a further argument can be written."""
+
+    @property
+    def gets_nothing(self) -> bool:
+        """Whether it gets no argument, or None alone: a seed call then takes a new seed."""
+        given = [*self.positional, *self.keywords.values()]
+        return not given or given == ["None"]
 
 
 DYNAMIC = "*"
@@ -228,6 +236,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     scope: int = 0
     in_main: bool = False
     """Only where the file itself is run."""
+    numbers: bool = False
+    """Whether the elements get numbers by it, as classes do."""
 
 
 class FileFacts(msgspec.Struct, frozen=True, kw_only=True):

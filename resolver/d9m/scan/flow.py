@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeGuard
 
 import msgspec
 
@@ -37,6 +37,7 @@ Followed: TypeAlias = OrderKind | Literal["walk"]
 """What is followed; a walk is a listing whose first element, the root, has its place."""
 
 _DISTINCT = ("set", "np.unique", "numpy.unique")
+_CONVERSIONS = ("abs", "hex", "int", "str")
 _ONE: dict[type[ast.cmpop], int] = {
     ast.Eq: 1,
     ast.NotEq: 1,
@@ -54,6 +55,8 @@ class Consumer(msgspec.Struct, frozen=True):
     what: str
     node: ast.expr | ast.stmt
     sure: bool = True
+    numbers: bool = False
+    """Whether it numbers the elements."""
     draws: str = ""
     """The call that draws from a global generator, if it is one."""
 
@@ -86,7 +89,8 @@ class Flow:
             name=name,
             place=self._lines.spot(node),
             consumer=use.what,
-            sure=use.sure,
+            sure=use.sure and not self._places.is_held_out(use.node),
+            numbers=use.numbers,
             consumer_place=self._lines.spot(use.node),
             draws=use.draws,
             subject=ast.unparse(node)[:100],
@@ -94,6 +98,21 @@ class Flow:
             scope=self._tree.scope(node),
             in_main=self._tree.is_in_main(node),
         )
+
+    def becomes_text(self, node: ast.expr) -> bool:
+        """Whether a number only becomes a part of a text: of a name, a key, a message."""
+        parent = self._tree.parents.get(node)
+        while isinstance(parent, ast.BinOp | ast.IfExp) or _converts(parent):
+            parent = self._tree.parents.get(parent)
+        if isinstance(parent, ast.FormattedValue):
+            return True
+        if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
+            return False
+        reads: list[bool] = []
+        for read in self._tree.everywhere(self._tree.function(parent), parent.targets[0].id):
+            if isinstance(read.ctx, ast.Load):
+                reads.append(isinstance(self._tree.parents.get(read), ast.FormattedValue))
+        return bool(reads) and all(reads)
 
     # --- one value ---------------------------------------------------------------------
 
@@ -165,14 +184,15 @@ class Flow:
             outer = self._tree.parents[parent]
             if isinstance(outer, ast.DictComp) and isinstance(number, ast.Name):
                 kept = uses_name(outer.value, number.id) or uses_name(outer.key, number.id)
-                return Consumer(short_text(call), call) if kept else None
+                return Consumer(short_text(call), call, numbers=True) if kept else None
             return None
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
-            return Consumer(short_text(parent), parent) if parent.func.id == "dict" else None
+            is_table = parent.func.id == "dict"
+            return Consumer(short_text(parent), parent, numbers=True) if is_table else None
         if isinstance(parent, ast.For) and isinstance(parent.target, ast.Tuple):
             number = parent.target.elts[0]
             if isinstance(number, ast.Name) and keeps_number(parent, number.id):
-                return Consumer(short_text(call), call)
+                return Consumer(short_text(call), call, numbers=True)
         return None
 
     def _by_subscript(self, node: ast.Subscript, depth: int, kind: Followed) -> Consumer | None:
@@ -181,6 +201,8 @@ class Flow:
         if kind == "walk" and self._places.is_root(node.slice):
             return self._by_root(node, depth)
         kind = _without_root(kind)
+        if self._places.is_shown(node):
+            return None
         if isinstance(node.slice, ast.Slice):
             if self._places.is_whole(node.slice) or self._places.is_chunk(node.slice):
                 return None
@@ -223,7 +245,7 @@ class Flow:
         if not isinstance(call, ast.Call) or call.func is not method:
             return None
         sure = not any(isinstance(part, ast.Constant) for part in call.args)
-        return Consumer(short_text(call), call, sure=sure)
+        return Consumer(short_text(call), call, sure=sure, numbers=True)
 
     def _by_comprehension(
         self, part: ast.comprehension, depth: int, kind: Followed
@@ -341,9 +363,10 @@ class Flow:
             for node in nodes(statement):
                 if kind == "set" and self._loops.is_numbered_by(node, loop):
                     assert isinstance(node, ast.Call)
-                    return Consumer(short_text(node), node)
+                    return Consumer(short_text(node), node, numbers=True)
                 if isinstance(node, ast.AugAssign) and self._loops.numbers_elements(loop, node):
-                    return Consumer(f"the number in {ast.unparse(node)}", node)
+                    step = f"the number in {ast.unparse(node)}"
+                    return Consumer(step, node, numbers=True)
                 filled = filled_list(node)
                 if filled is None or not self._loops.is_plain_list(loop, filled):
                     continue
@@ -351,6 +374,11 @@ class Flow:
                 if after is not None:
                     return after
         return None
+
+
+def _converts(node: ast.AST | None) -> TypeGuard[ast.Call]:
+    """``str(…)``, ``abs(…)``: as good a part of a text as what it gets."""
+    return isinstance(node, ast.Call) and dotted(node.func) in _CONVERSIONS
 
 
 def _without_root(kind: Followed) -> OrderKind:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+
+import msgspec
 
 from d9m.scan.facts import Order
 from d9m.scan.flow import Flow, OrderKind
@@ -30,6 +33,7 @@ class OrderSources:
         self._lines = lines
         self._found: list[tuple[OrderKind, ast.expr, str]] = []
         self._direct: list[Order] = []
+        self._hashes: list[tuple[ast.BinOp, Order]] = []
 
     def called(self, node: ast.Call, name: str | None) -> None:
         """A listing, a set, results as they are ready, a hash of text, an order by identity."""
@@ -59,7 +63,13 @@ class OrderSources:
 
     def orders(self, tree: ast.Module) -> tuple[Order, ...]:
         flow = Flow(tree, self._here.names, self._vocabulary, self._lines)
-        return (*flow.orders(self._found), *self._direct)
+        return (*flow.orders(self._found), *self._direct, *self._hashed(flow))
+
+    def _hashed(self, flow: Flow) -> Iterator[Order]:
+        """The hashes of texts; one that only becomes a part of a name is not sure."""
+        for node, order in self._hashes:
+            sure = order.sure and not flow.becomes_text(node)
+            yield msgspec.structs.replace(order, sure=sure)
 
     def _completes(self, func: ast.Attribute) -> bool:
         return f".{func.attr}" in self._vocabulary.completions
@@ -124,18 +134,17 @@ class OrderSources:
         function = self._here.names.scopes[self._here.scope].name.rpartition(".")[2]
         if function == "__hash__" or _is_numeric(call.args[0]):
             return
-        self._direct.append(
-            Order(
-                kind="hash",
-                name="hash",
-                place=self._lines.spot(call),
-                consumer=ast.unparse(node)[:60],
-                consumer_place=self._lines.spot(node),
-                sure=_is_text(call.args[0]) and not _is_cached(node.right),
-                subject=_encoded(call.args[0]),
-                scope=self._here.scope,
-            )
+        order = Order(
+            kind="hash",
+            name="hash",
+            place=self._lines.spot(call),
+            consumer=ast.unparse(node)[:60],
+            consumer_place=self._lines.spot(node),
+            sure=_is_text(call.args[0]) and not _is_cached(node.right),
+            subject=_encoded(call.args[0]),
+            scope=self._here.scope,
         )
+        self._hashes.append((node, order))
 
 
 def _is_numeric(node: ast.expr) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from d9m.scan.expressions import dotted, nodes
 from d9m.scan.shapes import counted_up, is_number, mentions, uses_name
@@ -12,6 +13,7 @@ from d9m.scan.vocabulary import Vocabulary
 MAKE_LISTS = ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.array")
 _COUNTING = ("enumerate", "range", "xrange")
 _DEEPEST = 6
+_HELD_OUT = re.compile(r"(?i)(^|[_.])(val|valid|validation|test|eval)(_|s?$)")
 _HANDFUL = 16
 
 
@@ -129,6 +131,31 @@ class Places:
         """``files[:5]``: a handful of the first, mostly to look at."""
         few = self._tree.constant(part.upper) if part.upper is not None else None
         return part.lower is None and isinstance(few, int) and 0 < few <= _HANDFUL
+
+    def is_shown(self, node: ast.expr) -> bool:
+        """``print(files[:20])``, also inside a text: nobody computes with it."""
+        parent = self._tree.parents.get(node)
+        while isinstance(parent, ast.FormattedValue | ast.JoinedStr):
+            parent = self._tree.parents.get(parent)
+        if not isinstance(parent, ast.Call):
+            return False
+        shows = self._vocabulary.shows
+        last = f".{parent.func.attr}" if isinstance(parent.func, ast.Attribute) else ""
+        name = self._tree.name(parent.func)
+        return last in shows or (name is not None and name in shows)
+
+    def is_held_out(self, node: ast.AST) -> bool:
+        """Whether a list is one to measure on, as its name says: ``shuffle(val_files)``,
+        ``self.test_files[index]``. It is measured as a whole, in whatever order.
+        """
+        if isinstance(node, ast.Call) and node.args:
+            node = node.args[0]
+        elif isinstance(node, ast.Subscript):
+            node = node.value
+        else:
+            return False
+        name = dotted(node)
+        return name is not None and bool(_HELD_OUT.search(name)) and "train" not in name.lower()
 
     def tries_out(self, node: ast.AST) -> bool:
         """Whether a test of a debugging option decides that it runs."""

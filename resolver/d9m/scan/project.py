@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -63,6 +64,44 @@ class Project:
         for path, facts in self.python.items():
             found[path] = tuple(effects(self.questions, self.vocabulary, facts))
         return found
+
+    @functools.cached_property
+    def seeds_anything(self) -> bool:
+        """Whether some file seeds a generator, or states a seed."""
+        return bool(self.seeded_generators) or any(facts.seed_line for facts in self.files.values())
+
+    @functools.cached_property
+    def seeded_generators(self) -> frozenset[str]:
+        """Titles of the generators that something here seeds, in whatever program."""
+        found = set(self.configured_generators)
+        called: set[str] = set()
+        for facts in self.python.values():
+            called.update(call.name for call in facts.calls if not call.gets_nothing)
+        made = itertools.chain.from_iterable(self.effects.values())
+        set_by_helpers = {effect.setting for effect in made if effect.helper is not None}
+        for generator in self.knowledge.generators():
+            by_call = not called.isdisjoint(generator.marks.seeds)
+            if by_call or not set_by_helpers.isdisjoint(generator.settings):
+                found.add(generator.title)
+        return frozenset(found)
+
+    @functools.cached_property
+    def configured_generators(self) -> frozenset[str]:
+        """Titles of those whose seed call a YAML file names, or a function that makes it:
+        ``!apply:utils.seed_everything``.
+        """
+        named = {name for facts in self.files.values() for name in facts.named}
+        last = {name.rpartition(".")[2] for name in named}
+        found: set[str] = set()
+        for generator in self.knowledge.generators():
+            seeds = generator.marks.seeds
+            if not named.isdisjoint(seeds):
+                found.add(generator.title)
+            for facts in self.python.values() if last else ():
+                for call in facts.calls:
+                    if call.name in seeds and facts.scopes[call.scope].name in last:
+                        found.add(generator.title)
+        return frozenset(found)
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:

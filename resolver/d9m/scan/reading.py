@@ -10,7 +10,14 @@ from typing import Any
 import msgspec
 
 from d9m.scan import source
-from d9m.scan.expressions import children, dotted, is_main, nodes, tests_for_nothing
+from d9m.scan.expressions import (
+    children,
+    dotted,
+    dotted_with_keys,
+    is_main,
+    nodes,
+    tests_for_nothing,
+)
 from d9m.scan.facts import CodeScope, FileFacts, FileKind
 from d9m.scan.mentions import mentioned
 from d9m.scan.order_sources import OrderSources
@@ -125,7 +132,9 @@ class Reader:
             self.here.in_main = False
             self._branch(node.orelse, None)
             return
+        self.here.to_show = all(map(self.recorder.only_shows, node.body))
         self.visit(node.test)
+        self.here.to_show = False
         self._branches += 1
         number = self._branches
         guarded, offered, fallback = self.here.guarded, self.here.offered, self.here.fallback
@@ -147,9 +156,12 @@ class Reader:
         self.read(body)
         self.here.arms = outer
 
-    def on_loop(self, node: ast.For | ast.AsyncFor) -> None:
-        self.visit(node.iter)
-        self.visit(node.target)
+    def on_loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
+        if isinstance(node, ast.While):
+            self.visit(node.test)
+        else:
+            self.visit(node.iter)
+            self.visit(node.target)
         outer, self.here.in_loop = self.here.in_loop, True
         self.read(node.body)
         self.here.in_loop = outer
@@ -242,7 +254,7 @@ class Reader:
             elif isinstance(target, ast.Attribute):
                 self.recorder.assigned(node, target)
         if value is not None:
-            if len(targets) == 1 and (text := dotted(targets[0])):
+            if len(targets) == 1 and (text := dotted_with_keys(targets[0])):
                 self._name_values(value, text)
             self.visit(value)
 
@@ -297,6 +309,7 @@ class Reader:
 
     def on_call(self, node: ast.Call) -> None:
         name = self.here.resolve(node.func)
+        self.recorder.ask(node)
         if isinstance(node.func, ast.Attribute):
             if not isinstance(node.func.value, ast.Name | ast.Attribute):
                 outer = self.here.without_gradients
@@ -330,6 +343,7 @@ _VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
     ast.If: Reader.on_if,
     ast.For: Reader.on_loop,
     ast.AsyncFor: Reader.on_loop,
+    ast.While: Reader.on_loop,
     ast.Match: Reader.on_match,
     ast.Try: Reader.on_try,
     ast.With: Reader.on_with,

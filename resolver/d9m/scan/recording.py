@@ -9,6 +9,7 @@ import msgspec
 
 from d9m.scan.expressions import (
     dotted,
+    dotted_with_keys,
     literal,
     looked_up_else,
     nodes,
@@ -43,6 +44,8 @@ class Recorder:
         """Scope, and name as written, of what is shown or stored."""
         self._asked: dict[tuple[int, str], dict[str, str]] = {}
         """Class and name of an object -> keywords that its calls give, of those that matter."""
+        self._asked_at_once: dict[int, dict[str, str]] = {}
+        """The same of objects without a name: ``MultiheadAttention(8, 2)(x, x, x)``."""
 
     def assigned(self, node: ast.Assign | ast.AnnAssign, target: ast.Attribute) -> None:
         self._set_state(target)
@@ -71,7 +74,6 @@ class Recorder:
         """Record a call, if it matters; `name` is its qualified name."""
         func = node.func
         self._show(node, name)
-        self._ask(node)
         target = self._here.targets.get(id(node), "")
         if "." in target and name is not None and name in self._vocabulary.layers:
             self._kinds.layers.add(target)
@@ -91,6 +93,15 @@ class Recorder:
         for keyword in node.keywords:
             self._handed_on(keyword.value)
 
+    def only_shows(self, statement: ast.stmt) -> bool:
+        """Whether a statement does nothing but show something."""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call):
+            return False
+        marks, name = self._vocabulary.shows, self._here.resolve(call.func)
+        last = f".{call.func.attr}" if isinstance(call.func, ast.Attribute) else ""
+        return last in marks or (name is not None and name in marks)
+
     def _show(self, node: ast.Call, name: str | None) -> None:
         """Remember the names in what a call shows or stores."""
         marks = self._vocabulary.writes_down
@@ -101,13 +112,17 @@ class Recorder:
             if isinstance(part, ast.Name | ast.Attribute) and (written := dotted(part)):
                 self._written_down.add((self._here.scope, written))
 
-    def _ask(self, node: ast.Call) -> None:
+    def ask(self, node: ast.Call) -> None:
         """Remember what a call asks of an object: ``self.attention(x, x, need_weights=False)``."""
         for keyword in node.keywords:
-            said = literal(keyword.value)
-            if keyword.arg in self._vocabulary.asked_of_objects and said and dotted(node.func):
-                owner = self._owner(self._here.scope, dotted(node.func) or "")
+            if keyword.arg not in self._vocabulary.asked_of_objects:
+                continue
+            said, written = literal(keyword.value), dotted(node.func)
+            if said and written:
+                owner = self._owner(self._here.scope, written)
                 self._asked.setdefault(owner, {})[keyword.arg] = said
+            elif said and isinstance(node.func, ast.Call):
+                self._asked_at_once.setdefault(id(node.func), {})[keyword.arg] = said
 
     def _owner(self, scope: int, written: str) -> tuple[int, str]:
         """A name with its class, if it is an attribute, for others may have one like it."""
@@ -162,17 +177,18 @@ class Recorder:
             self._keep(node, f".{last}", receiver=name.rpartition(".")[0])
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> None:
-        if self._generators and (owner := dotted(func.value)) in self._generators:
+        owner = dotted_with_keys(func.value)
+        if owner in self._generators:
             spot = self._here.lines.spot(node)
             target = self._here.targets.get(id(node), "")
-            drawn = OwnDraw(owner, spot, self._here.scope, self._from_alphabet(node), target)
+            drawn = OwnDraw(owner or "", spot, self._here.scope, self._from_alphabet(node), target)
             self.own_draws.append(drawn)
         wanted = self._vocabulary.keeps_method(func.attr)
         if not wanted:
             return
         kind = self._kinds.of(self._here.scope, func.value)
         if wanted == "always" or kind:
-            self._keep(node, f".{func.attr}", dotted(func.value) or "", kind)
+            self._keep(node, f".{func.attr}", owner or "", kind)
 
     def _keep(self, node: ast.Call, name: str, receiver: str = "", kind: str = "") -> None:
         positional = tuple(literal(part) or stand_in(part) for part in node.args)
@@ -180,6 +196,8 @@ class Recorder:
         for part in node.keywords:
             if part.arg is not None:
                 keywords[part.arg] = literal(part.value) or stand_in(part.value)
+        if name in self._vocabulary.call_arguments:
+            keywords.update(self._asked_at_once.get(id(node), {}))
         if any(part.arg is None for part in node.keywords):
             positional = (*positional, "*rest")
         if not kind and node.args and name[0] != ".":
@@ -209,6 +227,7 @@ class Recorder:
                 in_main=self._here.in_main,
                 in_lambda=self._here.in_lambda,
                 in_loop=self._here.in_loop,
+                to_show=self._here.to_show,
                 insert=(end, self._here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )
         )

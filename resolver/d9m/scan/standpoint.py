@@ -21,6 +21,7 @@ _OF_A_BODY: Mapping[str, object] = {
     "in_main": False,
     "in_lambda": "",
     "in_loop": False,
+    "to_show": False,
 }
 """What holds at the beginning of a file or a function, and changes on the way through it."""
 
@@ -40,6 +41,7 @@ class Standpoint:
         self.in_main: bool
         self.in_lambda: str
         self.in_loop: bool
+        self.to_show: bool
         vars(self).update(_OF_A_BODY)
         self.shadows: list[set[str]] = []
         """Names of comprehensions and lambdas around, which mean something of their own."""

@@ -64,6 +64,7 @@ class Vocabulary:
         self.finds_places = self.marks("finds_places")
         self.asks_shape = self.marks("asks_shape")
         self.alphabets = self.marks("alphabets")
+        self.shows = self.marks("shows")
         self.writes_down = self.marks("writes_down")
         self.draws = self.marks("draws")
         self.helpers = frozenset(_helper_names(kb))

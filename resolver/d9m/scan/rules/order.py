@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 import msgspec
 
 from d9m.scan.facts import Order
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
-from d9m.scan.knowledge import Generator
 from d9m.scan.measuring import measures
 from d9m.scan.order_sources import is_surely_text
 from d9m.scan.programs import Program
@@ -46,24 +44,40 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     is_script = bool(may_run) or order.scope == 0
     if is_script and (project.training_paths or project.python[path].kind == "notebook"):
         return _is_seeded(project, path, order)
-    return not order.draws or _seeds_anything(project)
-
-
-def _seeds_anything(project: Project) -> bool:
-    """Whether some file of a project seeds a generator, or states a seed."""
-    settings = frozenset[str]().union(*(one.settings for one in project.knowledge.generators()))
-    for facts in project.files.values():
-        if facts.seed_line or any(call.name in project.vocabulary.seeds for call in facts.calls):
-            return True
-    made = itertools.chain.from_iterable(project.effects.values())
-    return any(effect.setting in settings for effect in made)
+    return not order.draws or project.seeds_anything
 
 
 def _is_seeded(project: Project, path: str, order: Order) -> bool:
     """Whether a file seeds something, or a program the generator that the consumer draws from."""
-    if any(call.name in project.vocabulary.seeds for call in project.python[path].calls):
+    seeds = project.vocabulary.seeds
+    for call in project.python[path].calls:
+        if call.name in seeds and not call.gets_nothing:
+            return True
+    drawn = _drawn_from(project, order)
+    if not drawn:
+        return False
+    if drawn in project.configured_generators:
         return True
-    return bool(order.draws) and not _unseeded(project, path, order)
+    return any(
+        path in program.files and drawn in seeded(project, program) for program in project.programs
+    )
+
+
+def _drawn_from(project: Project, order: Order) -> str:
+    """The generator that the consumer draws from; empty if it draws from none."""
+    for generator in project.knowledge.generators() if order.draws else ():
+        draws, others = project.vocabulary.draws_of(generator.marks)
+        if order.draws in draws and order.draws not in others:
+            return generator.title
+    return ""
+
+
+def _unseeded(project: Project, order: Order) -> str:
+    """The generator that the consumer draws from, if nothing in the project seeds it: then the
+    order alone is not enough. Empty otherwise.
+    """
+    drawn = _drawn_from(project, order)
+    return "" if drawn in project.seeded_generators else drawn
 
 
 def _in_order(project: Project, order: Order) -> str:
@@ -97,40 +111,6 @@ def _where(project: Project, path: str, order: Order) -> str:
     return f"{order.consumer} in {project.line(path, line)}"
 
 
-def _unseeded(project: Project, path: str, order: Order) -> str:
-    """The generator that the consumer draws from, if no program with this file seeds it: then the
-    order alone is not enough. Empty otherwise.
-    """
-    for generator in project.knowledge.generators() if order.draws else ():
-        draws, others = project.vocabulary.draws_of(generator.marks)
-        if order.draws not in draws or order.draws in others:
-            continue
-        if any(call.name in generator.marks.seeds for call in project.files[path].calls):
-            return ""
-        if _seeded_by_configuration(project, generator):
-            return ""
-        for program in project.programs:
-            if path in program.files and generator.title in seeded(project, program):
-                return ""
-        return generator.title
-    return ""
-
-
-def _seeded_by_configuration(project: Project, generator: Generator) -> bool:
-    """Whether a YAML file names the seed call of a generator, or a function that makes it:
-    ``!apply:utils.seed_everything``.
-    """
-    named = {name for facts in project.files.values() for name in facts.named}
-    if any(name in generator.marks.seeds for name in named):
-        return True
-    last = {name.rpartition(".")[2] for name in named}
-    for facts in project.python.values():
-        for call in facts.calls:
-            if call.name in generator.marks.seeds and facts.scopes[call.scope].name in last:
-                return True
-    return False
-
-
 def _seed_too(generator: str) -> str:
     return f" Nothing seeds {generator}, either." if generator else ""
 
@@ -141,7 +121,7 @@ def _and_seed(generator: str) -> str:
 
 def _check_listing(project: Project) -> Iterator[Objection]:
     for path, order in _orders(project, "listing"):
-        drawn = _unseeded(project, path, order)
+        drawn = _unseeded(project, order)
         yield Objection(
             path=path,
             place=order.place,
@@ -164,11 +144,12 @@ UNSORTED_LISTING = ScanRule(
     why="""os.listdir, glob and Path.iterdir list files in the order of the file system, which
     can change after a copy, and differs between disks and machines. A shuffle with a fixed seed,
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
-    silent="""The list is sorted, counted, searched, or its items are handled one by one. files[0]
-    is mostly the only file that there is: a hint, and so are a handful of the first (files[:5]).
-    In a project with programs that train, a script or notebook that neither trains nor seeds
-    anything is a hint, too; and so is a shuffle where nothing is seeded, and what
-    a file or function does whose name says that it evaluates or plots.""",
+    silent="""The list is sorted, counted, searched, printed, or its items are handled one by one.
+    files[0] is mostly the only file that there is: a hint, and so are a handful of the first
+    (files[:5]). In a project with programs that train, a script or notebook that neither trains nor
+    seeds anything is a hint, too; and so is a shuffle where nothing is seeded, the order of a list
+    to validate or test on, and what a file or function does whose name says that it evaluates or
+    plots.""",
     bad=(
         "import os\nimport random\n\nrandom.seed(1)\n"
         'files = os.listdir("data")\nrandom.shuffle(files)\n'
@@ -185,7 +166,7 @@ UNSORTED_LISTING = ScanRule(
 def _check_set(project: Project) -> Iterator[Objection]:
     for path, order in _orders(project, "set"):
         sure = order.sure and is_surely_text(order.subject)
-        drawn = _unseeded(project, path, order)
+        drawn = _unseeded(project, order)
         yield Objection(
             path=path,
             place=order.place,
@@ -243,7 +224,8 @@ STRING_HASH = ScanRule(
     from it differs in every run. zlib.crc32 and hashlib give the same number
     everywhere.""",
     silent="""The hash is of numbers, stands in __hash__, or is only compared. Where the
-    text does not say what is hashed, this is a hint.""",
+    text does not say what is hashed, or the hash only becomes a part of a name or message, this is
+    a hint.""",
     bad='bucket = hash("name") % 10\n',
     good='import zlib\n\nbucket = zlib.crc32(b"name") % 10\n',
     check=_check_hash,
@@ -252,7 +234,7 @@ STRING_HASH = ScanRule(
 
 def _check_completion(project: Project) -> Iterator[Objection]:
     for path, order in _orders(project, "completion"):
-        drawn = _unseeded(project, path, order)
+        drawn = _unseeded(project, order)
         yield Objection(
             path=path,
             place=order.place,

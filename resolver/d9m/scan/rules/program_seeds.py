@@ -48,7 +48,7 @@ def _seed_calls(
     """
     own = path == program.path
     for call in program.files[path].calls:
-        if call.name not in generator.marks.seeds or gets_nothing(call):
+        if call.name not in generator.marks.seeds or call.gets_nothing:
             continue
         if own or not call.in_main:
             yield call
@@ -58,12 +58,6 @@ def _seed_calls(
             continue
         if call.name not in generator.marks.seeds:
             yield call
-
-
-def gets_nothing(call: WrittenCall) -> bool:
-    """Whether a call gets no argument, or None alone."""
-    given = [*call.positional, *call.keywords.values()]
-    return not given or given == ["None"]
 
 
 def _is_own_seed(project: Project, program: Program, path: str, call: WrittenCall) -> bool:

@@ -19,7 +19,6 @@ from d9m.scan.rules.loaders import (
     starts_worker,
 )
 from d9m.scan.rules.program_seeds import (
-    gets_nothing,
     is_asked,
     listed,
     seeded,
@@ -30,6 +29,9 @@ from d9m.scan.rules.rule import Objection, ScanRule
 _NOTHING = ("None", "")
 _NO_MATTER = re.compile(r"(?i)(^|[._])(port|master_port|run_?id|run_?name|suffix)$")
 """Names of what is drawn to be unlike others, and reaches no result: a free port, a run's name."""
+
+_SEED = re.compile(r"(?i)(^|[._])seed$")
+"""A draw that becomes a seed: ``args.seed = randint(0, 1000)``, where somebody asks for chance."""
 
 
 def _seeding(project: Project, call: WrittenCall) -> bool:
@@ -56,13 +58,14 @@ def _check_chance(project: Project) -> Iterator[Objection]:
             sources = [name for name in call.made_from if name in chance]
             if sources:
                 what = f"The seed is made from {sources[0]}(), which differs in every run."
-            elif call.name in project.vocabulary.seeds and gets_nothing(call):
+            elif call.name in project.vocabulary.seeds and call.gets_nothing:
                 what = f"{call.name}() without a seed takes a new one in every run."
             else:
                 continue
             spared = call.fallback or call.written_down or _only_names(facts, call)
             spared = spared or (not sources and _ends_fixed_seed(facts, call))
             spared = spared or bool(_NO_MATTER.search(facts.scopes[call.scope].name))
+            spared = spared or call.in_loop or not (sources or project.seeded_generators)
             spoken.update((call.place.line, seed) if seed else (call.place.line,))
             yield Objection(
                 path=path,
@@ -101,7 +104,7 @@ def _ends_fixed_seed(facts: FileFacts, call: WrittenCall) -> bool:
         other.name == call.name
         and other.scope == call.scope
         and other.place < call.place
-        and not gets_nothing(other)
+        and not other.gets_nothing
         for other in facts.calls
     )
 
@@ -116,8 +119,9 @@ SEED_FROM_CHANCE = ScanRule(
     once, print it, and let an option set it.""",
     silent="""The seed comes from a variable whose value the function does not show. A seed that the
     function also prints, logs or stores is a hint: the run can be repeated with it. So is one for
-    characters of a random name, or for a free port, and seed() that ends what a fixed seed of the
-    same function was for.""",
+    characters of a random name, or for a free port, one in a loop, which tries again with another,
+    seed() that ends what a fixed seed of the same function was for, and seed() where nothing in the
+    project has a fixed seed.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
@@ -214,7 +218,7 @@ def draws_of(
                 continue
             if call.from_alphabet or (call.target and call.target in given):
                 continue
-            if _NO_MATTER.search(call.target):
+            if call.to_show or _NO_MATTER.search(call.target) or _SEED.search(call.target):
                 continue
             if is_asked(program, path, call) and program.may_run(path, call):
                 yield path, call
@@ -287,7 +291,8 @@ UNSEEDED_LIBRARY = ScanRule(
     why="""Every library has a generator of its own. A program that seeds PyTorch and shuffles
     with Python's random still shuffles differently in every run.""",
     silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
-    file that the entry neither imports directly nor has in its folder. Where a library that the
+    file that the entry neither imports directly nor has in its folder, or becomes a seed itself, or
+    only decides whether something is printed. Where a library that the
     records do not know runs the loop, this is a hint: it may seed. So is a draw in a method of a
     dataset or transform, where the workers of the loader seed the library, and every draw where
     the only seed is one of a split or a sampler, in another file than the program.""",

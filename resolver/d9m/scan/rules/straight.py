@@ -54,7 +54,7 @@ def seedings(
     """Where a program seeds a global generator, with the file."""
     for path, facts in program.files.items():
         for call in facts.calls:
-            if call.name in generator.marks.seeds:
+            if call.name in generator.marks.seeds and not call.gets_nothing:
                 yield path, call
         for effect in project.effects[path]:
             if effect.setting in generator.settings and effect.helper is not None:
