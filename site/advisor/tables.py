@@ -127,6 +127,7 @@ class _Tables:
             "covered": int(recorded and name in self.kb.meta.folders.values()),
             "platform": int(name in self.kb.meta.platforms),
             "framework": int(package.kind == "framework"),
+            "base": package.framework,
             "concerns": self.conditions.number(package.concerns) if package.concerns else None,
             "application": int(package.kind == "application"),
             "image": int(package.kind == "image"),
@@ -178,6 +179,7 @@ def _fact(fact: Fact) -> list[Any]:
         fact.says,
         fact.usual,
         fact.parameters or None,
+        int(fact.names_device),
     ]
 
 

@@ -250,3 +250,10 @@ def test_parameters_are_read_but_for_those_of_calls_of_others(
 )
 def test_a_setting_that_is_only_asked_about(text: str, asked: set[str]) -> None:
     assert mentions(text).asked == asked
+
+
+def test_a_call_that_is_a_setting_counts_as_made_with_its_value() -> None:
+    made = mentions("env.action_space.seed(seed) and ppo_env.seed(3) in gym").parameters
+    assert made["gym.Space.seed"] == "seed"
+    assert "gym.Env.seed" not in made
+    assert mentions("env.reset(seed=7)").parameters["gym.Env.reset(seed)"] == "7"

@@ -18,6 +18,14 @@ HOPPER, OLDER = {"sm": Range(from_="90")}, {"sm": Range(until="90")}
     [
         ([HOPPER], "on Hopper GPUs or newer"),
         ([HOPPER, OLDER], ""),
+        (
+            [{"tensor_parallel": "true", **HOPPER}, {"sm": Range(from_="80")}],
+            "on Ampere GPUs or newer",
+        ),
+        (
+            [{"torch": Range(from_="2.1", until="2.4")}, {"torch": Range(from_="2.1")}],
+            "with PyTorch 2.1 or newer",
+        ),
         ([{"training": "true"}, {"training": "false"}], ""),
         ([{"xla": "true", **HOPPER}, {"xla": "true", **OLDER}], "with XLA"),
         ([{"torch": Range(until="2.1")}, {"torch": Range(from_="2.3")}], None),

@@ -302,3 +302,37 @@ def test_two_differences_of_one_op_need_one_upgrade() -> None:
 def test_an_operator_is_called_by_its_name_and_not_by_its_overload() -> None:
     text = said(["torch.ops.aten.index_add_.default"], torch="2.4")
     assert text.startswith("index_add_ repeats with these settings.")
+
+
+def test_an_answer_does_not_ask_for_what_its_settings_make_superfluous() -> None:
+    equal = "must also: keep batches equal"
+    assert equal in flat(shown(scope="batch", vllm="0.10.0")[0])
+    assert equal not in flat(shown(scope="batch", sglang="0.5.4")[0])
+    assert "switch off Horovod's Tensor Fusion" not in said(horovod="0.21.1")
+
+
+def test_without_named_ops_no_note_is_about_an_op() -> None:
+    assert "disagree on as_strided" not in said(torch="2.4", ultralytics="8.3.190")
+    assert "disagree on as_strided" in flat(shown(everything=True, torch="2.4")[0])
+
+
+def test_a_library_that_says_where_it_computes_has_no_device_of_its_framework() -> None:
+    assert "XGBoost 2.0 (2.0.0 to 2.0.3) · training" in said(xgboost="2.0")
+    assert "· CUDA · training" in said(xgboost="2.0", torch="2.4")
+
+
+def test_of_a_library_without_records_the_ops_of_its_framework_are_named() -> None:
+    assert said(torchtitan="0.2.1").startswith(
+        "What can differ with torchtitan are the ops of PyTorch"
+    )
+
+
+def test_one_call_is_said_to_leave_what_it_does_not_set() -> None:
+    text = said(torch="2.4", transformers="4.44")
+    assert "and leaves PYTHONHASHSEED to you." in text
+
+
+def test_the_command_that_shows_sources_can_be_pasted() -> None:
+    assert "d9m show nn.Upsample ·" in said(
+        ["nn.Upsample(scale_factor=2, mode='bilinear')"], torch="2.4"
+    )

@@ -106,7 +106,10 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
         unlisted,
         dict(_arguments(kb, text)),
         tuple(_values(kb.word_lists, text.lower())),
-        dict(named_settings.parameters(kb, text)),
+        {
+            **dict(named_settings.parameters(kb, text)),
+            **dict(named_settings.statements(kb, text)),
+        },
         len(text.split()),
         named_settings.asked(kb, text) if settings else frozenset(),
         dict(named_settings.misspelt(kb, text)),

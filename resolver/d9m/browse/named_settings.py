@@ -120,6 +120,30 @@ def parameters(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
                     yield setting, match[3]
 
 
+def statements(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
+    """The settings that are a call of their own, where a text writes it with a value:
+    ``env.action_space.seed(seed)``.
+    """
+    known = kb.once("statements of settings", lambda: _statements(kb))
+    for head, found in known.items():
+        if head in text:
+            for setting, pattern in found:
+                match = re.search(pattern, text)
+                if match is not None:
+                    yield setting, match[1]
+
+
+def _statements(kb: KnowledgeBase) -> dict[str, list[tuple[str, str]]]:
+    """What is called -> the settings that this call makes, and how it is written."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, setting in kb.settings.items():
+        head, bracket, rest = (setting.statement or "").partition("(")
+        if setting.kind == "code" and bracket and "." in head and rest.count("{value}") == 1:
+            inside = re.escape(rest).replace(re.escape("{value}"), r"(\w+)")
+            found.setdefault(head, []).append((name, rf"(?<![\w.]){re.escape(head)}\({inside}"))
+    return found
+
+
 def _at_calls(kb: KnowledgeBase) -> dict[str, list[str]]:
     """Parameter -> the settings that are this parameter of some call."""
     found: dict[str, list[str]] = {}

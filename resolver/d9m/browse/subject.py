@@ -178,7 +178,9 @@ def _of_ops(
         advice = advice_for(kb, asked, reported)
     newest: list[str] = []
     if advice.outcome == "depends":
-        assumed, latest = with_newest(kb, asked)
+        known = packages_of(kb, asked)
+        stand_on = [base for base in bases(kb, known) if base not in known] if described else []
+        assumed, latest = with_newest(kb, adding(asked, ((base, None) for base in stand_on)))
         decided = advice_for(kb, latest, reported)
         if decided.outcome == "solved" or (
             general and decided.outcome not in ("depends", "unknown")
@@ -225,10 +227,10 @@ def _with_switches(
     frameworks = [name for name in packages_of(kb, setup) if name in VERSION_OPTIONS]
     if not frameworks:
         return advice
-    whole = api.advise(kb, setup, calls=calls).steps
-    names = {step.name for step in whole}
+    whole = api.advise(kb, setup, calls=calls)
+    names = {step.name for step in whole.steps}
     own = [step for step in advice.steps if step.name not in names]
-    return msgspec.structs.replace(advice, steps=[*whole, *own])
+    return msgspec.structs.replace(advice, steps=[*whole.steps, *own], helpers=whole.helpers)
 
 
 def _of_packages(
@@ -261,11 +263,14 @@ def _of_packages(
     items = [item for item in question.items if item.ops[0].package in libraries]
     advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
     if described or named.words > LONGEST_NAME:
-        advice = _differing(advice) or advice
+        differing = _differing(advice)
+        if differing is None and not set(known).intersection(libraries):
+            return None  # nobody named them, and they are not the trouble
+        advice = differing or advice
     if not advice.ops:
         return None
     homes = set(map(kb.home, advice.sources()))
-    about = [package for package in libraries if package in homes]
+    about = [package for package in dict.fromkeys(libraries) if package in homes]
     if not about:
         return None
     if scope == "run" and described:

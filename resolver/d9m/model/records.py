@@ -309,6 +309,8 @@ class Ingredient(Conditional, frozen=True, kw_only=True):
     """Where it holds."""
     optional: bool = False
     """Needed by some programs only: its settings are shown, not merged."""
+    done_by: list[str] = []
+    """Labels of solutions that leave nothing of it to do."""
     settings: list[Turn] = []
     sets: list[Turn] = []
     examples: list[Example] = []
@@ -493,6 +495,8 @@ class Fact(Record, frozen=True, kw_only=True):
     """
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
+    names_device: bool = False
+    """Says where a library computes: an answer about such libraries names this, and no device."""
     says: dict[str, str] = {}
     """How a value reads in a sentence: ``true`` -> ``with torch.compile``, ``value`` -> ``with
     mode={value}``.

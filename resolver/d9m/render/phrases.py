@@ -52,9 +52,11 @@ def conditions(kb: KnowledgeBase, clauses: Iterable[Clause]) -> str:
 
 
 def fewest(kb: KnowledgeBase, clauses: Iterable[Clause]) -> list[Clause]:
-    """Clauses of which one must hold, those that differ in one variable only made one."""
+    """Clauses of which one must hold, those that differ in one variable only made one, and none
+    that asks for more than another one.
+    """
     found: list[Clause] = []
-    for clause in clauses:
+    for clause in _widest(list(clauses)):
         whole, place = clause, len(found)
         for number in reversed(range(len(found))):
             joined = _joined(kb, found[number], whole)
@@ -63,6 +65,31 @@ def fewest(kb: KnowledgeBase, clauses: Iterable[Clause]) -> list[Clause]:
                 del found[number]
         found.insert(place, whole)
     return found
+
+
+def _widest(clauses: Sequence[Clause]) -> list[Clause]:
+    """Clauses without those that hold only where another one does."""
+    found: list[Clause] = []
+    for place, clause in enumerate(clauses):
+        others = [*clauses[:place], *clauses[place + 1 :]]
+        if not any(other != clause and _implies(clause, other) for other in others):
+            found.append(clause)
+    return found
+
+
+def _implies(narrow: Clause, wide: Clause) -> bool:
+    """Whether a clause holds only where another one does, as far as the same names show it."""
+    return all(name in narrow and _is_within(narrow[name], value) for name, value in wide.items())
+
+
+def _is_within(narrow: Allowed, wide: Allowed) -> bool:
+    if not isinstance(narrow, Range) or not isinstance(wide, Range):
+        return narrow == wide
+    starts = wide.from_ is None or (
+        narrow.from_ is not None and key(narrow.from_) >= key(wide.from_)
+    )
+    ends = wide.until is None or (narrow.until is not None and key(narrow.until) <= key(wide.until))
+    return starts and ends
 
 
 def _joined(kb: KnowledgeBase, first: Clause, second: Clause) -> Clause | None:

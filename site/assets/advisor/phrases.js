@@ -26,10 +26,11 @@ export function conditions(tables, whens) {
   return unique(fewest(tables, whens).map((when) => condition(tables, when))).join(", or ");
 }
 
-// Clauses of which one must hold, those that differ in one variable only made one.
+// Clauses of which one must hold, those that differ in one variable only made one, and none that asks for more than
+// another one.
 export function fewest(tables, whens) {
   const found = [];
-  for (const when of whens) {
+  for (const when of widest(tables, whens)) {
     let [whole, place] = [when, found.length];
     for (let number = found.length - 1; number >= 0; number--) {
       const both = joined(tables, found[number], whole);
@@ -40,6 +41,25 @@ export function fewest(tables, whens) {
     found.splice(place, 0, whole);
   }
   return found;
+}
+
+// Clauses without those that hold only where another one does.
+function widest(tables, whens) {
+  const isOther = (first, second) => JSON.stringify(Object.entries(first).sort()) !== JSON.stringify(Object.entries(second).sort());
+  return whens.filter((when) => !whens.some((other) => isOther(other, when) && implies(tables, when, other)));
+}
+
+// Whether a clause holds only where another one does, as far as the same names show it.
+function implies(tables, narrow, wide) {
+  return Object.entries(wide).every(([name, value]) => name in narrow && isWithin(tables.ranks[name], narrow[name], value));
+}
+
+function isWithin(ranks, narrow, wide) {
+  if (!isRange(narrow) || !isRange(wide)) return JSON.stringify(narrow) === JSON.stringify(wide);
+  const rank = (edge) => ranks?.[edge] ?? Number(edge);
+  const starts = wide.from === undefined || (narrow.from !== undefined && rank(narrow.from) >= rank(wide.from));
+  const ends = wide.until === undefined || (narrow.until !== undefined && rank(narrow.until) <= rank(wide.until));
+  return starts && ends;
 }
 
 // Two clauses that differ in one variable as one: values that a person reads as a list, spans that touch, or

@@ -22,13 +22,19 @@ export function sentences(tables, advice) {
   if (advice.named_ops) parts.push(...toPass(tables, advice, ops), ...aboutOps, ...judged(tables, ops));
   if (own && (!ops.length || !REPEATS.includes(own.outcome) || !advice.named_ops)) parts.push(...ofPackages(tables, advice, own));
   if (!advice.named_ops) parts.push(...aboutOps);
-  if (!advice.ops.length) {
-    parts.push(
-      "No record names a difference here: that is not a proof. Name the framework as well, " +
-        "with --torch, --tf or --jax, to ask about its ops.",
-    );
-  }
+  if (!advice.ops.length) parts.push(ofNothing(tables, advice));
   return parts.join(" ");
+}
+
+// What to say where no record names a difference: of a library it is the ops of its framework.
+function ofNothing(tables, { environment: { packages } }) {
+  const libraries = Object.keys(packages).filter((name) => tables.about[name]?.base && !(tables.about[name].base in packages));
+  if (libraries.length === 1) {
+    const title = phrases.title(tables, libraries[0]);
+    const base = phrases.title(tables, tables.about[libraries[0]].base);
+    return `What can differ with ${title} are the ops of ${base}: no record names a difference of ${title}'s own.`;
+  }
+  return "No record names a difference here: that is not a proof. Name the framework as well, with --torch, --tf or --jax, to ask about its ops.";
 }
 
 // Versions that are newer than every release on record, and so perhaps mistyped.

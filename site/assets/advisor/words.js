@@ -29,7 +29,8 @@ export function environment(tables, advice) {
     if (!shipped && !tables.about[name]?.image) parts.push(held(tables, here, name, version));
   }
   const device = here.gpu ?? phrases.DEVICES[here.device] ?? here.device;
-  if (!parts.some((part) => part.startsWith(`${device} `))) parts.push(device); // its toolkit names it already
+  const isNamed = parts.some((part) => part.startsWith(`${device} `)); // by its toolkit
+  if (!isNamed && !isElsewhere(tables, here)) parts.push(device);
   parts.push(activity(tables, here));
   const facts = Object.entries(here.facts).filter(([name]) => name !== "training");
   const said = ([name, value]) => phrases.condition(tables, { [name]: value });
@@ -37,6 +38,12 @@ export function environment(tables, advice) {
   parts.push(...facts.filter(([name]) => !here.assumed.includes(name)).map(said));
   if (taken.length) parts.push(`assumed: ${taken.join(", ")}`);
   return parts.join(" · ");
+}
+
+// Whether a fact says where the one library computes that was named.
+function isElsewhere(tables, here) {
+  const named = Object.keys(here.packages).filter((name) => !here.assumed.includes(name));
+  return !here.gpu && named.length === 1 && Object.keys(here.facts).some((name) => tables.facts[name]?.[7]);
 }
 
 // What the program does: it serves where every library that was named does.

@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from d9m.model.advice import Advice, CautionAnswer
+import msgspec
+
+from d9m.model.advice import Advice, CautionAnswer, SourceAnswer
 from d9m.render import phrases
 from d9m.render.advice.op_lines import packages_lead
 from d9m.render.advice.op_names import short_names, shown_elsewhere
@@ -74,7 +76,8 @@ def write(page: Page, answer: Answer) -> None:
     """At most five notes, unless `--all`."""
     first = _first(answer)
     asked = [note for note in dict.fromkeys(_about_the_question(answer)) if note not in first]
-    further = dict.fromkeys(_about_the_program(answer))
+    whole = msgspec.structs.replace(answer, everything=True)
+    further = dict.fromkeys([*_about_the_question(whole), *_about_the_program(answer)])
     further = [note for note in further if note not in asked and note not in first]
     shown = [*asked, *further] if answer.everything else asked[: MOST_NOTES - len(first)]
     left = len(asked) + len(further) - len(shown)
@@ -96,14 +99,9 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
     ten cautions to find the first cost.
     """
     advice = answer.advice
-    own = advice.sources().keys()
+    own = set(_asked_about(answer))
     labels = {solution.id for solution in advice.solutions}
-    libraries: set[str] = set()
-    for op in advice.ops if not answer.named_ops else ():
-        libraries.update(source.id for source in op.sources if op.query == "*")
-    sure_first = sorted(
-        advice.cautions, key=lambda caution: (caution.id not in libraries, bool(caution.when))
-    )
+    sure_first = sorted(advice.cautions, key=lambda caution: bool(caution.when))
     cautions = [caution for caution in sure_first if caution.kind == "caution"]
     kinds = (
         list(map(Note, _namesakes(advice))),
@@ -155,6 +153,16 @@ def _namesakes(advice: Advice) -> Iterator[str]:
             yield f"{op.query} is taken as {op.names[0]}. If you mean {others}, name it in full."
 
 
+def _asked_about(answer: Answer) -> dict[str, SourceAnswer]:
+    """The differences that a reader asks about: without named ops those of packages, and the ops of
+    a framework are only counted, but with `--all`.
+    """
+    asked = answer.advice.ops
+    if not answer.named_ops and not answer.everything:
+        asked = [op for op in asked if op.query == "*"]
+    return {source.id: source for op in asked for source in op.sources}
+
+
 def _about_the_program(answer: Answer) -> Iterator[str]:
     """What to know of the ingredients that every program needs."""
     own = set(answer.advice.sources())
@@ -190,7 +198,7 @@ def _costs(answer: Answer, least: float = 0) -> Iterator[str]:
     that many times as long.
     """
     found: list[tuple[bool, str]] = []
-    for priced in (*answer.advice.sources().values(), *answer.advice.solutions):
+    for priced in (*_asked_about(answer).values(), *answer.advice.solutions):
         subject = _subject(answer, priced.id)
         for cost in priced.costs:
             if float(cost.factor or 0) < least:
@@ -204,10 +212,12 @@ def _costs(answer: Answer, least: float = 0) -> Iterator[str]:
 def _disagreements(answer: Answer) -> Iterator[str]:
     """What sources of ours say that the record does not follow, with who says it."""
     names = short_names(answer.kb, answer.advice.ops)
+    asked = _asked_about(answer)
     for op in answer.advice.ops:
         for source in op.sources:
             others = [told for told in source.evidence if not told.follows and told.note]
-            if others:
+            if others and source.id in asked:
                 who = EVIDENCE[others[0].kind].disagrees
-                name = f'"{source.title}"' if op.query == "*" else names[op.query]
-                yield f"{who} on {name}: {(others[0].note or '').rstrip('.')}."
+                subject = f'"{source.title}"' if op.query == "*" else names[op.query]
+                about = f" on {subject}" if len(asked) > 1 or op.query != "*" else ""
+                yield f"{who}{about}: {(others[0].note or '').rstrip('.')}."

@@ -78,7 +78,9 @@ def write(page: Page, answer: Answer) -> None:
         _write_packages(page, answer, own)
     if len(shown) < len(ops):
         left = phrases.plural(len(ops) - len(shown), "more op" if shown else "op")
-        page.paragraph(f"{left}: --all", "    ", style="dim")
+        if not shown and not own:
+            left = f"The {left} one by one"
+        page.paragraph(f"{left}: --all", "    " if shown or own else "", style="dim")
     page.gap()
 
 

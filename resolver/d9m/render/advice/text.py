@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from d9m.environment.version_options import naming
-from d9m.model.advice import Advice
+from d9m.model.advice import REPEATS, Advice
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
@@ -57,9 +58,10 @@ def environment(answer: Answer) -> str:
             implied = name in here.assumed and answer.kb.packages[name].kind == "library"
             (taken if implied else parts).append(_package(answer, name, version))
     device = here.gpu or phrases.DEVICES.get(here.device, here.device)
-    if not any(part.startswith(f"{device} ") for part in parts):  # its toolkit names it already
-        parts.append(device)
     facts = {name: value for name, value in here.facts.items() if name != "training"}
+    is_named = any(part.startswith(f"{device} ") for part in parts)  # by its toolkit
+    if not is_named and not _is_elsewhere(answer, facts):
+        parts.append(device)
     parts.append(_activity(answer))
     known = {name: value for name, value in facts.items() if name not in here.assumed}
     parts += [phrases.condition(answer.kb, {name: value}) for name, value in known.items()]
@@ -67,6 +69,14 @@ def environment(answer: Answer) -> str:
     if taken:
         parts.append(f"assumed: {', '.join(taken)}")
     return " · ".join(parts)
+
+
+def _is_elsewhere(answer: Answer, facts: Mapping[str, str]) -> bool:
+    """Whether a fact says where the one library computes that was named."""
+    here = answer.advice.environment
+    named = [name for name in here.packages if name not in here.assumed]
+    says = any(answer.kb.meta.facts[name].names_device for name in facts)
+    return says and here.gpu is None and len(named) == 1
 
 
 def _frameworks_left_out(answer: Answer) -> Iterator[str]:
@@ -111,14 +121,14 @@ def _package(answer: Answer, name: str, version: str) -> str:
 
 def _footer(page: Page, answer: Answer) -> None:
     """What is left to the program itself, and where to go from here."""
-    left = list(_left_to_do(answer.advice))
+    left = list(_left_to_do(answer))
     if left:
         shown = left if answer.everything else left[:3]
         more = f", and {len(left) - len(shown)} more" if len(left) > len(shown) else ""
         page.paragraph(f"Your program must also: {', '.join(shown)}{more}: d9m list basics")
     op = next((op.query for op in answer.advice.ops if op.sources and op.query != "*"), None)
     source = next(iter(answer.advice.sources()), None)
-    name = op.partition(":")[0] if op else source
+    name = re.split(r"[:(\[]", op)[0] if op else source
     if op and not answer.named_ops:
         name = "NAME"
     sources = f"Sources: d9m show {_quoted(name)} · " if name else ""
@@ -133,9 +143,16 @@ def _quoted(name: str) -> str:
     )
 
 
-def _left_to_do(advice: Advice) -> Iterator[str]:
-    """Ingredients without a setting of their own in this answer."""
+def _left_to_do(answer: Answer) -> Iterator[str]:
+    """Ingredients without a setting of their own in this answer, that nothing in it makes
+    superfluous.
+    """
+    advice = answer.advice
     made = set[str]().union(*(step.solutions for step in advice.steps))
+    chosen = {solution.label for solution in advice.solutions}
     for ingredient in advice.ingredients:
+        done_by = answer.kb.ingredients[ingredient.id].done_by
+        if advice.outcome in REPEATS and not chosen.isdisjoint(done_by):
+            continue
         if ingredient.optional or ingredient.id not in made:
             yield ingredient.title[0].lower() + ingredient.title[1:]

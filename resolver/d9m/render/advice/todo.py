@@ -18,6 +18,9 @@ from d9m.render.words import EVIDENCE
 MOST_HELPERS = 2
 """Calls that would help, before a reader has to choose; JSON has all."""
 
+MOST_LEFT = 4
+"""Settings that a suggested call leaves, and that its line names."""
+
 LEAST_COVERED = 2
 """Settings that make a call shorter than what it stands for."""
 
@@ -101,8 +104,7 @@ def helpers(page: Page, answer: Answer) -> None:
     for helper in used:
         _used(page, answer, helper)
     if not used:
-        for helper in _worth_a_line(answer.advice.helpers):
-            _suggested(page, helper)
+        _suggest(page, answer, _worth_a_line(answer.advice.helpers))
     page.gap()
 
 
@@ -135,11 +137,24 @@ def _worth_a_line(helpers: Sequence[HelperAnswer]) -> list[HelperAnswer]:
     return chosen
 
 
-def _suggested(page: Page, helper: HelperAnswer) -> None:
-    left = "; the rest is left to you" if helper.leaves else ""
-    covered = phrases.join(helper.covers)
-    warns = " It asks for warnings only: what would raise an error goes on." if helper.warns else ""
-    page.paragraph(f"In one call: {helper.call} sets {covered}{left}.{warns}", "", "  ")
+def _suggest(page: Page, answer: Answer, helpers: Sequence[HelperAnswer]) -> None:
+    """What each of some calls sets, and what all of them leave."""
+    made = set[str]().union(*(helper.covers for helper in helpers))
+    open_ = [step for step in answer.advice.steps if step.covered_by is None]
+    left = list(dict.fromkeys(step.name for step in open_ if step.name not in made))
+    named = phrases.join(left) if len(left) <= MOST_LEFT else f"{len(left)} settings"
+    for helper in helpers:
+        called = helper.call.partition("(")[0]
+        sets = phrases.join([name for name in helper.covers if name != called])
+        leaves = f", and leaves {named} to you" if left and len(helpers) == 1 else ""
+        warns = " It asks for warnings only: what would raise an error goes on."
+        page.paragraph(
+            f"In one call: {helper.call} sets {sets}{leaves}.{warns if helper.warns else ''}",
+            "",
+            "  ",
+        )
+    if left and len(helpers) > 1:
+        page.paragraph(f"Together they leave {named} to you.")
 
 
 MOST_VALUE = 40

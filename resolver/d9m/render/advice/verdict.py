@@ -50,11 +50,31 @@ def sentences(answer: Answer) -> str:
     if not answer.named_ops:
         parts += about_ops
     if not advice.ops:
-        parts.append(
-            "No record names a difference here: that is not a proof. Name the framework as well, "
-            "with --torch, --tf or --jax, to ask about its ops."
-        )
+        parts.append(_of_nothing(answer))
     return " ".join(parts)
+
+
+def _of_nothing(answer: Answer) -> str:
+    """What to say where no record names a difference: of a library it is
+    the ops of its framework.
+    """
+    here = answer.advice.environment.packages
+    libraries: list[str] = []
+    for name in here:
+        framework = answer.kb.packages[name].framework
+        if framework is not None and framework not in here:
+            libraries.append(name)
+    if len(libraries) == 1:
+        title = phrases.title(answer.kb, libraries[0])
+        framework = answer.kb.packages[libraries[0]].framework or ""
+        return (
+            f"What can differ with {title} are the ops of {phrases.title(answer.kb, framework)}: "
+            f"no record names a difference of {title}'s own."
+        )
+    return (
+        "No record names a difference here: that is not a proof. Name the framework as well, "
+        "with --torch, --tf or --jax, to ask about its ops."
+    )
 
 
 def _beyond(answer: Answer) -> list[str]:

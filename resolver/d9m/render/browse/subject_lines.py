@@ -10,6 +10,7 @@ from d9m.browse.named_settings import parameter
 from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
 from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import REPEATS
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, remedy, todo, verdict
 from d9m.render.advice.step import line
@@ -49,8 +50,11 @@ def write(
     contradicts = subject.is_reported_to_repeat
     if subject.ops or subject.packages:
         says = "What the records say of it, with these settings"
+        lead = _package_lead(kb, subject)
         if contradicts:
             says = _without_denial(kb, subject)
+        elif lead is not None and not still:
+            says = lead
         elif not still:
             says = _way_out(kb, subject) or verdict.sentences(_unmade(answer, subject))
         page.paragraph(says, style="head")
@@ -72,7 +76,7 @@ def write(
         todo.helpers(page, answer)
     if subject.made:
         page.paragraph(
-            " ".join([f"You already set {phrases.join(_made(subject))}.", *_values(subject)])
+            " ".join([f"You already set {phrases.join(_made(kb, subject))}.", *_values(subject)])
         )
     if subject.made or calls:
         page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
@@ -116,6 +120,23 @@ def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
         f"Our records name no cause in {named}. Look at what goes into {them}, and at the rest of "
         "the program."
     )
+
+
+def _package_lead(kb: KnowledgeBase, subject: Subject) -> str | None:
+    """What to say of libraries of which the text names no op, before the lines of those that
+    they have: not that one of them is the trouble. None where the verdict is about the libraries.
+    """
+    ops = [op for op in subject.advice.ops if op.query != "*"]
+    if subject.ops or not subject.is_about_runs or not ops:
+        return None
+    own = next((op for op in subject.advice.ops if op.query == "*"), None)
+    titles = dict.fromkeys(phrases.title(kb, package) for package in subject.packages)
+    named = phrases.join(list(titles))
+    if own is None:
+        return f"What the records say of the ops of {named}, with these settings:"
+    if own.outcome in REPEATS:
+        return f"{named} can differ between runs without the settings below."
+    return None
 
 
 def write_aside(page: Page, subject: Subject) -> None:
@@ -169,9 +190,17 @@ def _unmade(answer: Answer, subject: Subject) -> Answer:
     return msgspec.structs.replace(answer, advice=msgspec.structs.replace(advice, steps=left))
 
 
-def _made(subject: Subject) -> list[str]:
-    """The settings that a text names; of one at a call, its parameter."""
-    return [parameter(name) or name for name in subject.made]
+def _made(kb: KnowledgeBase, subject: Subject) -> list[str]:
+    """The settings that a text names; of one at a call, its parameter; of one that is a call by
+    itself, what is called.
+    """
+    shown: list[str] = []
+    for name in subject.made:
+        setting = kb.settings[name]
+        statement = setting.statement if setting.kind == "code" else None
+        called = statement.partition("(")[0] if statement else name
+        shown.append(parameter(name) or called)
+    return shown
 
 
 def _values(subject: Subject) -> list[str]:
@@ -192,8 +221,12 @@ def _way_out(kb: KnowledgeBase, subject: Subject) -> str | None:
     (package,) = subject.packages
     version = advice.environment.packages[package]
     name = phrases.title(kb, package) + (f" {version}" if version != "any" else "")
-    where = phrases.conditions(kb, steps[0].when or [])
     on = {"batch": "the batch", "hardware": "the machine"}[advice.scope]
+    if kb.packages[package].kind == "platform" and advice.scope == "batch":
+        on = "sizes"
+    if len(steps) > 1:
+        return f"{name} can remove the dependence on {on} with the settings below."
+    where = phrases.conditions(kb, steps[0].when or [])
     how = f"{line(steps[0])}{f' ({where})' if where else ''}"
     return f"{name} can remove the dependence on {on}: {how}."
 
