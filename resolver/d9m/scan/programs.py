@@ -56,6 +56,10 @@ class Program:
             return False
         return (path, code.scope) in self._possible
 
+    def may_enter(self, place: Place) -> bool:
+        """Whether code that runs, or that something else may call, is in a scope."""
+        return place in self._possible
+
     @functools.cached_property
     def _possible(self) -> frozenset[Place]:
         return self._calls.possible(self.entry, self.files, self._configured)

@@ -15,8 +15,8 @@ from d9m.scan.knowledge import Knowledge
 from d9m.scan.notebooks import cell_of
 from d9m.scan.programs import Program, find_programs
 from d9m.scan.questions import PackageStack, Questions
+from d9m.scan.reach import CodeReach
 from d9m.scan.surrounding import Surrounding
-from d9m.scan.unused import Unused
 from d9m.scan.vocabulary import Vocabulary
 
 Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
@@ -112,8 +112,9 @@ class Project:
         return tuple(found)
 
     @functools.cached_property
-    def unused(self) -> Unused:
-        return Unused(self.files, self.programs)
+    def reach(self) -> CodeReach:
+        named = self.vocabulary.marks("imports_named")
+        return CodeReach(self.files, self.programs, self.training_paths, named)
 
     def _effects_in(self, program: Program) -> Iterator[Effect]:
         """Settings that a program makes, switches only where it surely runs."""

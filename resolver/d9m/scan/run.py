@@ -31,7 +31,7 @@ def judge(
     found: list[ScanFinding] = []
     for rule in RULES:
         for finding in rule.findings(project):
-            if project.unused.holds(finding.path, finding.line):
+            if _is_idle(project, finding):
                 finding = msgspec.structs.replace(finding, severity="hint")
             found.append(finding)
     unreadable: list[UnreadableFile] = []
@@ -46,4 +46,15 @@ def judge(
         programs=programs(project),
         findings=sorted(found, key=sort_key),
         files=FilesRead(len(project.files), unreadable),
+    )
+
+
+def _is_idle(project: Project, finding: ScanFinding) -> bool:
+    """Whether no program that trains runs the line. Rules of orders and seeds look for themselves
+    at programs that do not train: a script that prepares data counts there.
+    """
+    if finding.family in ("settings", "ops"):
+        return not project.reach.matters(finding.path, finding.line)
+    return finding.family in ("seeds", "order") and project.reach.is_dead(
+        finding.path, finding.line
     )

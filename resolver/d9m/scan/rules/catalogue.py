@@ -7,6 +7,7 @@ import msgspec
 from d9m.scan.rules import (
     environments,
     files,
+    hash_seed,
     launchers,
     library_calls,
     ops,
@@ -34,6 +35,7 @@ RULES: tuple[ScanRule, ...] = tuple(
     map(
         _joined,
         (
+            *hash_seed.RULES,
             *variables.RULES,
             *switches.RULES,
             *timing.RULES,

@@ -232,6 +232,16 @@ STRING_HASH = ScanRule(
 )
 
 
+def surely_hashed(project: Project) -> Iterator[tuple[str, Order]]:
+    """Where the hashes of strings surely decide what a program trains."""
+    for path, order in _orders(project, "set"):
+        if order.sure and is_surely_text(order.subject):
+            yield path, order
+    for path, order in _orders(project, "hash"):
+        if order.sure:
+            yield path, order
+
+
 def _check_completion(project: Project) -> Iterator[Objection]:
     for path, order in _orders(project, "completion"):
         drawn = _unseeded(project, order)

@@ -2,112 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from d9m.errors import quote
 from d9m.model.records import Setting
-from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts, Launch
+from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
-from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, refused_by_switch, value_fault
 from d9m.scan.spelling import is_slip_of
-
-PYTHON = "python"
-"""The package that reads its variables before any line of the program runs."""
-_BY_CHANCE = "random"
-"""The value that asks Python for a new hash seed in every run."""
-
-
-def _check_late_hash_seed(project: Project) -> Iterator[Objection]:
-    for path, write, setting in project.known_writes():
-        if setting.read != "process-start" or write.how not in BY_PROCESS:
-            continue
-        if project.kb.home(project.kb.setting_ids[write.name]) != PYTHON:
-            continue  # others are read when their library is loaded
-        facts = project.files[path]
-        if _starts_process(project, facts, write):
-            continue
-        programs = [program for program in project.programs if path in program.files]
-        if programs and all(_is_exported(project, one.path, write.name) for one in programs):
-            continue
-        launch = next(_launches_of(project, path), None)
-        where = (
-            f" in {launch[0].path}:{launch[1].place.line}" if launch else " before Python starts"
-        )
-        value = write.value if write.value and write.value.isdigit() else "0"
-        yield Objection(
-            path=path,
-            place=write.place,
-            severity="hint" if _trains_nothing(project, programs) else None,
-            message=(
-                f"{write.name} is read when Python starts. Set here, it reaches only processes "
-                "that this one starts."
-            ),
-            way_out=f"export {write.name}={value}{where}",
-            because=because_of(project, setting.name, setting.read),
-        )
-
-
-def _starts_process(project: Project, facts: FileFacts, write: EnvironmentWrite) -> bool:
-    """Whether a process that is started later in the file sees the variable."""
-    starts = project.vocabulary.marks("starts_process")
-    return any(call.name in starts and call.place.line >= write.place.line for call in facts.calls)
-
-
-def _launches_of(project: Project, path: str) -> Iterator[tuple[FileFacts, Launch]]:
-    """The commands of job files that run a file: from the root, or from the job's own folder."""
-    for job, facts in project.files.items():
-        folder = job.rpartition("/")[0]
-        for launch in facts.launches:
-            written = launch.path.removeprefix("./")
-            if written and path in (written, f"{folder}/{written}"):
-                yield facts, launch
-
-
-def _is_exported(project: Project, path: str, name: str) -> bool:
-    """Whether job files run a program, and each sets a variable before it does."""
-    launches = list(_launches_of(project, path))
-    return bool(launches) and all(_has_variable(job, launch, name) for job, launch in launches)
-
-
-def _has_variable(job: FileFacts, launch: Launch, name: str) -> bool:
-    """Whether a command of a job gets a variable: from the job above it, or of its own."""
-    if name in launch.variables:
-        return launch.variables[name] != _BY_CHANCE
-    found = False
-    for write in job.variables:
-        if write.name == name and write.place.line <= launch.place.line:
-            if write.how == "unset":
-                found = False
-            elif write.how in ("exported", "job", "image"):
-                found = write.value != _BY_CHANCE
-    return found
-
-
-def _trains_nothing(project: Project, programs: Sequence[Program]) -> bool:
-    """Whether a project trains, but none of these programs of it does."""
-    if not project.training or not programs:
-        return False
-    return not any(program.path in project.training_paths for program in programs)
-
-
-LATE_HASH_SEED = ScanRule(
-    code="late-hash-seed",
-    family="settings",
-    severity="error",
-    title="A program sets a variable that Python has already read",
-    why="""Python reads PYTHONHASHSEED once, when it starts. A program that sets it later
-    changes nothing for itself: sets and hashes of strings still differ in every run. Export it
-    in the shell, the job script or the image.""",
-    silent="""A new process is started later in the same file: it does see the variable. Or job
-    files start the program, and each exports the variable before. Where only programs that train
-    nothing import the file, in a project that trains, it is a hint.""",
-    bad='import os\n\nos.environ["PYTHONHASHSEED"] = "0"\n',
-    good="import os\n\nseed = int(os.environ.get('PYTHONHASHSEED', '0'))\n",
-    check=_check_late_hash_seed,
-)
 
 
 def _check_late_variable(project: Project) -> Iterator[Objection]:
@@ -331,7 +235,6 @@ os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_determin
 )
 
 RULES = (
-    LATE_HASH_SEED,
     LATE_VARIABLE,
     MISSPELT_VARIABLE,
     PLACEBO_VARIABLE,

@@ -1,0 +1,163 @@
+"""Who runs a line of a project: a program that trains, another one, or nothing in sight."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from d9m.scan.call_graph import Place, last_part
+from d9m.scan.facts import DYNAMIC, CodeScope, FileFacts
+from d9m.scan.programs import Program
+from d9m.scan.vocabulary import Marks
+
+RunBy: TypeAlias = Literal["training", "other", "unknown", "nothing"]
+"""``unknown``: nothing here runs it, but what is out of sight may."""
+
+_INSTALLERS = ("setup.py", "setup.cfg", "pyproject.toml")
+
+
+class CodeReach:
+    """Knows which code the programs of a project run, by name: generous, for a name that may mean
+    a function counts as a call of it.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, FileFacts],
+        programs: Sequence[Program],
+        training: Collection[str],
+        imports_named: Marks,
+    ) -> None:
+        """`training`: paths of the programs that train; `imports_named`: calls that import a
+        module whose name the text does not show.
+        """
+        self._files = files
+        self._programs = programs
+        self._training = training
+        self._imports_named = imports_named
+        self._holding: dict[str, tuple[Program, ...]] = {}
+        self._known: dict[Place, RunBy] = {}
+
+    def by(self, path: str, line: int) -> RunBy:
+        """Who runs a line of a Python file, best first: a program that trains counts most."""
+        place = (path, _scope_at(self._files[path], line))
+        if place not in self._known:
+            self._known[place] = self._by(place)
+        return self._known[place]
+
+    def matters(self, path: str, line: int) -> bool:
+        """Whether a line may change what a program trains, or, in a project that trains nothing,
+        what any program does. Files that are not Python always may.
+        """
+        if not self._is_python(path):
+            return True
+        by = self.by(path, line)
+        return by != "nothing" and not (by == "other" and self._training)
+
+    def is_dead(self, path: str, line: int) -> bool:
+        """Whether a program imports a Python file, but nothing runs this line of it."""
+        held = self._is_python(path) and bool(self._holders(path))
+        return held and self.by(path, line) == "nothing"
+
+    def _is_python(self, path: str) -> bool:
+        return path in self._files and self._files[path].kind in ("python", "notebook")
+
+    def runs(self, program: Program, path: str, line: int) -> bool:
+        """Whether a program may run a line."""
+        if path not in program.files:
+            return False
+        return self._may_run(program, (path, _scope_at(self._files[path], line)))
+
+    def _by(self, place: Place) -> RunBy:
+        running = [one for one in self._holders(place[0]) if self._may_run(one, place)]
+        if any(program.path in self._training for program in running):
+            return "training"
+        if running:
+            return "other"
+        return "unknown" if self._may_be_used(place) else "nothing"
+
+    def _holders(self, path: str) -> tuple[Program, ...]:
+        if path not in self._holding:
+            found = tuple(program for program in self._programs if path in program.files)
+            self._holding[path] = found
+        return self._holding[path]
+
+    def _may_run(self, program: Program, place: Place) -> bool:
+        """Whether a program runs a scope, or picks functions by names that the text does not show
+        and finds one in a module that it imports.
+        """
+        if program.may_enter(place):
+            return True
+        path, number = place
+        scopes = self._files[path].scopes
+        if number == 0 or scopes[_outermost(scopes, number)].kind != "function":
+            return False
+        return any(
+            call.name == DYNAMIC for facts in program.files.values() for call in facts.called
+        )
+
+    def _may_be_used(self, place: Place) -> bool:
+        """Whether something out of sight may run a scope that no program here does: it is in a
+        file that nothing imports, as module code or in a project that trains nothing; a register,
+        a base class or a job file knows it; or it can be installed and imported from elsewhere.
+        """
+        path, number = place
+        facts = self._files[path]
+        held = bool(self._holders(path))
+        if not held and (number == 0 or not self._training):
+            return True
+        outer = facts.scopes[_outermost(facts.scopes, number)]
+        name = last_part(outer.name)
+        if outer.registered or name in self._named_in_jobs:
+            return True
+        if outer.kind == "class" and name in facts.mentioned:
+            return True
+        if not held and self._imports_by_name:
+            return True
+        return self._is_installed(path)
+
+    @functools.cached_property
+    def _named_in_jobs(self) -> frozenset[str]:
+        """Names in configurations and job files."""
+        found: set[str] = set()
+        for facts in self._files.values():
+            if facts.kind not in ("python", "notebook"):
+                found.update(facts.mentioned)
+        return frozenset(found)
+
+    @functools.cached_property
+    def _imports_by_name(self) -> bool:
+        for facts in self._files.values():
+            if any(call.name in self._imports_named for call in facts.calls):
+                return True
+        return False
+
+    def _is_installed(self, path: str) -> bool:
+        """Whether a file is in a package, with a file above it that says how to install that."""
+        folder = path.rpartition("/")[0]
+        if f"{folder}/__init__.py" not in self._files:
+            return False
+        while folder:
+            folder = folder.rpartition("/")[0]
+            for name in _INSTALLERS:
+                if (f"{folder}/{name}" if folder else name) in self._files:
+                    return True
+        return False
+
+
+def _scope_at(facts: FileFacts, line: int) -> int:
+    """The innermost scope around a line."""
+    found = 0
+    for number, scope in enumerate(facts.scopes):
+        around = number > 0 and scope.line <= line <= scope.end_line
+        if around and (found == 0 or scope.line >= facts.scopes[found].line):
+            found = number
+    return found
+
+
+def _outermost(scopes: Sequence[CodeScope], number: int) -> int:
+    """The function or class of the module that holds a scope."""
+    while scopes[number].parent > 0:
+        number = scopes[number].parent
+    return number
