@@ -13,14 +13,15 @@ const TITLES = {
 };
 const GROUP = { unset: "shell", env: "shell", append: "shell" };
 
-// [[title, text]], in the order of the work.
+// [[title, text]]: what to leave out, then the rest in the order of the work.
 export function orderedSteps(tables, advice) {
-  const groups = new Map();
+  const groups = new Map([["avoid", []]]);
   for (const step of advice.steps) {
     const group = GROUP[step.kind] ?? step.kind;
     groups.set(group, [...(groups.get(group) ?? []), step]);
   }
-  return [...groups].map(([group, members]) => [TITLES[group], (group === "python" ? program : plain)(tables, advice, members).join("\n")]);
+  const filled = [...groups].filter(([, members]) => members.length);
+  return filled.map(([group, members]) => [TITLES[group], (group === "python" ? program : plain)(tables, advice, members).join("\n")]);
 }
 
 function plain(tables, advice, members) {

@@ -38,8 +38,8 @@ _GROUP = {"unset": "shell", "env": "shell", "append": "shell"}
 
 
 def settings(page: Page, answer: Answer) -> None:
-    """What to set, in the order in which a person does it, in lines to copy; less what is set
-    already, and right, and what a call of the user's makes.
+    """What to leave out, then what to set, in the order in which a person does it, in lines to
+    copy; less what is set already, and right, and what a call of the user's makes.
     """
     advice = answer.advice
     done = {made.name for made in advice.existing if made.status == "needed"}
@@ -48,7 +48,7 @@ def settings(page: Page, answer: Answer) -> None:
     for step in advice.steps:
         if step.name not in done and step.covered_by is None:
             groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
-    for group, members in groups.items():
+    for group, members in sorted(groups.items(), key=lambda item: item[0] != "avoid"):
         page.gap()
         page.line(Span(_TITLES[group], "head"))
         if group == "python":
