@@ -29,6 +29,10 @@ class NamedSetting(msgspec.Struct, frozen=True):
     """The frameworks that read it, where others are here."""
     misses: list[str] = []
     """Ops of the text that it does not reach, though people take it for a switch of all."""
+    refused: str | None = None
+    """The value that the text gives, where the setting does not take it."""
+    accepted: list[str] = []
+    """The values that it takes in place of it."""
 
 
 def find(
@@ -53,7 +57,16 @@ def find(
                 continue
             is_read = setting.effect != "never"
             missed = _missed(kb, name, subject)
-            yield NamedSetting(name, setting.summary, setting.instead, is_read, misses=missed)
+            refused = _refused(setting, named.settings[name])
+            yield NamedSetting(
+                name,
+                setting.summary,
+                setting.instead,
+                is_read,
+                misses=missed,
+                refused=refused,
+                accepted=setting.accepts if refused else [],
+            )
 
 
 def next_to_message(
@@ -68,6 +81,12 @@ def next_to_message(
         if error.sources and not _reaches(kb, name, error.sources):
             summary = kb.settings[name].summary
             yield NamedSetting(name, summary, None, True, misses=list(error.ops))
+
+
+def _refused(setting: Setting, value: str | None) -> str | None:
+    """The value of a flag or variable that it does not take, as people write it in a shell."""
+    is_shell = setting.kind in ("flag", "env")
+    return value if is_shell and setting.accepts and value not in setting.accepts else None
 
 
 def _missed(kb: KnowledgeBase, name: str, subject: Subject | None) -> list[str]:

@@ -132,7 +132,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
 
 def _comes_first(setting: NamedSetting) -> bool:
     """Whether a setting does not do what somebody made it for."""
-    return not setting.is_read or bool(setting.misses)
+    return not setting.is_read or bool(setting.misses) or setting.refused is not None
 
 
 def _names_cause(explained: Explained) -> bool:
@@ -266,8 +266,12 @@ def _settings(page: Page, settings: Sequence[NamedSetting]) -> None:
             unread = f" Nothing reads it, so it has no effect.{meant}"
         if setting.misses:
             does = f" does not reach {phrases.join(setting.misses)}."
+        name = setting.name
+        if setting.refused is not None:
+            name = f"{name}={setting.refused}"
+            does = f" has no effect: it takes {phrases.join(setting.accepted, 'or')}."
         said = f"{setting.summary}{unread}".strip()
-        page.paragraph(f"{setting.name}{does} {said}", "  • ", "    ")
+        page.paragraph(f"{name}{does} {said}", "  • ", "    ")
     page.gap()
 
 
