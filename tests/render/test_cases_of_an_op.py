@@ -19,7 +19,9 @@ from process import d9m
         ("torch", "2.0.0", "2.1", "with PyTorch 2.0.0 to 2.0.1"),
         ("torch", "2.0", "2.0.1", "with PyTorch 2.0.0"),
         ("flash-attn", "2.0.0", "2.4.1", "with FlashAttention 2.0.0 to 2.4.0"),
-        ("numpy", "1.19", "1.20", "with NumPy 1.19 or newer (before 1.20)"),
+        ("numpy", "1.19", "1.20", "with NumPy 1.19"),
+        ("numpy", "1.19.2", "1.20", "with NumPy 1.19.2 or newer (before 1.20)"),
+        ("numpy", "1.18", "1.20", "with NumPy 1.18 or newer (before 1.20)"),
     ],
 )
 def test_a_span_ends_with_the_last_release_in_it(

@@ -50,6 +50,15 @@ def minor(release: str) -> str:
     return ".".join(release.split(".")[:2])
 
 
+def next_minor(release: str) -> str | None:
+    """The minor release after a minor release, `1.20` after `1.19`; None for other releases."""
+    match release.split("."):
+        case [major, number] if number.isdigit():
+            return f"{major}.{int(number) + 1}"
+        case _:
+            return None
+
+
 def covers(prefix: str, release: str) -> bool:
     """Whether `2.4` names `2.4.1`: equal, or equal up to a dot."""
     return release == prefix or release.startswith(prefix + ".")

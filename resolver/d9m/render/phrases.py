@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Fact
-from d9m.model.versions import covers, key, minor
+from d9m.model.versions import covers, key, minor, next_minor
 from d9m.model.when import Allowed, Clause, Range
 
 DEVICES = {"cuda": "CUDA", "rocm": "ROCm", "mps": "MPS", "xpu": "XPU", "cpu": "CPU"}
@@ -139,6 +139,8 @@ def _releases(kb: KnowledgeBase, package: str, bounds: Range) -> str:
         known = kb.releases(package) if package in kb.packages else ()
         last = last_before(known, until)
         if last is None or key(last) < key(first):
+            if next_minor(first) == until:
+                return first
             return f"{first} or newer (before {until})"
         line = minor(last)
         is_part = covers(line, until) or (covers(line, first) and first != line)

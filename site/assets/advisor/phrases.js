@@ -103,6 +103,7 @@ function releases(tables, name, { from, until }) {
   if (from && until) {
     const last = tables.lasts[name]?.[until];
     const ranks = tables.ranks[name];
+    if ((last === undefined || ranks[last] < ranks[from]) && nextMinor(from) === until) return from;
     if (last === undefined || ranks[last] < ranks[from]) return `${from} or newer (before ${until})`;
     const line = last.split(".").slice(0, 2).join(".");
     const covers = (release) => release === line || release.startsWith(`${line}.`);
@@ -111,6 +112,12 @@ function releases(tables, name, { from, until }) {
   }
   if (from) return `${from} or newer`;
   return until ? `before ${until}` : "";
+}
+
+// 1.20 after 1.19; null for a release that is not a minor one.
+function nextMinor(release) {
+  const [major, minor, ...rest] = release.split(".");
+  return /^\d+$/.test(minor ?? "") && !rest.length ? `${major}.${Number(minor) + 1}` : null;
 }
 
 // 2.0 and 2.0.0 are one release.
