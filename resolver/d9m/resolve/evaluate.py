@@ -204,8 +204,8 @@ def _honest(
         and any(home in clause for clause, _verdict in possible)
     ):
         note = (
-            f"{around.releases[0]} and {around.releases[-1]} differ, and this build lies "
-            "between them"
+            f"this build lies between {around.releases[0]} and {around.releases[-1]}, which differ "
+            "in it"
         )
         if environment.packages[home].version is None:
             note = f"nobody has confirmed which {home} the image holds"

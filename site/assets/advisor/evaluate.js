@@ -113,7 +113,7 @@ function honest(here, home, possible) {
   const note =
     version === null
       ? `nobody has confirmed which ${home} the image holds`
-      : `${releases[0]} and ${releases.at(-1)} differ, and this build lies between them`;
+      : `this build lies between ${releases[0]} and ${releases.at(-1)}, which differ in it`;
   return [[{}, { outcome: "unknown", default: defaultOfBoth(home, possible), note }]];
 }
 

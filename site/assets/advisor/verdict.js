@@ -18,7 +18,8 @@ export function sentences(tables, advice) {
   const parts = [...beyond(tables, advice), ...faults(tables, advice)];
   const recorded = ops.filter((op) => !advice.named_ops || !elsewhere(tables, op));
   const aboutOps = recorded.length ? ofOps(tables, advice, recorded) : [];
-  aboutOps.push(...unique(ops.filter((op) => !recorded.includes(op)).map((op) => elsewhere(tables, op))));
+  const repeatsAround = own && REPEATS.includes(own.outcome) && own.sources.some((source) => tables.about[source.home].framework);
+  if (!repeatsAround) aboutOps.push(...unique(ops.filter((op) => !recorded.includes(op)).map((op) => elsewhere(tables, op))));
   if (advice.named_ops) parts.push(...toPass(tables, advice, ops), ...aboutOps, ...judged(tables, ops));
   if (own && (!ops.length || !REPEATS.includes(own.outcome) || !advice.named_ops)) parts.push(...ofPackages(tables, advice, own));
   if (!advice.named_ops) parts.push(...aboutOps);
@@ -65,7 +66,8 @@ function ofPackages(tables, advice, own) {
 }
 
 function packagesDiffer(tables, advice, sources) {
-  return `${phrases.join(homesOf(tables, sources))} ${DIFFERS[advice.scope]}.`;
+  const what = advice.named_ops && sources.length === 1 ? ` ("${sources[0].title}")` : "";
+  return `${phrases.join(homesOf(tables, sources))} ${DIFFERS[advice.scope]}${what}.`;
 }
 
 // Outcome -> the sentence for the sources that have it, worst first.
@@ -82,6 +84,9 @@ const SAY_OF_PACKAGES = {
   },
   unknown(tables, advice, sources) {
     const homes = phrases.join(homesOf(tables, sources));
+    if (sources.length === 1 && sources[0].default === "nondeterministic") {
+      return `${homes} ${DIFFERS[advice.scope]}. Whether a setting prevents it here is not known.`;
+    }
     if (sources.length === 1) return `Nobody has checked "${sources[0].title}" in this version of ${homes}.`;
     return `Nobody has checked ${sources.length} known differences of ${homes} in this version.`;
   },
@@ -257,7 +262,7 @@ const SAY = {
   unknown(tables, advice, ops, names) {
     const varying = ops.filter((op) => op.default === "nondeterministic");
     const others = ops.filter((op) => !varying.includes(op));
-    const found = varying.length ? [`${named(varying, names)} ${DIFFERS[advice.scope]}, and nobody has checked whether a setting prevents it here.`] : [];
+    const found = varying.length ? [`${named(varying, names)} ${DIFFERS[advice.scope]}. Whether a setting prevents it here is not known.`] : [];
     if (others.length) found.push(`Nobody has checked ${named(others, names)} here.`);
     return found.join(" ");
   },

@@ -11,6 +11,7 @@ from d9m.model.advice import (
     NEVER_DIFFERS,
     REPEATS,
     WORST_LAST,
+    HelperAnswer,
     OpAnswer,
     Otherwise,
     SourceAnswer,
@@ -139,8 +140,19 @@ def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[
     return groups
 
 
+def _sign_of_op(answer: Answer, op: OpAnswer) -> Span:
+    """The sign of an op; that of a warning where it repeats as long as nobody turns on the switch
+    that refuses it.
+    """
+    refused = [source for source in op.sources if source.outcome == "raises"]
+    if op.default != "deterministic" or not refused or _switched_by(answer, refused[0]):
+        return _sign(op.outcome)
+    is_spared = bool(cases.refusing(answer, refused[0].raised_by))
+    return Span("!", words.STYLES["depends"]) if is_spared else _sign(op.outcome)
+
+
 def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, width: int) -> None:
-    sign = _sign(group[0].outcome)
+    sign = _sign_of_op(answer, group[0])
     says = " ".join(_says(answer, group[0], len(group) > 1))
     if len(label) <= width:
         page.marked(sign, f"{label.ljust(width)}  ", says)
@@ -288,18 +300,24 @@ def _raises(answer: Answer, source: SourceAnswer) -> str:
     """With the switch among the advised settings the call raises; else it goes on, and most can
     differ.
     """
-    switches = set(together(source.raised_by or ""))
     where = f"{_where(answer, source)}{_until(answer, source)}"
-    for helper in answer.advice.helpers:
-        if helper.used and switches.intersection(helper.turns_on):
-            does = "warns, and can differ between runs" if helper.warns else "raises an error"
-            return f"{does}{where}"
+    switched = _switched_by(answer, source)
+    if switched:
+        does = "warns, and can differ between runs" if switched[0].warns else "raises an error"
+        return f"{does}{where}"
     refusing = cases.refusing(answer, source.raised_by)
     if not refusing:
         return f"raises an error{where}"
     if source.default == "deterministic":
         return f"repeats; with {refusing} it raises an error{_lifted(answer, source)}"
     return f"can differ; with {refusing} it raises an error{where}"
+
+
+def _switched_by(answer: Answer, source: SourceAnswer) -> list[HelperAnswer]:
+    """The calls of the user that turn on the switch which refuses an op."""
+    switches = set(together(source.raised_by or ""))
+    helpers = answer.advice.helpers
+    return [helper for helper in helpers if helper.used and switches & set(helper.turns_on)]
 
 
 def _lifted(answer: Answer, source: SourceAnswer) -> str:
@@ -332,7 +350,7 @@ def _unknown(answer: Answer, source: SourceAnswer) -> str:
         )
     note = source.note or "nobody has checked what happens here"
     if source.default == "nondeterministic":
-        return f"{_does(answer, 'unsolved')} without settings; with them: {note}"
+        return f"{_does(answer, 'unsolved')}; whether a setting prevents it is not known: {note}"
     return note
 
 

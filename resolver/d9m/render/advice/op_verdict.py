@@ -258,8 +258,7 @@ def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
         differ = words.DIFFERS[answer.advice.scope]
         found.insert(
             0,
-            f"{_named(varying, names)} {differ}, and nobody has checked whether a setting prevents "
-            "it here.",
+            f"{_named(varying, names)} {differ}. Whether a setting prevents it here is not known.",
         )
     return " ".join(found)
 

@@ -37,7 +37,8 @@ def sentences(answer: Answer) -> str:
     see = answer.kb.meta.see
     judged = [op for op in ops if not answer.named_ops or shown_elsewhere(see, op) is None]
     about_ops = of_ops(answer, judged) if judged else []
-    about_ops += elsewhere(answer, [op for op in ops if op not in judged])
+    if own is None or own.outcome not in REPEATS or not _is_of_framework(answer, own):
+        about_ops += elsewhere(answer, [op for op in ops if op not in judged])
     if answer.named_ops:
         parts += [*to_pass(answer, ops), *about_ops, *judged_parts(answer, ops)]
     is_left_out = own is not None and own.outcome in REPEATS and answer.is_reported
@@ -75,6 +76,12 @@ def _of_nothing(answer: Answer) -> str:
         "No record names a difference here: that is not a proof. Name the framework as well, "
         "with --torch, --tf or --jax, to ask about its ops."
     )
+
+
+def _is_of_framework(answer: Answer, own: OpAnswer) -> bool:
+    """Whether what belongs to no op is something that a framework does around all of them."""
+    homes = {answer.kb.home(source.id) for source in own.sources}
+    return any(answer.kb.packages[home].kind == "framework" for home in homes)
 
 
 def _beyond(answer: Answer) -> list[str]:
@@ -153,7 +160,8 @@ def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
 
 
 def _packages_differ(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    return f"{phrases.join(_homes(answer, sources))} {words.DIFFERS[answer.advice.scope]}."
+    what = f' ("{sources[0].title}")' if answer.named_ops and len(sources) == 1 else ""
+    return f"{phrases.join(_homes(answer, sources))} {words.DIFFERS[answer.advice.scope]}{what}."
 
 
 def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
@@ -206,6 +214,9 @@ def _with_named_settings(answer: Answer) -> str:
 
 def _packages_unknown(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     homes = phrases.join(_homes(answer, sources))
+    if len(sources) == 1 and sources[0].default == "nondeterministic":
+        differ = words.DIFFERS[answer.advice.scope]
+        return f"{homes} {differ}. Whether a setting prevents it here is not known."
     if len(sources) == 1:
         return f'Nobody has checked "{sources[0].title}" in this version of {homes}.'
     return f"Nobody has checked {len(sources)} known differences of {homes} in this version."
