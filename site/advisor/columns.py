@@ -16,7 +16,7 @@ from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.versions import key
 from d9m.model.when import Clause, World
 from d9m.resolve.evaluate import everywhere, first_good, since_first_step
-from d9m.resolve.rules import Rules, rules, unverified
+from d9m.resolve.rules import NOT_MET, Rules, rules, unverified
 
 HERE: tuple[tuple[Direction, ...], ...] = (("forward",), ("backward",), BOTH)
 """The directions in which an op may be asked about."""
@@ -131,6 +131,8 @@ class Sheet:
         return self._parts[place]
 
     def _verdict(self, rules: Rules, environment: Environment, here: tuple[Direction, ...]) -> int:
+        if rules.applies.excludes("device", environment.device):
+            return self.tensors.place({}, lambda _: self.verdicts.place((NOT_MET, NOT_MET)))
         image = environment.image.package if environment.image else None
         newest = _newest(environment, rules.home)
 

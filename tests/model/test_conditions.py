@@ -57,6 +57,40 @@ def test_what_is_decided_does_not_appear() -> None:
     assert conditions.by_answer({"cuda": CUDA[:1]}, lambda world: True) == [({}, True)]
 
 
+def test_an_excluded_value_is_left_out_of_every_clause() -> None:
+    """Of a variable as a whole, not of the cells that are left: all but one value is a clause."""
+    domains = {"cuda": CUDA, "xla": FACT}
+    found = conditions.by_answer(domains, lambda world: True, without={"xla": "b"})
+    assert found == [({"xla": ["a", "c"]}, True)]
+    assert conditions.by_answer({"xla": FACT[:1]}, lambda world: True, without={"xla": "a"}) == []
+    assert conditions.by_answer({"xla": FACT[:1]}, lambda world: True, without={"xla": "b"})
+
+
+@given(st.sampled_from("abc"), st.sampled_from(CUDA), st.integers(1, 4))
+def test_what_is_excluded_is_not_asked(fact: str, cuda: Cell, divisor: int) -> None:
+    domains, without = {"xla": FACT, "cuda": CUDA}, {"xla": fact, "cuda": cuda.value}
+
+    def answer(world: World) -> int:
+        return len(str(world)) % divisor
+
+    def unless_excluded(world: World) -> int | None:
+        shares = any(world[name] == without[name] for name in world)
+        return None if shares else answer(world)
+
+    found = conditions.by_answer(domains, answer, without)
+    assert found == conditions.by_answer(domains, unless_excluded)
+
+
+def test_a_condition_excludes_a_value_that_no_clause_allows() -> None:
+    either = parse([{"device": ["cuda", "rocm"], "xla": "a"}, {"device": "mps"}])
+    devices = ("cuda", "rocm", "mps", "cpu")
+    allowed = [name for name in devices if not either.excludes("device", name)]
+    assert allowed == ["cuda", "rocm", "mps"]
+    assert not parse({"xla": "a"}).excludes("device", "cuda")
+    assert not parse([{"device": "cuda"}, {"xla": "a"}]).excludes("device", "cpu")
+    assert parse({"torch": Range(from_="2.0")}).excludes("torch", None)
+
+
 @given(st.dictionaries(st.tuples(st.sampled_from("abc"), st.integers(0, 2)), st.booleans()))
 def test_the_joined_clauses_say_in_every_world_what_was_answered(
     answers: dict[tuple[str, int], bool],

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 import msgspec
@@ -144,21 +145,25 @@ def worlds(domains: Mapping[str, Cells]) -> Iterator[World]:
 
 
 def by_answer(
-    domains: Mapping[str, Cells], answer: Callable[[World], Answer | None]
+    domains: Mapping[str, Cells],
+    answer: Callable[[World], Answer | None],
+    without: World = MappingProxyType({}),
 ) -> list[tuple[Clause, Answer]]:
     """Every distinct answer over all worlds, with the clause that leads to it; worlds without an
-    answer, which is None, are left out.
+    answer, which is None, are left out, and so is every world that shares a value with `without`.
 
     An answer whose worlds are not one clause comes once for each clause. Order
     is that of the worlds.
     """
-    if all(len(cells) == 1 for cells in domains.values()):
+    if not without and all(len(cells) == 1 for cells in domains.values()):
         only = answer({name: cells[0].value for name, cells in domains.items()})
         return [] if only is None else [({}, only)]
     open_ = {name: cells for name, cells in domains.items() if len(cells) > 1}
     decided = {name: cells[0].value for name, cells in domains.items() if len(cells) == 1}
+    if decided.items() & without.items():
+        return []
     boxes: dict[Answer, list[_Box]] = {}
-    for places in itertools.product(*(range(len(cells)) for cells in open_.values())):
+    for places in itertools.product(*_places(open_, without)):
         world = dict(decided)
         for (name, cells), place in zip(open_.items(), places):
             world[name] = cells[place].value
@@ -171,6 +176,16 @@ def by_answer(
         for answered, group in boxes.items()
         for box in _joined(group, ordered)
     ]
+
+
+def _places(domains: Mapping[str, Cells], without: World) -> Iterator[list[int]]:
+    """For each variable the places of the cells that count."""
+    for name, cells in domains.items():
+        every = range(len(cells))
+        if name in without:
+            yield [place for place in every if cells[place].value != without[name]]
+        else:
+            yield list(every)
 
 
 @functools.cache

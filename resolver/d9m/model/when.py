@@ -88,6 +88,14 @@ class Condition(msgspec.Struct, frozen=True, dict=True):
     def cuts(self) -> Cuts:
         return cuts([self])
 
+    def excludes(self, name: str, value: Value) -> bool:
+        """Whether it cannot hold where one variable has this value, whatever else is true."""
+        for clause in self.clauses:
+            restriction = clause.get(name)
+            if restriction is None or restriction.allows(value):
+                return False
+        return True
+
     def holds(self, world: World) -> bool:
         """Whether it holds in a world; a variable that the world lacks is an absent package."""
         for clause in self.clauses:

@@ -12,7 +12,7 @@ from d9m.kb.store import WHOLE, KnowledgeBase, OpSource
 from d9m.model import op_syntax
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH, Direction
-from d9m.model.records import Scope
+from d9m.model.records import Scope, Source
 from d9m.resolve import op_lookup
 from d9m.resolve.evaluate import Evaluation, judge
 from d9m.resolve.op_lookup import OpCall, OpItem
@@ -53,10 +53,16 @@ def of_items(
     def every(item: OpItem) -> Iterator[Judged]:
         for op in item.ops:
             for op_source in kb.sources_of(op.package, op.name):
-                if op_source.source.scope == scope:
+                if _can_apply(op_source.source, environment, scope):
                     yield judged(op, op_source)
 
     return [_worst_first(every(item)) for item in items]
+
+
+def _can_apply(source: Source, environment: Environment, scope: Scope) -> bool:
+    """Most sources are of one device: those of others need not be judged."""
+    elsewhere = source.condition.excludes("device", environment.device)
+    return source.scope == scope and not elsewhere
 
 
 def _worst_first(every: Iterable[Judged]) -> list[Judged]:
@@ -85,7 +91,7 @@ def of_packages(
         if package in asked or not _is_asked_about(kb, environment, package):
             continue
         for op_source in kb.opless.get(package) or ():
-            if op_source.source.scope == scope:
+            if _can_apply(op_source.source, environment, scope):
                 finding, directions = judge(kb, environment, op_source, {}, BOTH)
                 if finding.is_present:
                     found.append(Judged(op_source, package, environment, finding, directions))
