@@ -280,3 +280,11 @@ def test_the_value_of_a_variable_is_said_only_where_it_was_left_out() -> None:
 def test_a_symptom_of_a_library_comes_before_what_the_newest_release_does() -> None:
     page = _page("dgl: RelGraphConv gives other numbers in each call for the same graph")
     assert page.index("DGL sums the messages") < page.index("RelGraphConv repeats depends")
+
+
+def test_a_package_whose_releases_are_not_listed_can_be_fixed_from_one_on() -> None:
+    text = "different platforms, on CPU: other results with numpy and torch.manual_seed(0)"
+    subject = _explained(text).subject
+    assert subject is not None
+    assert any("numpy" in (op.fixed_in or {}) for op in subject.advice.ops)
+    assert "ATEN_CPU_CAPABILITY" in _page(text)

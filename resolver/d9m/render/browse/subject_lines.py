@@ -264,8 +264,9 @@ def _fixes(kb: KnowledgeBase, subject: Subject, assumed: Collection[str]) -> lis
     found: dict[str, list[str]] = {}
     for op in subject.advice.ops:
         for package, release in (op.fixed_in or {}).items():
-            is_change = release != kb.releases(package)[0]
-            if op.query in subject.ops and package in assumed and is_change:
+            if op.query not in subject.ops or package not in assumed:
+                continue
+            if release != kb.releases(package)[0]:
                 since = f"{phrases.title(kb, package)} {release} on"
                 found.setdefault(since, []).append(op.query)
     return [f"{phrases.join(ops)} can repeat from {since}" for since, ops in found.items()]
