@@ -9,11 +9,12 @@ import msgspec
 from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.effects import Effect, written
 from d9m.scan.facts import WrittenCall
-from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, TextEdit
+from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
 from d9m.scan.kinds import INTEGERS
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.questions import PackageStack
+from d9m.scan.rules.devices import is_stated_otherwise
 from d9m.scan.rules.rule import Objection, ScanRule
 
 
@@ -208,6 +209,7 @@ def _check_varies(project: Project) -> Iterator[Objection]:
             project, asked.program, asked.path, asked.call
         ):
             rare = True
+        rare = rare or is_stated_otherwise(project, asked.program)
         yield Objection(
             path=asked.path,
             place=asked.call.place,
@@ -217,6 +219,18 @@ def _check_varies(project: Project) -> Iterator[Objection]:
             because=(Because(f"sources/{source.id}", source.outcome, source.fixed_in),),
             related=(RelatedSpot(asked.switch.path, asked.switch.place.line, "switched on here"),),
         )
+
+
+def first_warned(project: Project) -> dict[tuple[str, Spot], Asked]:
+    """Place of a switch that only warns -> the first op of a program that trains which it only
+    warns of.
+    """
+    found: dict[tuple[str, Spot], Asked] = {}
+    for asked in _asked(project):
+        warned = asked.answer.outcome == "raises" and asked.switch.warns
+        if warned and asked.is_near and project.trains(asked.program) and _is_by(project, asked):
+            found.setdefault((asked.switch.path, asked.switch.place), asked)
+    return found
 
 
 def has_gradients(project: Project, program: Program, path: str, call: WrittenCall) -> bool:
@@ -243,8 +257,9 @@ OP_VARIES = ScanRule(
     silent="""The program turns no switch on, or it depends on something that the text does not
     say. Where only the gradient varies, and neither a class around the call nor the file shows
     that one is taken, it is a hint; so is a call in a file that the entry neither imports directly
-    nor has in its folder: it may be one of several to choose from. In a release without a switch,
-    cuDNN's flag counts as one.""",
+    nor has in its folder: it may be one of several to choose from. So it is where the files state
+    packages for a CPU and the code names CUDA. In a release without a switch, cuDNN's flag counts
+    as one.""",
     bad="""import torch
 
 torch.use_deterministic_algorithms(True, warn_only=True)

@@ -9,6 +9,8 @@ from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
+from d9m.scan.rules.devices import may_use_gpu
+from d9m.scan.rules.ops import first_warned, shown
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
@@ -38,6 +40,8 @@ def _check_no_workspace(project: Project) -> Iterator[Objection]:
             if switch.warns:
                 severity = "warning"
                 note = "calls that need it only warn, and can differ between runs"
+            if _stays_on_cpu(project, switch, package):
+                severity = "hint"
             yield Objection(
                 path=switch.path,
                 place=switch.place,
@@ -46,6 +50,15 @@ def _check_no_workspace(project: Project) -> Iterator[Objection]:
                 way_out=f"export {turn.set}={turn.to[0]}",
                 because=because_of(project, setting.name, "needed by the switch"),
             )
+
+
+def _stays_on_cpu(project: Project, switch: Effect, package: str) -> bool:
+    """Whether programs that train run a switch, and nothing shows that one of them uses a GPU."""
+    running: list[Program] = []
+    for program in project.training:
+        if project.reach.runs(program, switch.path, switch.place.line):
+            running.append(program)
+    return bool(running) and not any(may_use_gpu(project, one, package) for one in running)
 
 
 def _is_parameter(effect: Effect) -> bool:
@@ -69,7 +82,9 @@ NO_WORKSPACE = ScanRule(
     products on CUDA 10.2 and newer unless CUBLAS_WORKSPACE_CONFIG is :4096:8 or :16:8. With
     warn_only=True it only warns, so this is a warning. The scan looked for the variable in
     code, scripts, images and job files.""",
-    silent="""Any file of the project sets the variable, or the release does not need it.""",
+    silent="""Any file of the project sets the variable, or the release does not need it. Where the
+    programs that train and run the line name no device, and no library chooses one for them, it is
+    a hint: they stay on the CPU.""",
     bad="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     good="""import os
 
@@ -249,21 +264,35 @@ torch.backends.cudnn.benchmark = False
 
 def _check_warn_only(project: Project) -> Iterator[Objection]:
     switches = project.knowledge.switches()
+    found: list[Effect] = []
     for made in project.effects.values():
-        for effect in made:
-            if effect.warns and effect.setting in switches and not effect.offered:
-                yield Objection(
-                    path=effect.path,
-                    place=effect.place,
-                    message=(
-                        "This only warns: an op without a deterministic version still runs, and "
-                        "can differ between runs."
-                    ),
-                    way_out=f"{_strict(effect)} once nothing warns",
-                    because=(Because(f"helpers/{effect.helper.id}", "warns"),)
-                    if effect.helper
-                    else (),
-                )
+        found += (one for one in made if one.warns and one.setting in switches and not one.offered)
+    warned = first_warned(project) if found else {}
+    for effect in found:
+        op = warned.get((effect.path, effect.place)) if not _is_decided_elsewhere(effect) else None
+        related: tuple[RelatedSpot, ...] = ()
+        if op is not None:
+            related = (RelatedSpot(op.path, op.call.place.line, f"{shown(op.call)} only warns"),)
+        yield Objection(
+            path=effect.path,
+            place=effect.place,
+            severity=None if op is not None else "hint",
+            message=(
+                "This only warns: an op without a deterministic version still runs, and "
+                "can differ between runs."
+            ),
+            way_out=f"{_strict(effect)} once nothing warns",
+            related=related,
+            because=(Because(f"helpers/{effect.helper.id}", "warns"),) if effect.helper else (),
+        )
+
+
+def _is_decided_elsewhere(effect: Effect) -> bool:
+    """Whether a name stands where the switch is turned on, such as that of an option."""
+    if effect.call is None or not effect.call.positional:
+        return False
+    first = effect.call.positional[0]
+    return first != "True" and first[:1].isalpha()
 
 
 def _strict(effect: Effect) -> str:
@@ -279,9 +308,20 @@ WARN_ONLY = ScanRule(
     why="""With warn_only=True, or deterministic="warn", an op that has no deterministic version
     prints a warning and still runs. Two runs can then differ, and a warning among thousands
     of lines is the only sign.""",
-    silent="""The caller decides on the switch.""",
-    bad="import torch\n\ntorch.use_deterministic_algorithms(True, warn_only=True)\n",
-    good="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
+    silent="""The caller decides on the switch. Where a configuration decides, or no op is in sight
+    that has no deterministic version, it is a hint: who writes warn_only mostly means it.""",
+    bad="""import torch
+
+torch.use_deterministic_algorithms(True, warn_only=True)
+x = torch.zeros(8, requires_grad=True)
+torch.cumsum(x, 0).sum().backward()
+""",
+    good="""import torch
+
+torch.use_deterministic_algorithms(True)
+x = torch.zeros(8, requires_grad=True)
+torch.cumsum(x, 0).sum().backward()
+""",
     check=_check_warn_only,
 )
 
