@@ -75,10 +75,20 @@ def _op_called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) 
     """An op with the arguments that the text gives it; None where it is none here."""
     given = {**_said(kb, setup, op, named), **named.arguments}
     arguments = ",".join(f"{name}={value}" for name, value in given.items())
-    for written in (f"{op.name}[{arguments}]", op.name) if arguments else (op.name,):
-        if _is_op(kb, setup, written):
-            return written
-    return None
+    names = [*_names_at_home(kb, op, named), op.name]
+    written = [f"{name.removesuffix('()')}[{arguments}]" for name in names] if arguments else []
+    return next((text for text in [*written, *names] if _is_op(kb, setup, text)), None)
+
+
+def _names_at_home(kb: KnowledgeBase, op: OpMention, named: Mentions) -> list[str]:
+    """A plain name as a call of the libraries that the text names, with their defaults: next to
+    torch_scatter ``scatter`` is theirs, and by itself the framework's.
+    """
+    homes = [home for home in op.packages if home in named.packages]
+    if "." in op.name or mentions.frameworks(homes):
+        return []
+    imports = [name for home in homes for name in kb.packages[home].imports[:1]]
+    return [f"{name}.{op.name}()" for name in imports]
 
 
 def _said(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> dict[str, str]:

@@ -22,6 +22,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import NEVER_DIFFERS, REPEATS, Advice, OpAnswer
 from d9m.model.records import Scope
 from d9m.model.settings import Step
+from d9m.model.when import clauses
 
 LONGEST_NAME = 3
 """Words of a text that names an op or a package and says nothing of it."""
@@ -245,6 +246,8 @@ def _of_packages(
     parts = list(described[0].record.packages) if described else []
     said = described[0].record.facts if described else {}
     known = packages_of(kb, setup)
+    if setup.device is not None:
+        parts = [part for part in parts if part in known or _computes_on(kb, part, setup.device)]
     stand_on = bases(kb, known) if described and described[0].record.on_runs else []
     added = tuple((name, None) for name in [*parts, *stand_on] if name not in known)
     facts = tuple({**said, **dict(setup.facts)}.items())
@@ -262,6 +265,8 @@ def _of_packages(
     question = api.understand(kb, asked, scope=scope, calls=calls)
     items = [item for item in question.items if item.ops[0].package in libraries]
     advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
+    if described and _is_past(kb, described[0], advice, newest):
+        return None
     if described or named.words > LONGEST_NAME:
         differing = _differing(advice)
         if differing is None and not set(known).intersection(libraries):
@@ -279,6 +284,28 @@ def _of_packages(
         steps = [step for step in advice.steps if not _is_general(kb, step)]
         advice = msgspec.structs.replace(advice, steps=steps)
     return _subject(advice, named, packages=about, newest=newest)
+
+
+def _computes_on(kb: KnowledgeBase, package: str, device: str) -> bool:
+    """Whether some record of a package is about a device."""
+    for id_ in kb.sources:
+        if kb.home(id_) != package:
+            continue
+        for clause in clauses(kb.sources[id_].when):
+            named = clause.get("device", device)
+            if named == device or (isinstance(named, list) and device in named):
+                return True
+    return False
+
+
+def _is_past(kb: KnowledgeBase, symptom: Symptom, advice: Advice, newest: Sequence[str]) -> bool:
+    """Whether what a symptom is about no longer happens in the newest release, which stands in for
+    one that nobody named: what else differs there is no answer.
+    """
+    known = advice.sources()
+    own = [known[id_] for id_ in symptom.record.sources if id_ in known]
+    is_assumed = any(kb.home(source.id) in newest for source in own)
+    return is_assumed and all(source.outcome in NEVER_DIFFERS for source in own)
 
 
 def _is_served(kb: KnowledgeBase, packages: Sequence[str]) -> bool:
