@@ -6,6 +6,7 @@ import pytest
 
 from d9m.browse import history
 from d9m.browse.show import show, source_history
+from d9m.model.when import Range
 from golden import knowledge_base
 
 SOURCES = list(knowledge_base().sources)
@@ -48,3 +49,12 @@ def test_an_exception_has_ranges_of_its_own() -> None:
     shown = source_history(knowledge_base(), "tensorflow/bias-add")
     under = [other for other in shown.others if other.under == {"xla": "true"}]
     assert [answer.outcome for answer in under[0].ranges][:1] == ["unsolved"]
+
+
+def test_answers_of_images_say_from_which_image_on() -> None:
+    """NGC 21.06 brings TensorFlow 2.5, whose convolutions need one setting more."""
+    shown = source_history(knowledge_base(), "tensorflow/conv-autotune")
+    images = [other for other in shown.others if other.package == "ngc-tensorflow-tf2"]
+    starts = [answer.when["ngc-tensorflow-tf2"] for answer in images[0].ranges]
+    assert len(starts) > 1
+    assert [isinstance(one, Range) and one.from_ for one in starts] == ["19.11", "21.06", "22.03"]

@@ -210,10 +210,12 @@ def _vendor(kb: KnowledgeBase, op_source: OpSource, package: str, device: str) -
             groups.append(([release], possible))
     rows: list[ReleaseRow] = []
     for group, possible in groups:
-        span = spans.run(group[0], group[-1], released)
-        for when, verdict in possible:
+        bounds = spans.bounds(group[0], group[-1], released)
+        span = spans.span(bounds, released)
+        for where, verdict in possible:
             if verdict.outcome != "no-known-source":
-                rows.append(ReleaseRow(tuple(group), span, when, when, verdict))
+                when: Clause = {package: bounds, **where}
+                rows.append(ReleaseRow(tuple(group), span, when, where, verdict))
     return ReleaseTrack(package, kb.packages[package].title, {}, _newest_first(rows))
 
 

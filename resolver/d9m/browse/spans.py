@@ -44,8 +44,13 @@ def runs(chosen: Collection[str], released: Sequence[str]) -> list[str]:
 
 def run(first: str, last: str, released: Sequence[str]) -> str:
     """From one release to another, both included."""
+    return span(bounds(first, last, released), released)
+
+
+def bounds(first: str, last: str, released: Sequence[str]) -> Range:
+    """The range from one release to another, both included."""
     after = released[released.index(last) + 1 :]
-    return span(Range(from_=first, until=after[0] if after else None), released)
+    return Range(from_=first, until=after[0] if after else None)
 
 
 def _short(release: str) -> str:

@@ -248,7 +248,7 @@ def _of_packages(
     known = packages_of(kb, setup)
     if setup.device is not None:
         parts = [part for part in parts if part in known or _computes_on(kb, part, setup.device)]
-    stand_on = bases(kb, known) if described and described[0].record.on_runs else []
+    stand_on = bases(kb, [*known, *parts]) if described and described[0].record.on_runs else []
     added = tuple((name, None) for name in [*parts, *stand_on] if name not in known)
     facts = tuple({**said, **dict(setup.facts)}.items())
     libraries = [package for package in [*known, *parts] if package not in VERSION_OPTIONS]

@@ -291,8 +291,10 @@ def _symptoms(page: Page, explained: Explained, other: bool = False) -> None:
     if len(found) == 1 and not other:
         first, *rest = paragraphs(found[0].advice)
         page.paragraph(first, style="head")
-        _bullets(page, [*explained.models, *found[0].points])
-        _bullets(page, explained.switches if found[0].by_settings else _others(found[0], rest))
+        if found[0].by_settings:
+            _bullets(page, [*explained.models, *explained.switches, *found[0].points])
+        else:
+            _bullets(page, [*explained.models, *found[0].points, *_others(found[0], rest)])
     elif found:
         page.line(Span("What you describe" if other else "This can be one of two things:", "head"))
         for number, explanation in enumerate(found, 1):
