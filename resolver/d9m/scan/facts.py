@@ -236,8 +236,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     scope: int = 0
     in_main: bool = False
     """Only where the file itself is run."""
-    numbers: bool = False
-    """Whether the elements get numbers by it, as classes do."""
+    lasting: bool = False
+    """Whether it numbers or splits the elements, which is meant to hold in every run, even in a
+    program that seeds nothing.
+    """
 
 
 class FileFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -55,8 +55,8 @@ class Consumer(msgspec.Struct, frozen=True):
     what: str
     node: ast.expr | ast.stmt
     sure: bool = True
-    numbers: bool = False
-    """Whether it numbers the elements."""
+    lasting: bool = False
+    """Whether it numbers or splits the elements."""
     draws: str = ""
     """The call that draws from a global generator, if it is one."""
 
@@ -90,7 +90,7 @@ class Flow:
             place=self._lines.spot(node),
             consumer=use.what,
             sure=use.sure and not self._places.is_held_out(use.node),
-            numbers=use.numbers,
+            lasting=use.lasting,
             consumer_place=self._lines.spot(use.node),
             draws=use.draws,
             subject=ast.unparse(node)[:100],
@@ -184,15 +184,15 @@ class Flow:
             outer = self._tree.parents[parent]
             if isinstance(outer, ast.DictComp) and isinstance(number, ast.Name):
                 kept = uses_name(outer.value, number.id) or uses_name(outer.key, number.id)
-                return Consumer(short_text(call), call, numbers=True) if kept else None
+                return Consumer(short_text(call), call, lasting=True) if kept else None
             return None
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
             is_table = parent.func.id == "dict"
-            return Consumer(short_text(parent), parent, numbers=True) if is_table else None
+            return Consumer(short_text(parent), parent, lasting=True) if is_table else None
         if isinstance(parent, ast.For) and isinstance(parent.target, ast.Tuple):
             number = parent.target.elts[0]
             if isinstance(number, ast.Name) and keeps_number(parent, number.id):
-                return Consumer(short_text(call), call, numbers=True)
+                return Consumer(short_text(call), call, lasting=True)
         return None
 
     def _by_subscript(self, node: ast.Subscript, depth: int, kind: Followed) -> Consumer | None:
@@ -207,7 +207,8 @@ class Flow:
             if self._places.is_whole(node.slice) or self._places.is_chunk(node.slice):
                 return None
             looks = self._places.tries_out(node) or self._places.is_glance(node.slice)
-            return Consumer(short_text(node), node, sure=not looks)
+            splits = self._places.is_split(node)
+            return Consumer(short_text(node), node, sure=not looks, lasting=splits)
         if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
             return None
         loop = self._places.counting_loop(node)
@@ -245,7 +246,7 @@ class Flow:
         if not isinstance(call, ast.Call) or call.func is not method:
             return None
         sure = not any(isinstance(part, ast.Constant) for part in call.args)
-        return Consumer(short_text(call), call, sure=sure, numbers=True)
+        return Consumer(short_text(call), call, sure=sure, lasting=True)
 
     def _by_comprehension(
         self, part: ast.comprehension, depth: int, kind: Followed
@@ -363,10 +364,10 @@ class Flow:
             for node in nodes(statement):
                 if kind == "set" and self._loops.is_numbered_by(node, loop):
                     assert isinstance(node, ast.Call)
-                    return Consumer(short_text(node), node, numbers=True)
+                    return Consumer(short_text(node), node, lasting=True)
                 if isinstance(node, ast.AugAssign) and self._loops.numbers_elements(loop, node):
                     step = f"the number in {ast.unparse(node)}"
-                    return Consumer(step, node, numbers=True)
+                    return Consumer(step, node, lasting=True)
                 filled = filled_list(node)
                 if filled is None or not self._loops.is_plain_list(loop, filled):
                     continue

@@ -1,4 +1,6 @@
-"""Code that looks at results, as its names say: nothing is trained on what it computes."""
+"""Code that looks at results or shows them, as its names say: nothing is trained on what it
+computes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ import re
 
 from d9m.scan.facts import FileFacts, Order, WrittenCall
 
-_NAMES = re.compile(r"(?i)(metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain)")
+_NAMES = re.compile(
+    r"(?i)metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain|analy[sz]|inspect|bootstrap"
+    r"|(^|_)(demo|infer|inference|predict|server|latency|profile|summary|statistics)(_|\b)"
+)
+_ASIDE = re.compile(
+    r"(?i)(^|[_/])(demos?|visuali[sz]ations?|analysis|analysis_tools|deploy\w*|serving"
+    r"|server|inference)(/|$)"
+)
+"""Folders of code that shows or serves."""
 _TRAINS = re.compile(r"(?i)(train|fit)")
 
 
@@ -17,3 +27,8 @@ def measures(facts: FileFacts, found: WrittenCall | Order) -> bool:
         if _NAMES.search(name) and not _TRAINS.search(name):
             return True
     return False
+
+
+def is_aside(path: str) -> bool:
+    """Whether the folders of a file say that it shows, measures or serves."""
+    return bool(_ASIDE.search(path.rpartition("/")[0]))

@@ -184,6 +184,23 @@ class Places:
             ends.append(part if part is None else self._tree.constant(part))
         return index.step is None and ends in ([None, 1], [0, 1], [1, None])
 
+    def is_split(self, node: ast.Subscript) -> bool:
+        """``files[:80]`` where the same function has ``files[80:]``, too."""
+        written = dotted(node.value)
+        if written is None:
+            return False
+        first: set[str] = set()
+        rest: set[str] = set()
+        for place in self._tree.everywhere(self._tree.function(node), written):
+            part = self._tree.parents.get(place)
+            if not isinstance(part, ast.Subscript) or not isinstance(part.slice, ast.Slice):
+                continue
+            if part.slice.upper is not None:
+                first.add(ast.unparse(part.slice.upper))
+            if part.slice.lower is not None:
+                rest.add(ast.unparse(part.slice.lower))
+        return not first.isdisjoint(rest)
+
     def is_whole(self, part: ast.Slice) -> bool:
         """``files[:]``, ``files[0::1]``."""
         if part.upper is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
 from d9m.scan.effects import Effect, effects
-from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
+from d9m.scan.facts import DYNAMIC, WITHOUT_EFFECT, EnvironmentWrite, FileFacts
 from d9m.scan.knowledge import Knowledge
 from d9m.scan.notebooks import cell_of
 from d9m.scan.programs import Program, find_programs
@@ -20,6 +21,19 @@ from d9m.scan.surrounding import Surrounding
 from d9m.scan.vocabulary import Vocabulary
 
 Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
+
+_TESTS = re.compile(r"_?test_")
+"""Functions that try out a module and train nothing that is kept."""
+
+
+def _only_tests(entry: FileFacts) -> bool:
+    """Whether a file that is run calls none of its functions but those that try it out."""
+    own = {scope.name for scope in entry.scopes if scope.kind == "function"}
+    started: list[str] = []
+    for call in entry.called:
+        if call.in_main and call.is_call and call.name in own:
+            started.append(call.name)
+    return bool(started) and all(map(_TESTS.match, started))
 
 
 class Project:
@@ -84,6 +98,11 @@ class Project:
             if by_call or not set_by_helpers.isdisjoint(generator.settings):
                 found.add(generator.title)
         return frozenset(found)
+
+    @functools.cached_property
+    def picks_by_name(self) -> bool:
+        """Whether something calls what only the run names: then anything may be called."""
+        return any(call.name == DYNAMIC for facts in self.python.values() for call in facts.called)
 
     @functools.cached_property
     def configured_generators(self) -> frozenset[str]:
@@ -201,10 +220,13 @@ class Project:
         return frozenset(found)
 
     def _computes_gradients(self, program: Program, paths: Collection[str]) -> bool:
+        if _only_tests(program.entry):
+            return False
         marks = self.vocabulary.marks("trains")
         for path in paths:
             for call in program.files[path].calls:
-                if call.name in marks and program.may_run(path, call):
+                tests = _TESTS.match(program.files[path].scopes[call.scope].name)
+                if call.name in marks and not tests and program.may_run(path, call):
                     return True
         return False
 

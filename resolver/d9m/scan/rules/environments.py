@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from d9m.scan.facts import LocalCall, WrittenCall
@@ -12,6 +13,8 @@ from d9m.scan.rules.program_seeds import listed, seeded_programs
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _SEED = "seed"
+_ENVIRONMENTS = re.compile(r"(?i)gym|env")
+"""Packages of environments, as their names say."""
 
 
 def _check_environments(project: Project) -> Iterator[Objection]:
@@ -22,6 +25,7 @@ def _check_environments(project: Project) -> Iterator[Objection]:
         if made is None or not _is_stepped(program) or _may_be_seeded(program):
             continue
         path, call = made
+        others = not _names_it(call) and _has_others(project, program)
         if (path, call.place.line) in spoken:
             continue
         spoken.add((path, call.place.line))
@@ -29,7 +33,7 @@ def _check_environments(project: Project) -> Iterator[Objection]:
         yield Objection(
             path=path,
             place=call.place,
-            severity=None if found.is_meant else "hint",
+            severity=None if found.is_meant and not others else "hint",
             message=(
                 f"{program.path} seeds {listed(found.seeds)} but not the environment that "
                 f"{call.name}() makes here. It has a generator of its own, which starts "
@@ -52,6 +56,24 @@ def _made_in(project: Project, program: Program) -> tuple[str, WrittenCall] | No
             if program.may_run(path, call):
                 return path, call
     return None
+
+
+def _names_it(call: WrittenCall) -> bool:
+    """Whether the text says which environment is made."""
+    return bool(call.positional) and call.positional[0][0] in ("'", '"')
+
+
+def _has_others(project: Project, program: Program) -> bool:
+    """Whether a program imports a whole package of environments, as one does to register them: they
+    may draw their seed from a generator that the program seeds, as those of Safety Gym do.
+    """
+    for path in program.near:
+        for each in program.files[path].imports:
+            root = each.module.partition(".")[0]
+            speaks = _ENVIRONMENTS.search(root) and project.vocabulary.package(root) is None
+            if speaks and not each.name:
+                return True
+    return False
 
 
 def _is_stepped(program: Program) -> bool:
@@ -106,7 +128,9 @@ UNSEEDED_ENVIRONMENT = ScanRule(
     run. Seed each environment at its first reset.""",
     silent="""The program trains nothing, seeds nothing at all (no-seed), or resets no environment;
     a method seed() of some object is called; or a library that the project does not define gets a
-    seed=, for it may seed the environment.""",
+    seed=, for it may seed the environment. Where the text does not name the environment, and a
+    package of other environments is imported as a whole, as one does to register them, this is a
+    hint: some draw their seed from NumPy.""",
     bad="""import gymnasium as gym
 import torch
 

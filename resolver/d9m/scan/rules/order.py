@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.facts import Order
+from d9m.scan.facts import FileFacts, Order
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
-from d9m.scan.measuring import measures
+from d9m.scan.measuring import is_aside, measures
 from d9m.scan.order_sources import is_surely_text
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
@@ -25,11 +26,12 @@ def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
 
 
 def _reaches_training(project: Project, path: str, order: Order) -> bool:
-    """Whether an order can decide what is trained. It can in code of a program that trains, and in
-    a script that seeds something, as one that prepares data does. It can in code that nothing here
-    runs: that is a library. In a project that trains nothing it can everywhere but in a notebook.
-    What draws from a generator decides nothing in a program or project that seeds nothing: that
-    draws other samples in every run, whatever the order. Nor does what only measures.
+    """Whether an order can decide what is trained. It can in code of a program that trains and
+    seeds something: one that seeds nothing differs in every run anyway, but for the numbers of its
+    classes and its splits. It can in a script that seeds something, or numbers or splits, and
+    writes what it makes, as one that prepares data does; and in code that nothing here runs: that
+    is a library. What draws from a generator decides nothing in a project that seeds nothing. Nor
+    does what only measures.
     """
     if measures(project.python[path], order):
         return False
@@ -39,12 +41,42 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
             may_run.append(program)
     trained = [program for program in may_run if program.path in project.training_paths]
     if trained:
-        asks = any(seeded(project, program) for program in trained)
-        return asks or not order.draws or _is_seeded(project, path, order)
+        asks = any(_asks_to_repeat(project, program) for program in trained)
+        return asks or order.lasting or _is_seeded(project, path, order)
+    if is_aside(path):
+        return False
     is_script = bool(may_run) or order.scope == 0
     if is_script and (project.training_paths or project.python[path].kind == "notebook"):
-        return _is_seeded(project, path, order)
+        asks = order.lasting or _is_seeded(project, path, order)
+        return asks and _writes(project.python[path])
     return not order.draws or project.seeds_anything
+
+
+def _asks_to_repeat(project: Project, program: Program) -> bool:
+    """Whether a program seeds a generator: a global one, or one of its own, as for a split."""
+    if seeded(project, program):
+        return True
+    vocabulary = project.vocabulary
+    for facts in program.files.values():
+        for call in facts.calls:
+            seeds = call.name in vocabulary.reseeds or call.name in vocabulary.makers
+            if seeds and not call.gets_nothing:
+                return True
+    return False
+
+
+_WRITES = re.compile(
+    r"dumps?|write\w*|copy\w+|move|save\w*|to_(csv|json|jsonl|parquet|pickle|hdf)|imwrite|symlink"
+)
+"""Last names of calls that write files."""
+
+
+def _writes(facts: FileFacts) -> bool:
+    """Whether a file writes something that stays; ``copy(file, folder)`` does, too."""
+    for call in facts.called:
+        if _WRITES.fullmatch(call.name) or (call.name == "copy" and call.positional > 1):
+            return True
+    return False
 
 
 def _is_seeded(project: Project, path: str, order: Order) -> bool:
@@ -146,10 +178,11 @@ UNSORTED_LISTING = ScanRule(
     a split, an index or a class number that builds on it changes, too. Sort the list.""",
     silent="""The list is sorted, counted, searched, printed, or its items are handled one by one.
     files[0] is mostly the only file that there is: a hint, and so are a handful of the first
-    (files[:5]). In a project with programs that train, a script or notebook that neither trains nor
-    seeds anything is a hint, too; and so is a shuffle where nothing is seeded, the order of a list
-    to validate or test on, and what a file or function does whose name says that it evaluates or
-    plots.""",
+    (files[:5]). In a project with programs that train, a script or notebook that does not train is
+    a hint, too, unless it seeds something or numbers or splits, and writes what it makes. So is an
+    order in a program that trains and seeds nothing, a shuffle where nothing is seeded, the order
+    of a list to validate or test on, and what a file or function does whose name says that it
+    evaluates, infers, plots or analyses.""",
     bad=(
         "import os\nimport random\n\nrandom.seed(1)\n"
         'files = os.listdir("data")\nrandom.shuffle(files)\n'

@@ -10,6 +10,7 @@ import msgspec
 from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import RelatedSpot
 from d9m.scan.knowledge import Generator
+from d9m.scan.measuring import is_aside, measures
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.loaders import (
@@ -65,6 +66,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
             spared = call.fallback or call.written_down or _only_names(facts, call)
             spared = spared or (not sources and _ends_fixed_seed(facts, call))
             spared = spared or bool(_NO_MATTER.search(facts.scopes[call.scope].name))
+            spared = spared or not _may_be_trained(project, path, call)
             spared = spared or call.in_loop or not (sources or project.seeded_generators)
             spoken.update((call.place.line, seed) if seed else (call.place.line,))
             yield Objection(
@@ -74,6 +76,21 @@ def _check_chance(project: Project) -> Iterator[Objection]:
                 message=what,
                 way_out=_fixed_seed(project, path, call),
             )
+
+
+def _may_be_trained(project: Project, path: str, call: WrittenCall) -> bool:
+    """Whether a program that trains may run a call; in a project without one, anything may."""
+    if measures(project.python[path], call):
+        return False
+    return (
+        not project.training_paths
+        or project.picks_by_name
+        or any(
+            path in program.files and program.may_run(path, call)
+            for program in project.programs
+            if program.path in project.training_paths
+        )
+    )
 
 
 def _fixed_seed(project: Project, path: str, call: WrittenCall) -> str:
@@ -120,8 +137,8 @@ SEED_FROM_CHANCE = ScanRule(
     silent="""The seed comes from a variable whose value the function does not show. A seed that the
     function also prints, logs or stores is a hint: the run can be repeated with it. So is one for
     characters of a random name, or for a free port, one in a loop, which tries again with another,
-    seed() that ends what a fixed seed of the same function was for, and seed() where nothing in the
-    project has a fixed seed.""",
+    seed() that ends what a fixed seed of the same function was for, seed() where nothing in the
+    project has a fixed seed, and one that no program runs that trains.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
@@ -129,11 +146,7 @@ SEED_FROM_CHANCE = ScanRule(
 
 
 def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
-    near: set[str] = set()
-    for program in project.training or project.programs:
-        near.update(program.near)
     for path, facts in project.python.items():
-        aside = bool(near) and path not in near
         for call in facts.calls:
             if call.name not in project.vocabulary.makers or call.guarded:
                 continue
@@ -145,10 +158,25 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
             yield Objection(
                 path=path,
                 place=call.place,
-                severity="hint" if call.fallback or aside else None,
+                severity=None if _is_to_repeat(project, path, call) else "hint",
                 message=f"{call.name}() without a seed starts differently in every run.",
                 way_out=f"{call.name.rpartition('.')[2]}(seed)",
             )
+
+
+def _is_to_repeat(project: Project, path: str, call: WrittenCall) -> bool:
+    """Whether a generator draws for a program that trains and seeds something else; in a project
+    without one, for what seeds something.
+    """
+    if call.fallback or measures(project.python[path], call):
+        return False
+    if not project.training_paths:
+        return project.seeds_anything and not is_aside(path)
+    for program in project.programs:
+        trains = program.path in project.training_paths
+        if trains and path in program.near and program.may_run(path, call):
+            return bool(seeded(project, program))
+    return False
 
 
 def _lacks_seed(call: WrittenCall, parameter: str) -> bool:
@@ -196,8 +224,9 @@ UNSEEDED_GENERATOR = ScanRule(
     why="""numpy.random.default_rng() and random.Random() without a seed start from the
     randomness of the operating system. The global seeds do not reach them.""",
     silent="""The generator is seeded or replaced later in the file, or its function gives it a
-    state before it draws. As the fallback for an argument that is None, or in a file that no
-    program imports directly, it is a hint.""",
+    state before it draws. As the fallback for an argument that is None, in a project that seeds
+    nothing, or in code that no program that trains runs from its own folder or a file that it
+    imports directly, it is a hint.""",
     bad="import numpy as np\n\nrng = np.random.default_rng()\n",
     good="import numpy as np\n\nrng = np.random.default_rng(1)\n",
     check=_check_unseeded_generator,
@@ -241,7 +270,7 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
             yield Objection(
                 path=drawn.path,
                 place=drawn.call.place,
-                severity=None if own and not drawn.in_workers else "hint",
+                severity=None if own and not drawn.is_aside else "hint",
                 message=(
                     f"{program.path} seeds {listed(found.seeds)} but not {generator.title}, from "
                     f"which {drawn.call.name}() draws here.{workers if drawn.in_workers else ''}"
@@ -258,6 +287,8 @@ class Draw(msgspec.Struct, frozen=True):
     call: WrittenCall
     in_workers: bool
     """Only in workers, which seed the generator by themselves."""
+    is_aside: bool
+    """In workers, or where something is only measured."""
 
 
 def _first_draw(project: Project, program: Program, generator: Generator) -> Draw | None:
@@ -266,9 +297,10 @@ def _first_draw(project: Project, program: Program, generator: Generator) -> Dra
     first: Draw | None = None
     for path, call in draws_of(project, program, generator):
         facts = program.files[path]
-        if not (seeded_there and runs_in_workers(program, facts, call.scope)):
-            return Draw(path, call, False)
-        first = first or Draw(path, call, True)
+        in_workers = seeded_there and runs_in_workers(program, facts, call.scope)
+        if not in_workers and not measures(facts, call):
+            return Draw(path, call, False, False)
+        first = first or Draw(path, call, in_workers, True)
     return first
 
 
