@@ -10,6 +10,7 @@ from d9m.model.when import Range
 from d9m.render import phrases
 from golden import knowledge_base
 
+AMPERE = {"sm": Range(from_="80")}
 HOPPER, OLDER = {"sm": Range(from_="90")}, {"sm": Range(until="90")}
 
 
@@ -25,6 +26,14 @@ HOPPER, OLDER = {"sm": Range(from_="90")}, {"sm": Range(until="90")}
         (
             [{"torch": Range(from_="2.1", until="2.4")}, {"torch": Range(from_="2.1")}],
             "with PyTorch 2.1 or newer",
+        ),
+        (
+            [
+                {"tensor_parallel": "true", **HOPPER},
+                {"online_serving": "true", **AMPERE},
+                {"online_serving": "false", **AMPERE},
+            ],
+            "on Ampere GPUs or newer",
         ),
         ([{"training": "true"}, {"training": "false"}], ""),
         ([{"xla": "true", **HOPPER}, {"xla": "true", **OLDER}], "with XLA"),

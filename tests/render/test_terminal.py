@@ -355,3 +355,8 @@ def test_the_command_that_shows_sources_can_be_pasted() -> None:
     assert "d9m show nn.Upsample ·" in said(
         ["nn.Upsample(scale_factor=2, mode='bilinear')"], torch="2.4"
     )
+
+
+def test_an_item_with_quotes_can_be_pasted_and_read() -> None:
+    text = said(["torch_scatter.scatter(src, index, dim=0, reduce='mean')"], torch="1.12")
+    assert "--ops \"torch_scatter.scatter(src, index, dim=0, reduce='mean'):ndim=1\"" in text

@@ -64,7 +64,7 @@ def fewest(kb: KnowledgeBase, clauses: Iterable[Clause]) -> list[Clause]:
                 whole, place = joined, number
                 del found[number]
         found.insert(place, whole)
-    return found
+    return _widest(found)
 
 
 def _widest(clauses: Sequence[Clause]) -> list[Clause]:

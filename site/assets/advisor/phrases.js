@@ -40,7 +40,7 @@ export function fewest(tables, whens) {
     }
     found.splice(place, 0, whole);
   }
-  return found;
+  return widest(tables, found);
 }
 
 // Clauses without those that hold only where another one does.

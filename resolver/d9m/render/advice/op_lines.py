@@ -410,8 +410,14 @@ _VERSION = re.compile(r"^(--with [\w-]+=|--\w+ )[\d.]+$")
 
 def _to_type(decide: Sequence[str]) -> str:
     """Options and an op item as a person types them."""
-    words = (word if word.startswith("--") else f"--ops {shlex.quote(word)}" for word in decide)
+    words = (word if word.startswith("--") else f"--ops {_quoted(word)}" for word in decide)
     return " ".join(words)
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell; one with single quotes in double ones, where nothing in it is special."""
+    is_plain = "'" in word and not set(word) & set('"$`\\!')
+    return f'"{word}"' if is_plain else shlex.quote(word)
 
 
 def _does(answer: Answer, outcome: Outcome) -> str:

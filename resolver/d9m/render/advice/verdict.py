@@ -10,6 +10,7 @@ from d9m.model.when import Clause, Range
 from d9m.render import phrases, words
 from d9m.render.advice.op_names import shown_elsewhere
 from d9m.render.advice.op_verdict import (
+    MOST_BRANCHES,
     MOST_NAMES,
     elsewhere,
     it,
@@ -175,6 +176,15 @@ def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
         promise = words.PROMISES[answer.advice.scope][len(homes) > 1]
         does = "can repeat" if answer.is_reported else promise
         return f"{phrases.join(homes)} {does} {where}."
+    if answer.is_reported:
+        bad = [branch for source in sources for branch in source.possible]
+        bad = [branch.when for branch in bad if branch.outcome not in REPEATS]
+        still = phrases.fewest(answer.kb, bad)
+        if len(still) <= MOST_BRANCHES and answer.advice.solutions:
+            return (
+                f"{phrases.join(homes)} {words.DIFFERS[answer.advice.scope]} without the settings "
+                f"below. They do not help {phrases.conditions(answer.kb, still)}."
+            )
     do = "does" if len(homes) == 1 else "do"
     return f"What {phrases.join(homes)} {do} depends on how you use {it(homes)}."
 
