@@ -10,7 +10,7 @@ from d9m.scan.facts import FileFacts, Order, WrittenCall
 
 _NAMES = re.compile(
     r"(?i)metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain|analy[sz]|inspect|bootstrap"
-    r"|(^|_)(demo|infer|inference|predict|server|latency|profile|summary|statistics)(_|\b)"
+    r"|(^|_)(demo|infer|inference|predict|server|latency|profile|reward|summary|statistics)(_|\b)"
 )
 _ASIDE = re.compile(
     r"(?i)(^|[_/])(demos?|visuali[sz]ations?|analysis|analysis_tools|deploy\w*|serving"

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from d9m.model.advice import OpAnswer, SourceAnswer
+from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import Because, Severity, Spot
 from d9m.scan.measuring import measures
 from d9m.scan.programs import Program
@@ -171,7 +172,8 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
             continue
         if measures(project.files[path], call):
             continue
-        if not has_gradients(project, program, path, call) and _turns_off(project, path):
+        hidden = _turns_off(project, path) or _is_in_plain_class(project.files[path], call)
+        if hidden and not has_gradients(project, program, path, call):
             continue
         earlier = project.questions.earlier(project.around(path), (package,))
         before = project.questions.op(earlier, question(call))
@@ -183,6 +185,14 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
 def _turns_off(project: Project, path: str) -> bool:
     """Whether a file turns gradients off somewhere, as one that searches or decodes does."""
     return any(call.name in project.vocabulary.no_gradients for call in project.files[path].calls)
+
+
+def _is_in_plain_class(facts: FileFacts, call: WrittenCall) -> bool:
+    """Whether a method of a class without a base makes a call: no layer, but a tool such as one
+    that draws masks.
+    """
+    scope = facts.scopes[call.scope]
+    return scope.kind == "function" and facts.scopes[scope.parent].kind == "class"
 
 
 def _is_left(project: Project, answer: OpAnswer, setting: str) -> bool:
@@ -220,7 +230,8 @@ CUDNN_FLAG_ALONE = ScanRule(
     why="""torch.backends.cudnn.deterministic reaches cuDNN's convolutions and nothing else. The
     program has other ops that vary, and PyTorch's switch makes them repeatable.""",
     silent="""The program turns the switch on somewhere, or none of its other ops varies. Ops in a
-    file or function whose name says that it measures or plots do not count.""",
+    file or function whose name says that it measures, rewards or plots do not count, nor do those
+    of a class without a base in a file that does not train.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

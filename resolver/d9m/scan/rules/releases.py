@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.scan.effects import Effect
 from d9m.scan.facts import WITHOUT_EFFECT
 from d9m.scan.finding import RelatedSpot
 from d9m.scan.project import Project
+from d9m.scan.questions import PackageStack
+from d9m.scan.rules.devices import ASSUMED
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
 from d9m.scan.surrounding import StatedVersion
@@ -95,20 +99,29 @@ WRONG_RELEASE = ScanRule(
 
 
 def _check_forbidden(project: Project) -> Iterator[Objection]:
-    for path, write, _setting in project.known_writes():
+    for path, write, setting in project.known_writes():
         if not write.value or write.how in WITHOUT_EFFECT:
             continue
         stack = project.world(path, project.packages_around(path))
+        everywhere = msgspec.structs.replace(stack, device=ASSUMED)
+        if not _is_forbidden(project, everywhere, write.name, write.value):
+            continue  # on a device alone, and packages for a CPU are one machine's
         for judged in project.questions.judged(stack, write.name, write.value):
             if judged.status == "forbidden":
+                what = "it from " if setting.list_ is not None else ""
                 yield Objection(
                     path=path,
                     place=write.place,
                     message=judged.why,
-                    way_out=f"remove it from {write.name}",
+                    way_out=f"remove {what}{write.name}",
                     because=because_of(project, write.name, "forbidden"),
                 )
                 break
+
+
+def _is_forbidden(project: Project, stack: PackageStack, name: str, value: str) -> bool:
+    judged = project.questions.judged(stack, name, value)
+    return any(one.status == "forbidden" for one in judged)
 
 
 FORBIDDEN_SETTING = ScanRule(
@@ -118,7 +131,8 @@ FORBIDDEN_SETTING = ScanRule(
     title="A setting that gives wrong results in the stated release",
     why="""A few settings that promise determinism give wrong values in some releases. The
     records name those releases, and what to set instead.""",
-    silent="""The value is not written in the file, or the stated release is not affected.""",
+    silent="""The value is not written in the file, or the stated release is not affected. That the
+    files state packages for another device than CUDA is not enough.""",
     bad=(
         'import os\n\nos.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"\n\nimport jax\n'
     ),
