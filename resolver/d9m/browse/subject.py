@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from d9m import api
-from d9m.browse import mentions, named_calls
+from d9m.browse import mentions, named_calls, suspects
 from d9m.browse.mentions import Mentions
 from d9m.browse.named_ops import advice_for, meant_in
 from d9m.browse.named_settings import OFF, UNSET
@@ -19,10 +19,9 @@ from d9m.environment.environment import Setup, describe
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import NEVER_DIFFERS, REPEATS, Advice, OpAnswer
+from d9m.model.advice import NEVER_DIFFERS, REPEATS, Advice
 from d9m.model.records import Scope
 from d9m.model.settings import Step
-from d9m.model.when import clauses
 
 LONGEST_NAME = 3
 """Words of a text that names an op or a package and says nothing of it."""
@@ -166,7 +165,9 @@ def _of_ops(
     reported: list[str] = []
     for op in advice.ops:
         is_answer = op.query in ops and op.sources and op.outcome not in plain
-        is_aside = op.query in asides or (_scope(described) == "hardware" and _by_seeds(advice, op))
+        is_aside = op.query in asides or (
+            _scope(described) == "hardware" and suspects.by_seeds(advice, op)
+        )
         is_word = op.query in meant and not meant[op.query].is_code
         is_vague = general and is_word and op.outcome == "depends"
         if is_answer and not (described and is_aside and op.outcome in REPEATS) and not is_vague:
@@ -247,7 +248,9 @@ def _of_packages(
     said = described[0].record.facts if described else {}
     known = packages_of(kb, setup)
     if setup.device is not None:
-        parts = [part for part in parts if part in known or _computes_on(kb, part, setup.device)]
+        parts = [
+            part for part in parts if part in known or suspects.computes_on(kb, part, setup.device)
+        ]
     stand_on = bases(kb, [*known, *parts]) if described and described[0].record.on_runs else []
     added = tuple((name, None) for name in [*parts, *stand_on] if name not in known)
     facts = tuple({**said, **dict(setup.facts)}.items())
@@ -258,17 +261,17 @@ def _of_packages(
         setup,
         packages=(*setup.packages, *added),
         facts=facts,
-        inference=setup.inference or _is_served(kb, [*known, *parts]),
+        inference=setup.inference or suspects.is_served(kb, [*known, *parts]),
     )
     newest, asked = with_newest(kb, asked)
     calls = _calls_made(kb, asked, text) if scope == "run" else []
     question = api.understand(kb, asked, scope=scope, calls=calls)
     items = [item for item in question.items if item.ops[0].package in libraries]
     advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
-    if described and _is_past(kb, described[0], advice, newest):
+    if described and suspects.is_past(kb, described[0], advice, newest):
         return None
     if described or named.words > LONGEST_NAME:
-        differing = _differing(advice)
+        differing = suspects.differing(advice)
         if differing is None and not set(known).intersection(libraries):
             return None  # nobody named them, and they are not the trouble
         advice = differing or advice
@@ -280,59 +283,10 @@ def _of_packages(
         return None
     if scope == "run" and described:
         advice = _with_switches(kb, asked, advice, calls)
-    if _is_served(kb, [*known, *parts]):
-        steps = [step for step in advice.steps if not _is_general(kb, step)]
+    if suspects.is_served(kb, [*known, *parts]):
+        steps = [step for step in advice.steps if not suspects.is_general(kb, step)]
         advice = msgspec.structs.replace(advice, steps=steps)
     return _subject(advice, named, packages=about, newest=newest)
-
-
-def _computes_on(kb: KnowledgeBase, package: str, device: str) -> bool:
-    """Whether some record of a package is about a device."""
-    for id_ in kb.sources:
-        if kb.home(id_) != package:
-            continue
-        for clause in clauses(kb.sources[id_].when):
-            named = clause.get("device", device)
-            if named == device or (isinstance(named, list) and device in named):
-                return True
-    return False
-
-
-def _is_past(kb: KnowledgeBase, symptom: Symptom, advice: Advice, newest: Sequence[str]) -> bool:
-    """Whether what a symptom is about no longer happens in the newest release, which stands in for
-    one that nobody named: what else differs there is no answer.
-    """
-    known = advice.sources()
-    own = [known[id_] for id_ in symptom.record.sources if id_ in known]
-    is_assumed = any(kb.home(source.id) in newest for source in own)
-    return is_assumed and all(source.outcome in NEVER_DIFFERS for source in own)
-
-
-def _is_served(kb: KnowledgeBase, packages: Sequence[str]) -> bool:
-    """Whether the packages are servers, which take no seeds of a program."""
-    own = [name for name in packages if name not in kb.meta.platforms]
-    return bool(own) and all(kb.packages[name].serves for name in own)
-
-
-def _is_general(kb: KnowledgeBase, step: Step) -> bool:
-    """Whether a setting is good for every program, as seeds are."""
-    return all(solution in kb.ingredients for solution in step.solutions)
-
-
-def _differing(advice: Advice) -> Advice | None:
-    """Without what cannot be the trouble: what never differs here. None where that is all."""
-    ops: list[OpAnswer] = []
-    for op in advice.ops:
-        sources = [source for source in op.sources if source.outcome not in NEVER_DIFFERS]
-        if sources:
-            ops.append(msgspec.structs.replace(op, sources=sources))
-    return msgspec.structs.replace(advice, ops=ops) if ops else None
-
-
-def _by_seeds(advice: Advice, op: OpAnswer) -> bool:
-    """Whether nothing but a seed makes an op repeat."""
-    steps = [step for step in advice.steps if not set(op.solutions).isdisjoint(step.solutions)]
-    return all(step.free for step in steps)
 
 
 def _says_no_cause(described: Sequence[Symptom]) -> bool:

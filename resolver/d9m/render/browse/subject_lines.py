@@ -11,6 +11,7 @@ from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS
+from d9m.model.when import Range, clauses
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, remedy, todo, verdict
 from d9m.render.advice.step import line
@@ -92,9 +93,19 @@ def _switch(page: Page, answer: Answer, subject: Subject) -> None:
         if step.name in answer.kb.word_lists.switches and not step.covered_by:
             home = next(homes[label] for label in step.solutions if label in homes)
             framework = phrases.title(answer.kb, home)
-            says.append(f"The switch of {framework} is {remedy.written(step)}.")
+            since = _since(answer.kb, step.name, home) if home in subject.newest else ""
+            says.append(f"The switch of {framework} is {remedy.written(step)}{since}.")
     if says:
         page.paragraph(f"{' '.join(says)} All that is left to set stands below.")
+
+
+def _since(kb: KnowledgeBase, setting: str, package: str) -> str:
+    """From which release on a package has a setting, for somebody whose release nobody knows."""
+    for clause in clauses(kb.settings[setting].when):
+        bounds = clause.get(package)
+        if isinstance(bounds, Range) and bounds.from_ is not None:
+            return f", from {bounds.from_} on"
+    return ""
 
 
 def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:

@@ -1,0 +1,62 @@
+"""What of an advice can be the trouble that a text describes, and which packages have a part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.browse.symptoms import Symptom
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import NEVER_DIFFERS, Advice, OpAnswer
+from d9m.model.settings import Step
+from d9m.model.when import clauses
+
+
+def computes_on(kb: KnowledgeBase, package: str, device: str) -> bool:
+    """Whether some record of a package is about a device."""
+    for id_ in kb.sources:
+        if kb.home(id_) != package:
+            continue
+        for clause in clauses(kb.sources[id_].when):
+            named = clause.get("device", device)
+            if named == device or (isinstance(named, list) and device in named):
+                return True
+    return False
+
+
+def is_past(kb: KnowledgeBase, symptom: Symptom, advice: Advice, newest: Sequence[str]) -> bool:
+    """Whether what a symptom is about no longer happens in the newest release, which stands in for
+    one that nobody named: what else differs there is no answer.
+    """
+    known = advice.sources()
+    own = [known[id_] for id_ in symptom.record.sources if id_ in known]
+    is_assumed = any(kb.home(source.id) in newest for source in own)
+    return is_assumed and all(source.outcome in NEVER_DIFFERS for source in own)
+
+
+def is_served(kb: KnowledgeBase, packages: Sequence[str]) -> bool:
+    """Whether the packages are servers, which take no seeds of a program."""
+    own = [name for name in packages if name not in kb.meta.platforms]
+    return bool(own) and all(kb.packages[name].serves for name in own)
+
+
+def is_general(kb: KnowledgeBase, step: Step) -> bool:
+    """Whether a setting is good for every program, as seeds are."""
+    return all(solution in kb.ingredients for solution in step.solutions)
+
+
+def differing(advice: Advice) -> Advice | None:
+    """Without what cannot be the trouble: what never differs here. None where that is all."""
+    ops: list[OpAnswer] = []
+    for op in advice.ops:
+        sources = [source for source in op.sources if source.outcome not in NEVER_DIFFERS]
+        if sources:
+            ops.append(msgspec.structs.replace(op, sources=sources))
+    return msgspec.structs.replace(advice, ops=ops) if ops else None
+
+
+def by_seeds(advice: Advice, op: OpAnswer) -> bool:
+    """Whether nothing but a seed makes an op repeat."""
+    steps = [step for step in advice.steps if not set(op.solutions).isdisjoint(step.solutions)]
+    return all(step.free for step in steps)
