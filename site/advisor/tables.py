@@ -132,7 +132,12 @@ class _Tables:
             "application": int(package.kind == "application"),
             "image": int(package.kind == "image"),
             "serves": int(package.serves),
+            "devices": {device: self._older(name, to) for device, to in package.devices.items()},
         }
+
+    def _older(self, name: str, first: str) -> list[Any]:
+        """The release that brought a device, and those before it."""
+        return [first, [old for old in self.kb.releases(name) if key(old) < key(first)]]
 
     def _ranks(self) -> dict[str, dict[str, int]]:
         """Order of all bounds and releases of a package that the page compares."""

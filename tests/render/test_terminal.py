@@ -146,6 +146,16 @@ def test_a_call_that_a_switch_refuses_without_need_is_said_to_repeat() -> None:
     )
 
 
+def test_a_release_that_is_older_than_the_device_gets_no_settings() -> None:
+    text = flat(d9m("advise", "--torch", "1.11", "--device", "mps", "--ops", "cumsum").stdout)
+    assert text == (
+        "PyTorch 1.11 does not know MPS, which came with PyTorch 1.12. Upgrade, or name another "
+        "device. PyTorch 1.11 · MPS · training"
+    )
+    newer = d9m("advise", "--torch", "1.12", "--device", "mps", "--ops", "cumsum").stdout
+    assert "does not know" not in newer
+
+
 def test_an_op_that_only_a_switch_refuses_has_the_sign_of_a_warning() -> None:
     assert "! bincount repeats;" in said(["bincount"], torch="2.0")
     assert "✗ bincount raises an error" in said(["bincount", "index_add"], torch="2.0")

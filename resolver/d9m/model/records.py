@@ -437,6 +437,8 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """
     builds: dict[str, list[str]] = {}
     """Device -> platform parts that the builds for it ship, in versions that nobody listed."""
+    devices: dict[str, str] = {}
+    """Device -> the release that brought it, where older ones lack it."""
     distributions: list[str] = []
     """Names on PyPI by which an installed copy is found."""
     conda: list[str] = []

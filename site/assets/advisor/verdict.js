@@ -13,6 +13,8 @@ const MOST_BRANCHES = 2; // conditions that a sentence names, and parts of all o
 const DIFFERENCES = { run: "a difference between runs", batch: "a dependence on the batch", hardware: "a dependence on the machine" };
 
 export function sentences(tables, advice) {
+  const lacking = withoutDevice(tables, advice);
+  if (lacking) return lacking;
   const ops = advice.ops.filter((op) => op.query !== "*");
   const own = advice.ops.find((op) => op.query === "*");
   const parts = [...beyond(tables, advice), ...faults(tables, advice)];
@@ -36,6 +38,18 @@ function ofNothing(tables, { environment: { packages } }) {
     return `What can differ with ${title} are the ops of ${base}: no record names a difference of ${title}'s own.`;
   }
   return "No record names a difference here: that is not a proof. Name the framework as well, with --torch, --tf or --jax, to ask about its ops.";
+}
+
+// That a package is older than what makes the device work with it; empty where none is.
+function withoutDevice(tables, { environment: { device, packages, releases } }) {
+  for (const name of Object.keys(packages)) {
+    const [first, older] = tables.about[name]?.devices[device] ?? [null, []];
+    if (older.includes(releases[name]?.at(-1))) {
+      const title = phrases.title(tables, name);
+      return `${title} ${packages[name]} does not know ${phrases.DEVICES[device]}, which came with ${title} ${first}. Upgrade, or name another device.`;
+    }
+  }
+  return "";
 }
 
 // Versions that are newer than every release on record, and so perhaps mistyped.

@@ -25,6 +25,8 @@ def render(answer: Answer) -> Rendered:
     for sentence in _frameworks_left_out(answer):
         page.paragraph(sentence)
     page.gap()
+    if verdict.without_device(answer):
+        return Rendered(page)
     is_about_ops = answer.named_ops or answer.everything or op_lines.packages_lead(answer)
     if is_about_ops:
         op_lines.write(page, answer)

@@ -31,6 +31,9 @@ def sentences(answer: Answer) -> str:
     """How many ops repeat, and what happens with the others; first a version that d9m does not
     know, and a fault of the settings.
     """
+    lacking = without_device(answer)
+    if lacking:
+        return lacking
     advice = answer.advice
     parts = [*_beyond(answer), *_faults(answer), *_left(answer)]
     ops = [op for op in advice.ops if op.query != "*"]
@@ -83,6 +86,21 @@ def _is_of_framework(answer: Answer, own: OpAnswer) -> bool:
     """Whether what belongs to no op is something that a framework does around all of them."""
     homes = {answer.kb.home(source.id) for source in own.sources}
     return any(answer.kb.packages[home].kind == "framework" for home in homes)
+
+
+def without_device(answer: Answer) -> str:
+    """That a package is older than what makes the device work with it; empty where none is."""
+    here = answer.advice.environment
+    for name in here.packages:
+        first = answer.kb.packages[name].devices.get(here.device)
+        releases = here.releases.get(name, [])
+        if first is not None and releases and key(releases[-1]) < key(first):
+            title, device = phrases.title(answer.kb, name), phrases.DEVICES[here.device]
+            return (
+                f"{title} {here.packages[name]} does not know {device}, which came with {title} "
+                f"{first}. Upgrade, or name another device."
+            )
+    return ""
 
 
 def _beyond(answer: Answer) -> list[str]:

@@ -64,6 +64,8 @@ def write(
     page.paragraph(environment(answer), style="dim")
     _assumed(page, kb, subject, unlisted)
     page.gap()
+    if verdict.without_device(answer):
+        return
     if contradicts:
         op_lines.write_suspects(page, answer)
         for note in notes.of_sources(answer)[:MOST_NOTES]:
