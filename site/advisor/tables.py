@@ -189,7 +189,8 @@ def _fact(fact: Fact) -> list[Any]:
 
 
 def _gpu(model: GpuModel) -> dict[str, str]:
-    return {"device": model.device, "sm": model.sm} if model.sm else {"device": model.device}
+    found = {"device": model.device, "sm": model.sm, "gfx": model.gfx}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _column(column: Column, sources: Sequence[str]) -> list[Any]:

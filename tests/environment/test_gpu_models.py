@@ -60,7 +60,8 @@ def test_a_gpu_decides_its_device_and_compute_capability() -> None:
     nvidia = describe(kb, Setup((("torch", "2.4"),), gpu="L4"))
     assert (nvidia.gpu, nvidia.device, nvidia.facts["sm"]) == ("L4", "cuda", "89")
     amd = describe(kb, Setup((("torch", "2.4"),), gpu="MI300X"))
-    assert (amd.device, amd.facts) == ("rocm", {})
+    assert (amd.device, amd.facts) == ("rocm", {"gfx": "other"})
+    assert describe(kb, Setup((("torch", "2.4"),), gpu="MI100")).facts == {}
     assert describe(kb, Setup((("torch", "2.4"),), device="gpu", gpu="M2")).device == "mps"
 
 
@@ -69,6 +70,10 @@ def test_a_gpu_decides_its_device_and_compute_capability() -> None:
     [
         (Setup(device="cuda", gpu="MI300X"), "--device cuda contradicts --gpu MI300X"),
         (Setup(facts=(("sm", "80"),), gpu="H100"), "sm=80 contradicts --gpu H100, whose sm is 90"),
+        (
+            Setup(facts=(("gfx", "other"),), gpu="MI350X"),
+            "gfx=other contradicts --gpu MI350X, whose gfx is gfx950",
+        ),
     ],
 )
 def test_what_contradicts_a_gpu_is_refused(setup: Setup, says: str) -> None:

@@ -194,17 +194,24 @@ def _facts(kb: KnowledgeBase, setup: Setup, gpu: tuple[str, GpuModel] | None) ->
         if facts.get(name, value) != value:
             raise UsageError(f"fact {name} is given as {quote(facts[name])} and as {quote(value)}")
         facts[name] = fact_value(name, known, value)
-    if gpu is not None and gpu[1].sm is not None:
-        if facts.get("sm", gpu[1].sm) != gpu[1].sm:
+    called, decided = (gpu[0], _facts_of_gpu(gpu[1])) if gpu is not None else ("", {})
+    for name, value in decided.items():
+        if facts.get(name, value) != value:
             raise UsageError(
-                f"--fact sm={facts['sm']} contradicts --gpu {gpu[0]}, whose sm is {gpu[1].sm}"
+                f"--fact {name}={facts[name]} contradicts --gpu {called}, whose {name} is {value}"
             )
-        facts["sm"] = gpu[1].sm
+        facts[name] = value
     if setup.inference:
         if facts.get("training") == "true":
             raise UsageError("--inference contradicts --fact training=true")
         facts["training"] = "false"
     return facts
+
+
+def _facts_of_gpu(model: GpuModel) -> dict[str, str]:
+    """What the architecture of a GPU decides."""
+    known = {"sm": model.sm, "gfx": model.gfx}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def fact(kb: KnowledgeBase, name: str) -> Fact:

@@ -521,6 +521,8 @@ class GpuModel(Record, frozen=True, kw_only=True):
     device: Literal["cuda", "rocm", "mps", "xpu"] = "cuda"
     sm: str | None = None
     """The fact ``sm``, for NVIDIA's."""
+    gfx: str | None = None
+    """The fact ``gfx``, for AMD's."""
     aliases: list[str] = []
 
 

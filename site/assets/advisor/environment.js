@@ -94,9 +94,9 @@ export function factValue(tables, name, value) {
 function givenFacts(tables, asked, gpu) {
   const facts = {};
   for (const [name, value] of Object.entries(asked.facts ?? {})) facts[name] = factValue(tables, name, value);
-  if (gpu?.sm) {
-    if ((facts.sm ?? gpu.sm) !== gpu.sm) throw new Mistake(`--fact sm=${facts.sm} contradicts --gpu ${asked.gpu}, whose sm is ${gpu.sm}`);
-    facts.sm = gpu.sm;
+  for (const name of ["sm", "gfx"].filter((each) => gpu?.[each])) {
+    if ((facts[name] ?? gpu[name]) !== gpu[name]) throw new Mistake(`--fact ${name}=${facts[name]} contradicts --gpu ${asked.gpu}, whose ${name} is ${gpu[name]}`);
+    facts[name] = gpu[name];
   }
   if (asked.inference) {
     if (facts.training === "true") throw new Mistake("inference contradicts training=true");

@@ -151,7 +151,8 @@ function only(tables, sources) {
 
 // The conditions under which somebody saw an op differ, if nobody saw it repeat anywhere.
 function differs(tables, op) {
-  const known = op.sources.flatMap((source) => source.possible).filter((branch) => branch.outcome !== "unknown");
+  const depending = op.sources.filter((source) => source.outcome === "depends");
+  const known = depending.flatMap((source) => source.possible).filter((branch) => branch.outcome !== "unknown");
   if (!known.length || known.some((branch) => branch.outcome !== "unsolved")) return "";
   const bad = phrases.fewest(tables, known.map((branch) => branch.when));
   const parts = bad.reduce((count, when) => count + Object.keys(when).length, 0);

@@ -265,7 +265,8 @@ def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
 
 def _where_it_differs(answer: Answer, op: OpAnswer) -> str:
     """The conditions under which somebody saw an op differ, if nobody saw it repeat anywhere."""
-    possible = [branch for source in op.sources for branch in source.possible]
+    depending = [source for source in op.sources if source.outcome == "depends"]
+    possible = [branch for source in depending for branch in source.possible]
     known = [branch for branch in possible if branch.outcome != "unknown"]
     if not known or any(branch.outcome != "unsolved" for branch in known):
         return ""
