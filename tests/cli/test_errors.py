@@ -40,7 +40,7 @@ TEXTS = [
     (["advise", "--torch", "twofour"], ["'twofour' is not a version of torch", "2.4.1+cu121"]),
     (
         ["advise", "--with", "tensorflw=2.0"],
-        ["unknown package 'tensorflw'", "did you mean tensorflow"],
+        ["unknown package 'tensorflw'", "did you mean tensorflow", "see: d9m list packages"],
     ),
     (
         ["advise", "--container", "ngc-tensorflow:20.03"],

@@ -75,3 +75,11 @@ def test_an_op_is_shown_once_and_its_other_names_in_a_line() -> None:
 def test_a_setting_is_shown_by_the_end_of_its_name(ending: str, first: str) -> None:
     kb = knowledge_base()
     assert render(kb, show(kb, [ending])).plain().startswith(first)
+
+
+def test_what_depends_on_the_batch_is_headed_so_and_comes_after_runs() -> None:
+    """A table headed "from run to run" would call a fixed batch unsteady."""
+    kb = knowledge_base()
+    page = render(kb, show(kb, ["tf.nn.conv2d"])).plain()
+    assert page.index("from run to run") < page.index("Predictions depend on the whole batch")
+    assert "from batch to batch" in page.partition("Predictions depend on the whole batch")[2]

@@ -16,6 +16,7 @@ from d9m.kb.kinds import SETTINGS, SOLUTIONS, SOURCES
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import SCHEMA_VERSION, Citation, Possible, Tool
 from d9m.model.op_syntax import parse
+from d9m.model.records import Scope
 from d9m.model.when import Clause
 from d9m.resolve import op_names, solution_names
 from d9m.resolve.answers import cite
@@ -40,6 +41,7 @@ class SourceHistory(msgspec.Struct, frozen=True):
 
     id: str
     title: str
+    scope: Scope
     home: str
     device: str
     ranges: list[Possible]
@@ -76,8 +78,9 @@ def source_history(kb: KnowledgeBase, id_: str) -> SourceHistory:
     """The history of a source, whatever its ops."""
     found = history.of(kb, id_)
     others = [Assumed(track.package, track.under, _ranges(track)) for track in found.others]
-    title = found.title
-    return SourceHistory(id_, title, found.home, found.device, _ranges(found.usual), others)
+    scope = kb.sources[id_].scope
+    usual = _ranges(found.usual)
+    return SourceHistory(id_, found.title, scope, found.home, found.device, usual, others)
 
 
 def _ranges(track: ReleaseTrack) -> list[Possible]:
@@ -148,7 +151,8 @@ def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
             for reached in entry.reaches:
                 for source in kb.sources_of(package, reached.op):
                     histories[source.id] = source_history(kb, source.id)
-            yield Shown("op", entry.name, msgspec.to_builtins(entry), list(histories.values()), [])
+            on_runs_first = sorted(histories.values(), key=lambda history: history.scope != "run")
+            yield Shown("op", entry.name, msgspec.to_builtins(entry), on_runs_first, [])
 
 
 def _by_real_name(kb: KnowledgeBase, name: str) -> Iterator[Shown]:

@@ -300,7 +300,9 @@ class KnowledgeBase:
         found = self.find_package(text)
         if found is None:
             raise UsageError(
-                f"unknown package {quote(text)}", nearest=nearest(text, self.meta.aliases)
+                f"unknown package {quote(text)}",
+                nearest=nearest(text, self.meta.aliases),
+                tip="see: d9m list packages",
             )
         return found
 

@@ -11,7 +11,7 @@ from d9m.browse import spans
 from d9m.browse.show import Showing, Shown, SourceHistory
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Possible
-from d9m.model.records import Existence, together
+from d9m.model.records import Existence, Scope, together
 from d9m.model.when import Clause, Range
 from d9m.render import phrases, words
 from d9m.render.browse import fields
@@ -25,7 +25,14 @@ MOST_RELEASES = 12
 """Releases of a package that a page shows, the newest ones."""
 
 DOES = {**words.DOES, "unsolved": "can differ"}
-"""What a source does, in a column that is headed `from run to run`."""
+"""What a source does, in a column that one of `COMPARED` heads."""
+
+COMPARED: dict[Scope, str] = {
+    "run": "from run to run",
+    "batch": "from batch to batch",
+    "hardware": "from machine to machine",
+}
+"""Scope -> what a column compares."""
 
 
 def render(kb: KnowledgeBase, showing: Showing, width: int = WIDTH) -> Page:
@@ -168,16 +175,22 @@ def history_table(page: Page, kb: KnowledgeBase, history: SourceHistory, titled:
     if titled:
         page.paragraph(f"{history.title} ({history.id})", "", "  ")
     device = f"on {phrases.DEVICES.get(history.device, history.device)}"
-    _ranges(page, kb, device, history.home, history.ranges)
+    compared = COMPARED[history.scope]
+    _ranges(page, kb, device, compared, history.home, history.ranges)
     for other in history.others:
         under = phrases.condition(kb, other.under) or phrases.title(kb, other.package)
         page.gap()
-        _ranges(page, kb, under, other.package, other.ranges)
+        _ranges(page, kb, under, compared, other.package, other.ranges)
     page.gap()
 
 
 def _ranges(
-    page: Page, kb: KnowledgeBase, under: str, package: str, ranges: Sequence[Possible]
+    page: Page,
+    kb: KnowledgeBase,
+    under: str,
+    compared: str,
+    package: str,
+    ranges: Sequence[Possible],
 ) -> None:
     """The package stands in the head of the table: rows have its releases."""
     title = phrases.title(kb, package)
@@ -186,7 +199,7 @@ def _ranges(
     for answer in ranges:
         does = Span(DOES[answer.outcome], words.STYLES[answer.outcome])
         rows.append((_where(kb, package, answer.when), does, _with(kb, answer)))
-    page.table((head, "from run to run", "with"), rows, shrink=(0, 2))
+    page.table((head, compared, "with"), rows, shrink=(0, 2))
 
 
 def _where(kb: KnowledgeBase, package: str, when: Clause) -> str:
