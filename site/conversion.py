@@ -30,7 +30,7 @@ class GeneratedPage(pages.Page):
 
     def render(self, config: MkDocsConfig, files: Files) -> None:
         if self.markdown is None:
-            raise RuntimeError("the page has not been read")
+            raise RuntimeError(f"{self.file.src_uri}: call read_source of the page before render")
         md = self._shared.reset()
         named = _NamedInHtml()
         anchors = pages._ExtractAnchorsTreeprocessor(self.file, files, config)

@@ -125,7 +125,7 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         ],
         earlier=earlier and (tag(package, earlier), path(kb, name, earlier)),
         later=later and (tag(package, later), path(kb, name, later)),
-        changes=differences.between(answer(kb, name, earlier), advice) if earlier else [],
+        changes=differences.between(kb, answer(kb, name, earlier), advice) if earlier else [],
         proofs=proof.of(kb, known.evidence),
     )
 

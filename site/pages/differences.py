@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-import itertools
-
 import msgspec
 
+from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice, OpAnswer
 from d9m.model.records import Outcome
+from pages import grid
 
 LEFT: tuple[Outcome, ...] = ("unknown", "raises", "unsolved")
 """What the advised settings do not make deterministic."""
+
+
+class ShownAnswer(msgspec.Struct, frozen=True):
+    """What a page shows of an answer: what has no part in its outcome is left out."""
+
+    outcome: Outcome
+    solutions: tuple[str, ...]
+    """Labels; none where they do not make the op repeat."""
+    branches: str
+    """What decides, where the outcome depends on something; else empty."""
 
 
 class Change(msgspec.Struct, frozen=True):
     """Ops that changed in the same way."""
 
     ops: tuple[str, ...]
-    before: OpAnswer | None
+    before: ShownAnswer | None
     """None: not there, or no record is about it."""
-    after: OpAnswer | None
+    after: ShownAnswer | None
 
     @property
     def worse(self) -> bool:
         return _badness(self.after) > _badness(self.before)
 
 
-def _badness(op: OpAnswer | None) -> int:
-    return WORST_LAST.index(op.outcome) if op else -1
+def _badness(shown: ShownAnswer | None) -> int:
+    return WORST_LAST.index(shown.outcome) if shown else -1
 
 
 def answers(advice: Advice) -> dict[str, OpAnswer]:
@@ -35,20 +45,22 @@ def answers(advice: Advice) -> dict[str, OpAnswer]:
     return {op.query: op for op in advice.ops if op.sources and op.query != "*"}
 
 
-def between(earlier: Advice, later: Advice) -> list[Change]:
+def between(kb: KnowledgeBase, earlier: Advice, later: Advice) -> list[Change]:
     """Ops that are answered differently, what got worse first."""
     before, after = answers(earlier), answers(later)
-    found: list[tuple[str, OpAnswer | None, OpAnswer | None]] = []
+    groups: dict[tuple[ShownAnswer | None, ShownAnswer | None], list[str]] = {}
     for op in sorted({*before, *after}, key=str.lower):
-        one, two = before.get(op), after.get(op)
-        if _answer(one) != _answer(two):
-            found.append((op, one, two))
-    found.sort(key=lambda each: (_answer(each[1]), _answer(each[2])))
-    groups = itertools.groupby(found, key=lambda each: (_answer(each[1]), _answer(each[2])))
-    joined = [[*group] for _answers, group in groups]
-    several = [Change(tuple(op for op, _one, _two in group), *group[0][1:]) for group in joined]
-    return sorted(several, key=lambda each: (not each.worse, each.ops))
+        one, two = _shown(kb, before.get(op)), _shown(kb, after.get(op))
+        if one != two:
+            groups.setdefault((one, two), []).append(op)
+    found = [Change(tuple(ops), one, two) for (one, two), ops in groups.items()]
+    return sorted(found, key=lambda each: (not each.worse, each.ops))
 
 
-def _answer(op: OpAnswer | None) -> tuple[str, ...]:
-    return (op.outcome, op.default, *op.solutions) if op else ()
+def _shown(kb: KnowledgeBase, op: OpAnswer | None) -> ShownAnswer | None:
+    if op is None:
+        return None
+    solutions = tuple(op.solutions) if op.outcome == "solved" else ()
+    return ShownAnswer(
+        op.outcome, solutions, grid.branches(kb, op) if op.outcome == "depends" else ""
+    )

@@ -70,7 +70,7 @@ def changes(
 ) -> list[Change]:
     """What the newest of two lines answer differently, what got worse first."""
     return differences.between(
-        *(grid.answer(kb, package, line.newest, DEVICE) for line in (earlier, later))
+        kb, *(grid.answer(kb, package, line.newest, DEVICE) for line in (earlier, later))
     )
 
 
