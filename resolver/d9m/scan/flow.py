@@ -226,7 +226,15 @@ class Flow:
             or is_field(node.slice)
         )
         sure = not (looked_up or self._places.is_in_chunk(node.slice))
-        return Consumer(short_text(node), node, sure=sure)
+        return Consumer(short_text(node), node, sure=sure, draws=self._drawn(node.slice))
+
+    def _drawn(self, index: ast.expr) -> str:
+        """The call that draws a place: ``files[randint(0, 9)]``."""
+        for part in nodes(index):
+            name = self._tree.name(part.func) if isinstance(part, ast.Call) else None
+            if name is not None and name in self._vocabulary.draws:
+                return name
+        return ""
 
     def _by_root(self, node: ast.Subscript, depth: int) -> Consumer | None:
         """The root of a walk: its folders and files have no order, and the folders below it."""

@@ -10,10 +10,11 @@ from d9m.scan.facts import FileFacts, Order, WrittenCall
 
 _NAMES = re.compile(
     r"(?i)metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain|analy[sz]|inspect|bootstrap"
-    r"|(^|_)(demo|infer|inference|predict|server|latency|profile|reward|summary|statistics)(_|\b)"
+    r"|(^|_)(demo|infer|inference|interactive|latency|predict|profile|reward|server|statistics"
+    r"|summary)(_|\b)"
 )
 _ASIDE = re.compile(
-    r"(?i)(^|[_/])(demos?|visuali[sz]ations?|analysis|analysis_tools|deploy\w*|serving"
+    r"(?i)(^|[_/])(demos?|visuali[sz]ations?|analysis|analysis_tools|benchmark|deploy\w*|serving"
     r"|server|inference)(/|$)"
 )
 """Folders of code that shows or serves."""

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
 from d9m.scan.effects import Effect, effects
-from d9m.scan.facts import DYNAMIC, WITHOUT_EFFECT, EnvironmentWrite, FileFacts
+from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
 from d9m.scan.knowledge import Knowledge
 from d9m.scan.notebooks import cell_of
 from d9m.scan.programs import Program, find_programs
@@ -98,11 +98,6 @@ class Project:
             if by_call or not set_by_helpers.isdisjoint(generator.settings):
                 found.add(generator.title)
         return frozenset(found)
-
-    @functools.cached_property
-    def picks_by_name(self) -> bool:
-        """Whether something calls what only the run names: then anything may be called."""
-        return any(call.name == DYNAMIC for facts in self.python.values() for call in facts.called)
 
     @functools.cached_property
     def configured_generators(self) -> frozenset[str]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.scan.facts import FileFacts, Order
-from d9m.scan.finding import Fix, RelatedSpot, TextEdit
+from d9m.scan.finding import Fix, RelatedSpot, Spot, TextEdit
+from d9m.scan.knowledge import Generator
 from d9m.scan.measuring import is_aside, measures
 from d9m.scan.order_sources import is_surely_text
 from d9m.scan.programs import Program
@@ -28,10 +29,10 @@ def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
 def _reaches_training(project: Project, path: str, order: Order) -> bool:
     """Whether an order can decide what is trained. It can in code of a program that trains and
     seeds something: one that seeds nothing differs in every run anyway, but for the numbers of its
-    classes and its splits. It can in a script that seeds something, or numbers or splits, and
-    writes what it makes, as one that prepares data does; and in code that nothing here runs: that
-    is a library. What draws from a generator decides nothing in a project that seeds nothing. Nor
-    does what only measures.
+    classes and its splits, if a machine decides them or the program keeps what it has trained. It
+    can in a script that seeds something, or numbers or splits, and writes what it makes, as one
+    that prepares data does; and in code that nothing here runs: that is a library. What draws from
+    a generator decides nothing in a project that seeds nothing. Nor does what only measures.
     """
     if measures(project.python[path], order):
         return False
@@ -39,10 +40,16 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     for program in project.programs:
         if path in program.files and program.may_run(path, order):
             may_run.append(program)
-    trained = [program for program in may_run if program.path in project.training_paths]
+    trained: list[Program] = []
+    for program in may_run:
+        if program.path in project.training_paths and not is_aside(program.path):
+            trained.append(program)
     if trained:
-        asks = any(_asks_to_repeat(project, program) for program in trained)
-        return asks or order.lasting or _is_seeded(project, path, order)
+        if any(_asks_to_repeat(project, program) for program in trained):
+            return True
+        if order.lasting and (order.kind != "set" or any(map(_keeps, trained))):
+            return True
+        return _is_seeded(project, path, order)
     if is_aside(path):
         return False
     is_script = bool(may_run) or order.scope == 0
@@ -71,6 +78,11 @@ _WRITES = re.compile(
 """Last names of calls that write files."""
 
 
+def _keeps(program: Program) -> bool:
+    """Whether a program writes what it has trained, for others to load."""
+    return any(map(_writes, program.files.values()))
+
+
 def _writes(facts: FileFacts) -> bool:
     """Whether a file writes something that stays; ``copy(file, folder)`` does, too."""
     for call in facts.called:
@@ -80,28 +92,31 @@ def _writes(facts: FileFacts) -> bool:
 
 
 def _is_seeded(project: Project, path: str, order: Order) -> bool:
-    """Whether a file seeds something, or a program the generator that the consumer draws from."""
-    seeds = project.vocabulary.seeds
-    for call in project.python[path].calls:
-        if call.name in seeds and not call.gets_nothing:
-            return True
+    """Whether a file, or a program that it is part of, seeds the generator that the consumer draws
+    from; where it draws from none, whether the file seeds something.
+    """
     drawn = _drawn_from(project, order)
-    if not drawn:
+    wanted = project.vocabulary.seeds if drawn is None else drawn.marks.seeds
+    for call in project.python[path].calls:
+        if call.name in wanted and not call.gets_nothing:
+            return True
+    if drawn is None:
         return False
-    if drawn in project.configured_generators:
+    if drawn.title in project.configured_generators:
         return True
     return any(
-        path in program.files and drawn in seeded(project, program) for program in project.programs
+        path in program.files and drawn.title in seeded(project, program)
+        for program in project.programs
     )
 
 
-def _drawn_from(project: Project, order: Order) -> str:
-    """The generator that the consumer draws from; empty if it draws from none."""
+def _drawn_from(project: Project, order: Order) -> Generator | None:
+    """The generator that the consumer draws from, if it draws from one."""
     for generator in project.knowledge.generators() if order.draws else ():
         draws, others = project.vocabulary.draws_of(generator.marks)
         if order.draws in draws and order.draws not in others:
-            return generator.title
-    return ""
+            return generator
+    return None
 
 
 def _unseeded(project: Project, order: Order) -> str:
@@ -109,7 +124,7 @@ def _unseeded(project: Project, order: Order) -> str:
     order alone is not enough. Empty otherwise.
     """
     drawn = _drawn_from(project, order)
-    return "" if drawn in project.seeded_generators else drawn
+    return "" if drawn is None or drawn.title in project.seeded_generators else drawn.title
 
 
 def _in_order(project: Project, order: Order) -> str:
@@ -152,7 +167,12 @@ def _and_seed(generator: str) -> str:
 
 
 def _check_listing(project: Project) -> Iterator[Objection]:
+    spoken: set[tuple[str, int, Spot]] = set()
     for path, order in _orders(project, "listing"):
+        one = (path, order.place.line, order.consumer_place)
+        if one in spoken:  # glob(a) + glob(b)
+            continue
+        spoken.add(one)
         drawn = _unseeded(project, order)
         yield Objection(
             path=path,
@@ -225,7 +245,8 @@ SET_ORDER = ScanRule(
     Class numbers taken from a set, samples drawn from one, and its first element differ in
     every run. Sort the set.""",
     silent="""The set is sorted, tested or counted, or it holds whole numbers. Where the text
-    does not say what it holds, this is a hint.""",
+    does not say what it holds, this is a hint; and so are numbers in a program that seeds nothing
+    and keeps nothing of what it trains.""",
     bad="names = load_names()\nindex = {name: i for i, name in enumerate(set(names))}\n",
     good="names = load_names()\nindex = {name: i for i, name in enumerate(sorted(set(names)))}\n",
     fixable="safe",

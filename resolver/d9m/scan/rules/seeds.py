@@ -82,15 +82,7 @@ def _may_be_trained(project: Project, path: str, call: WrittenCall) -> bool:
     """Whether a program that trains may run a call; in a project without one, anything may."""
     if measures(project.python[path], call):
         return False
-    return (
-        not project.training_paths
-        or project.picks_by_name
-        or any(
-            path in program.files and program.may_run(path, call)
-            for program in project.programs
-            if program.path in project.training_paths
-        )
-    )
+    return not project.training_paths or project.reach.by(path, call.place.line) == "training"
 
 
 def _fixed_seed(project: Project, path: str, call: WrittenCall) -> str:
