@@ -83,3 +83,15 @@ def test_what_depends_on_the_batch_is_headed_so_and_comes_after_runs() -> None:
     page = render(kb, show(kb, ["tf.nn.conv2d"])).plain()
     assert page.index("from run to run") < page.index("Predictions depend on the whole batch")
     assert "from batch to batch" in page.partition("Predictions depend on the whole batch")[2]
+
+
+def test_a_call_in_full_shows_that_call_alone() -> None:
+    """Not the Trainer that switches determinism off, whose name is the same."""
+    found = show(knowledge_base(), ["lightning.Trainer(deterministic=True)"]).found
+    assert [shown.id for shown in found] == ["lightning/trainer-deterministic"]
+
+
+def test_a_package_names_the_calls_that_make_settings() -> None:
+    kb = knowledge_base()
+    page = render(kb, show(kb, ["accelerate"])).plain()
+    assert "accelerate.utils.set_seed(0, deterministic=True)" in page

@@ -103,7 +103,7 @@ def _ranges(track: ReleaseTrack) -> list[Possible]:
 
 
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
-    ways = (_records, _ops, _by_real_name, _unrecorded)
+    ways = (_records, _calls, _ops, _by_real_name, _unrecorded)
     found = next(filter(None, (list(way(kb, name)) for way in ways)), list[Shown]())
     if not found:
         raise UsageError(
@@ -140,6 +140,13 @@ def _records(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
 def _covered(kb: KnowledgeBase, label: str) -> list[str]:
     """Sources that name a solution in some release."""
     return [id_ for id_, source in kb.sources.items() if label in source.labels()]
+
+
+def _calls(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
+    """The helper calls that a name is in full: ``Trainer(deterministic=True)``."""
+    for id_, helper in kb.helpers.items():
+        if name in (helper.call, *helper.aliases):
+            yield from _records(kb, id_)
 
 
 def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:

@@ -154,6 +154,9 @@ def _package(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     own = [id_ for id_ in kb.sources if kb.home(id_) == shown.id]
     known = [f"{kb.sources[id_].title} (d9m show {id_})" for id_ in own]
     _lines(page, "What can differ", known, f"all: d9m list differences --package {shown.id}")
+    helpers = [id_ for id_ in kb.helpers if kb.home(id_) == shown.id]
+    calls = [f"{kb.helpers[id_].call} (d9m show {id_})" for id_ in helpers]
+    _lines(page, "Calls that make settings", calls, f"all: d9m list helpers --package {shown.id}")
     _releases(page, shown.id, shown.record.get("releases", {}))
 
 
