@@ -21,6 +21,17 @@ _ASIDE = re.compile(
 _TRAINS = re.compile(r"(?i)(train|fit)")
 
 
+_OF_DATA = re.compile(r"(?i)(^|_)(augment\w*|preprocess\w*|collate\w*|datasets?)(_|\.|\b)")
+
+
+def prepares(facts: FileFacts, found: WrittenCall) -> bool:
+    """Whether the name of a file, or of the function around, says that it prepares data: what a
+    model is given has no gradient.
+    """
+    function = facts.scopes[found.scope].name
+    return any(_OF_DATA.search(name) for name in (facts.path.rpartition("/")[2], function))
+
+
 def measures(facts: FileFacts, found: WrittenCall | Order) -> bool:
     """Whether the name of a file, or of the function around, says that it measures or draws."""
     function = facts.scopes[found.scope].name

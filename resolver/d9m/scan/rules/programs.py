@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.facts import FileFacts, WrittenCall
-from d9m.scan.finding import Because, Severity, Spot
-from d9m.scan.measuring import measures
+from d9m.scan.finding import Because, RelatedSpot, Severity, Spot
+from d9m.scan.measuring import measures, prepares
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.ops import answers, has_gradients, is_foreign, is_good_flag, question, turns_on
@@ -143,26 +143,29 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
         left = _left_by(project, program, flags[0].setting)
         if left:
             spoken.add((flags[0].path, flags[0].place.line))
+            named = list(left)[:_MOST_NAMED]
             more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
             yield Objection(
                 path=flags[0].path,
                 place=flags[0].place,
                 message=(
-                    f"{flags[0].setting} does not cover {', '.join(left[:_MOST_NAMED])}{more}, "
+                    f"{flags[0].setting} does not cover {', '.join(named)}{more}, "
                     "which can differ between runs."
                 ),
                 way_out=project.switch_for(program) or "",
                 because=(
                     Because(f"settings/{project.kb.setting_ids[flags[0].setting]}", "covers"),
                 ),
+                related=tuple(RelatedSpot(*left[name], f"{name} here") for name in named),
             )
 
 
-def _left_by(project: Project, program: Program, setting: str) -> list[str]:
-    """Names of ops that vary, and that a switch solves but this setting does not. Where no file
-    states a release, they vary in earlier ones as well.
+def _left_by(project: Project, program: Program, setting: str) -> dict[str, tuple[str, int]]:
+    """Names of ops that vary, and that a switch solves but this setting does not, each with the
+    file and line of its first call. Where no file states a release, they vary in earlier ones as
+    well.
     """
-    found: dict[str, None] = {}
+    found: dict[str, tuple[str, int]] = {}
     home = project.kb.home(project.kb.setting_ids[setting])
     for path, call, answer in answers(project, program):
         package = project.vocabulary.package(call.name)
@@ -170,16 +173,18 @@ def _left_by(project: Project, program: Program, setting: str) -> list[str]:
             continue
         if not _is_left(project, answer, setting):
             continue
-        if measures(project.files[path], call):
+        facts = project.files[path]
+        if measures(facts, call):
             continue
-        hidden = _turns_off(project, path) or _is_in_plain_class(project.files[path], call)
+        hidden = _turns_off(project, path) or _is_in_plain_class(facts, call)
+        hidden = hidden or prepares(facts, call)
         if hidden and not has_gradients(project, program, path, call):
             continue
         earlier = project.questions.earlier(project.around(path), (package,))
         before = project.questions.op(earlier, question(call))
         if before is not None and before.default == "nondeterministic":
-            found[call.name.rpartition(".")[2]] = None
-    return list(found)
+            found.setdefault(call.name.rpartition(".")[2], (path, call.place.line))
+    return found
 
 
 def _turns_off(project: Project, path: str) -> bool:
@@ -230,8 +235,8 @@ CUDNN_FLAG_ALONE = ScanRule(
     why="""torch.backends.cudnn.deterministic reaches cuDNN's convolutions and nothing else. The
     program has other ops that vary, and PyTorch's switch makes them repeatable.""",
     silent="""The program turns the switch on somewhere, or none of its other ops varies. Ops in a
-    file or function whose name says that it measures, rewards or plots do not count, nor do those
-    of a class without a base in a file that does not train.""",
+    file or function whose name says that it measures, rewards or plots do not count; nor do those
+    of a class without a base, or of one that prepares data, in a file that does not train.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

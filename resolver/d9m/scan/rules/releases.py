@@ -14,7 +14,7 @@ from d9m.scan.questions import PackageStack
 from d9m.scan.rules.devices import ASSUMED
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
-from d9m.scan.surrounding import StatedVersion
+from d9m.scan.surrounding import StatedVersion, Surrounding
 
 
 def _check_release(project: Project) -> Iterator[Objection]:
@@ -69,18 +69,30 @@ def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
 
 
 def _successor(project: Project, path: str, effect: Effect) -> str:
-    """What the same switch is called in the stated release."""
-    switch = project.knowledge.switches().get(effect.setting)
-    if switch is None:
-        return "upgrade, or remove it"
+    """What does the same in the stated release: the same switch, or a seed of the same generator;
+    else whether a newer release has it.
+    """
     home = project.kb.home(project.kb.setting_ids[effect.setting])
     stack = project.questions.world(project.around(path), (home,))
-    for turn in switch[1].settings:
+    switch = project.knowledge.switches().get(effect.setting)
+    for turn in switch[1].settings if switch is not None else ():
         setting = project.kb.settings[turn.name]
-        here = project.questions.holds(stack, turn.condition)
+        here = all(
+            project.questions.holds(stack, when) for when in (turn.condition, setting.condition)
+        )
         if setting.kind == "python" and here and setting.statement is not None:
             return setting.statement.replace("{value}", turn.to[0] if turn.to else "")
-    return "upgrade, or remove it"
+    for generator in project.knowledge.generators():
+        if effect.setting in generator.settings:
+            for name in sorted(generator.settings):
+                setting = project.kb.settings[name]
+                here = project.questions.holds(stack, setting.condition)
+                is_own = project.kb.home(project.kb.setting_ids[name]) == home
+                if setting.kind == "python" and here and is_own and setting.statement is not None:
+                    return setting.statement.replace("{value}", "seed")
+    newest = project.questions.world(Surrounding(""), (home,))
+    has_it = project.questions.holds(newest, project.kb.settings[effect.setting].condition)
+    return "upgrade, or remove it" if has_it else "remove it"
 
 
 WRONG_RELEASE = ScanRule(

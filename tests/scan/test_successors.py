@@ -1,0 +1,34 @@
+"""What a scan advises where the stated release lacks a call."""
+
+from __future__ import annotations
+
+import pytest
+
+from scan.projects import scanned
+
+
+@pytest.mark.parametrize(
+    ("text", "versions", "way_out"),
+    [
+        (
+            "import tensorflow as tf\ntf.set_random_seed(1)\n",
+            {"tensorflow": "2.15.1"},
+            "tf.random.set_seed(seed)",
+        ),
+        (
+            "import tensorflow as tf\ntf.config.experimental.enable_op_determinism()\n",
+            {"tensorflow": "2.5"},
+            "upgrade, or remove it",
+        ),
+        (
+            "import torch\ntorch.set_deterministic(True)\n",
+            {"torch": "2.4.1"},
+            "torch.use_deterministic_algorithms(True)",
+        ),
+    ],
+)
+def test_a_call_that_the_release_lacks_has_a_successor(
+    text: str, versions: dict[str, str], way_out: str
+) -> None:
+    answer = scanned({"a.py": text}, **versions)
+    assert [one.way_out for one in answer.findings if one.code == "wrong-release"] == [way_out]
