@@ -156,6 +156,21 @@ def test_a_release_that_is_older_than_the_device_gets_no_settings() -> None:
     assert "does not know" not in newer
 
 
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        ("x[idx]:backward", "torch.Tensor.__getitem__"),
+        ("t[idx] = v", "torch.Tensor.__setitem__"),
+        ("a.gather(0, index):backward", "torch.gather"),
+        ("nn.Embedding(2, 64, max_norm=1.0)", "nn.Embedding"),
+        ("nn.CrossEntropyLoss[ndim=4]", "nn.CrossEntropyLoss"),
+        ("conv", "conv"),
+    ],
+)
+def test_the_records_are_named_by_an_op_without_its_arguments(op: str, name: str) -> None:
+    assert f"Sources: d9m show {name} · " in said([op], torch="1.8")
+
+
 def test_an_op_that_only_a_switch_refuses_has_the_sign_of_a_warning() -> None:
     assert "! bincount repeats;" in said(["bincount"], torch="2.0")
     assert "✗ bincount raises an error" in said(["bincount", "index_add"], torch="2.0")

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from d9m.environment.version_options import naming
-from d9m.model.advice import REPEATS, Advice
+from d9m.model.advice import REPEATS, Advice, OpAnswer
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
 from d9m.render.page import Page, Style
+from d9m.resolve.op_names import is_known
 
 
 def render(answer: Answer) -> Rendered:
@@ -128,13 +129,23 @@ def _footer(page: Page, answer: Answer) -> None:
         shown = left if answer.everything else left[:3]
         more = f", and {len(left) - len(shown)} more" if len(left) > len(shown) else ""
         page.paragraph(f"Your program must also: {', '.join(shown)}{more}: d9m list basics")
-    op = next((op.query for op in answer.advice.ops if op.sources and op.query != "*"), None)
+    op = next((op for op in answer.advice.ops if op.sources and op.query != "*"), None)
     source = next(iter(answer.advice.sources()), None)
-    name = re.split(r"[:(\[]", op)[0] if op else source
+    name = _name_to_show(answer, op) if op else source
     if op and not answer.named_ops:
         name = "NAME"
     sources = f"Sources: d9m show {_quoted(name)} · " if name else ""
     page.paragraph(f"{sources}Other formats: --format env|python|json|…")
+
+
+def _name_to_show(answer: Answer, op: OpAnswer) -> str:
+    """An op without its arguments; in place of somebody's variable, as in ``x[idx]``, what it
+    stands for.
+    """
+    head = re.split(r"[:(\[]", op.query)[0]
+    here = answer.advice.environment.packages.keys() & answer.kb.meta.prefixes.keys()
+    is_name = head == op.query or any(is_known(answer.kb, package, head) for package in here)
+    return head if is_name or not op.names else op.names[0]
 
 
 def _quoted(name: str) -> str:
