@@ -159,7 +159,6 @@ def test_a_release_that_is_older_than_the_device_gets_no_settings() -> None:
 @pytest.mark.parametrize(
     ("op", "name"),
     [
-        ("x[idx]:backward", "torch.Tensor.__getitem__"),
         ("t[idx] = v", "torch.Tensor.__setitem__"),
         ("a.gather(0, index):backward", "torch.gather"),
         ("nn.Embedding(2, 64, max_norm=1.0)", "nn.Embedding"),
