@@ -39,6 +39,25 @@ def test_a_package_that_a_call_brings_along_is_part_of_what_settings_are_judged_
     ]
 
 
+# flash-attention v2.7.0.post2 has no such name, v2.7.1 has; the last one is in no tag to v2.8.3
+AMD = [
+    ("2.7.0", "FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE", "no-effect"),
+    ("2.7.1", "FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE", "harmless"),
+    ("2.8.3", "FLASH_ATTENTION_FWD_TRITON_AMD_CONFIG_JSON={}", "no-effect"),
+]
+
+
+@pytest.mark.parametrize(("release", "line", "status"), AMD)
+def test_a_variable_counts_in_the_releases_that_read_it(
+    tmp_path: Path, release: str, line: str, status: str
+) -> None:
+    path = tmp_path / "amd.env"
+    path.write_text(line)
+    place = ("--with", f"flash-attn={release}", "--device", "rocm")
+    done = d9m("advise", *place, "--format", "json", "--env-file", str(path))
+    assert [each["status"] for each in json.loads(done.stdout)["existing"]] == [status]
+
+
 def test_a_call_that_only_warns_is_known_by_its_argument() -> None:
     question = ("advise", "--torch", "2.9", "--with", "lightning=2.5", "--ops", "histc")
     warned = " ".join(d9m(*question, "--calls", 'Trainer(deterministic="warn")').stdout.split())
