@@ -2,7 +2,7 @@
 // so that the "a" of an error message finds all words that begin with it, and lunr takes signs for operators.
 const COMMON = new Set(("a an and any are as at be because but by can does for from had has have if in is it its just may must "
   + "no not of on only or set so such than that the their then there these this to was when which will with would you your "
-  + "been could do get give gives how i me my should use we were what where who why").split(" "));
+  + "been could do each every get give gives how i me my should use we were what where who why").split(" "));
 const NAME = /[_\d]|[a-z][A-Z]|^[A-Z]{2}/;
 const NUMBER = /^\d+(\.\d+)*$/;
 const PATCH = /^(\d+\.\d+)\.\d+$/; // pages are about lines of releases
