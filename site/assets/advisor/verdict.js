@@ -9,7 +9,8 @@ import { DIFFERS, PROMISES } from "./words.js";
 export const REPEATS = ["no-known-source", "deterministic", "solved"];
 const MOST_NAMES = 4; // ops that a sentence names before it counts them
 const LONGEST_SETTING = 40; // characters of the name of a setting that a sentence takes in
-const MOST_BRANCHES = 2; // conditions that a sentence names, and parts of all of them
+const MOST_BRANCHES = 2; // conditions that a sentence names
+const MOST_PARTS = 3; // parts of the conditions under which something repeats
 const DIFFERENCES = { run: "a difference between runs", batch: "a dependence on the batch", hardware: "a dependence on the machine" };
 
 export function sentences(tables, advice) {
@@ -142,7 +143,7 @@ function only(tables, sources) {
     const checked = others.some((branch) => branch.outcome !== "unknown");
     if (checked && bad.length < good.length && bad.length <= MOST_BRANCHES) return `except ${phrases.conditions(tables, bad)}`;
     const parts = good.reduce((count, when) => count + Object.keys(when).length, 0);
-    if (!good.length || good.length > MOST_BRANCHES || parts > MOST_BRANCHES) return "";
+    if (!good.length || good.length > MOST_BRANCHES || parts > MOST_PARTS) return "";
     const where = phrases.conditions(tables, good);
     return checked ? `only ${where}` : `${where}; nobody has checked the rest`;
   });

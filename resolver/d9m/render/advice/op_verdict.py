@@ -13,7 +13,10 @@ from d9m.render.advice.op_names import blamed_names, short_names, shown_elsewher
 from d9m.render.interface import Answer
 
 MOST_BRANCHES = 2
-"""Conditions that a sentence names, and parts of all of them."""
+"""Conditions that a sentence names."""
+
+MOST_PARTS = 3
+"""Parts of the conditions under which something repeats."""
 
 
 def where_they_repeat(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
@@ -34,7 +37,7 @@ def _where_it_repeats(answer: Answer, possible: Sequence[Possible]) -> str:
     is_exception = checked and len(bad) < len(good) and not answer.is_reported
     if is_exception and len(bad) <= MOST_BRANCHES:
         return f"except {phrases.conditions(answer.kb, bad)}"
-    if not good or len(good) > MOST_BRANCHES or sum(map(len, good)) > MOST_BRANCHES:
+    if not good or len(good) > MOST_BRANCHES or sum(map(len, good)) > MOST_PARTS:
         return ""
     where = phrases.conditions(answer.kb, good)
     return f"only {where}" if checked else f"{where}; nobody has checked the rest"
