@@ -32,7 +32,8 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     classes and its splits, if a machine decides them or the program keeps what it has trained. It
     can in a script that seeds something, or numbers or splits, and writes what it makes, as one
     that prepares data does; and in code that nothing here runs: that is a library. What draws from
-    a generator decides nothing in a project that seeds nothing. Nor does what only measures.
+    a generator decides nothing in a project that seeds nothing, nor in a function of a library that
+    leaves the generator unseeded. Nor does what only measures.
     """
     if measures(project.python[path], order):
         return False
@@ -56,7 +57,11 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     if is_script and (project.training_paths or project.python[path].kind == "notebook"):
         asks = order.lasting or _is_seeded(project, path, order)
         return asks and _writes(project.python[path])
-    return not order.draws or project.seeds_anything
+    if not order.draws or _is_seeded(project, path, order):
+        return True
+    scope = project.python[path].scopes[order.scope]
+    in_class = scope.parent > 0 and project.python[path].scopes[scope.parent].kind == "class"
+    return project.seeds_anything and (in_class or not project.training_paths)
 
 
 def _asks_to_repeat(project: Project, program: Program) -> bool:
@@ -200,9 +205,10 @@ UNSORTED_LISTING = ScanRule(
     files[0] is mostly the only file that there is: a hint, and so are a handful of the first
     (files[:5]). In a project with programs that train, a script or notebook that does not train is
     a hint, too, unless it seeds something or numbers or splits, and writes what it makes. So is an
-    order in a program that trains and seeds nothing, a shuffle where nothing is seeded, the order
-    of a list to validate or test on, and what a file or function does whose name says that it
-    evaluates, infers, plots or analyses.""",
+    order in a program that trains and seeds nothing, a shuffle where nothing is seeded, or in a
+    function that no program here runs and that does not seed it, the order of a list to validate or
+    test on, and what a file or function does whose name says that it evaluates, infers, plots or
+    analyses.""",
     bad=(
         "import os\nimport random\n\nrandom.seed(1)\n"
         'files = os.listdir("data")\nrandom.shuffle(files)\n'

@@ -67,6 +67,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
             spared = spared or (not sources and _ends_fixed_seed(facts, call))
             spared = spared or bool(_NO_MATTER.search(facts.scopes[call.scope].name))
             spared = spared or not _may_be_trained(project, path, call)
+            spared = spared or bool(call.receiver and not project.seeds_anything)
             spared = spared or call.in_loop or not (sources or project.seeded_generators)
             spoken.update((call.place.line, seed) if seed else (call.place.line,))
             yield Objection(
@@ -129,8 +130,9 @@ SEED_FROM_CHANCE = ScanRule(
     silent="""The seed comes from a variable whose value the function does not show. A seed that the
     function also prints, logs or stores is a hint: the run can be repeated with it. So is one for
     characters of a random name, or for a free port, one in a loop, which tries again with another,
-    seed() that ends what a fixed seed of the same function was for, seed() where nothing in the
-    project has a fixed seed, and one that no program runs that trains.""",
+    seed() that ends what a fixed seed of the same function was for, seed() and the seed of another
+    object where nothing in the project has a fixed seed, and one that no program runs that
+    trains.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
