@@ -61,7 +61,7 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
         return True
     scope = project.python[path].scopes[order.scope]
     in_class = scope.parent > 0 and project.python[path].scopes[scope.parent].kind == "class"
-    return project.seeds_anything and (in_class or not project.training_paths)
+    return project.seeds_anything and (in_class or is_script)
 
 
 def _asks_to_repeat(project: Project, program: Program) -> bool:
