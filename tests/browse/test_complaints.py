@@ -56,3 +56,20 @@ def test_a_complaint_gets_its_answer(complaint: Complaint) -> None:
 def test_what_is_not_about_determinism_is_refused(complaint: Complaint) -> None:
     with pytest.raises(UsageError, match="no known text"):
         explain(knowledge_base(), complaint.text, complaint.setup)
+
+
+def test_a_variable_that_a_shell_exports_is_no_exported_model() -> None:
+    text = "results differ in each run with export SOME_NAME=1"
+    assert "symptoms/exported-model-differs" not in _ids(text)
+    assert _ids("the exported model gives other results") == ["symptoms/exported-model-differs"]
+
+
+def test_two_releases_in_either_of_which_the_trouble_shows_are_not_compared() -> None:
+    either = "vllm==0.2.1 or 0.1.4: the greedy answer changes under concurrent requests"
+    assert "symptoms/after-an-upgrade" not in _ids(either)
+    compared = "other predictions, depending on whether I install torch 2.3 or torch 2.7"
+    assert "symptoms/after-an-upgrade" in _ids(compared)
+
+
+def _ids(text: str) -> list[str]:
+    return [symptom.id for symptom in explain(knowledge_base(), text).found]

@@ -265,12 +265,15 @@ def _sign(code: str) -> re.Pattern[str]:
     return re.compile(_NAMES.join(map(re.escape, code.split("…"))))
 
 
+_EITHER = re.compile(r"(?<!whether )\b\S*\d\.\d\S* or \S*\d\.\d")
+"""Two releases in both of which the trouble shows."""
+
+
 def _compares_releases(kb: KnowledgeBase, text: str, named: mentions.Mentions) -> bool:
     """Whether a text names two releases of a package, and not to say that both behave alike."""
     said = " ".join(text.lower().split())
-    return bool(named.releases) and not any(
-        words in said for words in kb.word_lists.in_both_releases
-    )
+    alike = any(words in said for words in kb.word_lists.in_both_releases)
+    return bool(named.releases) and not alike and _EITHER.search(said) is None
 
 
 _FIRST_SENTENCE = re.compile(r".+?(?:[.!?]\s|\n)")

@@ -35,6 +35,10 @@ _RELEASE = re.compile(
 """A release that is named, or that is said to be the same: nothing is said of another one."""
 
 
+_EXPORTED = re.compile(r"\bexport\s+(?=[a-z_]\w*=)")
+"""A shell that sets a variable: nothing is said of a model that is exported."""
+
+
 def _stem(word: str) -> str:
     """A word without its ending, so that `trains`, `trained` and `training` are one; a count is a
     `number`.
@@ -84,7 +88,8 @@ class SymptomWords:
         return self._with_more(self._named(text))
 
     def _named(self, text: str) -> dict[str, str]:
-        written = _RELEASE.sub(" ", text.lower()).replace("-", " ").replace("’", "'")
+        said = _EXPORTED.sub(" ", _RELEASE.sub(" ", text.lower()))
+        written = said.replace("-", " ").replace("’", "'")
         plain = " ".join(written.split())
         phrase = _any_of([phrase for phrase in self.longest_first if phrase in plain])
         found = {match[0]: self.phrases[match[0]] for match in phrase.finditer(plain)}
