@@ -125,7 +125,7 @@ def test_a_worker_gets_a_seed_of_its_own() -> None:
 
 def test_an_order_names_no_seed_that_another_module_sets() -> None:
     files = {
-        "setup.py": "import random\ndef start(seed):\n    random.seed(seed)\n",
+        "setup.py": "import random\ndef start(seed):\n    random.seed(seed)\nstart(1)\n",
         "data.py": "import os\nimport random\nfile = random.choice(os.listdir('data'))\n",
     }
     said = {name: text for name, text in files.items() if name == "data.py"}

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
+from d9m.scan.call_graph import called_as
 from d9m.scan.effects import Effect, effects
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
 from d9m.scan.knowledge import Knowledge
@@ -86,18 +87,31 @@ class Project:
 
     @functools.cached_property
     def seeded_generators(self) -> frozenset[str]:
-        """Titles of the generators that something here seeds, in whatever program."""
+        """Titles of the generators that some code here seeds, whether anything calls it or not."""
+        return frozenset(self._seeded_by(used=False))
+
+    @functools.cached_property
+    def used_generators(self) -> frozenset[str]:
+        """Titles of those that module code seeds, or a function that something calls."""
+        return frozenset(self._seeded_by(used=True))
+
+    def _seeded_by(self, used: bool) -> set[str]:
         found = set(self.configured_generators)
+        named = {call.name for facts in self.python.values() for call in facts.called}
         called: set[str] = set()
         for facts in self.python.values():
-            called.update(call.name for call in facts.calls if not call.gets_nothing)
+            for call in facts.calls:
+                scope = facts.scopes[call.scope]
+                runs = scope.kind != "function" or called_as(scope.name) in named
+                if (runs or not used) and not call.gets_nothing:
+                    called.add(call.name)
         made = itertools.chain.from_iterable(self.effects.values())
         set_by_helpers = {effect.setting for effect in made if effect.helper is not None}
         for generator in self.knowledge.generators():
             by_call = not called.isdisjoint(generator.marks.seeds)
             if by_call or not set_by_helpers.isdisjoint(generator.settings):
                 found.add(generator.title)
-        return frozenset(found)
+        return found
 
     @functools.cached_property
     def configured_generators(self) -> frozenset[str]:

@@ -129,7 +129,7 @@ def _unseeded(project: Project, order: Order) -> str:
     order alone is not enough. Empty otherwise.
     """
     drawn = _drawn_from(project, order)
-    return "" if drawn is None or drawn.title in project.seeded_generators else drawn.title
+    return "" if drawn is None or drawn.title in project.used_generators else drawn.title
 
 
 def _in_order(project: Project, order: Order) -> str:
