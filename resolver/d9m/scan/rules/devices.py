@@ -1,4 +1,4 @@
-"""Where a program computes: what the text shows of it, beside the device that the files state."""
+"""Where a program computes, as its code shows, whatever device the lists of packages state."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def may_use_gpu(project: Project, program: Program, home: str) -> bool:
 
 def is_stated_otherwise(project: Project, program: Program) -> bool:
     """Whether the files state another device than the code of a program names: a list of packages
-    for a machine without a GPU, beside code for one with it.
+    for a machine without a GPU, and code for one with it.
     """
     if project.around(program.path).device == ASSUMED:
         return False
