@@ -11,11 +11,10 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import OpAnswer
 from exports.addresses import SITE, directory
-from pages import corrections, grid, releases
+from pages import corrections, grid, phrases, releases
+from pages.differences import Change, ShownAnswer
 from pages.places import places
-from pages.releases import Change
 
 MOST = 60
 """Entries of a feed: readers keep what they have seen."""
@@ -49,7 +48,7 @@ def _entries(kb: KnowledgeBase, package: str) -> Iterator[_Entry]:
         if date and found:
             title = f"{kb.packages[package].title} {line.name}"
             yield _Entry(
-                _day(date), directory(releases.path(package, line.name)), title, _told(found)
+                _day(date), directory(releases.path(package, line.name)), title, _told(kb, found)
             )
 
 
@@ -68,19 +67,24 @@ def _day(date: str) -> str:
     return date if date.count("-") == 2 else f"{date}-01"
 
 
-def _told(changes: list[Change]) -> str:
-    return "; ".join(map(_change, changes))
+def _told(kb: KnowledgeBase, changes: list[Change]) -> str:
+    return "; ".join([_change(kb, change) for change in changes])
 
 
-def _change(change: Change) -> str:
-    before, after = _outcome(change.before), _outcome(change.after)
+def _change(kb: KnowledgeBase, change: Change) -> str:
+    before, after = _outcome(kb, change.before), _outcome(kb, change.after)
     return f"{', '.join(change.ops)}: {before} -> {after}"
 
 
-def _outcome(op: OpAnswer | None) -> str:
-    if op is None:
+def _outcome(kb: KnowledgeBase, shown: ShownAnswer | None) -> str:
+    if shown is None:
         return "does not apply"
-    return f"{op.outcome} with {' + '.join(op.solutions)}" if op.solutions else op.outcome
+    if shown.branches:
+        return shown.branches
+    if not shown.solutions:
+        return phrases.WORDS[shown.outcome]
+    titles = [kb.solution(label)[1].title for label in shown.solutions]
+    return f"repeats with {' and '.join(titles)}"
 
 
 def _feed(kb: KnowledgeBase, name: str, title: str, entries: list[_Entry]) -> bytes:

@@ -41,7 +41,7 @@ def _badness(shown: ShownAnswer | None) -> int:
 
 
 def answers(advice: Advice) -> dict[str, OpAnswer]:
-    """The ops that meet a source, by name."""
+    """The ops that have a source, by name."""
     return {op.query: op for op in advice.ops if op.sources and op.query != "*"}
 
 
