@@ -81,6 +81,7 @@ NO_PROBE = {
     "pytorch/collectives": "the probes of several ranks exercise it",
     "pytorch/cudnn-rnn-dropout": "is about CUDA before 10.1; its probe is still to be written",
     "pytorch/flex-attention": "concerns torch.compile alone, which needs a compiler",
+    "pytorch/flex-attention-rocm": "concerns torch.compile alone, which needs a compiler",
     "pytorch/random-generator": "is about seeds, which the advised arm makes",
     "pytorch/xpu-collectives": "takes several devices, and a group of processes on them",
     "pytorch/rocm-untraced": "the probes of its ops meet it on that device",
