@@ -38,6 +38,19 @@ class OwnVerdict(NamedTuple):
 NOT_MET = OwnVerdict("no-known-source")
 
 
+def _good_for_all(verdicts: Iterable[OwnVerdict]) -> tuple[tuple[str, ...], ...]:
+    """Of what solves it in some release, what solves it in each; nothing if one has no solution."""
+    told = list(verdicts)
+    if {each.outcome for each in told} != {"solved"}:
+        return ()
+    good: list[tuple[str, ...]] = []
+    for labels in itertools.chain(*(each.alternatives for each in told)):
+        solved = [any(set(one) <= set(labels) for one in each.alternatives) for each in told]
+        if all(solved) and labels not in good:
+            good.append(labels)
+    return tuple(good)
+
+
 class OwnAnswer(NamedTuple):
     """What a source may do where every assumption holds, and what it comes to where some do not."""
 
@@ -168,7 +181,7 @@ class Opinion:
         if place.standing.get(home) == "between" and any(
             each != by_release[0] for each in by_release
         ):
-            return {OwnVerdict("unknown")}
+            return {OwnVerdict("unknown", _good_for_all(itertools.chain(*by_release)))}
         return found
 
     def _verdict(self, reading: Way, world: World, place: AskedPlace) -> OwnVerdict:

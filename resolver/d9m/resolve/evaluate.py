@@ -209,8 +209,22 @@ def _honest(
         )
         if environment.packages[home].version is None:
             note = f"nobody has confirmed which {home} the image holds"
-        return [({}, Verdict("unknown", _default_of_both(home, possible), note=note))]
+        settings = _settings_of_both([verdict for _clause, verdict in possible])
+        return [({}, Verdict("unknown", _default_of_both(home, possible), settings, note=note))]
     return possible
+
+
+def _settings_of_both(verdicts: Sequence[Verdict]) -> tuple[Labels, ...]:
+    """The solutions that hold one of each side of a pre-release: the best that anybody can set."""
+    if any(verdict.outcome != "solved" for verdict in verdicts):
+        return ()
+    found: dict[Labels, None] = {}
+    for verdict in verdicts:
+        for labels in verdict.alternatives:
+            held = (map(set(labels).issuperset, each.alternatives) for each in verdicts)
+            if all(map(any, held)):
+                found[labels] = None
+    return tuple(found)
 
 
 def _default_of_both(home: str, possible: Sequence[tuple[Clause, Verdict]]) -> Default:

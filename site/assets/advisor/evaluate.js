@@ -114,7 +114,16 @@ function honest(here, home, possible) {
     version === null
       ? `nobody has confirmed which ${home} the image holds`
       : `this build lies between ${releases[0]} and ${releases.at(-1)}, which differ in it`;
-  return [[{}, { outcome: "unknown", default: defaultOfBoth(home, possible), note }]];
+  const alternatives = settingsOfBoth(possible.map(([, verdict]) => verdict));
+  return [[{}, { outcome: "unknown", default: defaultOfBoth(home, possible), alternatives, note }]];
+}
+
+// The solutions that hold one of each side of a pre-release: the best that anybody can set.
+function settingsOfBoth(verdicts) {
+  if (verdicts.some((verdict) => verdict.outcome !== "solved")) return [];
+  const holdsOne = (labels, verdict) => verdict.alternatives.some((each) => each.every((label) => labels.includes(label)));
+  const found = verdicts.flatMap((verdict) => verdict.alternatives).filter((labels) => verdicts.every((verdict) => holdsOne(labels, verdict)));
+  return [...new Map(found.map((labels) => [JSON.stringify(labels), labels])).values()];
 }
 
 export function worstDefault(defaults) {

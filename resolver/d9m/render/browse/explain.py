@@ -106,8 +106,8 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     elif subject is not None and symptoms_first and _is_about_more(explained, subject):
         subject_lines.write_below(page, subject)
     elif subject is not None:
-        beyond = kb.word_lists.beyond_switch
-        names_switch = not explained.still and not any(one.id in beyond for one in found)
+        unnamed = (*kb.word_lists.beyond_switch, kb.word_lists.with_switch)
+        names_switch = not explained.still and not any(one.id in unnamed for one in found)
         subject_lines.write(page, kb, subject, explained.unlisted, still_first, names_switch)
     if about_names and not symptoms_first and not explained.still:
         _symptoms(page, explained, other=True)
