@@ -11,13 +11,15 @@ from d9m.scan.facts import FileFacts, Order, WrittenCall
 _NAMES = re.compile(
     r"(?i)metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain|analy[sz]|inspect|bootstrap"
     r"|(^|_)(demo|infer|inference|interactive|latency|predict|profile|reward|server|statistics"
-    r"|summary)(_|\b)"
+    r"|summary)(_|\b)|(^|_)colou?rs(_|\b)"
 )
 _ASIDE = re.compile(
     r"(?i)(^|[_/])(demos?|visuali[sz]ations?|analysis|analysis_tools|benchmark|deploy\w*|serving"
     r"|server|inference)(/|$)"
 )
 """Folders of code that shows or serves."""
+_RETIRED = re.compile(r"(?i)(^|/)_?(archived?|deprecated|legacy|obsolete|old)(/|$)")
+"""Folders of code that is kept and no longer used."""
 _TRAINS = re.compile(r"(?i)(train|fit)")
 
 
@@ -44,3 +46,12 @@ def measures(facts: FileFacts, found: WrittenCall | Order) -> bool:
 def is_aside(path: str) -> bool:
     """Whether the folders of a file say that it shows, measures or serves."""
     return bool(_ASIDE.search(path.rpartition("/")[0]))
+
+
+def is_retired(path: str) -> bool:
+    """Whether a folder of a file says that it is kept and no longer used.
+
+    >>> is_retired("archived/train.py"), is_retired("threshold/old.py")
+    (True, False)
+    """
+    return bool(_RETIRED.search(path.rpartition("/")[0]))

@@ -12,6 +12,7 @@ from d9m.model.advice import Tool
 from d9m.scan.echo import environments, programs
 from d9m.scan.facts import FileFacts
 from d9m.scan.finding import ScanFinding, sort_key
+from d9m.scan.measuring import is_retired
 from d9m.scan.project import Goal, Project
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
@@ -31,7 +32,7 @@ def judge(
     found: list[ScanFinding] = []
     for rule in RULES:
         for finding in rule.findings(project):
-            if _is_idle(project, finding):
+            if _is_idle(project, finding) or is_retired(finding.path):
                 finding = msgspec.structs.replace(finding, severity="hint")
             found.append(finding)
     unreadable: list[UnreadableFile] = []

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from d9m.resolve import helper_calls
 from d9m.resolve.helper_calls import Call
+from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, RelatedSpot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
+from d9m.scan.rules.switches import is_decided_elsewhere
 
 
 def _check_helper(project: Project) -> Iterator[Objection]:
@@ -31,6 +33,8 @@ def _check_switch_only(project: Project) -> Iterator[Objection]:
             is_on = effect.setting in switches and effect.value not in ("False", "0", "None")
             if effect.helper is None or effect.offered or not is_on or place in seen:
                 continue
+            if is_decided_elsewhere(effect) or _is_put_back(program, effect):
+                continue
             seen.add(place)
             yield Objection(
                 path=effect.path,
@@ -43,6 +47,18 @@ def _check_switch_only(project: Project) -> Iterator[Objection]:
                 because=(Because(f"helpers/{effect.helper.id}", "sets"),),
                 related=(RelatedSpot(program.path, 1, "the program"),),
             )
+
+
+def _is_put_back(program: Program, effect: Effect) -> bool:
+    """Whether the function that turns a switch on later gives it the value of a name, as one that
+    keeps the earlier state and restores it.
+    """
+    for other in program.effects:
+        later = other.path == effect.path and other.place.line > effect.place.line
+        same = other.scope == effect.scope and other.setting == effect.setting
+        if later and same and is_decided_elsewhere(other):
+            return True
+    return False
 
 
 def _check_seeds_only(project: Project) -> Iterator[Objection]:
@@ -102,7 +118,8 @@ HELPER_LEAVES = ScanRule(
     is. set_seed(1) seeds, and turns no switch on unless an argument asks for it: that is a hint,
     and with --goal repeatable a warning.""",
     silent="""Another line of the program does what the call leaves, or the call has no argument
-    for it.""",
+    for it. A call that takes its value from a name, and one whose function gives the switch such a
+    value afterwards, as to restore an earlier state, ask for nothing.""",
     bad="""import lightning
 import torch
 

@@ -46,7 +46,7 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
         if program.path in project.training_paths and not is_aside(program.path):
             trained.append(program)
     if trained:
-        if any(_asks_to_repeat(project, program) for program in trained):
+        if any(_asks_to_repeat(project, program, order) for program in trained):
             return True
         if order.lasting and (order.kind != "set" or any(map(_keeps, trained))):
             return True
@@ -61,13 +61,17 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
         return True
     scope = project.python[path].scopes[order.scope]
     in_class = scope.parent > 0 and project.python[path].scopes[scope.parent].kind == "class"
-    return project.seeds_anything and (in_class or is_script)
+    return not _leaves_to_chance(project, order) and (in_class or is_script)
 
 
-def _asks_to_repeat(project: Project, program: Program) -> bool:
-    """Whether a program seeds a generator: a global one, or one of its own, as for a split."""
+def _asks_to_repeat(project: Project, program: Program, order: Order) -> bool:
+    """Whether a program seeds a generator: a global one, or one of its own, as for a split. What
+    draws from a global one is not repeated by a seed of another object.
+    """
     if seeded(project, program):
         return True
+    if order.draws:
+        return False
     vocabulary = project.vocabulary
     for facts in program.files.values():
         for call in facts.calls:
@@ -122,6 +126,15 @@ def _drawn_from(project: Project, order: Order) -> Generator | None:
         if order.draws in draws and order.draws not in others:
             return generator
     return None
+
+
+def _leaves_to_chance(project: Project, order: Order) -> bool:
+    """Whether nothing in a project seeds the generator that the consumer draws from, nor states a
+    seed that may be for it: then sorting alone repeats nothing.
+    """
+    if any(facts.seed_line for facts in project.files.values()):
+        return False
+    return not project.seeds_anything or bool(_unseeded(project, order))
 
 
 def _unseeded(project: Project, order: Order) -> str:
@@ -205,7 +218,8 @@ UNSORTED_LISTING = ScanRule(
     files[0] is mostly the only file that there is: a hint, and so are a handful of the first
     (files[:5]). In a project with programs that train, a script or notebook that does not train is
     a hint, too, unless it seeds something or numbers or splits, and writes what it makes. So is an
-    order in a program that trains and seeds nothing, a shuffle where nothing is seeded, or in a
+    order in a program that trains and seeds nothing, or only objects of its own where the order is
+    shuffled or drawn from, a shuffle by a generator that nothing in the project seeds, or in a
     function that no program here runs and that does not seed it, the order of a list to validate or
     test on, and what a file or function does whose name says that it evaluates, infers, plots or
     analyses.""",

@@ -269,7 +269,7 @@ def _check_warn_only(project: Project) -> Iterator[Objection]:
         found += (one for one in made if one.warns and one.setting in switches and not one.offered)
     warned = first_warned(project) if found else {}
     for effect in found:
-        op = warned.get((effect.path, effect.place)) if not _is_decided_elsewhere(effect) else None
+        op = warned.get((effect.path, effect.place)) if not is_decided_elsewhere(effect) else None
         related: tuple[RelatedSpot, ...] = ()
         if op is not None:
             related = (RelatedSpot(op.path, op.call.place.line, f"{shown(op.call)} only warns"),)
@@ -287,7 +287,7 @@ def _check_warn_only(project: Project) -> Iterator[Objection]:
         )
 
 
-def _is_decided_elsewhere(effect: Effect) -> bool:
+def is_decided_elsewhere(effect: Effect) -> bool:
     """Whether a name stands where the switch is turned on, such as that of an option."""
     if effect.call is None or not effect.call.positional:
         return False
