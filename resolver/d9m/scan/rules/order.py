@@ -68,7 +68,7 @@ def _asks_to_repeat(project: Project, program: Program, order: Order) -> bool:
     """Whether a program seeds a generator: a global one, or one of its own, as for a split. What
     draws from a global one is not repeated by a seed of another object.
     """
-    if seeded(project, program):
+    if seeded(project, program, running=bool(order.draws)):
         return True
     if order.draws:
         return False
@@ -114,7 +114,7 @@ def _is_seeded(project: Project, path: str, order: Order) -> bool:
     if drawn.title in project.configured_generators:
         return True
     return any(
-        path in program.files and drawn.title in seeded(project, program)
+        path in program.files and drawn.title in seeded(project, program, running=True)
         for program in project.programs
     )
 
