@@ -116,10 +116,15 @@ def _with_brought(
     return msgspec.structs.replace(environment, packages=held)
 
 
-def answer(kb: KnowledgeBase, question: Question) -> Advice:
-    """The advice for a question; its settings, if there are any, are held against it."""
+def answer(
+    kb: KnowledgeBase, question: Question, made: Mapping[str, PlainValue] | None = None
+) -> Advice:
+    """The advice for a question; its settings, if there are any, are held against it. Those that
+    are `made` only decide between solutions that do as well.
+    """
     environment, found = question.environment, question.settings
-    advice = resolve(kb, environment, question.items, question.scope, question.calls)
+    known = {**(found or {}), **(made or {})}
+    advice = resolve(kb, environment, question.items, question.scope, question.calls, known)
     if found is None:
         return advice
     from d9m.resolve import compare_settings

@@ -267,7 +267,8 @@ def _of_packages(
     calls = _calls_made(kb, asked, text) if scope == "run" else []
     question = api.understand(kb, asked, scope=scope, calls=calls)
     items = [item for item in question.items if item.ops[0].package in libraries]
-    advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
+    question = msgspec.structs.replace(question, items=tuple(items))
+    advice = api.answer(kb, question, made=_found(named))
     if described and suspects.is_past(kb, described[0], advice, newest):
         return None
     if described or named.words > LONGEST_NAME:
@@ -342,6 +343,16 @@ def _calls_made(kb: KnowledgeBase, setup: Setup, text: str) -> list[str]:
             continue
         made.append(call)
     return made
+
+
+def _found(named: Mentions) -> dict[str, str]:
+    """Settings that the text names as made; a name without a value says that it is on."""
+    said = {**named.parameters, **named.settings}
+    found: dict[str, str] = {}
+    for name, value in said.items():
+        if name not in named.asked:
+            found[name] = value.lower() if value in ("True", "False") else value or "true"
+    return found
 
 
 def _scope(described: Sequence[Symptom]) -> Scope:

@@ -4,6 +4,7 @@ their conflicts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -14,8 +15,14 @@ from d9m.model.when import Clause
 PlainValue: TypeAlias = str | int | float | bool
 """The value of a setting that is already made: text of a variable, or of its type in JSON."""
 
+
 Kind = Literal["env", "append", "unset", "python", "flags", "config", "install", "code", "avoid"]
 """Which part of the settings a step belongs to."""
+
+
+def as_text(value: PlainValue) -> str:
+    """The value as records write it: ``True`` is "true"."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -85,6 +92,12 @@ class Step(msgspec.Struct, frozen=True):
         if self.free:
             return bool(value) and value not in self.refuses
         return not self.accepts or value in self.accepts
+
+    def is_among(self, found: Mapping[str, PlainValue]) -> bool:
+        """Whether settings that are already made include this one, with a value that will do."""
+        if self.kind == "unset" or self.name not in found:
+            return False
+        return self.satisfied_by(as_text(found[self.name]))
 
 
 class Conflict(msgspec.Struct, frozen=True):

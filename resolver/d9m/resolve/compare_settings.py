@@ -10,7 +10,7 @@ from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, Existing
 from d9m.model.records import Setting, Solution, Turn
-from d9m.model.settings import Kind, PlainValue, Step
+from d9m.model.settings import Kind, PlainValue, Step, as_text
 from d9m.resolve.answers import cite
 from d9m.resolve.conflicts import party
 
@@ -71,7 +71,7 @@ def _verdicts(
         meant = nearest_setting(kb, name)
         if meant is not None:
             why = f"nothing reads this name; {meant} was meant"
-            yield Existing(name, _plain(value), "misspelt", why)
+            yield Existing(name, as_text(value), "misspelt", why)
         return
     if setting.kind not in _JUDGED:
         return
@@ -98,10 +98,6 @@ def nearest_setting(kb: KnowledgeBase, name: str) -> str | None:
     return by_lower[near[0]] if near else None
 
 
-def _plain(value: PlainValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _either(step: Step) -> str:
     return " or ".join(step.accepts)
 
@@ -122,7 +118,7 @@ class _Case:
         self.advice = advice
         self.setting = setting
         self.typed = value
-        self.value = str(value) if setting.kind == "python" else _plain(value)
+        self.value = str(value) if setting.kind == "python" else as_text(value)
         self.items = self.value.split(setting.list_) if setting.list_ is not None else [self.value]
         self.steps = [step for step in advice.steps if step.name == setting.name]
 

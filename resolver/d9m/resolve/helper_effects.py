@@ -4,7 +4,7 @@ late.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -13,7 +13,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.advice import Difference, HelperAnswer, OpAnswer
 from d9m.model.records import Turn, together
-from d9m.model.settings import Step
+from d9m.model.settings import PlainValue, Step
 from d9m.model.when import Clause
 from d9m.resolve.answers import cite
 from d9m.resolve.helper_calls import Call, call
@@ -133,21 +133,33 @@ def _accepts(step: Step, turn: Turn) -> bool:
 
 
 def solutions_made(
-    kb: KnowledgeBase, environment: Environment, wanted: Sequence[Need], used: Sequence[Call]
+    kb: KnowledgeBase,
+    environment: Environment,
+    wanted: Sequence[Need],
+    used: Sequence[Call],
+    found: Mapping[str, PlainValue],
 ) -> frozenset[str]:
-    """Labels of the solutions whose every setting the calls make."""
+    """Labels of the solutions whose every setting the calls make, or is found to be made."""
     labels: set[str] = set()
-    for need in wanted if used else ():
+    for need in wanted if used or found else ():
         labels.update(*need.alternatives)
-    return frozenset(label for label in labels if _is_made(kb, environment, label, used))
+    return frozenset(label for label in labels if _is_made(kb, environment, label, used, found))
 
 
-def _is_made(kb: KnowledgeBase, environment: Environment, label: str, used: Sequence[Call]) -> bool:
+def _is_made(
+    kb: KnowledgeBase,
+    environment: Environment,
+    label: str,
+    used: Sequence[Call],
+    found: Mapping[str, PlainValue],
+) -> bool:
     turns: list[Demand] = []
     for needed, _id, solution in kb.with_required([label]):
         turns += demands(kb, environment, needed, solution.settings)
     steps = with_calls(kb, environment, merge(turns), used).steps
-    return bool(steps) and all(step.covered_by is not None for step in steps)
+    return bool(steps) and all(
+        step.covered_by is not None or step.is_among(found) for step in steps
+    )
 
 
 def helper_answers(

@@ -7,7 +7,7 @@ is to judge each source, choose solutions, merge their settings, and say why.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from d9m.about import __version__
@@ -29,6 +29,7 @@ from d9m.model.advice import (
     worst,
 )
 from d9m.model.records import Caution, Ingredient, Outcome, Scope, Solution
+from d9m.model.settings import PlainValue
 from d9m.resolve import applied_sources, helper_effects
 from d9m.resolve.answers import cite, op_answers
 from d9m.resolve.applied_sources import Judged
@@ -49,8 +50,11 @@ def resolve(
     items: Sequence[OpItem],
     scope: Scope = "run",
     used: Sequence[Call] = (),
+    found: Mapping[str, PlainValue] = {},
 ) -> Advice:
-    """The advice for these ops in this environment, to a user who makes these calls already."""
+    """The advice for these ops in this environment, to a user who makes these calls already, and
+    in whose environment these settings are found.
+    """
     judged = applied_sources.of_items(kb, environment, items, scope)
     packages = applied_sources.of_packages(kb, environment, scope, items)
     opless: list[Judged] = []
@@ -76,7 +80,7 @@ def resolve(
             kb, environment, merge(asked), used
         )
 
-    already = helper_effects.solutions_made(kb, environment, wanted, used)
+    already = helper_effects.solutions_made(kb, environment, wanted, used, found)
     chosen = choose(wanted, lambda labels: not plan(labels)[1].contests, already)
     own, whole = plan(chosen)
     answered = [*zip(items, judged), *([(OpItem(OPLESS, ()), opless)] if opless else [])]
