@@ -226,8 +226,8 @@ def test_what_may_be_the_point_of_a_question_stands_above_the_settings() -> None
 def test_an_answer_to_no_ops_says_so_first() -> None:
     text = said(torch="2.4")
     assert re.match(
-        r"You named no ops\. Of the \d+ ops that we know here, \d+ repeat with these settings, "
-        r"\d+ do not, \d+ depend on more, \d+ are unchecked and \d+ have no known difference\. ",
+        r"\d+ of the \d+ ops on record repeat with these settings, \d+ do not and \d+ depend on "
+        r"more\. Name your ops to see which\. ",
         text,
     )
     assert text.index("Top of the program") < text.index("can differ between runs")
@@ -307,8 +307,9 @@ def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     text = said(torch="2.4", vllm="0.11.1")
     assert " You named no ops" not in text
     verdict = text.partition(" PyTorch 2.4 (")[0]
-    assert verdict.count("that we know here, ") == 1
-    assert verdict.endswith(" unchecked and 24 have no known difference.")
+    assert verdict.count(" ops on record ") == 1
+    assert "vLLM 90" not in text
+    assert verdict.endswith(" depend on more. Name your ops to see which.")
 
 
 def test_what_no_record_judges_as_an_op_points_to_what_to_do() -> None:

@@ -114,11 +114,10 @@ const DIFFERING = ["unsolved", "raises"];
 function repeatingSince(tables, sources) {
   const bad = sources.flatMap((source) => source.possible).filter((branch) => !REPEATS.includes(branch.outcome));
   const ends = bad.map(({ when }) => Object.fromEntries(Object.entries(when).flatMap(([name, value]) => (value.until !== undefined ? [[name, value.until]] : []))));
-  const shared = Object.keys(ends[0] ?? {}).filter((name) => ends.every((each) => name in each));
-  if (shared.length !== 1) return "";
-  const [name] = shared;
-  const rank = (release) => (tables.facts[name] ? Number(release) : tables.ranks[name][release]);
-  return ends.map((each) => each[name]).reduce((one, other) => (rank(other) > rank(one) ? other : one));
+  const { home } = sources[0];
+  if (!ends.length || !ends.every((each) => home in each)) return "";
+  const rank = (release) => tables.ranks[home][release];
+  return ends.map((each) => each[home]).reduce((one, other) => (rank(other) > rank(one) ? other : one));
 }
 
 // The settings, by name where it is one with a short name.
@@ -193,7 +192,7 @@ function ofOps(tables, advice, ops) {
   const own = advice.ops.find((op) => op.query === "*");
   const packagesLead = own?.sources.some((source) => !tables.about[source.home].framework);
   if (!advice.named_ops && packagesLead) return ops.length > 1 ? [inOneSentence(tables, advice, ops)] : [];
-  if (!advice.named_ops && ops.length > MOST_NAMES) return [`You named no ops. ${inOneSentence(tables, advice, ops)}`];
+  if (!advice.named_ops && ops.length > MOST_NAMES) return [inOneSentence(tables, advice, ops)];
   if (!advice.named_ops) found.push(`You named no ops: ${ops.length === 1 ? "this is the only one" : `these are the ${ops.length}`} that we know here.`);
   if (silent.length < good.length) {
     const some = `${good.length} of ${advice.named_ops ? `${ops.length} ops` : "them"}`;
@@ -208,22 +207,21 @@ function ofOps(tables, advice, ops) {
   return found;
 }
 
-// The ops of somebody who asked about something else.
+// How many of all ops repeat, to somebody who named none.
 function inOneSentence(tables, advice, ops) {
-  const silent = ops.filter((op) => op.outcome === "no-known-source").length;
-  const good = ops.filter((op) => REPEATS.includes(op.outcome)).length - silent;
-  const does = PROMISES[advice.scope][Number(good !== 1)];
-  if (good === ops.length) return `The ${good} ops that we know here ${does}${withSettings(tables, advice)}.`;
+  const count = ops.length;
+  const good = ops.filter((op) => REPEATS.includes(op.outcome)).length;
   const bad = ops.filter((op) => ["raises", "unsolved"].includes(op.outcome)).length;
-  const depend = ops.filter((op) => op.outcome === "depends").length;
-  const unchecked = ops.length - good - silent - bad - depend;
-  const parts = [];
-  if (good) parts.push(`${good} ${does}${withSettings(tables, advice)}`);
+  const rest = count - good - bad;
+  const does = PROMISES[advice.scope][Number(good !== 1)];
+  if (!good || good === count) {
+    const all = count === 2 ? "Both ops" : `All ${count} ops`;
+    return `${all} on record ${good ? `${does}${withSettings(tables, advice)}` : "can differ, or depend on more"}.`;
+  }
+  const parts = [`${good} of the ${count} ops on record ${does}${withSettings(tables, advice)}`];
   if (bad) parts.push(`${bad} ${bad === 1 ? "does" : "do"} not`);
-  if (depend) parts.push(`${depend} ${depend === 1 ? "depends" : "depend"} on more`);
-  if (unchecked) parts.push(`${unchecked} ${unchecked === 1 ? "is" : "are"} unchecked`);
-  if (silent) parts.push(`${silent} ${silent === 1 ? "has" : "have"} no known difference`);
-  return `Of the ${ops.length} ops that we know here, ${phrases.join(parts)}.`;
+  if (rest) parts.push(`${rest} ${rest === 1 ? "depends" : "depend"} on more`);
+  return `${phrases.join(parts)}. Name your ops to see which.`;
 }
 
 // Whether the settings that follow have a part in it, or only seeds and the like.

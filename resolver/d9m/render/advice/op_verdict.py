@@ -92,7 +92,7 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     if not answer.named_ops and (packages_lead(answer) or _calls_made(answer)):
         return [_in_one_sentence(answer, ops)] if len(ops) > 1 else []
     if not answer.named_ops and len(ops) > MOST_NAMES:
-        return [f"You named no ops. {_in_one_sentence(answer, ops)}"]
+        return [_in_one_sentence(answer, ops)]
     silent = [op for op in good if op.outcome == "no-known-source"]
     if not answer.named_ops:
         found.append(f"You named no ops: {_on_record(len(ops))}")
@@ -124,21 +124,20 @@ def _calls_made(answer: Answer) -> bool:
 
 
 def _in_one_sentence(answer: Answer, ops: Sequence[OpAnswer]) -> str:
-    """The ops of somebody who asked about something else."""
-    silent = sum(op.outcome == "no-known-source" for op in ops)
-    good = sum(op.outcome in REPEATS for op in ops) - silent
-    does = words.PROMISES[answer.advice.scope][good != 1]
-    if good == len(ops):
-        return f"The {good} ops that we know here {does}{with_settings(answer)}."
+    """How many of all ops repeat, to somebody who named none."""
+    count = len(ops)
+    good = sum(op.outcome in REPEATS for op in ops)
     bad = sum(op.outcome in ("raises", "unsolved") for op in ops)
-    parts = [f"{good} {does}{with_settings(answer)}"] if good else []
+    rest = count - good - bad
+    does = words.PROMISES[answer.advice.scope][good != 1]
+    if good in (0, count):
+        all_ = "Both ops" if count == 2 else f"All {count} ops"
+        verb = f"{does}{with_settings(answer)}" if good else "can differ, or depend on more"
+        return f"{all_} on record {verb}."
+    parts = [f"{good} of the {count} ops on record {does}{with_settings(answer)}"]
     parts += [f"{bad} {'does' if bad == 1 else 'do'} not"] if bad else []
-    depend = sum(op.outcome == "depends" for op in ops)
-    parts += [f"{depend} {'depends' if depend == 1 else 'depend'} on more"] if depend else []
-    unchecked = len(ops) - good - silent - bad - depend
-    parts += [f"{unchecked} {'is' if unchecked == 1 else 'are'} unchecked"] if unchecked else []
-    parts += [f"{silent} {'has' if silent == 1 else 'have'} no known difference"] if silent else []
-    return f"Of the {len(ops)} ops that we know here, {phrases.join(parts)}."
+    parts += [f"{rest} {'depends' if rest == 1 else 'depend'} on more"] if rest else []
+    return f"{phrases.join(parts)}. Name your ops to see which."
 
 
 def _on_record(count: int) -> str:

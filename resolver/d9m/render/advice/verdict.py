@@ -185,7 +185,7 @@ def _packages_differ(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
 
 def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     homes = _homes(answer, sources)
-    since = "" if answer.is_reported else _repeating_since(sources)
+    since = "" if answer.is_reported else _repeating_since(answer, sources)
     if since and len(homes) == 1:
         does = words.PROMISES[answer.advice.scope][0]
         return f"{homes[0]} {since} or newer {does}{_with_named_settings(answer)}."
@@ -207,19 +207,18 @@ def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     return f"What {phrases.join(homes)} {do} depends on how you use {it(homes)}."
 
 
-def _repeating_since(sources: Sequence[SourceAnswer]) -> str:
+def _repeating_since(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     """The release of their package from which on all sources repeat, whatever else holds; empty
     where there is none.
     """
+    home = answer.kb.home(sources[0].id)
     ends: list[dict[str, str]] = []
     for source in sources:
         bad = [branch.when for branch in source.possible if branch.outcome not in REPEATS]
         ends += [_ends(clause) for clause in bad]
-    shared = set(ends[0]).intersection(*ends) if ends else set[str]()
-    if len(shared) != 1:
+    if not ends or not all(home in end for end in ends):
         return ""
-    (package,) = shared
-    return max((end[package] for end in ends), key=key)
+    return max((end[home] for end in ends), key=key)
 
 
 def _ends(clause: Clause) -> dict[str, str]:
