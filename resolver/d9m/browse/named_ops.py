@@ -93,17 +93,19 @@ def _names_at_home(kb: KnowledgeBase, op: OpMention, named: Mentions) -> list[st
 
 def _said(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) -> dict[str, str]:
     """The argument that a word of the text is a value of, if the op differs by it: bilinear."""
-    if len(named.values) != 1 or not _is_op(kb, setup, op.name):
+    if not named.values or not _is_op(kb, setup, op.name):
         return {}
-    (value,) = named.values
     deciding: set[str] = set()
     for item in api.understand(kb, setup, [op.name]).items:
         for call in item.ops:
             for op_source in kb.sources_of(call.package, call.name):
                 deciding.update(*(pattern.when for pattern in op_source.patterns))
                 deciding.update(op_source.source.condition.cuts)
-    facts = kb.meta.facts
-    return {name: value for name in deciding & facts.keys() if value in facts[name].values}
+    facts = {name: kb.meta.facts[name] for name in deciding & kb.meta.facts.keys()}
+    said = [value for value in named.values if any(value in fact.values for fact in facts.values())]
+    if len(said) != 1:
+        return {}
+    return {name: said[0] for name, fact in facts.items() if said[0] in fact.values}
 
 
 def _is_op(kb: KnowledgeBase, setup: Setup, name: str) -> bool:

@@ -168,7 +168,7 @@ def _of_ops(
         is_aside = op.query in asides or (
             _scope(described) == "hardware" and suspects.by_seeds(advice, op)
         )
-        is_word = op.query in meant and not meant[op.query].is_code
+        is_word = op.query in meant and not meant[op.query].is_code and "[" not in op.query
         is_vague = general and is_word and op.outcome == "depends"
         if is_answer and not (described and is_aside and op.outcome in REPEATS) and not is_vague:
             reported.append(op.query)
@@ -384,6 +384,8 @@ def _is_made(step: Step, named: Mentions) -> bool:
     if step.name not in made or step.kind == "unset" or step.name in named.asked:
         return False
     value = made[step.name]
+    if value in step.refuses:
+        return False
     is_for_off = str(step.value).lower() in OFF
     if value is None:
         return not (step.setting_kind == "config" and is_for_off)  # whoever names it has it on

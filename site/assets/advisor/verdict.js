@@ -247,6 +247,13 @@ function it(things) {
   return things.length === 1 ? "it" : "them";
 }
 
+// That no advised setting makes some ops repeat; where the records know another way for each of them, that this way follows.
+function unprevented(ops, nothing = "no setting here") {
+  const left = ops.map((op) => op.sources.filter((source) => !REPEATS.includes(source.outcome)));
+  if (!left.every((sources) => sources.length && sources.every((source) => source.workarounds.length))) return `, and ${nothing} prevents it.`;
+  return `. No switch prevents it; ${ops.length === 1 ? "the way out is" : "the ways out are"} below.`;
+}
+
 // Outcome -> the sentence for the ops that have it, worst first.
 const SAY = {
   raises(tables, advice, ops, names) {
@@ -258,15 +265,15 @@ const SAY = {
     const calls = phrases.join(switches.map((label) => advice.calls[label]));
     const varying = ops.filter((op) => op.default !== "deterministic");
     const exact = ops.filter((op) => op.default === "deterministic");
-    const found = varying.length ? [`${named(varying, names)} can differ between runs, and no setting prevents it.`] : [];
+    const found = varying.length ? [`${named(varying, names)} can differ between runs${unprevented(varying, "no setting")}`] : [];
     if (exact.length) found.push(`${named(exact, names)} ${exact.length === 1 ? "repeats as it is" : "repeat as they are"}.`);
     found.push(`The settings below leave out ${calls}, which would raise ${ops.length === 1 ? "an error" : "errors"}.`);
     return found.join(" ");
   },
-  unsolved: (tables, advice, ops, names) => `${named(ops, names)} ${DIFFERS[advice.scope]}, and no setting here prevents it.`,
+  unsolved: (tables, advice, ops, names) => `${named(ops, names)} ${DIFFERS[advice.scope]}${unprevented(ops)}`,
   depends(tables, advice, ops, names) {
     const differing = ops.length === 1 && differs(tables, ops[0]);
-    if (differing) return `${named(ops, names)} ${DIFFERS[advice.scope]} ${differing}, and no setting here prevents it.`;
+    if (differing) return `${named(ops, names)} ${DIFFERS[advice.scope]} ${differing}${unprevented(ops)}`;
     const where = ops.map((op) => only(tables, op.sources));
     if (ops.length > MOST_BRANCHES || !where.every(Boolean)) {
       return `Whether ${named(ops, names)} ${ops.length === 1 ? "repeats" : "repeat"} depends on the details below.`;

@@ -234,7 +234,7 @@ def _without_switch(
     found: list[str] = []
     if varying:
         named = _named(varying, names)
-        found.append(f"{named} can differ between runs, and no setting prevents it.")
+        found.append(f"{named} can differ between runs{_unprevented(varying, 'no setting')}")
     if exact:
         repeat = "repeats as it is" if len(exact) == 1 else "repeat as they are"
         found.append(f"{_named(exact, names)} {repeat}.")
@@ -249,7 +249,23 @@ def _errors(ops: Sequence[OpAnswer]) -> str:
 
 def _say_unsolved(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
     differ = words.DIFFERS[answer.advice.scope]
-    return f"{_named(ops, names)} {differ}, and no setting here prevents it."
+    return f"{_named(ops, names)} {differ}{_unprevented(ops)}"
+
+
+def _unprevented(ops: Sequence[OpAnswer], nothing: str = "no setting here") -> str:
+    """That no advised setting makes some ops repeat; where the records know another way for each of
+    them, which may itself set something, that this way follows.
+    """
+    if not all(_has_a_way(op) for op in ops):
+        return f", and {nothing} prevents it."
+    ways = "the way out is" if len(ops) == 1 else "the ways out are"
+    return f". No switch prevents it; {ways} below."
+
+
+def _has_a_way(op: OpAnswer) -> bool:
+    """Whether every difference of an op that is left can be worked around."""
+    left = [source for source in op.sources if source.outcome not in REPEATS]
+    return bool(left) and all(source.workarounds for source in left)
 
 
 def _say_unknown(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str]) -> str:
@@ -281,7 +297,7 @@ def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
     differing = _where_it_differs(answer, ops[0])
     if len(ops) == 1 and differing:
         differ = words.DIFFERS[answer.advice.scope]
-        return f"{_named(ops, names)} {differ} {differing}, and no setting here prevents it."
+        return f"{_named(ops, names)} {differ} {differing}{_unprevented(ops)}"
     where = [where_they_repeat(answer, op.sources) for op in ops]
     if len(ops) > MOST_BRANCHES or not all(where):
         repeat = "repeats" if len(ops) == 1 else "repeat"
