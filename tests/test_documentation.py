@@ -82,7 +82,9 @@ def test_the_readme_shows_commands_of_every_kind() -> None:
 
 def test_the_answer_that_the_readme_shows_is_the_answer(tmp_path: Path) -> None:
     (shown,) = blocks(README, "text")
-    answer = ask(["advise", "--tf", "2.0", "--ops", "conv,bias_add"], tmp_path).stdout
+    answer = ask(
+        ["advise", "--torch", "2.4", "--ops", "nn.Linear,index_add,cumsum"], tmp_path
+    ).stdout
     for part in shown.split("...\n"):
         assert part in answer
 

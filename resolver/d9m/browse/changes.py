@@ -23,6 +23,8 @@ class State(msgspec.Struct, frozen=True):
     solutions: list[str]
     alternatives: list[list[str]]
     error: str | None
+    raised_by: str | None
+    """The switch that refuses it."""
 
 
 class OpChange(msgspec.Struct, frozen=True):
@@ -100,7 +102,8 @@ def _state(op: OpAnswer) -> State:
         alternatives.update(tuple(labels) for labels in source.alternatives)
     error = next((source.error for source in op.sources if source.error), None)
     ordered = [list(labels) for labels in sorted(alternatives)]
-    return State(op.outcome, op.default, op.solutions, ordered, error)
+    switch = next((source.raised_by for source in op.sources if source.outcome == "raises"), None)
+    return State(op.outcome, op.default, op.solutions, ordered, error, switch)
 
 
 def exit_code(change: ReleaseChanges) -> ExitCode:

@@ -117,7 +117,7 @@ def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
 def _known_names(kb: KnowledgeBase) -> Iterator[str]:
     for place in kb.names:
         yield place.partition(":")[2]
-    yield from (*kb.labels, *kb.settings, *kb.sources, *kb.packages)
+    yield from (*kb.labels, *kb.settings, *kb.sources, *kb.packages, *kb.ingredients)
     for solution in kb.solutions.values():
         yield solution.label
 

@@ -60,7 +60,8 @@ _CONTAINER = typer.Option(
 
 
 def _version_of(framework: VersionOption) -> Any:
-    text = f"{framework.title} version: 2.4, latest, '>=2.4,<2.7' or any."
+    release = framework.example
+    text = f"{framework.title} version: {release}, '>={release}', latest or any."
     return Annotated[list[str] | None, typer.Option(*framework.options, metavar="V", help=text)]
 
 

@@ -133,7 +133,7 @@ def command(
         str | None, typer.Option("--explain", metavar="CODE", help="What a rule wants, and why.")
     ] = None,
 ) -> None:
-    """Read a project's code and job files: is what it sets in time, right and enough?"""
+    """Check a project's code and job files for settings that are missing, wrong or too late."""
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)
     output.one_of("--fail-on", fail_on, FAIL_ON)

@@ -11,12 +11,14 @@ class VersionOption(NamedTuple):
     title: str
     options: tuple[str, ...]
     """Its spellings, the one to show first."""
+    example: str
+    """A release, for the help."""
 
 
 VERSION_OPTIONS = {
-    "tensorflow": VersionOption("TensorFlow", ("--tf", "--tensorflow")),
-    "torch": VersionOption("PyTorch", ("--torch", "--pytorch")),
-    "jax": VersionOption("JAX", ("--jax",)),
+    "tensorflow": VersionOption("TensorFlow", ("--tf", "--tensorflow"), "2.16"),
+    "torch": VersionOption("PyTorch", ("--torch", "--pytorch"), "2.4"),
+    "jax": VersionOption("JAX", ("--jax",), "0.4.30"),
 }
 
 

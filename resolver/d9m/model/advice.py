@@ -108,6 +108,10 @@ class Otherwise(msgspec.Struct, frozen=True):
     decide: list[str]
     direction: list[Direction] = []
     """The passes that are worse."""
+    default: Default = "unknown"
+    """What happens there with nothing set, where the call `raises`."""
+    raised_by: str | None = None
+    """The switch that refuses the call there."""
     ways_out: list[Work] = []
     """What to do there, and not here."""
 

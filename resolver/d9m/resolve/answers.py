@@ -102,6 +102,24 @@ def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherw
     return sorted(found.values(), key=lambda deviation: -WORST_LAST.index(deviation.outcome))
 
 
+def _fall(judged: Judged, clause: Clause, outcome: Outcome) -> Otherwise:
+    """What happens where an assumption does not hold. A call that raises names its switch, if all
+    that raise there have the same one.
+    """
+    raised_by, default = None, "unknown"
+    if outcome == "raises" and len(judged.finding.refused) == 1:
+        ((raised_by, default),) = judged.finding.refused
+    return Otherwise(
+        when=clause,
+        outcome=outcome,
+        decide=[],
+        direction=judged.directions,
+        default=default,
+        raised_by=raised_by,
+        ways_out=_ways_there(judged, clause),
+    )
+
+
 def _ways_there(judged: Judged, clause: Clause) -> list[Work]:
     """The work-arounds that are for somebody of whom a clause holds, and not for this program."""
     environment, ways = judged.environment, judged.op_source.source.workarounds
@@ -139,10 +157,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         device=kb.once(("devices", judged.op_source.id), lambda: _devices(source)),
         when=finding.residual,
         possible=[_possible(clause, branch, chosen) for clause, branch in branches],
-        otherwise=[
-            Otherwise(clause, outcome, [], judged.directions, _ways_there(judged, clause))
-            for clause, outcome in finding.otherwise
-        ],
+        otherwise=[_fall(judged, clause, outcome) for clause, outcome in finding.otherwise],
         solutions=_pick(verdict, chosen),
         alternatives=[list(labels) for labels in verdict.alternatives],
         raised_by=verdict.raised_by,

@@ -33,6 +33,8 @@ class Evaluation(msgspec.Struct, frozen=True):
     """
     otherwise: tuple[tuple[Clause, Outcome], ...]
     """Worse outcomes, and the fewest assumptions that must fall for each."""
+    refused: frozenset[tuple[str | None, Default]]
+    """Where assumptions fall, the switches that refuse the call, and what it does without them."""
     bases: dict[Verdict, tuple[Basis, ...]]
     fixed_in: str | None
     """First release of the home package from which every later known one repeats."""
@@ -143,6 +145,7 @@ def _find(
     home = environment.packages.get(case.home)
     off_the_map = home is not None and home.candidates.how in ("newer", "between")
     bases: dict[Verdict, dict[Basis, None]] = {}
+    refused: set[tuple[str | None, Default]] = set()
 
     def answer(world: World) -> Verdict:
         verdict, basis = case.verdict(world, image, here)
@@ -160,6 +163,9 @@ def _find(
         else:
             worlds = conditions.worlds(elsewhere)
             verdicts = [case.verdict(world, image, here)[0] for world in worlds]
+        for verdict in verdicts:
+            if verdict.outcome == "raises":
+                refused.add((verdict.raised_by, verdict.default))
         return joined(verdict.outcome for verdict in verdicts)
 
     possible = _honest(environment, case.home, conditions.by_answer(domains, answer))
@@ -181,6 +187,7 @@ def _find(
         outcome=outcome,
         applies=applies,
         otherwise=tuple(otherwise),
+        refused=frozenset(refused),
         bases={verdict: tuple(group) for verdict, group in bases.items()},
         fixed_in=fixed_in,
         fixed_with=fixed_with,

@@ -11,7 +11,7 @@ const MOST_NAMES = 4; // ops that a sentence names before it counts them
 const LONGEST_SETTING = 40; // characters of the name of a setting that a sentence takes in
 const MOST_BRANCHES = 2; // conditions that a sentence names
 const MOST_PARTS = 3; // parts of the conditions under which something repeats
-const DIFFERENCES = { run: "a difference between runs", batch: "a dependence on the batch", hardware: "a dependence on the machine" };
+const DIFFERENCES = { run: "no difference between runs", batch: "no dependence on the batch", hardware: "no dependence on the machine" };
 
 export function sentences(tables, advice) {
   const lacking = withoutDevice(tables, advice);
@@ -36,9 +36,9 @@ function ofNothing(tables, { environment: { packages } }) {
   if (libraries.length === 1) {
     const title = phrases.title(tables, libraries[0]);
     const base = phrases.title(tables, tables.about[libraries[0]].base);
-    return `What can differ with ${title} are the ops of ${base}: no record names a difference of ${title}'s own.`;
+    return `What can differ with ${title} are the ops of ${base}: d9m knows no difference of ${title}'s own.`;
   }
-  return "No record names a difference here: that is not a proof. Name the framework as well, with --torch, --tf or --jax, to ask about its ops.";
+  return "d9m knows no difference here, which is not a proof. Name the framework as well, with --torch, --tf or --jax, to ask about its ops.";
 }
 
 // That a package is older than what makes the device work with it; empty where none is.
@@ -203,7 +203,7 @@ function ofOps(tables, advice, ops) {
     const some = ops.filter((op) => op.outcome === outcome);
     if (some.length) found.push(say(tables, advice, some, names));
   }
-  if (silent.length) found.push(`No record names ${DIFFERENCES[advice.scope]} of ${named(silent, names)}: that is not a proof.`);
+  if (silent.length) found.push(`d9m knows ${DIFFERENCES[advice.scope]} of ${named(silent, names)}, which is not a proof.`);
   return found;
 }
 

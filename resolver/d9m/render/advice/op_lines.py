@@ -196,7 +196,7 @@ def _write_hints(page: Page, hints: Iterable[str]) -> None:
 def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
     if op.outcome == "no-known-source":
         elsewhere = shown_elsewhere(answer.kb.meta.see, op)
-        yield f"see d9m show {elsewhere}" if elsewhere else "no record names a difference"
+        yield f"see d9m show {elsewhere}" if elsewhere else "no known difference"
         return
     if op.outcome in ("deterministic", "solved"):
         yield words.does(op.outcome, answer.advice.scope, several)
@@ -378,7 +378,7 @@ def _worse_elsewhere(answer: Answer, others: Sequence[Otherwise]) -> Iterator[st
     for other in others:
         where = phrases.condition(answer.kb, other.when)
         decide = f" ({_to_type(other.decide)})" if other.decide else ""
-        does = _it_does(answer, other.outcome)
+        does = _it_does_there(answer, other)
         if other.outcome in WORSE and other.direction == ["backward"]:
             does = f"its gradient {does.removeprefix('it ')}"
         ways = other.ways_out[:1] if other.outcome in WORSE else []
@@ -422,6 +422,15 @@ def _quoted(word: str) -> str:
 
 def _does(answer: Answer, outcome: Outcome) -> str:
     return words.does(outcome, answer.advice.scope)
+
+
+def _it_does_there(answer: Answer, other: Otherwise) -> str:
+    """What a call does where an assumption falls; one that a switch refuses can differ without."""
+    refusing = cases.refusing(answer, other.raised_by)
+    if other.outcome != "raises" or not refusing:
+        return _it_does(answer, other.outcome)
+    does = "repeats" if other.default == "deterministic" else _does(answer, "unsolved")
+    return f"it {does}, and raises an error with {refusing}"
 
 
 def _it_does(answer: Answer, outcome: Outcome) -> str:

@@ -148,11 +148,11 @@ def _on_record(count: int) -> str:
 
 def _of_silent(answer: Answer, silent: Sequence[OpAnswer], named: str) -> str:
     differences = {
-        "run": "a difference between runs",
-        "batch": "a dependence on the batch",
-        "hardware": "a dependence on the machine",
+        "run": "no difference between runs",
+        "batch": "no dependence on the batch",
+        "hardware": "no dependence on the machine",
     }
-    return f"No record names {differences[answer.advice.scope]} of {named}: that is not a proof."
+    return f"d9m knows {differences[answer.advice.scope]} of {named}, which is not a proof."
 
 
 def _counted(some: int, all_: int, name: str) -> str:

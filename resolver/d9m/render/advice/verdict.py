@@ -74,10 +74,10 @@ def _of_nothing(answer: Answer) -> str:
         framework = answer.kb.packages[libraries[0]].framework or ""
         return (
             f"What can differ with {title} are the ops of {phrases.title(answer.kb, framework)}: "
-            f"no record names a difference of {title}'s own."
+            f"d9m knows no difference of {title}'s own."
         )
     return (
-        "No record names a difference here: that is not a proof. Name the framework as well, "
+        "d9m knows no difference here, which is not a proof. Name the framework as well, "
         "with --torch, --tf or --jax, to ask about its ops."
     )
 

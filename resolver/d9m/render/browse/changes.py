@@ -8,6 +8,7 @@ import msgspec
 
 from d9m.browse.changes import ReleaseChanges, State
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import together
 from d9m.model.settings import Settings
 from d9m.model.versions import candidates
 from d9m.render import phrases, words
@@ -47,6 +48,10 @@ def _does(kb: KnowledgeBase, state: State | None) -> Span:
         return Span("does not exist", "dim")
     if state.outcome == "deterministic":
         return Span("repeats as it is", "good")
+    if state.outcome == "raises" and state.raised_by and state.default != "raises":
+        switch = phrases.calls(kb, together(state.raised_by))
+        does = "repeats" if state.default == "deterministic" else "can differ"
+        return Span(f"{does}; raises an error with {switch}", words.STYLES[state.outcome])
     is_sure = state.outcome != "unknown"
     with_ = f" with {phrases.calls(kb, state.solutions)}" if state.solutions and is_sure else ""
     return Span(f"{words.DOES[state.outcome]}{with_}", words.STYLES[state.outcome])

@@ -38,21 +38,23 @@ COMPARED: dict[Scope, str] = {
 def render(kb: KnowledgeBase, showing: Showing, width: int = WIDTH) -> Page:
     page = Page(width)
     silent: list[str] = []
+    alike: list[str] = []
     described: set[str] = set()
     for shown in showing.found:
-        same = _another_name_of(shown)
-        if same in described:
-            page.paragraph(f"{shown.id} is another name of {same}.", "", "  ")
+        if _another_name_of(shown) in described:
+            alike.append(shown.id)
         elif shown.kind == "op" and not shown.history:
             silent.append(_silent(shown))
-            continue
         else:
             described.add(shown.id)
             _shown(page, kb, shown)
+            page.gap()
+    if alike:
+        page.paragraph(f"The same holds for {phrases.join(alike)}.", "", "  ")
         page.gap()
     if silent:
         names = phrases.join(list(dict.fromkeys(silent)), "or")
-        page.paragraph(f"No record names a difference of {names}: that is not a proof.", "", "  ")
+        page.paragraph(f"d9m knows no difference of {names}, which is not a proof.", "", "  ")
         page.gap()
     page.line(f"knowledge base of {showing.d9m.kb_date}")
     return page
@@ -94,6 +96,8 @@ def _shown(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
     if shown.kind in ("op", "source"):
         for history in shown.history:
             history_table(page, kb, history, shown.kind != "source")
+    if shown.kind == "op":
+        _pointer(page, shown)
     if shown.kind != "op":
         hidden = "kind" if shown.kind in _KINDS else ""
         record = {name: value for name, value in shown.record.items() if name != hidden}
@@ -124,6 +128,17 @@ def _reached(page: Page, shown: Shown) -> None:
     reached = [f"{one['op']}{_arguments(one)}" for one in reaches if one["op"] != shown.id]
     if reached:
         page.paragraph(f"It stands for {phrases.join(reached)}.", "", "  ")
+
+
+def _pointer(page: Page, shown: Shown) -> None:
+    """Where the cause of the first differences is explained, with their evidence."""
+    page.gap()
+    names = [history.id for history in shown.history[:MOST_POINTERS]]
+    page.paragraph(f"Cause, ways out and evidence: d9m show {' '.join(names)}", "", "  ")
+
+
+MOST_POINTERS = 3
+"""Records that a page of an op names at its end."""
 
 
 def _evidence(page: Page, shown: Shown) -> None:

@@ -314,8 +314,8 @@ UNSEEDED_LIBRARY = ScanRule(
     family="seeds",
     severity="error",
     title="A program seeds some generators and draws from another",
-    why="""Every library has a generator of its own. A program that seeds PyTorch and shuffles
-    with Python's random still shuffles differently in every run.""",
+    why="""Python, NumPy, PyTorch and TensorFlow each have a generator of their own. A program that
+    seeds PyTorch and shuffles with Python's random still shuffles differently in every run.""",
     silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
     file that the entry neither imports directly nor has in its folder, or becomes a seed itself, or
     only decides whether something is printed. Where a library that the
