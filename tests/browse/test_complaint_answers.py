@@ -288,3 +288,47 @@ def test_a_package_whose_releases_are_not_listed_can_be_fixed_from_one_on() -> N
     assert subject is not None
     assert any("numpy" in (op.fixed_in or {}) for op in subject.advice.ops)
     assert "ATEN_CPU_CAPABILITY" in _page(text)
+
+
+def test_what_fits_the_words_leads() -> None:
+    shared = "Training differs between runs only when the GPU is occupied by another process"
+    first = _explained(shared, ("torch", "2.9")).found[0]
+    assert first.is_led
+    assert first.advice.startswith("Runs that differ only while another program uses the GPU")
+
+
+@pytest.mark.parametrize(("also", "leads"), [("", True), ("torch.manual_seed(0)", False)])
+def test_a_lead_stays_away_where_the_text_says_more(also: str, leads: bool) -> None:
+    found = _explained(f"{SEEDED}, with torch.cuda.manual_seed(0) {also}", ("torch", "2.9")).found[
+        0
+    ]
+    assert found.is_led is leads
+
+
+def test_a_setting_can_be_said_without_its_name() -> None:
+    text = "I had the message confirming the patch, and training still differs in every run"
+    subject = _explained(text, ("tensorflow", "1.15")).subject
+    assert subject is not None
+    assert "tfdeterminism.patch" in subject.made
+    there = _explained(text, ("torch", "2.9")).subject
+    assert there is not None
+    assert there.made == []
+
+
+CUMSUM = (
+    "cumsum_cuda_kernel does not have a deterministic implementation, but you set "
+    "'torch.use_deterministic_algorithms(True, warn_only=True)'."
+)
+
+
+def test_a_message_that_comes_again_and_cut_off_is_one_message() -> None:
+    whole = f"UserWarning: {CUMSUM} You can file an issue at https://github.com/pytorch/pytorch"
+    found = _explained(f"{whole}\n\nUserWarning: {CUMSUM}").found
+    assert [one.id for one in found] == ["pytorch/cumsum"]
+
+
+def test_what_stands_next_to_a_message_is_answered() -> None:
+    warning = f"lib/site-packages/mamba_ssm/ops/triton/a.py:3: UserWarning: {CUMSUM}"
+    (found,) = _explained(f"{warning} You can file an issue\nMy outputs are all NaN").found
+    assert "NaN has another cause" in found.advice
+    assert "d9m advise --with mamba-ssm=VERSION" in found.advice

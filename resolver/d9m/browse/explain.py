@@ -11,9 +11,18 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from d9m.about import __version__
-from d9m.browse import mentions, messages, named_packages, points, symptoms, unadvised_settings
+from d9m.browse import (
+    beside_message,
+    mentions,
+    messages,
+    named_packages,
+    points,
+    symptom_answers,
+    symptoms,
+    unadvised_settings,
+)
 from d9m.browse.absence import present
-from d9m.browse.explanation import Explanation, explanation, paragraphs
+from d9m.browse.explanation import Explanation
 from d9m.browse.known_texts import LONG, search
 from d9m.browse.made_switches import has_switch
 from d9m.browse.prose import prose
@@ -23,7 +32,7 @@ from d9m.browse.subject import Subject, about_complaint, about_error
 from d9m.browse.text_environment import adding, bases, context, packages_of, with_partners
 from d9m.browse.twice_built import builds_twice
 from d9m.browse.unadvised_settings import NamedSetting
-from d9m.environment.environment import Environment, Setup, describe
+from d9m.environment.environment import Setup, describe
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
@@ -89,6 +98,8 @@ def explain(
         known = context(kb, setup, mentions.versions(kb, first[:LONG]), here)
         whole = describe(kb, known)
         found = [messages.explained(kb, match, whole) for match in matches]
+        if len(first) < LONG:
+            found[-1] = beside_message.added(kb, found[-1], first, matches)
         is_error = len(found) == 1 and messages.only_warning(kb, matches[0]) is None
         subject = about_error(kb, known, found[0].ops) if is_error else None
         settings = list(unadvised_settings.next_to_message(kb, first, matches))
@@ -191,16 +202,19 @@ def _of_complaint(
     if subject is not None and subject.names_something and not _in_passing(subject, said):
         described = [symptom for symptom in described if not symptom.record.by_settings]
     groups = symptoms.groups(kb, sentences)
-    found = [_of_symptom(kb, symptom, groups, environment) for symptom in described]
     has_ops = subject is not None and bool(subject.ops)
-    models = list(points.of_models(kb, sentences, environment)) if general and not has_ops else []
+    about = points.of_models(kb, sentences, said, environment) if general and not has_ops else []
+    models = [point.text for point in about if not point.lead]
+    found = [
+        symptom_answers.of_symptom(kb, symptom, groups, environment, about) for symptom in described
+    ]
     still: list[str] = []
     is_switched = subject is not None and subject.is_all_switched
     if is_switched and symptoms.answered_by_switches(kb, described):
-        still = _with_all_settings(kb, environment)
+        still = symptom_answers.with_all_settings(kb, environment, about)
     elsewhere: list[str] = []
     if subject is not None and subject.is_reported_to_repeat and not found and not still:
-        elsewhere = _another_cause(kb, environment)
+        elsewhere = symptom_answers.another_cause(kb, environment)
     switches: list[str] = []
     answered_by_settings = [symptom for symptom in described if symptom.record.by_settings]
     if subject is None and answered_by_settings:
@@ -295,26 +309,6 @@ def _on_runs(described: Sequence[symptoms.Symptom]) -> bool:
     return all(symptom.record.by_settings for symptom in described)
 
 
-def _with_all_settings(kb: KnowledgeBase, environment: Environment) -> list[str]:
-    """The paragraphs for somebody who has made all settings."""
-    id_ = kb.word_lists.with_all_settings
-    if id_ is None:
-        return []
-    record = kb.errors[id_]
-    first, *rest = paragraphs(record.advice)
-    return [first, *points.texts(kb, record.points, environment), *rest]
-
-
-def _another_cause(kb: KnowledgeBase, environment: Environment) -> list[str]:
-    """The paragraphs for somebody whose op or library is not the cause by the records."""
-    id_ = kb.word_lists.another_cause
-    if id_ is None:
-        return []
-    record = kb.errors[id_]
-    own = [point for point in record.points if point.when]
-    return [*(point.text for point in environment.among(own)), *paragraphs(record.advice)[1:]]
-
-
 def _shown(
     kb: KnowledgeBase,
     setup: Setup | None,
@@ -344,29 +338,6 @@ def _framework_of_ops(kb: KnowledgeBase, setup: Setup, named: mentions.Mentions)
         return []
     shared = set(named.ops[0].packages).intersection(*(op.packages for op in named.ops))
     return mentions.frameworks(sorted(shared)) if len(shared) == 1 else []
-
-
-def _of_symptom(
-    kb: KnowledgeBase,
-    symptom: symptoms.Symptom,
-    groups: frozenset[str],
-    environment: Environment,
-) -> Explanation:
-    """What a symptom means here, for a text whose words are of these groups."""
-    found = explanation(kb, symptom.id, symptom.record, symptom.wording, [], {}, 1)
-    all_points = points.of_symptom(kb, symptom.id)
-    said = [point for point in all_points if not point.said or groups.intersection(point.said)]
-    own = [point for point in said if not (point.switch or point.named)]
-    here = points.concerning(kb, own, environment)
-    texts = [point.text for point in here if not point.instead]
-    answers = [point.text for point in here if point.instead]
-    first, *rest = answers or paragraphs(found.advice)
-    return msgspec.structs.replace(
-        found,
-        advice="\n\n".join([first, *texts, *rest]),
-        certainty="open" if symptom.is_general else "likely",
-        points=texts if points.are_about(own, environment) else [],
-    )
 
 
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:

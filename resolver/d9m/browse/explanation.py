@@ -58,6 +58,8 @@ class Explanation(msgspec.Struct, frozen=True):
     """Whether settings are the answer, and what follows the first paragraph is for those whom they
     do not help.
     """
+    is_led: bool = False
+    """Whether it opens with a point for just this text, before its own first paragraph."""
 
 
 def printing_clauses(texts: Iterable[ErrorText]) -> Iterator[Clause]:

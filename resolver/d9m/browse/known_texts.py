@@ -103,7 +103,19 @@ def search(
     for place in _places(kb, blocks):
         for match in _best(_telling(list(_matches(kb, place))), environment):
             found.setdefault(match.id, match)
-    return sorted(found.values(), key=lambda match: match.start)
+    whole = [match for match in found.values() if not _is_part(match, found.values())]
+    return sorted(whole, key=lambda match: match.start)
+
+
+def _is_part(match: Match, others: Iterable[Match]) -> bool:
+    """Whether a match is the beginning of a message that another record words in more detail: the
+    same message once more, and cut off.
+    """
+    said = " ".join(match.text.split())
+    return any(
+        match.weight < other.weight and " ".join(other.text.split()).startswith(said)
+        for other in others
+    )
 
 
 class _Place(msgspec.Struct, frozen=True):

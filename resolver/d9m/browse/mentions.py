@@ -86,6 +86,7 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
     known = [*packages, *before]
     if not any(package in VERSION_OPTIONS or framework_of(kb, package) for package in known):
         packages.update(dict.fromkeys(_readers(kb, settings)))
+    settings.update(dict.fromkeys(named_settings.in_words(kb, text, [*packages, *before])))
     ops: dict[str, OpMention] = {}
     sentences = prose(text)
     said = {op.name for op in _ops(kb, sentences, everyday)} if sentences != text else None

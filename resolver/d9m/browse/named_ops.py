@@ -43,7 +43,7 @@ def meant_in(
     near = [op for op in named.ops if op.is_code or _is_near(kb, op, known)]
     at_home: dict[str, None] = {}
     for op in near:
-        at_home.update(dict.fromkeys(_homes(op, [*known, *bases(kb, known)])))
+        at_home.update(dict.fromkeys(_homes(kb, op, [*known, *bases(kb, known)])))
     asked = adding(setup, ((home, None) for home in at_home if home not in known))
     meant: dict[str, OpMention] = {}
     for op in near:
@@ -53,13 +53,20 @@ def meant_in(
     return asked, meant
 
 
-def _homes(op: OpMention, known: Iterable[str]) -> list[str]:
-    """The packages of an op that are meant: named ones, else frameworks, else all that have it."""
+def _homes(kb: KnowledgeBase, op: OpMention, known: Iterable[str]) -> list[str]:
+    """The packages of an op that are meant: named ones, else frameworks, else those after which it
+    is called, ``flash_attn_func``, else all that have it.
+    """
     return (
         [package for package in op.packages if package in known]
         or mentions.frameworks(op.packages)
+        or [package for package in op.packages if _is_called_after(kb, op, package)]
         or list(op.packages)
     )
+
+
+def _is_called_after(kb: KnowledgeBase, op: OpMention, package: str) -> bool:
+    return any(op.name.startswith(f"{name}_") for name in kb.packages[package].imports)
 
 
 def _is_near(kb: KnowledgeBase, op: OpMention, known: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Helper, Setting
@@ -33,6 +33,18 @@ def find(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str | None]]:
     for name, match in _named(kb, text):
         value = _VALUE.match(text, match.end())
         yield name, value[1] if value and value[1] else None
+
+
+def in_words(kb: KnowledgeBase, text: str, packages: Iterable[str]) -> Iterator[str]:
+    """The settings that a text says to have made without their names, next to a package that reads
+    them.
+    """
+    here = set(packages)
+    said = " ".join(text.lower().split())
+    for name, setting in kb.settings.items():
+        is_said = any(phrase in said for phrase in setting.said_as)
+        if is_said and not here.isdisjoint(setting.condition.cuts):
+            yield name
 
 
 def _named(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, re.Match[str]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.environment.version_options import VERSION_OPTIONS
@@ -19,15 +19,31 @@ def of_symptom(kb: KnowledgeBase, id_: str) -> list[ErrorPoint]:
     return [*record.points, *kb.errors[general].points]
 
 
-def of_models(kb: KnowledgeBase, text: str, environment: Environment) -> Iterator[str]:
-    """The points about models that a text names."""
+def of_models(
+    kb: KnowledgeBase, sentences: str, text: str, environment: Environment
+) -> list[ErrorPoint]:
+    """The points about models and calls that the sentences of a text name, and for which nothing
+    stands in its code that rules them out.
+    """
     general = kb.word_lists.general
     points = [point for point in kb.errors[general].points if point.named] if general else []
     if not points:
-        return
-    said = f" {' '.join(re.findall(r'[a-z0-9+]+', text.lower()))} "
-    about = [point for point in points if any(f" {name} " in said for name in point.named)]
-    yield from texts(kb, about, environment)
+        return []
+    said, written = _plain(sentences), _plain(text)
+    about = [
+        point
+        for point in points
+        if _names(said, point.named) and not _names(written, point.unless_named)
+    ]
+    return concerning(kb, about, environment)
+
+
+def _plain(text: str) -> str:
+    return f" {' '.join(re.findall(r'[a-z0-9+]+', text.lower()))} "
+
+
+def _names(said: str, names: Sequence[str]) -> bool:
+    return any(f" {name} " in said for name in names)
 
 
 def texts(kb: KnowledgeBase, points: Sequence[ErrorPoint], environment: Environment) -> list[str]:

@@ -160,8 +160,9 @@ def _known(kb: KnowledgeBase) -> _Known:
 
 def _collected(kb: KnowledgeBase) -> _Known:
     wordings: list[tuple[str, ErrorRecord, ErrorText]] = []
+    beside = kb.word_lists.next_to_message.values()  # never the whole of a complaint
     for id_, record in kb.errors.items():
-        for wording in record.texts if record.kind == "symptom" else ():
+        for wording in record.texts if record.kind == "symptom" and id_ not in beside else ():
             wordings.append((id_, record, wording))
     vocabulary = _vocabulary(kb)
     told = [

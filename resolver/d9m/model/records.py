@@ -278,6 +278,8 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """``never``: a name in circulation that nothing reads."""
     instead: str | None = None
     """The knob that was meant."""
+    said_as: list[str] = []
+    """What people say who have turned it, in lower case, next to a package that reads it."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
     refuses: list[str] = []
@@ -481,6 +483,13 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
         return None if self.concerns is None else parse(self.concerns)
 
 
+class Frequent(Conditional, frozen=True, kw_only=True):
+    """A value that many programs have, though another one is assumed."""
+
+    value: str
+    when: When = {}
+
+
 class Fact(Record, frozen=True, kw_only=True):
     """One word of the closed vocabulary that conditions may use in addition to packages."""
 
@@ -494,6 +503,10 @@ class Fact(Record, frozen=True, kw_only=True):
     usual: str | None = None
     """What most programs have, where nothing is assumed: of several answers theirs comes first.
     Decides nothing.
+    """
+    often: list[Frequent] = []
+    """Values other than the default that many programs have: a verdict that takes the default for
+    granted names them where they are worse.
     """
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
@@ -557,6 +570,10 @@ class ErrorPoint(Conditional, frozen=True, kw_only=True):
     when: When = {}
     named: list[str] = []
     """What a text calls the models that it is for, in lower case; without any, it is for all."""
+    unless_named: list[str] = []
+    """Where a text has one of these names as well, it is left out."""
+    lead: bool = False
+    """Whether it opens the answer where it applies; the first paragraph of the advice follows."""
     if_named: bool = False
     """Whether it is left out where a text names none of its packages."""
     said: list[str] = []

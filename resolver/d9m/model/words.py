@@ -124,6 +124,10 @@ class Words(Record, frozen=True, kw_only=True):
     """The symptom of a program in which what is named repeats by the records, and runs differ."""
     refused_gradient: str | None = None
     """The symptom whose first paragraph a message about gradients has below its own advice."""
+    next_to_message: dict[str, str] = {}
+    """Group -> the symptom whose first paragraph a message has below its own advice, where a text
+    says so next to it.
+    """
     only_warns: OnlyWarnsWords | None = None
     """How a message says that the program goes on."""
     broad: list[str] = []

@@ -15,7 +15,13 @@ function search(tables, text, wanted) {
     const taken = kept.some((other) => match.start < other.end && other.start < match.end);
     if (!taken && !kept.some((other) => other.error.id === match.error.id)) kept.push(match);
   }
-  return kept.sort((one, other) => one.start - other.start).map((match) => match.error);
+  return kept.filter((match) => !isPart(match, kept)).sort((one, other) => one.start - other.start).map((match) => match.error);
+}
+
+// Whether a match is the beginning of a message that another record words in more detail: the same message once more, and cut off.
+function isPart(match, others) {
+  const plain = (text) => text.split(/\s+/).filter(Boolean).join(" ");
+  return others.some((other) => match.weight < other.weight && plain(other.text).startsWith(plain(match.text)));
 }
 
 // Every wording of one error that stands in the text.

@@ -51,8 +51,15 @@ def to_pass(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
         argument = step.text or step.value or ""
         users = [op for op in ops if set(step.solutions) & set(op.solutions)]
         if step.kind == "code" and _ARGUMENT.fullmatch(argument) and users:
-            found.append(f"Pass {argument} to {_named(users, names)}.")
+            why = _why(users) if answer.is_reported else ""
+            found.append(f"{why}{'pass' if why else 'Pass'} {argument} to {_named(users, names)}.")
     return found
+
+
+def _why(ops: Sequence[OpAnswer]) -> str:
+    """The one cause of some ops, for somebody who has seen them differ."""
+    causes = {source.title for op in ops for source in op.sources}
+    return f"{causes.pop()}: " if len(causes) == 1 else ""
 
 
 _ARGUMENT = re.compile(r"\w+=\S+")

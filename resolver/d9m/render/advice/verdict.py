@@ -88,6 +88,11 @@ def _is_of_framework(answer: Answer, own: OpAnswer) -> bool:
     return any(answer.kb.packages[home].kind == "framework" for home in homes)
 
 
+def at_calls(answer: Answer) -> list[str]:
+    """What to pass to the ops that were asked about, and why."""
+    return to_pass(answer, [op for op in answer.advice.ops if op.query != "*"])
+
+
 def without_device(answer: Answer) -> str:
     """That a package is older than what makes the device work with it; empty where none is."""
     here = answer.advice.environment

@@ -92,7 +92,8 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _unknown(page, explained)
     _unlisted(page, kb, explained)
     _strangers(page, kb, explained)
-    _settings(page, [setting for setting in explained.settings if _comes_first(setting)])
+    urgent = [setting for setting in explained.settings if _comes_first(explained, setting)]
+    _settings(page, urgent)
     is_led = bool(explained.still) or symptoms_first
     still_first = bool(explained.still) and not _names_cause(explained)
     if still_first:
@@ -120,7 +121,7 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         page.line(Span("Where else the difference can come from", "head"))
         _bullets(page, elsewhere)
         page.gap()
-    _settings(page, [setting for setting in explained.settings if not _comes_first(setting)])
+    _settings(page, [setting for setting in explained.settings if setting not in urgent])
     _compared(page, kb, explained)
     _from_run_to_run(page, kb, explained)
     if (found or subject) and all(
@@ -130,8 +131,12 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     _sources(page, explained, *(explanation.id for explanation in found))
 
 
-def _comes_first(setting: NamedSetting) -> bool:
-    """Whether a setting does not do what somebody made it for."""
+def _comes_first(explained: Explained, setting: NamedSetting) -> bool:
+    """Whether a setting does not do what somebody made it for. One of another framework only stands
+    for what is wanted here, where the answer says how to get that.
+    """
+    if setting.readers and any(found.is_led for found in explained.found):
+        return False
     return not setting.is_read or bool(setting.misses) or setting.refused is not None
 
 

@@ -120,6 +120,9 @@ def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
     sources = subject.advice.sources().values()
     needed = set[str]().union(*(source.solutions for source in sources))
     if any(not needed.isdisjoint(step.solutions) for step in subject.missing):
+        at_calls = verdict.at_calls(_answer(kb, subject, 0))
+        if at_calls:
+            return " ".join(at_calls)
         return f"{named} can differ between runs without the settings below."
     if any(source.otherwise for source in sources):
         repeat = "repeats" if len(names) == 1 else "repeat"
