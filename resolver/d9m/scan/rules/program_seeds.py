@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -124,6 +124,6 @@ def is_asked(program: Program, path: str, call: WrittenCall) -> bool:
     return not call.offered or program.asks(path, call.scope, call.offered)
 
 
-def listed(names: frozenset[str]) -> str:
+def listed(names: Collection[str]) -> str:
     ordered = sorted(names)
     return ordered[0] if len(ordered) == 1 else f"{', '.join(ordered[:-1])} and {ordered[-1]}"
