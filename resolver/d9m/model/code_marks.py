@@ -98,6 +98,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that start a process, with the environment as it is then."""
     imports_named: list[str] = []
     """Calls that import what a text names."""
+    makes_option: list[str] = []
+    """Methods that give a program an option of its command line."""
     trains: list[str] = []
     """Calls that compute gradients."""
     no_gradients: list[str] = []

@@ -181,6 +181,10 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     """Whether it is a statement by itself, so that nobody keeps its value."""
     in_main: bool = False
     """Only where the file itself is run."""
+    may_seed: bool = False
+    """Whether its name, or a seed that it gets, says that it seeds; of no call that is known, other
+    than as a helper.
+    """
 
 
 class OwnDraw(msgspec.Struct, frozen=True, array_like=True):
@@ -200,6 +204,14 @@ class StateWrite(msgspec.Struct, frozen=True, array_like=True):
     generator: str
     line: int
     scope: int
+
+
+class OptionDefault(msgspec.Struct, frozen=True, array_like=True):
+    """An option of a command line, and its value where nobody gives one, as written."""
+
+    name: str
+    """Without dashes, as the program reads it: ``num_workers``."""
+    default: str
 
 
 class Assignment(msgspec.Struct, frozen=True, kw_only=True):
@@ -260,6 +272,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     called: tuple[LocalCall, ...] = ()
     own_draws: tuple[OwnDraw, ...] = ()
     states: tuple[StateWrite, ...] = ()
+    options: tuple[OptionDefault, ...] = ()
     mentioned: tuple[str, ...] = ()
     """Every name in it, but for those of its own definitions."""
     named: tuple[str, ...] = ()

@@ -113,6 +113,35 @@ class Project:
                 found.add(generator.title)
         return found
 
+    def may_seed_elsewhere(self, program: Program) -> bool:
+        """Whether a program calls something out of sight that says that it seeds: it may seed any
+        generator, and turn on any switch.
+        """
+        for path, facts in program.files.items():
+            for call in facts.called:
+                if not call.may_seed or call.name in self._functions:
+                    continue
+                runs = program.runs(path, call.scope) and (not call.in_main or path == program.path)
+                if runs and (path, call.line) not in self._helped:
+                    return True
+        return False
+
+    @functools.cached_property
+    def _helped(self) -> frozenset[tuple[str, int]]:
+        """Lines on which a helper is called in a way that the records know."""
+        found: set[tuple[str, int]] = set()
+        for path, made in self.effects.items():
+            found.update((path, effect.place.line) for effect in made if effect.helper)
+        return frozenset(found)
+
+    @functools.cached_property
+    def _functions(self) -> frozenset[str]:
+        """Names by which functions and classes of the project are called."""
+        found: set[str] = set()
+        for facts in self.python.values():
+            found.update(called_as(scope.name) for scope in facts.scopes)
+        return frozenset(found)
+
     @functools.cached_property
     def configured_generators(self) -> frozenset[str]:
         """Titles of those whose seed call a YAML file names, or a function that makes it:

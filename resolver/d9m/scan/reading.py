@@ -58,6 +58,7 @@ def read_text(
         called=tuple(reader.recorder.called),
         own_draws=tuple(reader.recorder.own_draws),
         states=tuple(reader.recorder.states),
+        options=tuple(reader.recorder.options),
         orders=orders,
         mentioned=mentioned(tree),
         is_entry=reader.is_entry,
@@ -94,6 +95,7 @@ class Reader:
     def on_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         for decorator in node.decorator_list:
             self.visit(decorator)
+            self.recorder.decorated(decorator)
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)

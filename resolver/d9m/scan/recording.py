@@ -16,9 +16,19 @@ from d9m.scan.expressions import (
     stand_in,
     tests_for_nothing,
 )
-from d9m.scan.facts import DYNAMIC, Assignment, LocalCall, OwnDraw, StateWrite, WrittenCall
+from d9m.scan.facts import (
+    DYNAMIC,
+    Assignment,
+    LocalCall,
+    OptionDefault,
+    OwnDraw,
+    StateWrite,
+    WrittenCall,
+)
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
+from d9m.scan.options import option_defaults
+from d9m.scan.seed_words import says_that_it_seeds
 from d9m.scan.standpoint import Standpoint
 from d9m.scan.vocabulary import Vocabulary
 
@@ -39,6 +49,7 @@ class Recorder:
         self.called: list[LocalCall] = []
         self.own_draws: list[OwnDraw] = []
         self.states: list[StateWrite] = []
+        self.options: list[OptionDefault] = []
         self._generators: set[str] = set()
         self._written_down: set[tuple[int, str]] = set()
         """Scope, and name as written, of what is shown or stored."""
@@ -85,13 +96,21 @@ class Recorder:
             self._of_class(node, name)
         last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if last and (name is None or not name.startswith("builtins.")):
-            self._called(node, last)
+            self._called(node, last, name)
+        if f".{last}" in self._vocabulary.makes_option:
+            self.options += option_defaults(node)
         if self._is_dynamic(node, name):
             self.called.append(self._local(node, DYNAMIC))
         for part in node.args:
             self._handed_on(part)
         for keyword in node.keywords:
             self._handed_on(keyword.value)
+
+    def decorated(self, decorator: ast.expr) -> None:
+        """A function goes through what decorates it: ``@jax.value_and_grad``."""
+        name = self._here.resolve(decorator)
+        if name is not None and name in self._vocabulary.trains:
+            self._keep(ast.copy_location(ast.Call(decorator, [], []), decorator), name)
 
     def only_shows(self, statement: ast.stmt) -> bool:
         """Whether a statement does nothing but show something."""
@@ -272,13 +291,16 @@ class Recorder:
         for part in ast.iter_child_nodes(node):
             self._makers(part, found, depth, spare or part is default)
 
-    def _called(self, node: ast.Call, last: str) -> None:
+    def _called(self, node: ast.Call, last: str, name: str | None) -> None:
         asked: list[str] = []
         for part in node.keywords:
             is_refused = isinstance(part.value, ast.Constant) and not part.value.value
             if part.arg is not None and not is_refused:
                 asked.append(part.arg)
-        self.called.append(self._local(node, last, tuple(asked), len(node.args)))
+        made = self._local(node, last, tuple(asked), len(node.args))
+        if made.is_statement and says_that_it_seeds(self._vocabulary, node, last, name):
+            made = msgspec.structs.replace(made, may_seed=True)
+        self.called.append(made)
 
     def _is_dynamic(self, node: ast.Call, name: str | None) -> bool:
         """Whether a call picks something of a module of the project by a name that only the run

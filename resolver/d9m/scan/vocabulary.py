@@ -76,11 +76,17 @@ class Vocabulary:
         for name, option in setting_options(kb):
             self.options.setdefault(name, []).append(option)
         self.seeds = self.marks("seeds")
+        self.with_generator = frozenset(
+            marks.package for marks in kb.code.values() if marks.generator is not None
+        )
+        """Packages with a global generator, whose ways to seed it are known."""
         self.makers = self.marks("makers")
         self.reseeds = self.marks("reseeds")
         self.holds_state = self.marks("holds_state")
         self.chance = self.marks("chance")
+        self.trains = self.marks("trains")
         self.imports_named = self.marks("imports_named")
+        self.makes_option = self.marks("makes_option")
         self.environments = self.marks("environments")
         self.call_arguments: dict[str, list[str]] = {}
         self.maker_parameters: dict[str, str] = {}
@@ -99,7 +105,7 @@ class Vocabulary:
             self.chance,
             self.completions,
             self.marks("starts_process"),
-            self.marks("trains"),
+            self.trains,
             self.marks("compiles"),
             self.imports_named,
             self.no_gradients,

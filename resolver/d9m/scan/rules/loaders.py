@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from d9m.model.code_marks import Loader
 from d9m.model.when import parse
-from d9m.scan.facts import FileFacts, WrittenCall
+from d9m.scan.call_graph import Place, last_part
+from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import Spot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
@@ -48,9 +49,18 @@ def loadings(project: Project, program: Program) -> Iterator[LoaderCall]:
                 yield LoaderCall(path, call, loader)
 
 
-def has_workers(loading: LoaderCall) -> bool:
-    """Whether a loader starts processes, as far as its text says."""
-    return loading.argument(loading.loader.workers) not in ("", "0", "None")
+def has_workers(program: Program, loading: LoaderCall) -> bool:
+    """Whether a loader starts processes, as far as the text says: an option of the program that
+    gives their number may be zero unless somebody says otherwise.
+    """
+    given = loading.argument(loading.loader.workers)
+    if given in ("", "0", "None"):
+        return False
+    named = given.rpartition(".")[2]
+    defaults: set[str] = set()
+    for facts in program.files.values():
+        defaults.update(option.default for option in facts.options if option.name == named)
+    return defaults != {"0"}
 
 
 def seeded_by_workers(project: Project, program: Program, generator: Generator) -> bool:
@@ -60,44 +70,88 @@ def seeded_by_workers(project: Project, program: Program, generator: Generator) 
     where = generator.marks.seeded_in_workers
     if where is None or not project.questions.surely_holds(project.world_of(program), parse(where)):
         return False
-    return _is_wrapped(project, program) or any(
-        has_workers(loading) or not loading.is_plain for loading in loadings(project, program)
+    known = tuple(loadings(project, program))
+    return _is_wrapped(project, program, known) or any(
+        has_workers(program, loading) or not loading.is_plain for loading in known
     )
 
 
-def _is_wrapped(project: Project, program: Program) -> bool:
+def _is_wrapped(project: Project, program: Program, known: Sequence[LoaderCall]) -> bool:
     """Whether something else gets a number of workers: a loader that the project derives from a
     known one, or that of another library.
     """
     counts = {loader.workers for loader in project.vocabulary.loaders.values()}
-    for facts in program.files.values():
+    own = {(one.path, one.call.place.line, last_part(one.call.name)) for one in known}
+    for path, facts in program.files.items():
         for call in facts.called:
-            if not counts.isdisjoint(call.asked):
+            if counts.isdisjoint(call.asked):
+                continue
+            if (path, call.line, call.name) not in own:
                 return True
     return False
 
 
 def runs_in_workers(program: Program, facts: FileFacts, scope: int) -> bool:
-    """Whether a scope is a method that workers call, or only such methods call it."""
-    function = facts.scopes[scope]
-    last = function.name.rpartition(".")[2]
-    if facts.scopes[max(function.parent, 0)].kind == "class" and last in _IN_WORKERS:
+    """Whether a scope is a method that workers call, or only such methods call it; or a function in
+    another one that is only handed on, as to the steps of a dataset.
+    """
+    return _runs_in_workers(program, (facts.path, scope), frozenset())
+
+
+def _runs_in_workers(program: Program, place: Place, seen: frozenset[Place]) -> bool:
+    if _is_called_by_worker(program, place):
         return True
-    return _called_in_workers(program, last, frozenset((last,)))
-
-
-def _called_in_workers(program: Program, name: str, seen: frozenset[str]) -> bool:
-    """Whether all that calls a name is a method that workers call, or called so itself."""
-    callers: set[str] = set()
-    for facts in program.files.values():
-        for call in facts.called:
-            if call.name == name:
-                callers.add(facts.scopes[call.scope].name.rpartition(".")[2])
-    callers -= seen
+    calls = tuple(_calls(program, place))
+    if _is_inner(program, place) and calls and not any(call.is_call for _path, call in calls):
+        return True
+    callers = {(path, call.scope) for path, call in calls} - {place}
+    known = seen | {place, *callers}
     return bool(callers) and all(
-        caller in _IN_WORKERS or (caller and _called_in_workers(program, caller, seen | callers))
-        for caller in callers
+        one in seen or _runs_in_workers(program, one, known) for one in callers
     )
+
+
+def _is_called_by_worker(program: Program, place: Place) -> bool:
+    path, scope = place
+    scopes = program.files[path].scopes
+    in_class = scopes[max(scopes[scope].parent, 0)].kind == "class"
+    return in_class and last_part(scopes[scope].name) in _IN_WORKERS
+
+
+def _is_inner(program: Program, place: Place) -> bool:
+    """Whether a function is defined in another one."""
+    path, scope = place
+    scopes = program.files[path].scopes
+    return scopes[max(scopes[scope].parent, 0)].kind == "function"
+
+
+def _calls(program: Program, place: Place) -> Iterator[tuple[str, LocalCall]]:
+    """Calls of a function by its name, or that hand it on, with their file. A class that has a
+    method of this name itself means that one.
+    """
+    path, scope = place
+    function = program.files[path].scopes[scope]
+    name = last_part(function.name)
+    for other, facts in program.files.items():
+        holders = {
+            each.parent
+            for each in facts.scopes
+            if each.kind == "function" and last_part(each.name) == name
+        }
+        for call in facts.called:
+            if call.name != name:
+                continue
+            owner = _class_around(facts, call.scope)
+            own = (other, owner) == (path, function.parent)
+            if own or owner < 0 or owner not in holders:
+                yield other, call
+
+
+def _class_around(facts: FileFacts, scope: int) -> int:
+    """The number of the class that holds a scope; -1 outside of classes."""
+    while scope >= 0 and facts.scopes[scope].kind != "class":
+        scope = facts.scopes[scope].parent
+    return scope
 
 
 def starts_worker(project: Project, program: Program, path: str, call: WrittenCall) -> bool:

@@ -14,6 +14,7 @@ from d9m.scan.project import Project
 from d9m.scan.rules.ops import answers, has_gradients, is_foreign, is_good_flag, question, turns_on
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.seeds import draws_of
 
 _MOST_NAMED = 3
 
@@ -22,6 +23,8 @@ def _check_no_seed(project: Project) -> Iterator[Objection]:
     severity: Severity = "hint" if project.goal == "auto" else "error"
     for program in project.programs:
         if not project.trains(program) or seeded(project, program):
+            continue
+        if not _has_generator(project, program):
             continue
         stated = _stated_seed(project, program)
         if stated is not None and project.goal == "auto":
@@ -44,6 +47,20 @@ def _check_no_seed(project: Project) -> Iterator[Objection]:
         )
 
 
+def _has_generator(project: Project, program: Program) -> bool:
+    """Whether a framework of the program has a global generator, or it draws from any."""
+    near = [program.files[path] for path in program.offered]
+    imported = frozenset[str]().union(*map(project.packages, near))
+    with_generator = project.vocabulary.with_generator
+    if any(project.kb.packages[name].kind == "framework" for name in imported & with_generator):
+        return True
+    frameworks = [name for name in imported if project.kb.packages[name].kind == "framework"]
+    return not frameworks or any(
+        next(iter(draws_of(project, program, generator)), None) is not None
+        for generator in project.knowledge.generators()
+    )
+
+
 def _stated_seed(project: Project, program: Program) -> tuple[str, int] | None:
     """Where a configuration states a seed: in the folder of a program, the one above, or below."""
     folder = program.path.rpartition("/")[0]
@@ -64,7 +81,8 @@ NO_SEED = ScanRule(
     run unless they are seeded. The first step to a repeatable run is a seed for each of them.
     With --goal seeded or repeatable this is an error.""",
     silent="""The program, or a file that it imports, sets a seed, even if only on demand; or a
-    configuration near it states one, which a library may apply (with another goal: a hint).""",
+    configuration near it states one, which a library may apply (with another goal: a hint). Or its
+    framework has no global generator, as JAX, and it draws from no other.""",
     bad="import torch\n\nmodel = torch.nn.Linear(2, 2)\nmodel(x).sum().backward()\n",
     good=(
         "import torch\n\ntorch.manual_seed(1)\nmodel = torch.nn.Linear(2, 2)\n"
@@ -148,6 +166,7 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
             yield Objection(
                 path=flags[0].path,
                 place=flags[0].place,
+                severity="hint" if project.may_seed_elsewhere(program) else None,
                 message=(
                     f"{flags[0].setting} does not cover {', '.join(named)}{more}, "
                     "which can differ between runs."
@@ -236,7 +255,9 @@ CUDNN_FLAG_ALONE = ScanRule(
     program has other ops that vary, and PyTorch's switch makes them repeatable.""",
     silent="""The program turns the switch on somewhere, or none of its other ops varies. Ops in a
     file or function whose name says that it measures, rewards or plots do not count; nor do those
-    of a class without a base, or of one that prepares data, in a file that does not train.""",
+    of a class without a base, or of one that prepares data, in a file that does not train. Where
+    the program calls something out of sight whose name or argument says that it seeds, it is a
+    hint: it may turn the switch on.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

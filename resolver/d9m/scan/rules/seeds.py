@@ -253,6 +253,7 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
         program = found.program
         elsewhere = seeded(project, program)
         own = found.is_meant and _trains_by_known_calls(project, program)
+        own = own and not project.may_seed_elsewhere(program)
         for generator in project.knowledge.generators():
             if generator.title in elsewhere:
                 continue
@@ -318,9 +319,10 @@ UNSEEDED_LIBRARY = ScanRule(
     seeds PyTorch and shuffles with Python's random still shuffles differently in every run.""",
     silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
     file that the entry neither imports directly nor has in its folder, or becomes a seed itself, or
-    only decides whether something is printed. Where a library that the
-    records do not know runs the loop, this is a hint: it may seed. So is a draw in a method of a
-    dataset or transform, where the workers of the loader seed the library, and every draw where
+    only decides whether something is printed. Where a library that the records do not know runs
+    the loop, or the program calls something out of sight whose name or argument says that it seeds,
+    this is a hint: it may seed. So is a draw in a method of a dataset or transform, or in a step
+    that is handed to one, where the workers of the loader seed the library, and every draw where
     the only seed is one of a split or a sampler, in another file than the program.""",
     bad="""import random
 

@@ -40,7 +40,7 @@ def _check_no_workspace(project: Project) -> Iterator[Objection]:
             if switch.warns:
                 severity = "warning"
                 note = "calls that need it only warn, and can differ between runs"
-            if _stays_on_cpu(project, switch, package):
+            if _stays_on_cpu(project, switch, package) or _may_be_set_elsewhere(project, switch):
                 severity = "hint"
             yield Objection(
                 path=switch.path,
@@ -59,6 +59,16 @@ def _stays_on_cpu(project: Project, switch: Effect, package: str) -> bool:
         if project.reach.runs(program, switch.path, switch.place.line):
             running.append(program)
     return bool(running) and not any(may_use_gpu(project, one, package) for one in running)
+
+
+def _may_be_set_elsewhere(project: Project, switch: Effect) -> bool:
+    """Whether a program that runs a switch also calls what may set all that it needs."""
+    return any(
+        switch.path in program.files
+        and program.runs(switch.path, switch.scope)
+        and project.may_seed_elsewhere(program)
+        for program in project.programs
+    )
 
 
 def _is_parameter(effect: Effect) -> bool:
@@ -84,7 +94,8 @@ NO_WORKSPACE = ScanRule(
     code, scripts, images and job files.""",
     silent="""Any file of the project sets the variable, or the release does not need it. Where the
     programs that train and run the line name no device, and no library chooses one for them, it is
-    a hint: they stay on the CPU.""",
+    a hint: they stay on the CPU. So it is where such a program calls something out of sight whose
+    name or argument says that it seeds: it may set the variable.""",
     bad="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     good="""import os
 
