@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from d9m.model.records import Setting
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts, Launch, Order
 from d9m.scan.finding import RelatedSpot
 from d9m.scan.programs import Program
@@ -29,12 +30,7 @@ class _Needed(msgspec.Struct, frozen=True):
 
 def _check_late_hash_seed(project: Project) -> Iterator[Objection]:
     for path, write, setting in project.known_writes():
-        if setting.read != "process-start" or write.how not in BY_PROCESS:
-            continue
-        if project.kb.home(project.kb.setting_ids[write.name]) != PYTHON:
-            continue  # others are read when their library is loaded
-        facts = project.files[path]
-        if _starts_process(project, facts, write):
+        if not comes_too_late(project, path, write, setting):
             continue
         programs = [program for program in project.programs if path in program.files]
         if programs and all(_is_exported(project, one.path, write.name) for one in programs):
@@ -61,6 +57,17 @@ def _check_late_hash_seed(project: Project) -> Iterator[Objection]:
             because=because_of(project, setting.name, setting.read),
             related=related,
         )
+
+
+def comes_too_late(project: Project, path: str, write: EnvironmentWrite, setting: Setting) -> bool:
+    """Whether a program writes a variable that Python has read, and starts nothing that reads it
+    again; others are read when their library is loaded.
+    """
+    if setting.read != "process-start" or write.how not in BY_PROCESS:
+        return False
+    if project.kb.home(project.kb.setting_ids[setting.name]) != PYTHON:
+        return False
+    return not _starts_process(project, project.files[path], write)
 
 
 def _needed(

@@ -9,6 +9,7 @@ from d9m.model.records import Setting
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.project import Project
+from d9m.scan.rules.hash_seed import comes_too_late
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, refused_by_switch, value_fault
 from d9m.scan.spelling import is_slip_of
@@ -77,10 +78,13 @@ def _check_misspelt(project: Project) -> Iterator[Objection]:
         fix = None
         if write.name_place is not None:
             fix = _replacing(write, f'"{meant}"', f"Rename to {meant}", project.files[path])
+        late = comes_too_late(project, path, write, known[meant])
+        only = " Python reads that when it starts: set here, it has no effect." if late else ""
         yield Objection(
             path=path,
             place=write.place,
-            message=f"Nothing reads {write.name}; did you mean {meant}?",
+            severity="hint" if late else None,
+            message=f"Nothing reads {write.name}; did you mean {meant}?{only}",
             way_out=meant,
             because=because_of(project, meant, "name"),
             fix=fix,
@@ -103,7 +107,8 @@ MISSPELT_VARIABLE = ScanRule(
     why="""No library complains about a variable that it does not know. A misspelt name is set,
     shows up in every log, and has no effect.""",
     silent="""The name differs in its first letter, or by more than one typo (two in names of 16
-    letters and more).""",
+    letters and more). A program that writes PYTHONHASHSEED wrongly gets a hint: spelt right it
+    comes too late as well, unless the program starts another one.""",
     bad='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFG"] = ":4096:8"\n',
     good='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
     fixable="safe",
