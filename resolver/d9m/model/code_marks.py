@@ -14,6 +14,8 @@ class Loader(Conditional, frozen=True, kw_only=True):
     starts_worker: str
     """What each of them calls first."""
     shuffle: str
+    picks: list[str] = []
+    """With that, those that decide which elements it takes, and when."""
     generator: str
     """What draws the order."""
     own_generator: str

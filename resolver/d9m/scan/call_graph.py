@@ -78,6 +78,20 @@ class CallGraph:
     def methods(self, place: Place) -> Sequence[int]:
         return self._members.get(place, ())
 
+    def derived(self, name: str, paths: Collection[str]) -> frozenset[str]:
+        """The name of a class of these files, and those of the classes that derive from it."""
+        found = {name}
+        grows = True
+        while grows:
+            before = len(found)
+            for other, places in self._classes.items():
+                for path, number in places:
+                    bases = map(last_part, self._files[path].scopes[number].bases)
+                    if path in paths and not found.isdisjoint(bases):
+                        found.add(other)
+            grows = len(found) > before
+        return frozenset(found)
+
     def classes(self, name: str, paths: Collection[str]) -> list[Place]:
         """The classes of these files that a name can mean; without a name, all."""
         known = [name] if name else self._classes

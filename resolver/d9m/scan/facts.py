@@ -243,6 +243,14 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """The consumer, if it draws from a global generator: ``random.shuffle``."""
     subject: str = ""
     """The expression as written, for the way out."""
+    holds: str = ""
+    """The expression whose words say what the elements are; `subject` may be made of it."""
+    by_caller: bool = False
+    """Whether the consumer takes the place that its function gets: ``self.files[index]``."""
+    returned: bool = False
+    """Whether its function returns it: then that has no consumer."""
+    consumer_path: str = ""
+    """The file of the consumer, where that is another one."""
     wrap: Spot | None = None
     """What a fix may put into ``sorted(…)``."""
     scope: int = 0
@@ -252,6 +260,20 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it numbers or splits the elements, which is meant to hold in every run, even in a
     program that seeds nothing.
     """
+
+
+class OrderUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What builds on the order of what a function of the project returns."""
+
+    called: str
+    """The function: ``:list_files`` of this file, ``data.list_files`` of another."""
+    consumer: str
+    place: Spot
+    scope: int
+    in_main: bool = False
+    draws: str = ""
+    lasting: bool = False
+    by_caller: bool = False
 
 
 class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -269,6 +291,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     variables: tuple[EnvironmentWrite, ...] = ()
     launches: tuple[Launch, ...] = ()
     orders: tuple[Order, ...] = ()
+    order_uses: tuple[OrderUse, ...] = ()
     called: tuple[LocalCall, ...] = ()
     own_draws: tuple[OwnDraw, ...] = ()
     states: tuple[StateWrite, ...] = ()

@@ -8,17 +8,18 @@ on it: an index, a number, a shuffle, a split.
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypeGuard
 
 import msgspec
 
 from d9m.scan.expressions import dotted, nodes
-from d9m.scan.facts import Order
+from d9m.scan.facts import Order, OrderUse
 from d9m.scan.loops import Loops
 from d9m.scan.names import Names
 from d9m.scan.places import MAKE_LISTS, Places
+from d9m.scan.reads import Reads
+from d9m.scan.sets import Sets
 from d9m.scan.shapes import (
     filled_list,
     is_field,
@@ -36,17 +37,7 @@ _DEEPEST = 6
 Followed: TypeAlias = OrderKind | Literal["walk"]
 """What is followed; a walk is a listing whose first element, the root, has its place."""
 
-_DISTINCT = ("set", "np.unique", "numpy.unique")
 _CONVERSIONS = ("abs", "hex", "int", "str")
-_ONE: dict[type[ast.cmpop], int] = {
-    ast.Eq: 1,
-    ast.NotEq: 1,
-    ast.Gt: 1,
-    ast.LtE: 1,
-    ast.Lt: 2,
-    ast.GtE: 2,
-}
-"""What a length is compared with where there is to be one element."""
 
 
 class Consumer(msgspec.Struct, frozen=True):
@@ -59,6 +50,10 @@ class Consumer(msgspec.Struct, frozen=True):
     """Whether it numbers or splits the elements."""
     draws: str = ""
     """The call that draws from a global generator, if it is one."""
+    source: ast.expr | None = None
+    """The set whose order it builds on, where that is made of the one that is followed."""
+    returned: bool = False
+    """Whether it is a ``return``: what builds on the order is in another function."""
 
 
 class Flow:
@@ -72,18 +67,44 @@ class Flow:
         self._tree = Tree(tree, names)
         self._places = Places(self._tree, vocabulary)
         self._loops = Loops(self._tree, vocabulary)
+        self._sets = Sets(self._tree)
+        self._reads = Reads(self._tree)
 
     def orders(self, sources: Sequence[tuple[OrderKind, ast.expr, str]]) -> list[Order]:
         """What builds on the order of these expressions: kind, node and name of each."""
         found: list[Order] = []
         for kind, node, name in sources:
+            if kind == "set" and self._sets.holds_numbers(node):
+                continue
             start = "walk" if name in self._vocabulary.walks else kind
             use = self._consumer(node, 0, start, False)
             if use is not None:
                 found.append(self._order(kind, node, name, use))
         return found
 
-    def _order(self, kind: OrderKind, node: ast.expr, name: str, use: Consumer) -> Order:
+    def uses(self, calls: Sequence[tuple[ast.Call, str]]) -> list[OrderUse]:
+        """What builds on the order of what these calls of the project's own functions return."""
+        found: list[OrderUse] = []
+        for call, name in calls:
+            use = self._consumer(call, 0, "listing", True)
+            if use is None or use.returned or not use.sure or self._places.is_held_out(use.node):
+                continue
+            found.append(
+                OrderUse(
+                    called=name,
+                    consumer=use.what,
+                    place=self._lines.spot(use.node),
+                    scope=self._tree.scope(call),
+                    in_main=self._tree.is_in_main(call),
+                    draws=use.draws,
+                    lasting=use.lasting,
+                    by_caller=self._places.is_picked_by_caller(use.node),
+                )
+            )
+        return found
+
+    def _order(self, kind: OrderKind, start: ast.expr, name: str, use: Consumer) -> Order:
+        node = use.source or start
         return Order(
             kind=kind,
             name=name,
@@ -94,6 +115,9 @@ class Flow:
             consumer_place=self._lines.spot(use.node),
             draws=use.draws,
             subject=ast.unparse(node)[:100],
+            holds=ast.unparse(start)[:100],
+            by_caller=self._places.is_picked_by_caller(use.node),
+            returned=use.returned,
             wrap=self._lines.spot(node) if kind != "completion" else None,
             scope=self._tree.scope(node),
             in_main=self._tree.is_in_main(node),
@@ -123,20 +147,26 @@ class Flow:
         if depth > _DEEPEST:
             return None
         parent = self._tree.parents.get(node)
+        made = self._sets.made_from(node) if kind == "set" and not listed else None
+        if made is not None:
+            found = self._consumer(made, depth + 1, kind, False)
+            return found and msgspec.structs.replace(found, source=found.source or made)
         if isinstance(parent, ast.Call):
             return self._by_call(parent, node, depth, kind, listed)
         if isinstance(parent, ast.Subscript) and parent.value is node:
             return self._by_subscript(parent, depth, kind)
         if isinstance(parent, ast.Attribute) and parent.attr == "index":
             return self._by_position(parent) if listed or kind == "listing" else None
-        if isinstance(parent, ast.Return) and kind == "completion" and listed:
+        if isinstance(parent, ast.Return) and kind != "completion":
+            return Consumer("", parent, False, returned=True)
+        if isinstance(parent, ast.Return) and listed:
             return Consumer("the list that is returned", parent, False)
         if isinstance(parent, ast.Starred):
             kind = _without_root(kind)
             return self._consumer(parent, depth + 1, kind, listed)
         if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add):
             kind = _without_root(kind)
-            return self._consumer(parent, depth + 1, kind, listed)
+            return self._consumer(parent, depth, kind, listed)
         if isinstance(parent, ast.List | ast.Tuple) and isinstance(node, ast.Starred):
             return self._consumer(parent, depth + 1, kind, True)
         if isinstance(parent, ast.comprehension) and parent.iter is node:
@@ -204,7 +234,10 @@ class Flow:
         if self._places.is_shown(node):
             return None
         if isinstance(node.slice, ast.Slice):
-            if self._places.is_whole(node.slice) or self._places.is_chunk(node.slice):
+            part = node.slice
+            if self._places.is_whole(part) or self._places.is_chunk(part):
+                return None
+            if self._places.is_nothing(part):
                 return None
             looks = self._places.tries_out(node) or self._places.is_glance(node.slice)
             splits = self._places.is_split(node)
@@ -253,6 +286,8 @@ class Flow:
         call = self._tree.parents.get(method)
         if not isinstance(call, ast.Call) or call.func is not method:
             return None
+        if self._places.takes_out(call, method.value):
+            return None
         sure = not any(isinstance(part, ast.Constant) for part in call.args)
         return Consumer(short_text(call), call, sure=sure, lasting=True)
 
@@ -277,13 +312,13 @@ class Flow:
         if written is None:
             return None
         if written.startswith("self."):
-            reads = self._reads_in_class(statement, written)
+            reads = self._reads.in_class(statement, written)
         else:
-            reads = self._reads(self._tree.function(statement), written, statement)
+            reads = self._reads.later(self._tree.function(statement), written, statement)
         uses = sorted(reads, key=lambda node: (node.lineno, node.col_offset))
         if any(self._tree.is_sorted_in_place(node) for node in uses[:1]):
             return None
-        if any(self._is_length_test(node) for node in uses):
+        if any(self._reads.is_length_test(node) for node in uses):
             return None
         likely: Consumer | None = None
         for node in uses:
@@ -292,80 +327,17 @@ class Flow:
             found = self._consumer(node, depth + 1, kind, listed)
             if found is not None and found.sure:
                 return found
-            likely = likely or found
+            likely = _better(likely, found)
         return likely
-
-    def _reads(self, function: ast.AST, written: str, statement: ast.stmt) -> Iterator[ast.expr]:
-        """Where a function reads a name until it is given something else."""
-        end = statement.end_lineno or statement.lineno
-        last = float("inf")
-        everywhere = self._tree.everywhere(function, written)
-        first = bisect_right(everywhere, end, key=lambda node: node.lineno)
-        for place in range(first, len(everywhere)):
-            node = everywhere[place]
-            if node.lineno > last:
-                return
-            if self._excludes(statement, node):
-                continue
-            if isinstance(node.ctx, ast.Store):
-                stored = self._tree.parents.get(node)
-                whole = isinstance(stored, ast.Assign) and stored.end_lineno
-                last = min(last, whole or node.lineno)
-            elif isinstance(node.ctx, ast.Load):
-                yield node
-
-    def _excludes(self, statement: ast.stmt, node: ast.AST) -> bool:
-        """Whether a statement and a place stand in different arms of one test."""
-        inside: dict[ast.AST, ast.AST] = {}
-        step: ast.AST = statement
-        while step in self._tree.parents:
-            inside[self._tree.parents[step]] = step
-            step = self._tree.parents[step]
-        while node in self._tree.parents and self._tree.parents[node] not in inside:
-            node = self._tree.parents[node]
-        test = self._tree.parents.get(node)
-        if not isinstance(test, ast.If) or inside[test] is node:
-            return False
-        return (inside[test] in test.body) != (node in test.body) and node is not test.test
-
-    def _reads_in_class(self, statement: ast.stmt, written: str) -> list[ast.expr]:
-        """Where the methods of a class read an attribute; none if it is given something else, or
-        sorted, in another place.
-        """
-        around: ast.AST = statement
-        while around in self._tree.parents and not isinstance(around, ast.ClassDef):
-            around = self._tree.parents[around]
-        found: list[ast.expr] = []
-        for node in self._tree.everywhere(around, written):
-            if isinstance(node.ctx, ast.Load):
-                if self._tree.is_sorted_in_place(node):
-                    return []
-                found.append(node)
-            elif self._tree.parents.get(node) is not statement:
-                return []
-        return found
-
-    def _is_length_test(self, node: ast.expr) -> bool:
-        """``len(files) == 1``, ``len(set(sizes)) == 1``: one element has no order."""
-        call = self._tree.parents.get(node)
-        if isinstance(call, ast.Call) and dotted(call.func) in _DISTINCT:
-            call = self._tree.parents.get(call)
-        if not isinstance(call, ast.Call) or dotted(call.func) != "len":
-            return False
-        test = self._tree.parents.get(call)
-        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or test.left is not call:
-            return False
-        few = self._tree.constant(test.comparators[0])
-        wanted = _ONE.get(type(test.ops[0]))
-        return wanted is not None and few == wanted
 
     def _by_loop(self, loop: ast.For, depth: int, kind: Followed) -> Consumer | None:
         """A list that the loop fills takes its order over, and so does a table that numbers. A
         loop that breaks off looks for one element.
         """
-        if any(isinstance(node, ast.Break) for node in nodes(loop)):
+        if self._loops.breaks_off(loop):
             return None
         kind = _without_root(kind)
+        returned: Consumer | None = None
         if kind == "listing" and self._loops.walks_in_order(loop):
             return None
         for statement in loop.body:
@@ -380,9 +352,17 @@ class Flow:
                 if filled is None or not self._loops.is_plain_list(loop, filled):
                     continue
                 after = self._by_name(loop, filled, depth + 1, kind, True)
-                if after is not None:
+                if after is not None and not after.returned:
                     return after
-        return None
+                returned = returned or after
+        return returned
+
+
+def _better(one: Consumer | None, other: Consumer | None) -> Consumer | None:
+    """Of two consumers that are not sure the first, but for one that is a ``return``."""
+    if one is None or (one.returned and other is not None):
+        return other
+    return one
 
 
 def _converts(node: ast.AST | None) -> TypeGuard[ast.Call]:

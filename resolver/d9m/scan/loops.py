@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from d9m.scan.expressions import dotted, nodes
+from d9m.scan.expressions import children, dotted, nodes
 from d9m.scan.shapes import counted_up, gives_numbers, keeps_number, uses_name
 from d9m.scan.tree import Tree
 from d9m.scan.vocabulary import Vocabulary
@@ -21,6 +21,16 @@ class Loops:
         """Whether the list is made before the loop, not in it."""
         written = dotted(filled)
         return written is not None and not _assigns(loop, written)
+
+    def breaks_off(self, loop: ast.For) -> bool:
+        """Whether a loop may break off before its end; one inside it ends for itself."""
+        todo: list[ast.AST] = [*loop.body]
+        for node in todo:
+            if isinstance(node, ast.Break):
+                return True
+            inside = isinstance(node, ast.For | ast.AsyncFor | ast.While)
+            todo += node.orelse if inside else children(node)
+        return False
 
     def numbers_elements(self, loop: ast.For, step: ast.AugAssign) -> bool:
         """Whether a number that a loop counts up from before it stays with each element."""

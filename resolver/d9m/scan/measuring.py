@@ -10,7 +10,7 @@ from d9m.scan.facts import FileFacts, Order, WrittenCall
 
 _NAMES = re.compile(
     r"(?i)metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain|analy[sz]|inspect|bootstrap"
-    r"|(^|_)(demo|infer|inference|interactive|latency|predict|profile|reward|server|statistics"
+    r"|(^|[-_ ])(demo|infer|inference|interactive|latency|predict|profile|reward|server|statistics"
     r"|summary)(_|\b)|(^|_)colou?rs(_|\b)"
 )
 _ASIDE = re.compile(

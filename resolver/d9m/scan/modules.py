@@ -43,6 +43,10 @@ class Modules:
         module, _dot, _last = name.rpartition(".")
         return self._nearest(importer, module) or self._nearest(importer, name)
 
+    def importable(self, importer: str, module: str) -> str | None:
+        """The file of a module as an import names it, perhaps with leading dots."""
+        return next(self._meant(importer, module, ""), None)
+
     def _meant(self, importer: str, module: str, name: str) -> Iterator[str]:
         if module.startswith("."):
             yield from self._relative(importer, module, name)

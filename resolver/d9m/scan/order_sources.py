@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import ast
-import re
+import functools
 from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.facts import Order
+from d9m.scan.elements import encoded, is_cached, is_numeric, is_text
+from d9m.scan.expressions import dotted
+from d9m.scan.facts import Order, OrderUse
 from d9m.scan.flow import Flow, OrderKind
-from d9m.scan.names import Bound
+from d9m.scan.names import BUILTINS, LOCAL, Bound
 from d9m.scan.source import Lines
 from d9m.scan.standpoint import Standpoint
 from d9m.scan.vocabulary import Vocabulary
-
-_TEXT = re.compile(
-    r"(?i)name|key|path|word|file|token|char|tag|vocab|text|string|str\b|split\(|url|[\"']"
-)
-_NUMBERS = re.compile(
-    r"(?i)\b(range|len|int|floor|ceil|arange|round|sum|min|max)\(|ids?\b|idx|ind(ex|ices)|rank|size"
-    r"|num|count|\.tolist\(\)|shape|dim|axis|axes|year|epoch|step|port|pid"
-)
 
 
 class OrderSources:
@@ -34,10 +28,18 @@ class OrderSources:
         self._found: list[tuple[OrderKind, ast.expr, str]] = []
         self._direct: list[Order] = []
         self._hashes: list[tuple[ast.BinOp, Order]] = []
+        self._own: list[tuple[ast.Call, str, int]] = []
+        """Calls of functions that may be the project's own, each with its name and scope."""
+        self._bound: set[int] = set()
+        """Scopes that shuffle, sample or split something."""
 
     def called(self, node: ast.Call, name: str | None) -> None:
         """A listing, a set, results as they are ready, a hash of text, an order by identity."""
         vocabulary = self._vocabulary
+        if name is not None and name in vocabulary.order_bound:
+            self._bound.add(self._here.scope)
+        elif own := self._own_name(node, name):
+            self._own.append((node, own, self._here.scope))
         if name is None:
             if isinstance(node.func, ast.Attribute) and self._lists(node.func):
                 self._found.append(("listing", node, node.func.attr))
@@ -48,7 +50,7 @@ class OrderSources:
             self._found.append(("listing", node, name))
         elif name in vocabulary.completions:
             self._found.append(("completion", node, name))
-        elif name == "builtins.set" and len(node.args) == 1 and not _is_numeric(node.args[0]):
+        elif name == "builtins.set" and len(node.args) == 1 and not is_numeric(node.args[0]):
             self._found.append(("set", node, "set"))
         elif name == "builtins.sorted":
             self._by_identity(node)
@@ -56,14 +58,47 @@ class OrderSources:
     def shown(self, node: ast.Set | ast.SetComp) -> None:
         """A set as it is written."""
         elements = node.elts if isinstance(node, ast.Set) else [node.elt]
-        if not all(map(_is_numeric, elements)) and (
+        if not all(map(is_numeric, elements)) and (
             isinstance(node, ast.SetComp) or len(elements) > 1
         ):
             self._found.append(("set", node, "set"))
 
-    def orders(self, tree: ast.Module) -> tuple[Order, ...]:
+    def _own_name(self, node: ast.Call, name: str | None) -> str:
+        """The name of a function that may be the project's own; ``:Data.list_files`` for
+        ``self.list_files()``. Empty for any other.
+        """
+        if node is self._here.statement:
+            return ""
+        if name is not None:
+            own = name[0] in (LOCAL, ".") or self._vocabulary.package(name) is None
+            return name if own and not name.startswith(BUILTINS) else ""
+        func = node.func
+        if not isinstance(func, ast.Attribute) or dotted(func.value) != "self":
+            return ""
+        scopes = self._here.names.scopes
+        around = scopes[max(scopes[self._here.scope].parent, 0)]
+        return f"{LOCAL}{around.name}.{func.attr}" if around.kind == "class" else ""
+
+    def orders(self, tree: ast.Module) -> tuple[tuple[Order, ...], tuple[OrderUse, ...]]:
+        """What builds on something without an order, and on what own functions return."""
         flow = Flow(tree, self._here.names, self._vocabulary, self._lines)
-        return (*flow.orders(self._found), *self._direct, *self._hashed(flow))
+        found = (*flow.orders(self._found), *self._direct, *self._hashed(flow))
+        scopes = self._here.names.scopes
+        given = {LOCAL + scopes[order.scope].name for order in found if order.returned}
+        asked: list[tuple[ast.Call, str]] = []
+        for call, name, scope in self._own:
+            if name in given or scope in self._bound or scopes[scope].parent in self._indexed:
+                asked.append((call, name))
+        return found, tuple(flow.uses(asked))
+
+    @functools.cached_property
+    def _indexed(self) -> frozenset[int]:
+        """Classes whose elements others take by their places."""
+        found: list[int] = []
+        for scope in self._here.names.scopes:
+            if scope.name.endswith(".__getitem__"):
+                found.append(scope.parent)
+        return frozenset(found)
 
     def _hashed(self, flow: Flow) -> Iterator[Order]:
         """The hashes of texts; one that only becomes a part of a name is not sure."""
@@ -132,7 +167,7 @@ class OrderSources:
         if self._here.resolve(call.func) != "builtins.hash" or len(call.args) != 1:
             return
         function = self._here.names.scopes[self._here.scope].name.rpartition(".")[2]
-        if function == "__hash__" or _is_numeric(call.args[0]):
+        if function == "__hash__" or is_numeric(call.args[0]):
             return
         order = Order(
             kind="hash",
@@ -140,53 +175,8 @@ class OrderSources:
             place=self._lines.spot(call),
             consumer=ast.unparse(node)[:60],
             consumer_place=self._lines.spot(node),
-            sure=_is_text(call.args[0]) and not _is_cached(node.right),
-            subject=_encoded(call.args[0]),
+            sure=is_text(call.args[0]) and not is_cached(node.right),
+            subject=encoded(call.args[0]),
             scope=self._here.scope,
         )
         self._hashes.append((node, order))
-
-
-def _is_numeric(node: ast.expr) -> bool:
-    """Whether an expression, or what it holds, looks like whole numbers: their order is fixed."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, int | float)
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return all(map(_is_numeric, node.elts))
-    text = ast.unparse(node)[:200]
-    return bool(_NUMBERS.search(text)) and not _TEXT.search(text)
-
-
-def _encoded(node: ast.expr) -> str:
-    """The bytes of what is hashed, as one would write them."""
-    text = ast.unparse(node)[:60]
-    plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)
-    return f"{text}.encode()" if plain and _is_text(node) else f"str({text}).encode()"
-
-
-def _is_cached(size: ast.expr) -> bool:
-    """Whether a hash only picks a place of a cache, whose key is compared."""
-    return "cache" in ast.unparse(size).lower()
-
-
-_GIVES_NUMBER = re.compile(r"(?i)hash|crc|digest|^(int|ord|len|id)$")
-"""Last names of functions that make a number of a text."""
-
-
-def _is_text(node: ast.expr) -> bool:
-    if isinstance(node, ast.IfExp):
-        return _is_text(node.body) and _is_text(node.orelse)
-    if isinstance(node, ast.Tuple):
-        return any(map(_is_text, node.elts))
-    if isinstance(node, ast.Call) and _GIVES_NUMBER.search(_last_name(node.func)):
-        return False
-    return bool(_TEXT.search(ast.unparse(node)[:200]))
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
-def is_surely_text(subject: str) -> bool:
-    """Whether the elements of an expression as written look like texts."""
-    return bool(_TEXT.search(subject)) and not _NUMBERS.search(subject)

@@ -208,6 +208,33 @@ class Places:
         from_first = part.lower is None or self._tree.constant(part.lower) == 0
         return from_first and (part.step is None or self._tree.constant(part.step) in (1, -1))
 
+    def is_nothing(self, part: ast.Slice) -> bool:
+        """``files[1:1]``, which is always empty."""
+        ends = [self._tree.constant(end) if end else 0 for end in (part.lower, part.upper)]
+        if part.upper is None or part.step is not None:
+            return False
+        lower, upper = ends
+        return isinstance(lower, int) and isinstance(upper, int) and 0 <= upper <= lower
+
+    def takes_out(self, call: ast.Call, owner: ast.expr) -> bool:
+        """``files.pop(files.index(name))``: the place is asked for to take or find the element."""
+        parent = self._tree.parents.get(call)
+        written = dotted(owner)
+        if isinstance(parent, ast.Subscript) and parent.slice is call:
+            return dotted(parent.value) == written is not None
+        if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Attribute):
+            return False
+        return parent.func.attr == "pop" and dotted(parent.func.value) == written is not None
+
+    def is_picked_by_caller(self, node: ast.AST) -> bool:
+        """``self.files[index]``, where the function gets ``index``: others decide the places."""
+        if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice):
+            return False
+        function = self._tree.function(node)
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        return any(uses_name(node.slice, one.arg) for one in function.args.args)
+
     def is_one_place(self, index: ast.expr) -> bool:
         """``files[0]``, or ``files[first]`` where ``first = 0``."""
         return is_number(self._tree.meant(index))

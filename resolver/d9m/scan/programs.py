@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Mapping, Sequence
 
-from d9m.scan.call_graph import CallGraph, Place, called_as
+from d9m.scan.call_graph import CallGraph, Place, called_as, last_part
 from d9m.scan.effects import Effect
-from d9m.scan.facts import FileFacts, Order, WrittenCall
+from d9m.scan.facts import DYNAMIC, FileFacts, Order, WrittenCall
 from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Marks
 
@@ -63,6 +63,27 @@ class Program:
     @functools.cached_property
     def _possible(self) -> frozenset[Place]:
         return self._calls.possible(self.entry, self.files, self._configured)
+
+    def makes_objects(self, path: str, scope: int) -> bool:
+        """Whether code that may run names the class around a scope, or one that derives from it:
+        other code than theirs. Outside of a class, always.
+        """
+        scopes = self.files[path].scopes
+        around = scopes[max(scopes[scope].parent, 0)]
+        if around.kind != "class":
+            return True
+        names = self._calls.derived(last_part(around.name), self.files)
+        if not names.isdisjoint(self._configured):
+            return True
+        for other, facts in self.files.items():
+            for call in facts.called:
+                if call.name not in names and call.name != DYNAMIC:
+                    continue
+                outer = facts.scopes[max(facts.scopes[call.scope].parent, 0)]
+                own = outer.kind == "class" and last_part(outer.name) in names
+                if not own and self.may_enter((other, call.scope)):
+                    return True
+        return False
 
     def surely_runs(self, path: str, scope: int) -> bool:
         """Whether it runs in every run: no test of something else decides that it is called."""

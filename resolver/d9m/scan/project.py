@@ -12,12 +12,13 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
 from d9m.scan.call_graph import called_as
 from d9m.scan.effects import Effect, effects
-from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
+from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts, Order
 from d9m.scan.knowledge import Knowledge
 from d9m.scan.notebooks import cell_of
 from d9m.scan.programs import Program, find_programs
 from d9m.scan.questions import PackageStack, Questions
 from d9m.scan.reach import CodeReach
+from d9m.scan.returned import through_returns
 from d9m.scan.surrounding import Surrounding
 from d9m.scan.vocabulary import Vocabulary
 
@@ -71,6 +72,14 @@ class Project:
     def python(self) -> dict[str, FileFacts]:
         kinds = ("python", "notebook")
         return {path: facts for path, facts in self.files.items() if facts.kind in kinds}
+
+    @functools.cached_property
+    def orders(self) -> tuple[tuple[str, Order], ...]:
+        """What has no fixed order and reaches a consumer, in its function or in a caller of it."""
+        found: list[tuple[str, Order]] = []
+        for path, facts in self.python.items():
+            found += ((path, order) for order in facts.orders if not order.returned)
+        return (*found, *through_returns(self.python))
 
     @functools.cached_property
     def effects(self) -> dict[str, tuple[Effect, ...]]:

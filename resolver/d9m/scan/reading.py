@@ -44,7 +44,7 @@ def read_text(
     try:
         reader = Reader(vocabulary, tree, Lines(text))
         reader.read(tree.body)
-        orders = reader.orders.orders(tree)
+        orders, order_uses = reader.orders.orders(tree)
     except RecursionError:
         raise UnreadableError("it is nested too deeply") from None
     return FileFacts(
@@ -60,6 +60,7 @@ def read_text(
         states=tuple(reader.recorder.states),
         options=tuple(reader.recorder.options),
         orders=orders,
+        order_uses=order_uses,
         mentioned=mentioned(tree),
         is_entry=reader.is_entry,
         cells=cells,

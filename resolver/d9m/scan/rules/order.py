@@ -2,147 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-import msgspec
-
-from d9m.scan.facts import FileFacts, Order
-from d9m.scan.finding import Fix, RelatedSpot, Spot, TextEdit
-from d9m.scan.knowledge import Generator
-from d9m.scan.measuring import is_aside, measures
-from d9m.scan.order_sources import is_surely_text
-from d9m.scan.programs import Program
+from d9m.scan.elements import is_surely_text
+from d9m.scan.facts import Order
+from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.project import Project
-from d9m.scan.rules.program_seeds import seeded
+from d9m.scan.rules.order_reach import orders, unseeded
 from d9m.scan.rules.rule import Objection, ScanRule
-
-
-def _orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
-    for path, facts in project.python.items():
-        for order in facts.orders:
-            if order.kind == kind:
-                sure = order.sure and _reaches_training(project, path, order)
-                yield path, msgspec.structs.replace(order, sure=sure)
-
-
-def _reaches_training(project: Project, path: str, order: Order) -> bool:
-    """Whether an order can decide what is trained. It can in code of a program that trains and
-    seeds something: one that seeds nothing differs in every run anyway, but for the numbers of its
-    classes and its splits, if a machine decides them or the program keeps what it has trained. It
-    can in a script that seeds something, or numbers or splits, and writes what it makes, as one
-    that prepares data does; and in code that nothing here runs: that is a library. What draws from
-    a generator decides nothing in a project that seeds nothing, nor in a function of a library that
-    leaves the generator unseeded. Nor does what only measures.
-    """
-    if measures(project.python[path], order):
-        return False
-    may_run: list[Program] = []
-    for program in project.programs:
-        if path in program.files and program.may_run(path, order):
-            may_run.append(program)
-    trained: list[Program] = []
-    for program in may_run:
-        if program.path in project.training_paths and not is_aside(program.path):
-            trained.append(program)
-    if trained:
-        if any(_asks_to_repeat(project, program, order) for program in trained):
-            return True
-        if order.lasting and (order.kind != "set" or any(map(_keeps, trained))):
-            return True
-        return _is_seeded(project, path, order)
-    if is_aside(path):
-        return False
-    is_script = bool(may_run) or order.scope == 0
-    if is_script and (project.training_paths or project.python[path].kind == "notebook"):
-        asks = order.lasting or _is_seeded(project, path, order)
-        return asks and _writes(project.python[path])
-    if not order.draws or _is_seeded(project, path, order):
-        return True
-    scope = project.python[path].scopes[order.scope]
-    in_class = scope.parent > 0 and project.python[path].scopes[scope.parent].kind == "class"
-    return not _leaves_to_chance(project, order) and (in_class or is_script)
-
-
-def _asks_to_repeat(project: Project, program: Program, order: Order) -> bool:
-    """Whether a program seeds a generator: a global one, or one of its own, as for a split. What
-    draws from a global one is not repeated by a seed of another object.
-    """
-    if seeded(project, program, running=bool(order.draws)):
-        return True
-    if order.draws:
-        return False
-    vocabulary = project.vocabulary
-    for facts in program.files.values():
-        for call in facts.calls:
-            seeds = call.name in vocabulary.reseeds or call.name in vocabulary.makers
-            if seeds and not call.gets_nothing:
-                return True
-    return False
-
-
-_WRITES = re.compile(
-    r"dumps?|write\w*|copy\w+|move|save\w*|to_(csv|json|jsonl|parquet|pickle|hdf)|imwrite|symlink"
-)
-"""Last names of calls that write files."""
-
-
-def _keeps(program: Program) -> bool:
-    """Whether a program writes what it has trained, for others to load."""
-    return any(map(_writes, program.files.values()))
-
-
-def _writes(facts: FileFacts) -> bool:
-    """Whether a file writes something that stays; ``copy(file, folder)`` does, too."""
-    for call in facts.called:
-        if _WRITES.fullmatch(call.name) or (call.name == "copy" and call.positional > 1):
-            return True
-    return False
-
-
-def _is_seeded(project: Project, path: str, order: Order) -> bool:
-    """Whether a file, or a program that it is part of, seeds the generator that the consumer draws
-    from; where it draws from none, whether the file seeds something.
-    """
-    drawn = _drawn_from(project, order)
-    wanted = project.vocabulary.seeds if drawn is None else drawn.marks.seeds
-    for call in project.python[path].calls:
-        if call.name in wanted and not call.gets_nothing:
-            return True
-    if drawn is None:
-        return False
-    if drawn.title in project.configured_generators:
-        return True
-    return any(
-        path in program.files and drawn.title in seeded(project, program, running=True)
-        for program in project.programs
-    )
-
-
-def _drawn_from(project: Project, order: Order) -> Generator | None:
-    """The generator that the consumer draws from, if it draws from one."""
-    for generator in project.knowledge.generators() if order.draws else ():
-        draws, others = project.vocabulary.draws_of(generator.marks)
-        if order.draws in draws and order.draws not in others:
-            return generator
-    return None
-
-
-def _leaves_to_chance(project: Project, order: Order) -> bool:
-    """Whether nothing in a project seeds the generator that the consumer draws from, nor states a
-    seed that may be for it: then sorting alone repeats nothing.
-    """
-    if any(facts.seed_line for facts in project.files.values()):
-        return False
-    return not project.seeds_anything or bool(_unseeded(project, order))
-
-
-def _unseeded(project: Project, order: Order) -> str:
-    """The generator that the consumer draws from, if nothing in the project seeds it: then the
-    order alone is not enough. Empty otherwise.
-    """
-    drawn = _drawn_from(project, order)
-    return "" if drawn is None or drawn.title in project.used_generators else drawn.title
 
 
 def _in_order(project: Project, order: Order) -> str:
@@ -164,13 +31,16 @@ def _sorted(order: Order) -> Fix | None:
 
 
 def _built_on(path: str, order: Order) -> tuple[RelatedSpot, ...]:
-    if order.consumer_place.line == order.place.line:
+    where = order.consumer_path or path
+    if where == path and order.consumer_place.line == order.place.line:
         return ()
-    return (RelatedSpot(path, order.consumer_place.line, f"{order.consumer} builds on it"),)
+    return (RelatedSpot(where, order.consumer_place.line, f"{order.consumer} builds on it"),)
 
 
 def _where(project: Project, path: str, order: Order) -> str:
     line = order.consumer_place.line
+    if order.consumer_path:
+        return f"{order.consumer} in {project.spot(order.consumer_path, line)}"
     if line == order.place.line:
         return order.consumer
     return f"{order.consumer} in {project.line(path, line)}"
@@ -185,13 +55,8 @@ def _and_seed(generator: str) -> str:
 
 
 def _check_listing(project: Project) -> Iterator[Objection]:
-    spoken: set[tuple[str, int, Spot]] = set()
-    for path, order in _orders(project, "listing"):
-        one = (path, order.place.line, order.consumer_place)
-        if one in spoken:  # glob(a) + glob(b)
-            continue
-        spoken.add(one)
-        drawn = _unseeded(project, order)
+    for path, order in _each_once(orders(project, "listing"), lambda order: order.sure):
+        drawn = unseeded(project, order)
         yield Objection(
             path=path,
             place=order.place,
@@ -222,7 +87,9 @@ UNSORTED_LISTING = ScanRule(
     shuffled or drawn from, a shuffle by a generator that nothing in the project seeds, or in a
     function that no program here runs and that does not seed it, the order of a list to validate or
     test on, and what a file or function does whose name says that it evaluates, infers, plots or
-    analyses.""",
+    analyses. A dataset that gets an index is a hint where no program that trains shuffles, splits
+    or draws; so is a listing in a notebook that keeps a function to train and calls it no more.
+    A list that a function returns is followed to its callers in the project, and not further.""",
     bad=(
         "import os\nimport random\n\nrandom.seed(1)\n"
         'files = os.listdir("data")\nrandom.shuffle(files)\n'
@@ -236,10 +103,27 @@ UNSORTED_LISTING = ScanRule(
 )
 
 
+def _is_sure_set(order: Order) -> bool:
+    return order.sure and is_surely_text(order.holds)
+
+
+def _each_once(
+    found: Iterable[tuple[str, Order]], is_sure: Callable[[Order], bool]
+) -> Iterator[tuple[str, Order]]:
+    """One order for each line that it begins in, a sure one if any is: several callers may build on
+    what a function returns, and one on ``names & others`` or on ``glob(a) + glob(b)``.
+    """
+    spoken: set[tuple[str, int]] = set()
+    for path, order in sorted(found, key=lambda one: not is_sure(one[1])):
+        if (path, order.place.line) not in spoken:
+            spoken.add((path, order.place.line))
+            yield path, order
+
+
 def _check_set(project: Project) -> Iterator[Objection]:
-    for path, order in _orders(project, "set"):
-        sure = order.sure and is_surely_text(order.subject)
-        drawn = _unseeded(project, order)
+    for path, order in _each_once(orders(project, "set"), _is_sure_set):
+        sure = _is_sure_set(order)
+        drawn = unseeded(project, order)
         yield Objection(
             path=path,
             place=order.place,
@@ -264,9 +148,10 @@ SET_ORDER = ScanRule(
     order of a set of them differs in every process, unless PYTHONHASHSEED is fixed outside.
     Class numbers taken from a set, samples drawn from one, and its first element differ in
     every run. Sort the set.""",
-    silent="""The set is sorted, tested or counted, or it holds whole numbers. Where the text
-    does not say what it holds, this is a hint; and so are numbers in a program that seeds nothing
-    and keeps nothing of what it trains.""",
+    silent="""The set is sorted, tested or counted, or it holds whole numbers, such as the keys of a
+    table of lengths. Where the text does not say what it holds, this is a hint; and so are numbers
+    in a program that seeds nothing and keeps nothing of what it trains, and in a file whose
+    programs train nothing.""",
     bad="names = load_names()\nindex = {name: i for i, name in enumerate(set(names))}\n",
     good="names = load_names()\nindex = {name: i for i, name in enumerate(sorted(set(names)))}\n",
     fixable="safe",
@@ -275,7 +160,7 @@ SET_ORDER = ScanRule(
 
 
 def _check_hash(project: Project) -> Iterator[Objection]:
-    for path, order in _orders(project, "hash"):
+    for path, order in orders(project, "hash"):
         yield Objection(
             path=path,
             place=order.place,
@@ -308,17 +193,17 @@ STRING_HASH = ScanRule(
 
 def surely_hashed(project: Project) -> Iterator[tuple[str, Order]]:
     """Where the hashes of strings surely decide what a program trains."""
-    for path, order in _orders(project, "set"):
-        if order.sure and is_surely_text(order.subject):
+    for path, order in orders(project, "set"):
+        if order.sure and is_surely_text(order.holds):
             yield path, order
-    for path, order in _orders(project, "hash"):
+    for path, order in orders(project, "hash"):
         if order.sure:
             yield path, order
 
 
 def _check_completion(project: Project) -> Iterator[Objection]:
-    for path, order in _orders(project, "completion"):
-        drawn = _unseeded(project, order)
+    for path, order in orders(project, "completion"):
+        drawn = unseeded(project, order)
         yield Objection(
             path=path,
             place=order.place,
@@ -359,7 +244,7 @@ for future in as_completed(futures):
 
 
 def _check_identity(project: Project) -> Iterator[Objection]:
-    for path, order in _orders(project, "identity"):
+    for path, order in orders(project, "identity"):
         yield Objection(
             path=path,
             place=order.place,

@@ -1,0 +1,222 @@
+"""Which orders decide what is trained: what builds on them, and which programs run that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from d9m.scan.facts import FileFacts, Order
+from d9m.scan.knowledge import Generator
+from d9m.scan.measuring import is_aside, measures
+from d9m.scan.programs import Program
+from d9m.scan.project import Project
+from d9m.scan.rules.loaders import loadings
+from d9m.scan.rules.program_seeds import seeded
+
+
+def orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
+    """The orders of a kind, each with the file that it begins in; not sure where they decide
+    nothing that is trained.
+    """
+    for path, order in project.orders:
+        if order.kind == kind:
+            sure = order.sure and _reaches_training(project, order.consumer_path or path, order)
+            yield path, msgspec.structs.replace(order, sure=sure)
+
+
+def _reaches_training(project: Project, path: str, order: Order) -> bool:
+    """Whether an order can decide what is trained. It can in code of a program that trains and
+    seeds something: one that seeds nothing differs in every run anyway, but for the numbers of its
+    classes and its splits, if a machine decides them or the program keeps what it has trained. It
+    can in a script that seeds something, or numbers or splits, and writes what it makes, as one
+    that prepares data does; and in code that nothing here runs: that is a library. What draws from
+    a generator decides nothing in a project that seeds nothing, nor in a function of a library that
+    leaves the generator unseeded. Nor does what only measures, nor a file of which no program that
+    uses it trains, nor a place that a caller picks, where those that train do not pick by chance.
+    """
+    if measures(project.python[path], order):
+        return False
+    may_run: list[Program] = []
+    for program in project.programs:
+        if path in program.files and program.may_run(path, order):
+            may_run.append(program)
+    trained: list[Program] = []
+    for program in may_run:
+        trains = program.path in project.training_paths and not is_aside(program.path)
+        if trains and _trains_with(project, program, path, order):
+            trained.append(program)
+    held = [program for program in project.programs if path in program.files]
+    picked = any(
+        program.makes_objects(path, order.scope) and _picks_by_chance(project, program)
+        for program in trained
+    )
+    elsewhere = not project.training_paths or _is_registered(project, path, order)
+    if order.by_caller and not picked and not elsewhere:
+        return False
+    if trained:
+        if any(_asks_to_repeat(project, program, order) for program in trained):
+            return True
+        if order.lasting and (order.kind != "set" or any(map(_keeps, trained))):
+            return True
+        return _is_seeded(project, path, order)
+    if is_aside(path):
+        return False
+    is_script = bool(may_run) or order.scope == 0
+    if is_script and (project.training_paths or project.python[path].kind == "notebook"):
+        asks = order.lasting or _is_seeded(project, path, order)
+        return asks and _writes(project.python[path])
+    if held and not project.training_paths and not is_script:
+        return False
+    if not order.draws or _is_seeded(project, path, order):
+        return True
+    scope = project.python[path].scopes[order.scope]
+    in_class = scope.parent > 0 and project.python[path].scopes[scope.parent].kind == "class"
+    return not _leaves_to_chance(project, order) and (in_class or is_script)
+
+
+def _trains_with(project: Project, program: Program, path: str, order: Order) -> bool:
+    """Whether a program trains with what its file does as it is run: not only in a function that
+    the file keeps, and nothing calls any more.
+    """
+    if path != program.path or order.scope != 0 or order.in_main:
+        return True
+    trains = project.vocabulary.marks("trains")
+    for other, facts in program.files.items():
+        for call in facts.calls:
+            if call.name not in trains or not program.may_run(other, call):
+                continue
+            if not _is_idle(program, other, call.scope):
+                return True
+    return False
+
+
+def _is_idle(program: Program, path: str, scope: int) -> bool:
+    """Whether a scope is of a function of the program's own file that nothing calls or names."""
+    if path != program.path:
+        return False
+    scopes = program.entry.scopes
+    while scopes[scope].parent > 0:
+        scope = scopes[scope].parent
+    return scopes[scope].kind == "function" and not program.runs(path, scope)
+
+
+def _is_registered(project: Project, path: str, order: Order) -> bool:
+    """Whether its class is in a register, from which something out of sight may take it."""
+    scopes = project.python[path].scopes
+    scope = order.scope
+    while scope > 0:
+        if scopes[scope].registered:
+            return True
+        scope = scopes[scope].parent
+    return False
+
+
+_NO = ("", "False", "None", "0")
+
+
+def _picks_by_chance(project: Project, program: Program) -> bool:
+    """Whether a program shuffles what it loads, or draws from it, or splits it; one without a
+    loader of the records has something else that may.
+    """
+    loaders = 0
+    for loading in loadings(project, program):
+        if not program.may_run(loading.path, loading.call):
+            continue
+        loaders += 1
+        if measures(program.files[loading.path], loading.call):
+            continue
+        given = [loading.argument(name) for name in loading.loader.picks]
+        if not loading.is_plain or any(text not in _NO for text in given):
+            return True
+    if not loaders:
+        return True
+    bound = project.vocabulary.order_bound
+    for path, facts in program.files.items():
+        if any(call.name in bound and program.may_run(path, call) for call in facts.calls):
+            return True
+    return False
+
+
+def _asks_to_repeat(project: Project, program: Program, order: Order) -> bool:
+    """Whether a program seeds a generator: a global one, or one of its own, as for a split. What
+    draws from a global one is not repeated by a seed of another object.
+    """
+    if seeded(project, program, running=bool(order.draws)):
+        return True
+    if order.draws:
+        return False
+    vocabulary = project.vocabulary
+    for facts in program.files.values():
+        for call in facts.calls:
+            seeds = call.name in vocabulary.reseeds or call.name in vocabulary.makers
+            if seeds and not call.gets_nothing:
+                return True
+    return False
+
+
+_WRITES = re.compile(
+    r"dumps?|write\w*|copy\w+|move|save\w*|to_(csv|json|jsonl|parquet|pickle|hdf)|imwrite|symlink"
+)
+"""Last names of calls that write files."""
+
+
+def _keeps(program: Program) -> bool:
+    """Whether a program writes what it has trained, for others to load."""
+    return any(map(_writes, program.files.values()))
+
+
+def _writes(facts: FileFacts) -> bool:
+    """Whether a file writes something that stays; ``copy(file, folder)`` does, too."""
+    for call in facts.called:
+        if _WRITES.fullmatch(call.name) or (call.name == "copy" and call.positional > 1):
+            return True
+    return False
+
+
+def _is_seeded(project: Project, path: str, order: Order) -> bool:
+    """Whether a file, or a program that it is part of, seeds the generator that the consumer draws
+    from; where it draws from none, whether the file seeds something.
+    """
+    drawn = _drawn_from(project, order)
+    wanted = project.vocabulary.seeds if drawn is None else drawn.marks.seeds
+    own = [program for program in project.programs if program.path == path]
+    for call in project.python[path].calls:
+        idle = order.scope == 0 and any(_is_idle(one, path, call.scope) for one in own)
+        if call.name in wanted and not call.gets_nothing and not idle:
+            return True
+    if drawn is None:
+        return False
+    if drawn.title in project.configured_generators:
+        return True
+    return any(
+        path in program.files and drawn.title in seeded(project, program, running=True)
+        for program in project.programs
+    )
+
+
+def _drawn_from(project: Project, order: Order) -> Generator | None:
+    """The generator that the consumer draws from, if it draws from one."""
+    for generator in project.knowledge.generators() if order.draws else ():
+        draws, others = project.vocabulary.draws_of(generator.marks)
+        if order.draws in draws and order.draws not in others:
+            return generator
+    return None
+
+
+def _leaves_to_chance(project: Project, order: Order) -> bool:
+    """Whether nothing in a project seeds the generator that the consumer draws from, nor states a
+    seed that may be for it: then sorting alone repeats nothing.
+    """
+    if any(facts.seed_line for facts in project.files.values()):
+        return False
+    return not project.seeds_anything or bool(unseeded(project, order))
+
+
+def unseeded(project: Project, order: Order) -> str:
+    """The generator that the consumer draws from, if nothing in the project seeds it: then the
+    order alone is not enough. Empty otherwise.
+    """
+    drawn = _drawn_from(project, order)
+    return "" if drawn is None or drawn.title in project.used_generators else drawn.title
