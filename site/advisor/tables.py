@@ -50,6 +50,7 @@ class _Tables:
         sources = list(dict.fromkeys(each.op_source.id for each in self.columns.every))
         statements = Statements(kb, self.conditions).everything(sources)
         about = {name: self._about(name) for name in kb.packages}
+        facts = {name: _fact(fact, self.conditions) for name, fact in sorted(kb.meta.facts.items())}
         rows = Rows(kb, self.sheet, self.columns.every, self.conditions)
         offers = Offers(kb)
         offered = [self._offered(rows, offers, choice) for choice in choices(kb)]
@@ -59,7 +60,7 @@ class _Tables:
         return {
             "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
-            "facts": {name: _fact(fact) for name, fact in sorted(kb.meta.facts.items())},
+            "facts": facts,
             "choices": offered,
             "options": [option.options[0] for option in VERSION_OPTIONS.values()],
             "gpus": {name: _gpu(model) for name, model in kb.gpus[""].gpus.items()},
@@ -175,7 +176,7 @@ def _imported(kb: KnowledgeBase) -> set[str]:
     return found
 
 
-def _fact(fact: Fact) -> list[Any]:
+def _fact(fact: Fact, conditions: Conditions) -> list[Any]:
     return [
         fact.title,
         fact.values or None,
@@ -185,6 +186,7 @@ def _fact(fact: Fact) -> list[Any]:
         fact.usual,
         fact.parameters or None,
         int(fact.names_device),
+        [[each.value, conditions.number(each.when)] for each in fact.often],
     ]
 
 

@@ -114,6 +114,8 @@ class Otherwise(msgspec.Struct, frozen=True):
     """The switch that refuses the call there."""
     ways_out: list[Work] = []
     """What to do there, and not here."""
+    is_frequent: bool = False
+    """Whether many programs are so."""
 
 
 class Citation(msgspec.Struct, frozen=True):

@@ -117,7 +117,19 @@ def _fall(judged: Judged, clause: Clause, outcome: Outcome) -> Otherwise:
         default=default,
         raised_by=raised_by,
         ways_out=_ways_there(judged, clause),
+        is_frequent=_is_frequent(judged, clause),
     )
+
+
+def _is_frequent(judged: Judged, clause: Clause) -> bool:
+    """Whether many programs have the values of a clause."""
+    environment = judged.environment
+    for name, value in clause.items():
+        fact = environment.vocabulary.get(name)
+        often = environment.among(fact.often) if fact is not None else []
+        if value not in [each.value for each in often]:
+            return False
+    return True
 
 
 def _ways_there(judged: Judged, clause: Clause) -> list[Work]:

@@ -117,7 +117,12 @@ function sourceAnswer(here, judged, chosen) {
       note: each.note ?? null,
       raised_by: each.raised_by ?? null,
     })),
-    otherwise: judged.otherwise.map(([when, outcome]) => ({ when, outcome, direction: judged.directions.map((each) => DIRECTIONS[each]) })),
+    otherwise: judged.otherwise.map(([when, outcome]) => ({
+      when,
+      outcome,
+      direction: judged.directions.map((each) => DIRECTIONS[each]),
+      is_frequent: Object.entries(when).every(([name, value]) => (here.tables.facts[name]?.[8] ?? []).some(([often, there]) => often === value && holds(there))),
+    })),
     solutions: pick(verdict, chosen),
     alternatives: verdict.alternatives ?? [],
     raised_by: verdict.raised_by ?? null,

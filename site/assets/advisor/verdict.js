@@ -197,13 +197,28 @@ function ofOps(tables, advice, ops) {
   if (silent.length < good.length) {
     const some = `${good.length} of ${advice.named_ops ? `${ops.length} ops` : "them"}`;
     const counted = good.length < ops.length ? some : { 1: names[good[0].query], 2: "Both ops" }[good.length] ?? `All ${good.length} ops`;
-    found.push(`${counted} ${PROMISES[advice.scope][good.length === 1 ? 0 : 1]}${withSettings(tables, advice)}.`);
+    const where = exceptions(tables, good);
+    const alone = good.length === 1 && where.size === 1 ? `, except ${[...where.keys()][0]}` : "";
+    found.push(`${counted} ${PROMISES[advice.scope][good.length === 1 ? 0 : 1]}${withSettings(tables, advice)}${alone}.`);
+    if (!alone) for (const [there, some] of where) found.push(`${named(some, names)} ${some.length === 1 ? "does" : "do"} not ${there}.`);
   }
   for (const [outcome, say] of Object.entries(SAY)) {
     const some = ops.filter((op) => op.outcome === outcome);
     if (some.length) found.push(say(tables, advice, some, names));
   }
   if (silent.length) found.push(`d9m knows ${DIFFERENCES[advice.scope]} of ${named(silent, names)}, which is not a proof.`);
+  return found;
+}
+
+// Where many programs are, and some of the ops that repeat do not: "with XLA".
+function exceptions(tables, ops) {
+  const found = new Map();
+  for (const op of ops) {
+    for (const other of op.otherwise.filter((each) => each.is_frequent && ["raises", "unsolved"].includes(each.outcome))) {
+      const there = phrases.condition(tables, other.when);
+      found.set(there, [...(found.get(there) ?? []), op]);
+    }
+  }
   return found;
 }
 

@@ -142,13 +142,20 @@ def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[
 
 def _sign_of_op(answer: Answer, op: OpAnswer) -> Span:
     """The sign of an op; that of a warning where it repeats as long as nobody turns on the switch
-    that refuses it.
+    that refuses it, or as many programs do not.
     """
     refused = [source for source in op.sources if source.outcome == "raises"]
+    if op.outcome in REPEATS and any(_is_exception(other) for other in op.otherwise):
+        return Span("!", words.STYLES["depends"])
     if op.default != "deterministic" or not refused or _switched_by(answer, refused[0]):
         return _sign(op.outcome)
     is_spared = bool(cases.refusing(answer, refused[0].raised_by))
     return Span("!", words.STYLES["depends"]) if is_spared else _sign(op.outcome)
+
+
+def _is_exception(other: Otherwise) -> bool:
+    """Whether many programs are where an op does not repeat."""
+    return other.is_frequent and other.outcome in WORSE
 
 
 def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, width: int) -> None:
@@ -362,6 +369,7 @@ def _is_alone(answer: Answer) -> bool:
 def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     """What decides an op, its ways out, and what would make it worse."""
     open_ = [source for source in op.sources if source.outcome == op.outcome]
+    yield from _worse_elsewhere(answer, filter(_is_exception, op.otherwise))
     if op.outcome == "solved" and answer.advice.scope == "run" and _is_alone(answer):
         causes = "; ".join(source.title for source in open_[:MOST_CAUSES])
         yield f"without settings it can differ: {causes}"
@@ -374,7 +382,7 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     yield from _worse_elsewhere(answer, op.otherwise[:most])
 
 
-def _worse_elsewhere(answer: Answer, others: Sequence[Otherwise]) -> Iterator[str]:
+def _worse_elsewhere(answer: Answer, others: Iterable[Otherwise]) -> Iterator[str]:
     for other in others:
         where = phrases.condition(answer.kb, other.when)
         decide = f" ({_to_type(other.decide)})" if other.decide else ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from d9m.model.advice import REPEATS, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import together
 from d9m.render import phrases, words
-from d9m.render.advice.op_lines import packages_lead
+from d9m.render.advice.op_lines import WORSE, packages_lead
 from d9m.render.advice.op_names import blamed_names, short_names, shown_elsewhere
 from d9m.render.interface import Answer
 
@@ -109,10 +109,29 @@ def of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
         if not answer.named_ops and len(good) < len(ops):
             counted = f"{len(good)} of them"
         verb = one if len(good) == 1 else many
-        found.append(f"{counted} {verb}{with_settings(answer)}.")
+        where = _exceptions(answer, good)
+        is_alone = len(good) == 1 and len(where) == 1
+        found.append(
+            f"{counted} {verb}{with_settings(answer)}{', except ' if is_alone else ''}"
+            f"{next(iter(where)) if is_alone else ''}."
+        )
+        if not is_alone:
+            for there, some in where.items():
+                does = "does" if len(some) == 1 else "do"
+                found.append(f"{_named(some, names)} {does} not {there}.")
     found += _of_others(answer, ops, names)
     if silent:
         found.append(_of_silent(answer, silent, _named(silent, names)))
+    return found
+
+
+def _exceptions(answer: Answer, ops: Sequence[OpAnswer]) -> dict[str, list[OpAnswer]]:
+    """Where many programs are, and some of the ops that repeat do not: ``with XLA``."""
+    found: dict[str, list[OpAnswer]] = {}
+    for op in ops:
+        for other in op.otherwise:
+            if other.is_frequent and other.outcome in WORSE:
+                found.setdefault(phrases.condition(answer.kb, other.when), []).append(op)
     return found
 
 
