@@ -174,6 +174,10 @@ LEFT_OUT = {
 """
 
 
+HINTS = ("default", "raised_by")
+"""What the terminal's hints say of an assumption that falls, and the page does not."""
+
+
 def compared(answer: Any) -> Any:
     """An answer less what the page leaves to the pages of records."""
     if isinstance(answer, list):
@@ -181,6 +185,9 @@ def compared(answer: Any) -> Any:
     if not isinstance(answer, dict):
         return answer
     kept = {name: compared(each) for name, each in answer.items() if name not in LEFT_OUT}
+    for worse in kept.get("otherwise") or ():
+        for name in HINTS:
+            worse.pop(name, None)
     if "ingredients" in kept:
         kept["ingredients"] = [
             {k: v for k, v in each.items() if k != "examples"} for each in kept["ingredients"]
