@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from d9m.api import advise
 from d9m.browse.explain import Explained, explain
 from d9m.browse.points import of_symptom
 from d9m.environment.environment import Setup
@@ -66,7 +67,7 @@ def test_next_to_a_named_release_stands_one_of_its_time() -> None:
     subject = _explained(SEEDED, ("transformers", "4.12")).subject
     assert subject is not None
     assert subject.advice.environment.packages["torch"].startswith("1.10")
-    assert "the newest of that time" in _page(SEEDED, ("transformers", "4.12"))
+    assert "the newest that fits what you name" in _page(SEEDED, ("transformers", "4.12"))
 
 
 def test_a_package_without_records_does_not_end_the_answer() -> None:
@@ -332,3 +333,54 @@ def test_what_stands_next_to_a_message_is_answered() -> None:
     (found,) = _explained(f"{warning} You can file an issue\nMy outputs are all NaN").found
     assert "NaN has another cause" in found.advice
     assert "d9m advise --with mamba-ssm=VERSION" in found.advice
+
+
+def test_seeds_that_a_text_says_are_set_are_to_check_not_to_set() -> None:
+    subject = _explained(SEEDED, ("torch", "2.4")).subject
+    assert subject is not None
+    assert "torch.manual_seed" in [step.name for step in subject.said]
+    assert "torch.manual_seed" not in [step.name for step in subject.missing]
+    page = _page(SEEDED, ("torch", "2.4"))
+    assert "Make sure that it is these: torch.manual_seed" in page
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I set the seed? Every run gives another loss",
+        "I set np.random.seed(0), the random seed is fixed, and every run gives another loss",
+    ],
+)
+def test_seeds_are_to_set_where_a_text_asks_for_them_or_lists_its_own(text: str) -> None:
+    subject = _explained(text, ("torch", "2.4")).subject
+    assert subject is not None
+    assert subject.said == []
+    assert "torch.manual_seed" in [step.name for step in subject.missing]
+
+
+def test_a_value_that_is_the_cause_is_not_made() -> None:
+    text = "onnxruntime gives another output in each run with cudnn_conv_algo_search='{}'"
+    for value, is_made in (("Exhaustive", False), ("heuristic", True)):
+        subject = _explained(text.format(value), ("onnxruntime", "1.20")).subject
+        assert subject is not None
+        assert ("CUDAExecutionProvider(cudnn_conv_algo_search)" in subject.made) == is_made
+
+
+def test_an_option_of_a_command_line_is_made() -> None:
+    text = "llama-server --parallel 1 --seed 1 gives another answer to the same prompt each time"
+    page = _page(text, ("llama-cpp", None))
+    assert "--no-cache-prompt" in page
+    assert "can differ with the batch" not in page
+
+
+def test_a_setting_of_old_releases_decides_which_one_stands_in() -> None:
+    page = _page("env.seed(0) does not make my gym environment reproducible")
+    assert "OpenAI Gym 0.25" in page
+
+
+def test_a_server_alone_takes_no_seeds_of_a_program() -> None:
+    kb = knowledge_base()
+    for name, package in kb.packages.items():
+        if package.serves:
+            advice = advise(kb, Setup(packages=((name, None),)))
+            assert not any(step.name == "random.seed" for step in advice.steps), name

@@ -180,7 +180,8 @@ def _of_complaint(
     said = present(kb, text)
     sentences = prose(said)
     named = mentions.find(kb, said, packages_of(kb, setup) if setup is not None else ())
-    described = symptoms.described(kb, sentences, _shown_groups(kb, sentences, said, named))
+    shown = _shown_groups(kb, sentences, said, named)
+    described = symptoms.described(kb, sentences, shown)
     is_open = all(symptom.is_general for symptom in described)
     if sentences != said and is_open and not symptoms.compares_runs(kb, sentences):
         described = _of_code(kb, said, named) or described
@@ -201,7 +202,7 @@ def _of_complaint(
     general = bool(described) and _on_runs(described)
     if subject is not None and subject.names_something and not _in_passing(subject, said):
         described = [symptom for symptom in described if not symptom.record.by_settings]
-    groups = symptoms.groups(kb, sentences)
+    groups = symptoms.groups(kb, sentences) | shown
     has_ops = subject is not None and bool(subject.ops)
     about = points.of_models(kb, sentences, said, environment) if general and not has_ops else []
     models = [point.text for point in about if not point.lead]

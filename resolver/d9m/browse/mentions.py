@@ -54,7 +54,9 @@ class Mentions(msgspec.Struct, frozen=True):
     values: tuple[str, ...]
     """Values of arguments that stand as words of a sentence: ``bilinear``."""
     parameters: dict[str, str]
-    """Setting at a call -> the value that the text gives its parameter: ``deterministic=True``."""
+    """Setting at a call or of a program -> the value that the text gives its parameter or flag:
+    ``deterministic=True``, ``--parallel 1``.
+    """
     words: int
     """How many words the text has."""
     asked: frozenset[str] = frozenset()
@@ -110,6 +112,7 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
         {
             **dict(named_settings.parameters(kb, text)),
             **dict(named_settings.statements(kb, text)),
+            **dict(named_settings.flags(kb, text)),
         },
         len(text.split()),
         named_settings.asked(kb, text) if settings else frozenset(),

@@ -46,13 +46,15 @@ def gpu(kb: KnowledgeBase, text: str) -> str | None:
 
 
 def device(named: frozenset[str]) -> str | None:
-    """The one device among those that a text names; the usual one goes without saying."""
+    """The one device among those that a text names; the usual one goes without saying, and of one
+    like Vulkan no record says anything.
+    """
     if ANY_GPU in named:
         named -= {ANY_GPU}
         if named <= {"cpu"}:
             named |= {DEVICES[0]}
     one = _only(named)
-    return None if one == DEVICES[0] else one
+    return one if one in DEVICES[1:] else None
 
 
 def kind(named: frozenset[str]) -> str | None:

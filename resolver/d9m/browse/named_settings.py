@@ -132,6 +132,29 @@ def parameters(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
                     yield setting, match[3]
 
 
+_FLAG_VALUE = re.compile(r"(?<![\w-])(--[a-z]\w*(?:-\w+)*)(?:=|\s{1,4})([\w.:]+)")
+
+
+def flags(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
+    """The settings that are a flag of one program, where a text gives this flag a value: of
+    ``--seed 1`` every ``program --seed``.
+    """
+    known = kb.once("flags of programs", lambda: _flags_of_programs(kb))
+    for match in _FLAG_VALUE.finditer(text):
+        for setting in known.get(match[1], ()):
+            yield setting, match[2]
+
+
+def _flags_of_programs(kb: KnowledgeBase) -> dict[str, list[str]]:
+    """Flag -> the settings that are this flag of some program."""
+    found: dict[str, list[str]] = {}
+    for name in kb.settings:
+        program, _space, flag = name.partition(" ")
+        if program and flag.startswith("--"):
+            found.setdefault(flag, []).append(name)
+    return found
+
+
 def statements(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
     """The settings that are a call of their own, where a text writes it with a value:
     ``env.action_space.seed(seed)``.

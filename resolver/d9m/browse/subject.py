@@ -9,10 +9,9 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from d9m import api
-from d9m.browse import mentions, named_calls, suspects
+from d9m.browse import made_settings, mentions, named_calls, suspects
 from d9m.browse.mentions import Mentions
 from d9m.browse.named_ops import advice_for, meant_in
-from d9m.browse.named_settings import OFF, UNSET
 from d9m.browse.symptoms import Symptom
 from d9m.browse.text_environment import adding, bases, context, packages_of, with_newest
 from d9m.environment.environment import Setup, describe
@@ -47,6 +46,8 @@ class Subject(msgspec.Struct, frozen=True):
     """Packages in the release that is installed here."""
     unvalued: list[str] = []
     """Those of `made` for which it gives no value."""
+    said: list[Step] = []
+    """Advised seeds that it does not name, where it says that seeds are set."""
     device: str | None = None
     """The device that the text names, where nothing else does."""
     is_reported: bool = False
@@ -72,6 +73,11 @@ class Subject(msgspec.Struct, frozen=True):
         """Whether the text names every advised setting, seeds and the like left out."""
         switches = [step for step in self.advice.steps if not step.free]
         return bool(switches) and not any(step in self.missing for step in switches)
+
+    @property
+    def is_past_settings(self) -> bool:
+        """Whether what the text names differs whatever is set."""
+        return self.names_something and self.advice.outcome not in (*REPEATS, "depends")
 
     def has_made(self, names: Collection[str]) -> bool:
         """Whether the text, or a helper that it names, makes one of some advised settings."""
@@ -112,7 +118,13 @@ def about_complaint(
     if found is None:
         return None
     is_reported = any(symptom.record.on_runs for symptom in described)
-    return msgspec.structs.replace(found, device=device, is_reported=is_reported)
+    said = made_settings.seeds_said(kb, text, named, found.missing) if described else []
+    missing = [step for step in found.missing if step not in said]
+    if found.is_past_settings and all(suspects.is_general(kb, step) for step in missing):
+        said, missing = [], []  # they are not what is lacking
+    return msgspec.structs.replace(
+        found, device=device, is_reported=is_reported, said=said, missing=missing
+    )
 
 
 def _about(
@@ -192,7 +204,7 @@ def _of_ops(
     subject = _subject(advice, named, ops=reported, newest=newest)
     is_on_runs = bool(described) and (is_wrapper or described[0].record.by_settings)
     if is_on_runs and not subject.is_all_switched:
-        whole = _with_switches(kb, asked, advice)
+        whole = _with_switches(kb, asked, named, advice)
         subject = _subject(whole, named, ops=reported, newest=newest)
     return subject
 
@@ -221,7 +233,7 @@ def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -
 
 
 def _with_switches(
-    kb: KnowledgeBase, setup: Setup, advice: Advice, calls: Sequence[str] = ()
+    kb: KnowledgeBase, setup: Setup, named: Mentions, advice: Advice, calls: Sequence[str] = ()
 ) -> Advice:
     """The settings of the whole framework as well: the other ops of the model need them."""
     if any(op.outcome == "raises" for op in advice.ops):  # the switch would stop the program
@@ -229,7 +241,8 @@ def _with_switches(
     frameworks = [name for name in packages_of(kb, setup) if name in VERSION_OPTIONS]
     if not frameworks:
         return advice
-    whole = api.advise(kb, setup, calls=calls)
+    question = api.understand(kb, setup, calls=calls)
+    whole = api.answer(kb, question, made=made_settings.values(named))
     names = {step.name for step in whole.steps}
     own = [step for step in advice.steps if step.name not in names]
     return msgspec.structs.replace(advice, steps=[*whole.steps, *own], helpers=whole.helpers)
@@ -263,12 +276,13 @@ def _of_packages(
         facts=facts,
         inference=setup.inference or suspects.is_served(kb, [*known, *parts]),
     )
-    newest, asked = with_newest(kb, asked)
+    newest, asked = with_newest(kb, asked, made_settings.values(named))
     calls = _calls_made(kb, asked, text) if scope == "run" else []
     question = api.understand(kb, asked, scope=scope, calls=calls)
     items = [item for item in question.items if item.ops[0].package in libraries]
     question = msgspec.structs.replace(question, items=tuple(items))
-    advice = api.answer(kb, question, made=_found(named))
+    made = made_settings.values(named)
+    advice = suspects.without_worked_around(kb, api.answer(kb, question, made=made), made)
     if described and suspects.is_past(kb, described[0], advice, newest):
         return None
     if described or named.words > LONGEST_NAME:
@@ -283,7 +297,7 @@ def _of_packages(
     if not about:
         return None
     if scope == "run" and described:
-        advice = _with_switches(kb, asked, advice, calls)
+        advice = _with_switches(kb, asked, named, advice, calls)
     if suspects.is_served(kb, [*known, *parts]):
         steps = [step for step in advice.steps if not suspects.is_general(kb, step)]
         advice = msgspec.structs.replace(advice, steps=steps)
@@ -345,16 +359,6 @@ def _calls_made(kb: KnowledgeBase, setup: Setup, text: str) -> list[str]:
     return made
 
 
-def _found(named: Mentions) -> dict[str, str]:
-    """Settings that the text names as made; a name without a value says that it is on."""
-    said = {**named.parameters, **named.settings}
-    found: dict[str, str] = {}
-    for name, value in said.items():
-        if name not in named.asked:
-            found[name] = value.lower() if value in ("True", "False") else value or "true"
-    return found
-
-
 def _scope(described: Sequence[Symptom]) -> Scope:
     return described[0].record.scope if described else "run"
 
@@ -367,33 +371,12 @@ def _subject(
     newest: Sequence[str] = (),
 ) -> Subject:
     missing = [
-        step for step in advice.steps if step.covered_by is None and not _is_made(step, named)
+        step
+        for step in advice.steps
+        if step.covered_by is None and not made_settings.is_made(step, named)
     ]
     made = [step.name for step in advice.steps if step.covered_by is None and step not in missing]
     unvalued = [name for name in made if named.settings.get(name) is None]
     return Subject(
         advice, list(ops), list(packages), made, missing, list(newest), unvalued=unvalued
     )
-
-
-def _is_made(step: Step, named: Mentions) -> bool:
-    """Whether the text names a setting as made. A value that is a name of the program's may be any
-    value.
-    """
-    made = {**named.parameters, **named.settings}
-    if step.name not in made or step.kind == "unset" or step.name in named.asked:
-        return False
-    value = made[step.name]
-    if value in step.refuses:
-        return False
-    is_for_off = str(step.value).lower() in OFF
-    if value is None:
-        return not (step.setting_kind == "config" and is_for_off)  # whoever names it has it on
-    said = value.lower()
-    if said == str(step.value).lower():
-        return True
-    if said in UNSET:
-        return False
-    if value.replace(".", "").isidentifier() and said not in ("true", *OFF):
-        return True
-    return (is_for_off and said in OFF) or step.satisfied_by(value)

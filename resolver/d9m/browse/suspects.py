@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -54,6 +54,23 @@ def differing(advice: Advice) -> Advice | None:
         if sources:
             ops.append(msgspec.structs.replace(op, sources=sources))
     return msgspec.structs.replace(advice, ops=ops) if ops else None
+
+
+def without_worked_around(kb: KnowledgeBase, advice: Advice, made: Mapping[str, str]) -> Advice:
+    """Without what the text gets around: it makes the settings of a way around it."""
+    ops: list[OpAnswer] = []
+    for op in advice.ops:
+        sources = [source for source in op.sources if not _is_worked_around(kb, source.id, made)]
+        if sources or not op.sources:
+            ops.append(msgspec.structs.replace(op, sources=sources))
+    return msgspec.structs.replace(advice, ops=ops)
+
+
+def _is_worked_around(kb: KnowledgeBase, source: str, made: Mapping[str, str]) -> bool:
+    for way in kb.sources[source].workarounds:
+        if way.settings and all(made.get(turn.set or "") in turn.to for turn in way.settings):
+            return True
+    return False
 
 
 def by_seeds(advice: Advice, op: OpAnswer) -> bool:

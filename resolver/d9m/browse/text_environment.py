@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -10,7 +10,9 @@ from d9m.environment.environment import Setup, describe
 from d9m.environment.packages import framework_of, partners
 from d9m.environment.releases import installed
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import Setting
 from d9m.model.versions import key
+from d9m.model.when import Range, clauses
 
 
 def context(
@@ -53,9 +55,12 @@ def packages_of(kb: KnowledgeBase, setup: Setup) -> list[str]:
     return [kb.package_named(name) for name, _version in setup.packages]
 
 
-def with_newest(kb: KnowledgeBase, setup: Setup) -> tuple[list[str], Setup]:
+def with_newest(
+    kb: KnowledgeBase, setup: Setup, made: Collection[str] = ()
+) -> tuple[list[str], Setup]:
     """The packages without a release, and the environment with the newest of each; next to named
-    releases, with the newest one of their time.
+    releases, with the newest one of their time, and with the newest one that reads some settings
+    that are made.
     """
     time = _time(kb, setup)
     newest: list[str] = []
@@ -64,6 +69,8 @@ def with_newest(kb: KnowledgeBase, setup: Setup) -> tuple[list[str], Setup]:
         package = kb.package_named(name)
         if version is None and kb.packages[package].releases:
             version = _newest_until(kb, package, time)
+            if version == "latest":
+                version = _newest_reading(kb, package, made) or version
             if version is not None:
                 newest.append(package)
         packages.append((name, version))
@@ -111,3 +118,23 @@ def _newest_until(kb: KnowledgeBase, package: str, day: str | None) -> str | Non
     releases = kb.packages[package].releases
     before = [release for release, known in releases.items() if known.date and known.date <= day]
     return max(before, key=key, default=None)
+
+
+def _newest_reading(kb: KnowledgeBase, package: str, settings: Iterable[str]) -> str | None:
+    """The newest release of a package that reads some settings, where the newest of all does not
+    read each of them.
+    """
+    releases = list(kb.packages[package].releases)
+    for setting in settings:
+        ends = _ends(kb.settings[setting], package)
+        if ends and all(end is not None for end in ends):
+            last = max((end for end in ends if end is not None), key=key)
+            releases = [release for release in releases if key(release) < key(last)]
+    is_older = len(releases) < len(kb.packages[package].releases)
+    return max(releases, key=key, default=None) if is_older else None
+
+
+def _ends(setting: Setting, package: str) -> list[str | None]:
+    """Where the releases of a package end that read a setting, one for each of its clauses."""
+    ranges = [clause[package] for clause in clauses(setting.when) if package in clause]
+    return [bounds.until for bounds in ranges if isinstance(bounds, Range)]

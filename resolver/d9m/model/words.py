@@ -66,6 +66,19 @@ class AskedWords(Record, frozen=True, kw_only=True):
     """
 
 
+class SeededWords(Record, frozen=True, kw_only=True):
+    """How a text says that seeds are set, without saying which. All is lower case."""
+
+    before: list[str] = []
+    """Words before a seed: ``same``."""
+    between: list[str] = []
+    """What can stand between: ``random``."""
+    behind: list[str] = []
+    """Words behind a seed: ``is fixed``."""
+    not_before: list[str] = []
+    """Words before which it says no such thing: ``to`` set a seed."""
+
+
 class TwoModelsWords(Record, frozen=True, kw_only=True):
     """How code builds one model twice."""
 
@@ -162,6 +175,8 @@ class Words(Record, frozen=True, kw_only=True):
     """How a text says that its program lacks something."""
     asked: AskedWords = AskedWords()
     """How a text asks about a setting."""
+    seeded: SeededWords = SeededWords()
+    """How a text says that seeds are set."""
     two_releases: str | None = None
     """Group that a text says which names one package in two releases."""
     two_models: TwoModelsWords | None = None

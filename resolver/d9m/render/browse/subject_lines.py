@@ -11,6 +11,7 @@ from d9m.browse.subject import Subject
 from d9m.environment.version_options import naming
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS
+from d9m.model.settings import Step
 from d9m.model.when import Range, clauses
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, remedy, todo, verdict
@@ -75,16 +76,29 @@ def write(
         _ops(page, answer, subject)
     todo.conflicts(page, answer)
     calls = [helper.call for helper in subject.advice.helpers if helper.used]
+    if calls:
+        page.paragraph("Your call sets:" if len(calls) == 1 else "Your calls set:")
     if calls or not subject.made:
         todo.helpers(page, answer)
     if subject.made:
         page.paragraph(
             " ".join([f"You already set {phrases.join(_made(kb, subject))}.", *_values(subject)])
         )
-    if subject.made or calls:
-        page.paragraph("Still to set:" if subject.missing else "Nothing else is left to set.")
+    if subject.said:
+        seeds = phrases.join([_seed(step) for step in subject.said])
+        page.paragraph(f"You say that seeds are set. Make sure that it is these: {seeds}.")
+    if subject.made or calls or subject.said:
+        _left(page, subject)
     left = msgspec.structs.replace(subject.advice, steps=subject.missing)
     todo.settings(page, msgspec.structs.replace(answer, advice=left))
+
+
+def _left(page: Page, subject: Subject) -> None:
+    """What stands below it; nothing where settings are not what is lacking."""
+    if subject.missing:
+        page.paragraph("Still to set:")
+    elif not subject.is_past_settings:
+        page.paragraph("Nothing else is left to set.")
 
 
 def _switch(page: Page, answer: Answer, subject: Subject) -> None:
@@ -219,6 +233,11 @@ def _made(kb: KnowledgeBase, subject: Subject) -> list[str]:
     return shown
 
 
+def _seed(step: Step) -> str:
+    at_call = parameter(step.name)
+    return step.name if at_call is None else f"{at_call} in {step.where}"
+
+
 def _values(subject: Subject) -> list[str]:
     """What the variables must be that a text names without a value."""
     found: list[str] = []
@@ -262,7 +281,7 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collecti
     if titles:
         here = subject.advice.environment.packages
         is_newest = all(here[name] == kb.releases(name)[-1] for name in assumed)
-        which = "the newest" if is_newest else "the newest of that time"
+        which = "the newest" if is_newest else "the newest that fits what you name"
         fixes = _fixes(kb, subject, assumed)
         since = "".join(f" {fix}." for fix in fixes)
         page.paragraph(
