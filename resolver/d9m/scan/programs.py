@@ -23,21 +23,16 @@ class Program:
         entry: FileFacts,
         files: Sequence[FileFacts],
         near: Collection[str],
-        listed: Collection[str],
         calls: CallGraph,
         configured: Collection[str] = (),
     ) -> None:
-        """`listed`: what the packages that it imports list in their ``__init__.py``; `configured`:
-        names of classes and functions that its configurations name.
-        """
+        """`configured`: names of classes and functions that its configurations name."""
         self.path = entry.path
         self.entry = entry
         self.files = {facts.path: facts for facts in files}
         """Those that it reaches, itself included."""
         self.near = frozenset(near)
         """Those whose draws count: itself, its folder, and what it imports directly."""
-        self.offered = self.near.union(listed)
-        """With those that a package which it imports offers as its own."""
         self._calls = calls
         self._configured = configured
         self._live, self._asked = calls.live(entry.path, self.files)
@@ -151,16 +146,7 @@ def find_programs(
             folder = path.rpartition("/")[0]
             near.update(other for other in reached if other.rpartition("/")[0] == folder)
             own = [python[other] for other in reached]
-            found.append(Program(facts, own, near, _listed(direct, imported), calls, configured))
-    return found
-
-
-def _listed(direct: Collection[str], imported: Mapping[str, Sequence[str]]) -> set[str]:
-    """What packages import in their ``__init__.py``."""
-    found: set[str] = set()
-    for path in direct:
-        if path.endswith("__init__.py"):
-            found.update(imported[path])
+            found.append(Program(facts, own, near, calls, configured))
     return found
 
 

@@ -278,10 +278,9 @@ class Project:
         return False
 
     def _is_trained(self, program: Program) -> bool:
-        near = [program.files[path] for path in sorted(program.offered)]
-        if not self._computes_gradients(program, program.offered):
+        if not self._computes_gradients(program, program.files):
             return False
-        imported = frozenset[str]().union(*map(self.packages, near))
+        imported = frozenset[str]().union(*map(self.packages, program.files.values()))
         return any(self._may_train(package) for package in imported)
 
     def _may_train(self, package: str) -> bool:

@@ -49,8 +49,7 @@ def _check_no_seed(project: Project) -> Iterator[Objection]:
 
 def _has_generator(project: Project, program: Program) -> bool:
     """Whether a framework of the program has a global generator, or it draws from any."""
-    near = [program.files[path] for path in program.offered]
-    imported = frozenset[str]().union(*map(project.packages, near))
+    imported = frozenset[str]().union(*map(project.packages, program.files.values()))
     with_generator = project.vocabulary.with_generator
     if any(project.kb.packages[name].kind == "framework" for name in imported & with_generator):
         return True
