@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.code_marks import CodeMarks
-from d9m.model.records import Setting, Solution, Turn
+from d9m.model.records import Setting, Solution, Source, Turn
 from d9m.scan.vocabulary import setting_statements
 
 VariableTurn: TypeAlias = tuple[Solution, Turn]
+
+_BY_TIMING = "algorithm-choice"
+"""The mechanism of sources where a library times its algorithms."""
 
 
 class Generator(msgspec.Struct, frozen=True):
@@ -62,8 +65,20 @@ class Knowledge:
         return self.kb.once("scan wanted", self._wanted)
 
     def _wanted(self) -> dict[str, frozenset[str]]:
+        return self._asked_for(self.kb.sources.values())
+
+    def timed(self) -> frozenset[str]:
+        """Statements that are to be False, for with them a library picks algorithms by timing."""
+        return self.kb.once("scan timed", self._timed)
+
+    def _timed(self) -> frozenset[str]:
+        sources = self.kb.sources.values()
+        asked = self._asked_for(one for one in sources if one.mechanism == _BY_TIMING)
+        return frozenset(name for name, values in asked.items() if values == frozenset(("False",)))
+
+    def _asked_for(self, sources: Iterable[Source]) -> dict[str, frozenset[str]]:
         labels: set[str] = set()
-        for source in self.kb.sources.values():
+        for source in sources:
             if source.scope == "run":
                 labels.update(source.labels())
         found: dict[str, frozenset[str]] = {}

@@ -109,10 +109,6 @@ torch.use_deterministic_algorithms(True)
 )
 
 
-_OFF = frozenset(("False",))
-"""What determinism wants of a setting that works against it."""
-
-
 def _check_benchmark(project: Project) -> Iterator[Objection]:
     spoken: set[tuple[str, Spot]] = set()
     for objection in itertools.chain(_in_one_flow(project), _in_one_program(project)):
@@ -128,8 +124,8 @@ def _in_one_flow(project: Project) -> Iterator[Objection]:
         statements = wanted.keys() - project.knowledge.variables.keys()
         turned = [one for one in made if one.setting in statements]
         for effect in turned:
-            off = wanted[effect.setting] == _OFF
-            if effect.assignment is None or not off or effect.value in (None, *_OFF):
+            off = effect.setting in project.knowledge.timed()
+            if effect.assignment is None or not off or effect.value in (None, "False"):
                 continue
             asking = _asking_line(effect, turned, wanted)
             if asking is not None and not _is_taken_back(effect, asking, turned, wanted):
@@ -141,7 +137,7 @@ def _in_one_program(project: Project) -> Iterator[Objection]:
     sets a seed.
     """
     wanted = project.knowledge.wanted()
-    offs = {name for name, values in wanted.items() if values == _OFF}
+    offs = project.knowledge.timed()
     for program in project.programs:
         if not project.trains(program):
             continue
