@@ -609,6 +609,8 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     """For a symptom: what a text that describes it says of the program."""
     by_settings: bool = False
     """Of a symptom: whether the settings that `d9m advise` names are the answer."""
+    language: str | None = None
+    """Of a symptom: what the programs that it is about are written in, where that is not Python."""
     on_runs: bool = True
     """Of a symptom: whether runs should repeat and do not. Settings for repeated runs are no answer
     to another one: a seed without effect, two releases that differ.

@@ -127,7 +127,9 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     if (found or subject) and all(
         explanation.scope == "run" and explanation.on_runs for explanation in found
     ):
-        _next_step(page, kb, explained)
+        from d9m.render.browse import next_step  # brings the recorder along
+
+        next_step.write(page, kb, explained)
     _sources(page, explained, *(explanation.id for explanation in found))
 
 
@@ -340,45 +342,6 @@ def _points(page: Page, advice: str) -> None:
 def _bullets(page: Page, points: Sequence[str]) -> None:
     for point in points:
         page.paragraph(point, "  • ", "    ")
-
-
-def _next_step(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
-    """What nobody can tell from a sentence."""
-    from d9m.trace.comparison import EXPERIMENTAL
-    from d9m.trace.hunt import FRAMEWORKS
-
-    subject = explained.subject
-    ops = subject is not None and bool(subject.ops)
-    then = "" if ops else " Then name the ops of your model: d9m advise --ops …"
-    packages = {*explained.packages}
-    if subject is not None:
-        packages.update(subject.advice.environment.packages)
-    if not packages.intersection(EXPERIMENTAL) and "torch" not in packages:
-        for package in sorted(packages):
-            packages.update(kb.packages[package].runs_on[:1])
-    if not packages or any(framework in packages for framework in FRAMEWORKS):
-        program, mark = "a PyTorch program", ""
-        if packages and "torch" not in packages:
-            program, mark = "the program", f" (experimental for {EXPERIMENTAL['tensorflow']})"
-        page.paragraph(
-            f"To find what still differs, let d9m run {program} twice and compare{mark}:"
-        )
-        page.line("  d9m hunt -- python train.py")
-        if not packages:
-            page.line("With another framework: d9m show confirm-it.")
-    elif any(framework in packages for framework in EXPERIMENTAL):
-        titles = [EXPERIMENTAL[name] for name in EXPERIMENTAL if name in packages]
-        page.paragraph(
-            "To find the step at which runs still differ, let d9m run the program twice and "
-            f"compare (experimental for {phrases.join(titles)}):"
-        )
-        page.line("  d9m hunt -- python train.py")
-        page.paragraph(f"By hand: d9m show confirm-it.{then}")
-    else:
-        page.paragraph(
-            "To find out whether runs still differ, run the program twice and compare: d9m show "
-            f"confirm-it.{then}"
-        )
 
 
 def _sources(page: Page, explained: Explained, *ids: str) -> None:
