@@ -188,6 +188,8 @@ def compared(answer: Any) -> Any:
     for worse in kept.get("otherwise") or ():
         for name in HINTS:
             worse.pop(name, None)
+    if "workarounds" in kept:
+        kept["workarounds"] = [{"text": each["text"]} for each in kept["workarounds"]]
     if "ingredients" in kept:
         kept["ingredients"] = [
             {k: v for k, v in each.items() if k != "examples"} for each in kept["ingredients"]

@@ -214,7 +214,7 @@ def _of_complaint(
     if is_switched and symptoms.answered_by_switches(kb, described):
         still = symptom_answers.with_all_settings(kb, environment, about)
     elsewhere: list[str] = []
-    if subject is not None and subject.is_reported_to_repeat and not found and not still:
+    if subject is not None and subject.has_other_causes and not found and not still:
         elsewhere = symptom_answers.another_cause(kb, environment)
     switches: list[str] = []
     answered_by_settings = [symptom for symptom in described if symptom.record.by_settings]

@@ -14,13 +14,17 @@ from d9m.model.words import SeededWords
 _SEED = "seed"
 
 
-def values(named: Mentions) -> dict[str, str]:
-    """Settings that the text names as made; a name without a value says that it is on."""
+def values(kb: KnowledgeBase, named: Mentions) -> dict[str, str]:
+    """Settings that the text names as made, spelled as records do; a name without a value says that
+    it is on.
+    """
     said = {**named.parameters, **named.settings}
     found: dict[str, str] = {}
     for name, value in said.items():
         if name not in named.asked:
-            found[name] = value.lower() if value in ("True", "False") else value or "true"
+            found[name] = value or "True"
+            if kb.settings[name].kind != "python" and found[name] in ("True", "False"):
+                found[name] = found[name].lower()
     return found
 
 

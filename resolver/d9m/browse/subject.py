@@ -21,6 +21,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import NEVER_DIFFERS, REPEATS, Advice
 from d9m.model.records import Scope
 from d9m.model.settings import Step
+from d9m.resolve.ways_out import with_ways_out
 
 LONGEST_NAME = 3
 """Words of a text that names an op or a package and says nothing of it."""
@@ -67,6 +68,14 @@ class Subject(msgspec.Struct, frozen=True):
     def is_reported_to_repeat(self) -> bool:
         """Whether the records say that what the text reports to differ repeats."""
         return self.names_something and self.is_about_runs and self.advice.outcome in REPEATS
+
+    @property
+    def has_other_causes(self) -> bool:
+        """Whether runs that differ can have a cause that is not on record: what the text names
+        repeats, or it names a whole library.
+        """
+        is_library = bool(self.packages) and self.is_about_runs
+        return self.is_reported_to_repeat or is_library
 
     @property
     def is_all_switched(self) -> bool:
@@ -242,7 +251,7 @@ def _with_switches(
     if not frameworks:
         return advice
     question = api.understand(kb, setup, calls=calls)
-    whole = api.answer(kb, question, made=made_settings.values(named))
+    whole = api.answer(kb, question, made=made_settings.values(kb, named))
     names = {step.name for step in whole.steps}
     own = [step for step in advice.steps if step.name not in names]
     return msgspec.structs.replace(advice, steps=[*whole.steps, *own], helpers=whole.helpers)
@@ -276,12 +285,12 @@ def _of_packages(
         facts=facts,
         inference=setup.inference or suspects.is_served(kb, [*known, *parts]),
     )
-    newest, asked = with_newest(kb, asked, made_settings.values(named))
+    newest, asked = with_newest(kb, asked, made_settings.values(kb, named))
     calls = _calls_made(kb, asked, text) if scope == "run" else []
     question = api.understand(kb, asked, scope=scope, calls=calls)
     items = [item for item in question.items if item.ops[0].package in libraries]
     question = msgspec.structs.replace(question, items=tuple(items))
-    made = made_settings.values(named)
+    made = made_settings.values(kb, named)
     advice = suspects.without_worked_around(kb, api.answer(kb, question, made=made), made)
     if described and suspects.is_past(kb, described[0], advice, newest):
         return None
@@ -370,6 +379,8 @@ def _subject(
     packages: Sequence[str] = (),
     newest: Sequence[str] = (),
 ) -> Subject:
+    if ops or packages:
+        advice = with_ways_out(advice, advice.sources().values())
     missing = [
         step
         for step in advice.steps

@@ -134,10 +134,12 @@ class Reference(msgspec.Struct, frozen=True):
     url: str
 
 
-class Work(msgspec.Struct, frozen=True):
+class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     """A work-around."""
 
     text: str
+    steps: list[Step] = []
+    """What it sets."""
 
 
 class Price(msgspec.Struct, frozen=True):

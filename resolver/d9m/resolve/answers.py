@@ -24,12 +24,13 @@ from d9m.model.advice import (
     worst,
     worst_default,
 )
-from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source
+from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source, Workaround
 from d9m.model.versions import key
 from d9m.model.when import Clause
 from d9m.resolve.applied_sources import Judged
 from d9m.resolve.decide import in_order, to_decide
 from d9m.resolve.evaluate import Evaluation
+from d9m.resolve.merge import demands, merge
 from d9m.resolve.op_lookup import OpItem
 from d9m.resolve.rules import Basis, Verdict
 
@@ -102,7 +103,7 @@ def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherw
     return sorted(found.values(), key=lambda deviation: -WORST_LAST.index(deviation.outcome))
 
 
-def _fall(judged: Judged, clause: Clause, outcome: Outcome) -> Otherwise:
+def _fall(kb: KnowledgeBase, judged: Judged, clause: Clause, outcome: Outcome) -> Otherwise:
     """What happens where an assumption does not hold. A call that raises names its switch, if all
     that raise there have the same one.
     """
@@ -116,7 +117,7 @@ def _fall(judged: Judged, clause: Clause, outcome: Outcome) -> Otherwise:
         direction=judged.directions,
         default=default,
         raised_by=raised_by,
-        ways_out=_ways_there(judged, clause),
+        ways_out=_ways_there(kb, judged, clause),
         is_frequent=_is_frequent(judged, clause),
     )
 
@@ -132,14 +133,27 @@ def _is_frequent(judged: Judged, clause: Clause) -> bool:
     return True
 
 
-def _ways_there(judged: Judged, clause: Clause) -> list[Work]:
+def _ways_there(kb: KnowledgeBase, judged: Judged, clause: Clause) -> list[Work]:
     """The work-arounds that are for somebody of whom a clause holds, and not for this program."""
     environment, ways = judged.environment, judged.op_source.source.workarounds
     if not ways:
         return []
     facts = {name: value for name, value in clause.items() if isinstance(value, str)}
     here = [] if judged.finding.outcome in NEVER_DIFFERS else environment.among(ways)
-    return [Work(way.text) for way in environment.given(facts).among(ways) if way not in here]
+    given = environment.given(facts)
+    there = [way for way in given.among(ways) if way not in here]
+    return _works(kb, given, judged.op_source.id, there)
+
+
+def _works(
+    kb: KnowledgeBase, environment: Environment, source: str, ways: Iterable[Workaround]
+) -> list[Work]:
+    """Work-arounds of a source, with what each of them sets here."""
+    found: list[Work] = []
+    for way in ways:
+        asked = demands(kb, environment, source, way.settings)
+        found.append(Work(way.text, list(merge(asked).steps)))
+    return found
 
 
 def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
@@ -169,7 +183,7 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         device=kb.once(("devices", judged.op_source.id), lambda: _devices(source)),
         when=finding.residual,
         possible=[_possible(clause, branch, chosen) for clause, branch in branches],
-        otherwise=[_fall(judged, clause, outcome) for clause, outcome in finding.otherwise],
+        otherwise=[_fall(kb, judged, clause, outcome) for clause, outcome in finding.otherwise],
         solutions=_pick(verdict, chosen),
         alternatives=[list(labels) for labels in verdict.alternatives],
         raised_by=verdict.raised_by,
@@ -181,7 +195,9 @@ def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) ->
         last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen))
         if verdict.last_verified
         else None,
-        workarounds=[Work(way.text) for way in environment.among(source.workarounds)],
+        workarounds=_works(
+            kb, environment, judged.op_source.id, environment.among(source.workarounds)
+        ),
         costs=[Price(cost.text, cost.factor) for cost in environment.among(source.costs)],
         evidence=_evidence(
             kb, judged, [verdict] if finding.lead else [branch for _clause, branch in branches]

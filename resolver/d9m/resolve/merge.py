@@ -84,7 +84,7 @@ def merge(wanted: Sequence[Demand]) -> Merged:
                 contests.append(_contest(name, group))
             elif not all(demand.of_itself for demand in group):
                 steps.append(_step(group, values))
-    return Merged(tuple(sorted(steps, key=_place)), tuple(contests))
+    return Merged(tuple(sorted(steps, key=place)), tuple(contests))
 
 
 _Group: TypeAlias = tuple[list[Demand], tuple[str, ...] | None]
@@ -229,7 +229,8 @@ ORDER: tuple[Kind, ...] = (
 """A person installs, sets the shell, then edits the program and its command line."""
 
 
-def _place(step: Step) -> tuple[int, bool]:
+def place(step: Step) -> tuple[int, bool]:
+    """Where a setting stands in the order of a person's work."""
     return ORDER.index(step.kind), not step.before_import
 
 

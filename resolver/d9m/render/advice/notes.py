@@ -99,7 +99,7 @@ def _about_the_question(answer: Answer) -> Iterator[str]:
     ten cautions to find the first cost.
     """
     advice = answer.advice
-    own = set(_asked_about(answer))
+    own = set(asked_about(answer))
     labels = {solution.id for solution in advice.solutions}
     sure_first = sorted(advice.cautions, key=lambda caution: bool(caution.when))
     cautions = [caution for caution in sure_first if caution.kind == "caution"]
@@ -153,7 +153,7 @@ def _namesakes(advice: Advice) -> Iterator[str]:
             yield f"{op.query} is taken as {op.names[0]}. If you mean {others}, name it in full."
 
 
-def _asked_about(answer: Answer) -> dict[str, SourceAnswer]:
+def asked_about(answer: Answer) -> dict[str, SourceAnswer]:
     """The differences that a reader asks about: without named ops those of packages, and the ops of
     a framework are only counted, but with `--all`.
     """
@@ -198,7 +198,7 @@ def _costs(answer: Answer, least: float = 0) -> Iterator[str]:
     that many times as long.
     """
     found: list[tuple[bool, str]] = []
-    for priced in (*_asked_about(answer).values(), *answer.advice.solutions):
+    for priced in (*asked_about(answer).values(), *answer.advice.solutions):
         subject = _subject(answer, priced.id)
         for cost in priced.costs:
             if float(cost.factor or 0) < least:
@@ -212,7 +212,7 @@ def _costs(answer: Answer, least: float = 0) -> Iterator[str]:
 def _disagreements(answer: Answer) -> Iterator[str]:
     """What sources of ours say that the record does not follow, with who says it."""
     names = short_names(answer.kb, answer.advice.ops)
-    asked = _asked_about(answer)
+    asked = asked_about(answer)
     for op in answer.advice.ops:
         for source in op.sources:
             others = [told for told in source.evidence if not told.follows and told.note]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from d9m.environment.version_options import naming
 from d9m.model.advice import REPEATS, Advice, OpAnswer
 from d9m.render import phrases
@@ -12,6 +14,7 @@ from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
 from d9m.render.page import Page, Style
 from d9m.resolve.op_names import is_known
+from d9m.resolve.ways_out import with_ways_out
 
 
 def render(answer: Answer) -> Rendered:
@@ -35,7 +38,8 @@ def render(answer: Answer) -> Rendered:
     todo.conflicts(page, answer)
     todo.helpers(page, answer)
     todo.existing(page, answer)
-    todo.settings(page, answer)
+    with_ways = with_ways_out(answer.advice, notes.asked_about(answer).values())
+    todo.settings(page, msgspec.structs.replace(answer, advice=with_ways))
     if not is_about_ops:
         op_lines.write(page, answer)
     notes.write(page, answer)

@@ -1,0 +1,29 @@
+"""What to set where no solution is left: the work-around of what cannot be made to repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from d9m.model.advice import Advice, SourceAnswer
+from d9m.model.settings import Step
+from d9m.resolve.merge import place
+
+
+def with_ways_out(advice: Advice, sources: Iterable[SourceAnswer]) -> Advice:
+    """An advice with the settings of the first work-around of each source that differs whatever is
+    set; without those that are settings of the advice already, or open to choice in it.
+    """
+    known = {step.name for step in advice.steps}
+    known.update(conflict.name for conflict in advice.conflicts)
+    added: dict[str, Step] = {}
+    for source in sources:
+        ways = source.workarounds if source.outcome == "unsolved" else []
+        first = next((way.steps for way in ways if way.steps), [])
+        added.update((step.name, step) for step in first if step.name not in known)
+    if not added:
+        return advice
+    return msgspec.structs.replace(
+        advice, steps=sorted([*advice.steps, *added.values()], key=place)
+    )
