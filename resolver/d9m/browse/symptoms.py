@@ -75,7 +75,7 @@ def described(kb: KnowledgeBase, text: str, shown: frozenset[str] = frozenset())
             fits = likeness >= LEAST_LIKE and better and _is_about(record, thought.words)
             if fits and not _rests_on_one_faint_word(known, place, thought):
                 best[id_] = Symptom(id_, record, wording, likeness)
-    nearly = _nearly_as_good(_outstanding(kb.word_lists, list(best.values())))
+    nearly = _nearly_as_good(kb.word_lists, _outstanding(kb.word_lists, list(best.values())))
     return nearly[:MOST_SYMPTOMS] or _general(kb, thoughts)
 
 
@@ -144,10 +144,15 @@ def _outstanding(words: Words, symptoms: Sequence[Symptom]) -> list[Symptom]:
     return [one for one in fitting if one.id not in words.sameness or one.fit >= most] or broad
 
 
-def _nearly_as_good(symptoms: Sequence[Symptom]) -> list[Symptom]:
-    """The best symptom and those that fit nearly as well."""
+def _nearly_as_good(words: Words, symptoms: Sequence[Symptom]) -> list[Symptom]:
+    """The best symptom and those that fit nearly as well; where it is that results are the same,
+    none of results that differ.
+    """
     ranked = sorted(symptoms, key=lambda symptom: -symptom.fit)
-    return [symptom for symptom in ranked if symptom.fit >= NEARLY * ranked[0].fit]
+    near = [symptom for symptom in ranked if symptom.fit >= NEARLY * ranked[0].fit]
+    if near and near[0].id in words.sameness:
+        return [symptom for symptom in near if symptom.id in words.sameness]
+    return near
 
 
 def _vocabulary(kb: KnowledgeBase) -> SymptomWords:
