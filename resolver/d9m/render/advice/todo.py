@@ -149,12 +149,25 @@ def _suggest(page: Page, answer: Answer, helpers: Sequence[HelperAnswer]) -> Non
         leaves = f", and leaves {named} to you" if left and len(helpers) == 1 else ""
         warns = " It asks for warnings only: what would raise an error goes on."
         page.paragraph(
-            f"In one call: {helper.call} sets {sets}{leaves}.{warns if helper.warns else ''}",
+            f"In one call: {helper.call} sets {sets}{leaves}.{_elsewhere(answer, helper)}"
+            f"{warns if helper.warns else ''}",
             "",
             "  ",
         )
     if left and len(helpers) > 1:
         page.paragraph(f"Together they leave {named} to you.")
+
+
+def _elsewhere(answer: Answer, helper: HelperAnswer) -> str:
+    """The argument of a trainer or of a command line that makes the call."""
+    name = _called(helper.call)
+    others = [alias for alias in answer.kb.helpers[helper.id].aliases if _called(alias) != name]
+    return f" So does {phrases.join(others, 'or')}." if others else ""
+
+
+def _called(call: str) -> str:
+    """The last part of the name that is called."""
+    return call.partition("(")[0].rpartition(".")[2]
 
 
 MOST_VALUE = 40

@@ -144,6 +144,12 @@ def _without_denial(kb: KnowledgeBase, subject: Subject) -> str:
             f"On one machine, with the same inputs, seeds and number of threads, {named} {repeat} "
             "by our records, except in the cases below."
         )
+    fixes = _first_to_repeat(kb, subject)
+    if needed and fixes:
+        return (
+            f"Upgrade to {phrases.join(fixes)} or newer: older releases differ whatever is set. "
+            "From there on, what you set is enough."
+        )
     if needed:
         return f"You make the settings that {named} needs. What else can make {them} differ:"
     return (
@@ -292,6 +298,19 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collecti
     if subject.installed:
         here = [phrases.title(kb, name) for name in subject.installed]
         page.paragraph(f"This is for the {phrases.join(here)} that is installed here.", style="dim")
+
+
+def _first_to_repeat(kb: KnowledgeBase, subject: Subject) -> list[str]:
+    """The releases from which named libraries can repeat, of those for which the newest stands in:
+    the reporter's may be older.
+    """
+    found: dict[str, None] = {}
+    for source in subject.advice.sources().values():
+        for package, release in (source.fixed_in or {}).items():
+            is_assumed = package in subject.newest and package in subject.packages
+            if is_assumed and release != kb.releases(package)[0]:
+                found[f"{phrases.title(kb, package)} {release}"] = None
+    return list(found)
 
 
 def _fixes(kb: KnowledgeBase, subject: Subject, assumed: Collection[str]) -> list[str]:
