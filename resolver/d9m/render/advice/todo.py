@@ -162,7 +162,7 @@ def _elsewhere(answer: Answer, helper: HelperAnswer) -> str:
     """The argument of a trainer or of a command line that makes the call."""
     name = _called(helper.call)
     others = [alias for alias in answer.kb.helpers[helper.id].aliases if _called(alias) != name]
-    return f" So does {phrases.join(others, 'or')}." if others else ""
+    return f" {phrases.join(others, 'or')} does the same." if others else ""
 
 
 def _called(call: str) -> str:
