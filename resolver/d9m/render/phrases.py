@@ -231,5 +231,6 @@ def call_with_setting(kb: KnowledgeBase, label: str, releases: Mapping[str, Sequ
     title = kb.solution(label)[1].title
     called = call_here(kb, label, releases)
     names = [turn.set for turn in kb.solution(label)[1].settings if turn.set]
-    is_a_name = called != title or " " not in title or any(name in title for name in names)
+    written = [name.rpartition("(")[2].rstrip(")") for name in names]  # ``seed`` of ``fit(seed)``
+    is_a_name = called != title or " " not in title or any(name in title for name in written)
     return called if is_a_name or not names else f"{title} ({names[0]})"

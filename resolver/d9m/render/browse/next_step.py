@@ -77,5 +77,6 @@ def _hunt_for_the_step(page: Page, packages: set[str], then: str) -> None:
 def _by_hand(page: Page, why: str = "") -> None:
     page.paragraph(
         f"{why}To find where runs still differ, save the inputs, the settings and the result of "
-        "two runs, and compare the files: the first that differs says where to look."
+        "two runs, and compare the files: the first that differs says where to look (d9m show "
+        "confirm-it)."
     )
