@@ -22,9 +22,12 @@ def with_ways_out(advice: Advice, sources: Iterable[SourceAnswer]) -> Advice:
     known.update(conflict.name for conflict in advice.conflicts)
     added: dict[str, Step] = {}
     for source in sources:
-        ways = source.workarounds if source.outcome == "unsolved" else []
-        first = next((way.steps for way in ways if way.steps), [])
-        added.update((step.name, step) for step in first if step.name not in known)
+        if source.outcome != "unsolved":
+            continue
+        for way in source.workarounds:
+            if way.steps:
+                added.update((step.name, step) for step in way.steps if step.name not in known)
+                break
     if not added:
         return advice
     return msgspec.structs.replace(
