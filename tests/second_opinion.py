@@ -181,6 +181,10 @@ class Opinion:
         if place.standing.get(home) == "between" and any(
             each != by_release[0] for each in by_release
         ):
+            split = [set(sides) for sides in zip(*by_release) if len(set(sides)) > 1]
+            if all(each.outcome in ("unsolved", "raises") for sides in split for each in sides):
+                alike = {sides[0] for sides in zip(*by_release) if len(set(sides)) == 1}
+                return {*alike, OwnVerdict("unsolved")}
             return {OwnVerdict("unknown", _good_for_all(itertools.chain(*by_release)))}
         return found
 

@@ -128,7 +128,8 @@ def _is_frequent(judged: Judged, clause: Clause) -> bool:
     for name, value in clause.items():
         fact = environment.vocabulary.get(name)
         often = environment.among(fact.often) if fact is not None else []
-        if value not in [each.value for each in often]:
+        values = value if isinstance(value, list) else [value]
+        if any(one not in [each.value for each in often] for one in values):
             return False
     return True
 

@@ -198,27 +198,40 @@ def _find(
 def _honest(
     environment: Environment, home: str, possible: list[tuple[Clause, Verdict]]
 ) -> list[tuple[Clause, Verdict]]:
-    """Say `unknown` where nobody looked, or where a pre-release lies between two answers."""
+    """Say `unknown` where nobody looked, or where a pre-release lies between two answers of which
+    one may repeat.
+    """
     if home not in environment.packages:
         return possible
     around = environment.packages[home].candidates
     if around.how == "newer":
         return [(clause, unverified(verdict, around.releases[-1])) for clause, verdict in possible]
     answers = {(verdict.outcome, verdict.alternatives) for _clause, verdict in possible}
-    if (
-        around.how == "between"
-        and len(answers) > 1
-        and any(home in clause for clause, _verdict in possible)
-    ):
-        note = (
-            f"this build lies between {around.releases[0]} and {around.releases[-1]}, which differ "
-            "in it"
-        )
-        if environment.packages[home].version is None:
-            note = f"nobody has confirmed which {home} the image holds"
-        settings = _settings_of_both([verdict for _clause, verdict in possible])
-        return [({}, Verdict("unknown", _default_of_both(home, possible), settings, note=note))]
-    return possible
+    is_split = len(answers) > 1 and any(home in clause for clause, _verdict in possible)
+    if around.how != "between" or not is_split:
+        return possible
+    first, last = around.releases[0], around.releases[-1]
+    note = f"this build lies between {first} and {last}, which differ in it"
+    if environment.packages[home].version is None:
+        note = f"nobody has confirmed which {home} the image holds"
+    differing = [(clause, verdict) for clause, verdict in possible if home in clause]
+    default = _default_of_both(home, possible)
+    if all(verdict.outcome in _NEVER_REPEATS for _clause, verdict in differing):
+        neither = Verdict("unsolved", default, note=note)
+        wheres = [_without(home, clause) for clause, _verdict in differing]
+        alike = [branch for branch in possible if branch not in differing]
+        unlike = [where for at, where in enumerate(wheres) if where not in wheres[:at]]
+        return [*alike, *((where, neither) for where in unlike)]
+    settings = _settings_of_both([verdict for _clause, verdict in possible])
+    return [({}, Verdict("unknown", default, settings, note=note))]
+
+
+def _without(name: str, clause: Clause) -> Clause:
+    return {key: value for key, value in clause.items() if key != name}
+
+
+_NEVER_REPEATS = ("unsolved", "raises")
+"""Outcomes of which it does not matter which side of a pre-release has them: neither repeats."""
 
 
 def _settings_of_both(verdicts: Sequence[Verdict]) -> tuple[Labels, ...]:

@@ -105,17 +105,23 @@ function leadOf(possible, outcome) {
   return alike.length ? alike.reduce((one, other) => (size(other) < size(one) ? other : one)) : null;
 }
 
-// Unknown where a pre-release lies between two answers.
+// Unknown where a pre-release lies between two answers of which one may repeat.
 function honest(here, home, possible) {
   const [, version, releases, how] = here.held.find(([name]) => name === home);
   const answers = new Set(possible.map(([, verdict]) => JSON.stringify([verdict.outcome, verdict.alternatives ?? []])));
-  if (how !== "between" || answers.size < 2 || !possible.some(([when]) => home in when)) return possible;
+  const differing = possible.filter(([when]) => home in when);
+  if (how !== "between" || answers.size < 2 || !differing.length) return possible;
   const note =
     version === null
       ? `nobody has confirmed which ${home} the image holds`
       : `this build lies between ${releases[0]} and ${releases.at(-1)}, which differ in it`;
-  const alternatives = settingsOfBoth(possible.map(([, verdict]) => verdict));
-  return [[{}, { outcome: "unknown", default: defaultOfBoth(home, possible), alternatives, note }]];
+  const verdict = { default: defaultOfBoth(home, possible), note };
+  if (differing.every(([, each]) => ["unsolved", "raises"].includes(each.outcome))) {
+    const wheres = differing.map(([when]) => Object.fromEntries(Object.entries(when).filter(([name]) => name !== home)));
+    const unlike = [...new Map(wheres.map((when) => [JSON.stringify(when), when])).values()];
+    return [...possible.filter(([when]) => !(home in when)), ...unlike.map((when) => [when, { ...verdict, outcome: "unsolved" }])];
+  }
+  return [[{}, { ...verdict, outcome: "unknown", alternatives: settingsOfBoth(possible.map(([, each]) => each)) }]];
 }
 
 // The solutions that hold one of each side of a pre-release: the best that anybody can set.

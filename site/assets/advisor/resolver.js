@@ -121,7 +121,7 @@ function sourceAnswer(here, judged, chosen) {
       when,
       outcome,
       direction: judged.directions.map((each) => DIRECTIONS[each]),
-      is_frequent: Object.entries(when).every(([name, value]) => (here.tables.facts[name]?.[8] ?? []).some(([often, there]) => often === value && holds(there))),
+      is_frequent: Object.entries(when).every(([name, value]) => [value].flat().every((one) => (here.tables.facts[name]?.[8] ?? []).some(([often, there]) => often === one && holds(there)))),
     })),
     solutions: pick(verdict, chosen),
     alternatives: verdict.alternatives ?? [],

@@ -18,7 +18,7 @@ export function sentences(tables, advice) {
   if (lacking) return lacking;
   const ops = advice.ops.filter((op) => op.query !== "*");
   const own = advice.ops.find((op) => op.query === "*");
-  const parts = [...beyond(tables, advice), ...faults(tables, advice)];
+  const parts = [...beyond(tables, advice), ...faults(tables, advice), ...toLeaveOut(advice)];
   const recorded = ops.filter((op) => !advice.named_ops || !elsewhere(tables, op));
   const aboutOps = recorded.length ? ofOps(tables, advice, recorded) : [];
   const repeatsAround = own && REPEATS.includes(own.outcome) && own.sources.some((source) => tables.about[source.home].framework);
@@ -64,6 +64,12 @@ function faults(tables, advice) {
     const sides = phrases.join(between.map((by) => party(tables, by)));
     return `No value of ${name} suits ${between.length === 2 ? "both " : ""}${sides}.`;
   });
+}
+
+// The settings that somebody who asks about ops must not make, each with the reason.
+function toLeaveOut(advice) {
+  const steps = advice.named_ops ? advice.steps.filter((step) => step.kind === "avoid" && step.note) : [];
+  return steps.map((step) => `Leave out ${step.name} (${step.note}).`);
 }
 
 // What belongs to packages rather than to ops, worst first.
@@ -262,6 +268,14 @@ function it(things) {
   return things.length === 1 ? "it" : "them";
 }
 
+// Begins a sentence about ops that repeat under some condition, and there with settings only.
+function underSettings(tables, advice, ops) {
+  const possible = ops.flatMap((op) => op.sources.filter((source) => source.outcome === "depends").flatMap((source) => source.possible));
+  const needs = possible.every((branch) => branch.outcome === "solved" || !REPEATS.includes(branch.outcome));
+  const settings = withSettings(tables, advice).trim();
+  return needs && !advice.conflicts.length && settings.startsWith("with ") ? `W${settings.slice(1)}, ` : "";
+}
+
 // That no advised setting makes some ops repeat; where the records know another way for each of them, that this way follows.
 function unprevented(ops, nothing = "no setting here") {
   const left = ops.map((op) => op.sources.filter((source) => !REPEATS.includes(source.outcome)));
@@ -293,7 +307,7 @@ const SAY = {
     if (ops.length > MOST_BRANCHES || !where.every(Boolean)) {
       return `Whether ${named(ops, names)} ${ops.length === 1 ? "repeats" : "repeat"} depends on the details below.`;
     }
-    return ops.map((op, at) => `${names[op.query]} ${PROMISES[advice.scope][0]} ${where[at]}.`).join(" ");
+    return ops.map((op, at) => `${underSettings(tables, advice, ops)}${names[op.query]} ${PROMISES[advice.scope][0]} ${where[at]}.`).join(" ");
   },
   unknown(tables, advice, ops, names) {
     const varying = ops.filter((op) => op.default === "nondeterministic");

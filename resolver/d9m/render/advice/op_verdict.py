@@ -329,7 +329,21 @@ def _say_depends(answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str])
         repeat = "repeats" if len(ops) == 1 else "repeat"
         return f"Whether {_named(ops, names)} {repeat} depends on the details below."
     does = "can repeat" if answer.is_reported else words.PROMISES[answer.advice.scope][0]
-    return " ".join(f"{names[op.query]} {does} {there}." for op, there in zip(ops, where))
+    under = _under_settings(answer, ops)
+    return " ".join(f"{under}{names[op.query]} {does} {there}." for op, there in zip(ops, where))
+
+
+def _under_settings(answer: Answer, ops: Sequence[OpAnswer]) -> str:
+    """Begins a sentence about ops that repeat under some condition, and there with settings only;
+    a reader of a message or a report has them in other sentences.
+    """
+    sources = [source for op in ops for source in op.sources if source.outcome == "depends"]
+    good = [branch for source in sources for branch in source.possible]
+    needs = all(branch.outcome == "solved" for branch in good if branch.outcome in REPEATS)
+    if not needs or answer.advice.conflicts or answer.is_reported or answer.of_message:
+        return ""
+    settings = with_settings(answer).strip()
+    return f"W{settings[1:]}, " if settings.startswith("with ") else ""
 
 
 def it(things: Sequence[object]) -> str:

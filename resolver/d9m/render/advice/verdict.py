@@ -35,7 +35,7 @@ def sentences(answer: Answer) -> str:
     if lacking:
         return lacking
     advice = answer.advice
-    parts = [*_beyond(answer), *_faults(answer), *_left(answer)]
+    parts = [*_beyond(answer), *_faults(answer), *_left(answer), *_to_leave_out(answer)]
     ops = [op for op in advice.ops if op.query != "*"]
     own = next((op for op in advice.ops if op.query == "*"), None)
     see = answer.kb.meta.see
@@ -147,6 +147,14 @@ def _left(answer: Answer) -> list[str]:
     who = f"{used[0]} leaves" if len(used) == 1 else "Your calls leave"
     what = phrases.join(list(left)) if len(left) <= MOST_LEFT else f"{len(left)} settings"
     return [f"{who} {what or 'nothing'} to you."]
+
+
+def _to_leave_out(answer: Answer) -> list[str]:
+    """The settings that somebody who asks about ops must not make, each with the reason."""
+    if not answer.named_ops or answer.of_message:
+        return []
+    steps = [step for step in answer.advice.steps if step.kind == "avoid"]
+    return [f"Leave out {step.name} ({step.note})." for step in steps if step.note]
 
 
 MOST_LEFT = 6
