@@ -339,9 +339,14 @@ class Helper(Conditional, frozen=True, kw_only=True):
     sets: list[Turn]
     overwrites: list[str] = []
     """Names of settings that it replaces even where the user has set another value."""
-    warns: bool = False
-    """It asks for warnings only: what would raise an error goes on, and can differ."""
+    warns: When | None = None
+    """Where it asks for warnings only: what would raise an error goes on, and can differ."""
     evidence: list[Evidence]
+
+    @functools.cached_property
+    def warns_where(self) -> Condition:
+        """Its `warns`, parsed when first asked for."""
+        return Condition(()) if self.warns is None else parse(self.warns)
 
 
 class Target(Record, frozen=True, kw_only=True):

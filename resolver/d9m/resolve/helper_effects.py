@@ -239,7 +239,7 @@ def _answer(
         differs,
         _overwritten(environment, by),
         evidence,
-        warns=by.helper.warns,
+        warns=bool(environment.holding(by.helper.warns_where)),
     )
 
 

@@ -126,7 +126,7 @@ def _of_helper(
                 arms=call.arms,
                 offered=call.offered,
                 guarded=call.guarded,
-                warns=helper.helper.warns,
+                warns=helper.helper.warns is not None,
                 call=call,
                 helper=helper,
                 free=turn.free,

@@ -59,6 +59,11 @@ def _left_out(page: Page, kb: KnowledgeBase, value: Any) -> None:
     page.paragraph(f"Without these arguments it does the same {_condition(kb, value)}.", "", "  ")
 
 
+def _warns(page: Page, kb: KnowledgeBase, value: Any) -> None:
+    where = f" {_condition(kb, value)}" if value else ""
+    page.paragraph(f"An op without a deterministic version warns and goes on{where}.", "", "  ")
+
+
 def _sentence(template: str, last: str = "and") -> Field:
     """A value, or several, in a sentence."""
 
@@ -245,7 +250,7 @@ _FIELDS: dict[str, Field] = {
     "texts": _texts,
     "url": _sentence("{}"),
     "serves": _if_so("It answers requests with a trained model."),
-    "warns": _if_so("An op without a deterministic version warns and goes on."),
+    "warns": _warns,
     "when": _when,
     "workarounds": _statements("Other ways"),
 }

@@ -91,7 +91,7 @@ def _that_switches(project: Project, program: Program, helper: Call) -> Call | N
     world = project.world_of(program)
     name = helper.helper.call.partition("(")[0]
     for id_, other in project.kb.helpers.items():
-        if other.call.partition("(")[0] != name or other.warns:
+        if other.call.partition("(")[0] != name or other.warns is not None:
             continue
         turns = {turn.set for turn in other.sets if "True" in turn.to}
         if turns & switches.keys() and project.questions.surely_holds(world, other.condition):
