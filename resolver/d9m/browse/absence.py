@@ -25,17 +25,19 @@ class _Patterns(msgspec.Struct, frozen=True, eq=False):
     negation: re.Pattern[str]
     part: re.Pattern[str]
     """A thing that can play no part."""
+    example: re.Pattern[str]
+    """Brackets that hold an example."""
 
 
 def present(kb: KnowledgeBase, text: str) -> str:
     """A text without the things that it names only to say that its program lacks them, or that they
-    play no part.
+    play no part, and without those that are an example in brackets.
 
     A thing that is absent in one place and stands elsewhere in the text, too, is one of two cases
     that somebody compares.
     """
     patterns = kb.once("absence", lambda: _patterns(kb))
-    text = _involved(patterns, text)
+    text = patterns.example.sub(" ", _involved(patterns, text))
     parts: list[str] = []
     for sentence in _SENTENCE.split(text):
         is_contrast = patterns.contrast.search(sentence) is not None
@@ -93,6 +95,7 @@ def _patterns(kb: KnowledgeBase) -> _Patterns:
         re.compile(_any_of(absent.ruled_out.said), re.IGNORECASE),
         re.compile(_any_of(words.negations), re.IGNORECASE),
         re.compile(_any_of(parts), re.IGNORECASE),
+        re.compile(rf"\(\s*{_any_of(absent.examples)}[^()]*\)", re.IGNORECASE),
     )
 
 

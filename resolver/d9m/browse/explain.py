@@ -25,11 +25,12 @@ from d9m.browse.absence import present
 from d9m.browse.explanation import Explanation
 from d9m.browse.known_texts import LONG, search
 from d9m.browse.made_switches import has_switch
+from d9m.browse.named_ops import framework_of
 from d9m.browse.prose import prose
 from d9m.browse.reading import Interpretation, reading
 from d9m.browse.resemblance import Resemblance, resembling
 from d9m.browse.subject import Subject, about_complaint, about_error
-from d9m.browse.text_environment import adding, bases, context, packages_of, with_partners
+from d9m.browse.text_environment import adding, context, packages_of, with_partners
 from d9m.browse.twice_built import builds_twice
 from d9m.browse.unadvised_settings import NamedSetting
 from d9m.environment.environment import Setup, describe
@@ -324,21 +325,12 @@ def _shown(
     if whole.gpu is None and whole.device is None:
         whole = msgspec.structs.replace(whole, device=named.device)
     if subject is None:
-        return adding(whole, ((name, None) for name in _framework_of_ops(kb, whole, named)))
+        return adding(whole, ((name, None) for name in framework_of(kb, whole, named)))
     stated = dict(zip(packages_of(kb, whole), (version for _name, version in whole.packages)))
     for package, version in subject.advice.environment.packages.items():
         if package in VERSION_OPTIONS or package in subject.newest:
             stated[package] = stated.get(package) or (None if version == "any" else version)
     return msgspec.structs.replace(whole, packages=tuple(stated.items()))
-
-
-def _framework_of_ops(kb: KnowledgeBase, setup: Setup, named: mentions.Mentions) -> list[str]:
-    """The framework that a text means which names none, but ops that one alone has: ``DDP``."""
-    known = packages_of(kb, setup)
-    if not named.ops or mentions.frameworks(known) or bases(kb, known):
-        return []
-    shared = set(named.ops[0].packages).intersection(*(op.packages for op in named.ops))
-    return mentions.frameworks(sorted(shared)) if len(shared) == 1 else []
 
 
 def _nearest(kb: KnowledgeBase, text: str) -> list[str]:

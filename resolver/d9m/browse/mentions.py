@@ -199,6 +199,17 @@ def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpM
             known[name] = tuple(_homes(kb, name))
         if known[name]:
             yield OpMention(name, known[name], is_code)
+        elif (made := _object(kb, name, everyday)) is not None:
+            yield made
+
+
+def _object(kb: KnowledgeBase, name: str, everyday: frozenset[str]) -> OpMention | None:
+    """The op of a library whose name the object has on which a method is called: ``kmeans.fit``."""
+    head, dot, _rest = name.partition(".")
+    if not dot or head.lower() in everyday or head in op_names.modules(kb):
+        return None
+    homes = [home for home in _homes(kb, head) if home not in VERSION_OPTIONS]
+    return OpMention(head, tuple(homes)) if homes else None
 
 
 _ARGUMENTS_THEN = re.compile(r"\((?:[^()]|\([^()]*\))*\)\s*\.\s*(?P<method>\w+)\(")

@@ -11,7 +11,7 @@ import msgspec
 from d9m import api
 from d9m.browse import made_settings, mentions, named_calls, suspects
 from d9m.browse.mentions import Mentions
-from d9m.browse.named_ops import advice_for, meant_in
+from d9m.browse.named_ops import advice_for, framework_of, meant_in
 from d9m.browse.symptoms import Symptom
 from d9m.browse.text_environment import adding, bases, context, packages_of, with_newest
 from d9m.environment.environment import Setup, describe
@@ -153,9 +153,14 @@ def _about(
             or _of_packages(kb, whole, text, named, described, scope)
             or _of_ops(kb, whole, named, described)
         )
+    found = _of_ops(kb, whole, named, described)
+    if found is not None:
+        return found
+    is_bare = all(package in kb.meta.platforms for package in packages_of(kb, whole))
+    if is_bare and any(symptom.record.by_settings for symptom in described):
+        whole = adding(whole, ((name, None) for name in framework_of(kb, whole, named)))
     return (
-        _of_ops(kb, whole, named, described)
-        or _of_packages(kb, whole, text, named, described, _scope(described))
+        _of_packages(kb, whole, text, named, described, _scope(described))
         or _of_packages(kb, whole, text, named, described, "run")
         or _of_frameworks(kb, whole, text, named, described, here)
     )
@@ -190,7 +195,8 @@ def _of_ops(
             _scope(described) == "hardware" and suspects.by_seeds(advice, op)
         )
         is_word = op.query in meant and not meant[op.query].is_code and "[" not in op.query
-        is_vague = general and is_word and op.outcome == "depends"
+        is_seeded = op.outcome == "solved" and suspects.by_seeds(advice, op)
+        is_vague = general and is_word and (op.outcome == "depends" or is_seeded)
         if is_answer and not (described and is_aside and op.outcome in REPEATS) and not is_vague:
             reported.append(op.query)
     if not reported and len(ops) == 1 and _says_no_cause(described) and meant[ops[0]].is_code:

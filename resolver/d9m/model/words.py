@@ -21,6 +21,8 @@ class AbsentWords(Record, frozen=True, kw_only=True):
     """Words behind it: ``=0``."""
     names: list[str] = []
     """What can be absent; the first word of a group stands for all of it."""
+    examples: list[str] = []
+    """Words with which brackets begin that hold an example."""
     contrasts: list[str] = []
     """Groups of a sentence that says what repeats where the thing is absent."""
     ruled_out: RuledOutWords = RuledOutWords()
