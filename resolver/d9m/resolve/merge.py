@@ -99,7 +99,7 @@ def _compatible(group: list[Demand]) -> list[_Group]:
     """
     is_list = group[0].setting.list_ is not None
     values = _common(group)
-    if len(group) == 1 or (not is_list and values is not None):
+    if len(group) == 1 or (not is_list and values is not None and not _by_release(group)):
         return [(group, values)]
     parts: dict[object, list[Demand]] = {}
     for demand in group:
@@ -109,6 +109,15 @@ def _compatible(group: list[Demand]) -> list[_Group]:
             if any(_overlap(one, other) for one, other in itertools.product(first, second)):
                 return [(group, None)]
     return [(part, _common(part)) for part in parts.values()]
+
+
+def _by_release(group: Sequence[Demand]) -> bool:
+    """Whether each release has a value of its own, any of which may be replaced by another."""
+    if not all(demand.turn.free and demand.when for demand in group):
+        return False
+    pairs = list(itertools.combinations(group, 2))
+    differ = any(first.accepted != second.accepted for first, second in pairs)
+    return differ and not any(_overlap(first, second) for first, second in pairs)
 
 
 def _overlap(first: Demand, second: Demand) -> bool:
