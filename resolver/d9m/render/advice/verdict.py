@@ -72,14 +72,29 @@ def _of_nothing(answer: Answer) -> str:
     if len(libraries) == 1:
         title = phrases.title(answer.kb, libraries[0])
         framework = answer.kb.packages[libraries[0]].framework or ""
+        own = _own_switches(answer, libraries[0])
+        with_own = f"Start {title} with {phrases.join(own)}. " if own else ""
         return (
-            f"What can differ with {title} are the ops of {phrases.title(answer.kb, framework)}: "
-            f"d9m knows no difference of {title}'s own."
+            f"{with_own}What can differ with {title} are the ops of "
+            f"{phrases.title(answer.kb, framework)}: d9m knows no difference of {title}'s own."
         )
     return (
         "d9m knows no difference here, which is not a proof. Name the framework as well, "
         "with --torch, --tf or --jax, to ask about its ops."
     )
+
+
+def _own_switches(answer: Answer, library: str) -> list[str]:
+    """The options that a library has for every program, in its newest release in question."""
+    found: list[str] = []
+    for step in answer.advice.steps:
+        bases = [answer.kb.ingredients.get(label) for label in step.solutions]
+        is_own = any(base is not None and library in base.condition.cuts for base in bases)
+        ends = [clause.get(library) for clause in step.when or []]
+        is_past = bool(ends) and all(isinstance(end, Range) and end.until for end in ends)
+        if step.text and step.kind == "flags" and is_own and not is_past:
+            found.append(step.text)
+    return found
 
 
 def _is_of_framework(answer: Answer, own: OpAnswer) -> bool:
