@@ -250,14 +250,19 @@ def _of_ops_in(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -
 def _with_switches(
     kb: KnowledgeBase, setup: Setup, named: Mentions, advice: Advice, calls: Sequence[str] = ()
 ) -> Advice:
-    """The settings of the whole framework as well: the other ops of the model need them."""
+    """The settings of the whole framework as well: the other ops of the model need them. A switch
+    that reaches few of them does not stand in for the one that reaches all.
+    """
     if any(op.outcome == "raises" for op in advice.ops):  # the switch would stop the program
         return advice
     frameworks = [name for name in packages_of(kb, setup) if name in VERSION_OPTIONS]
     if not frameworks:
         return advice
     question = api.understand(kb, setup, calls=calls)
-    whole = api.answer(kb, question, made=made_settings.values(kb, named))
+    made = made_settings.values(kb, named)
+    narrow = kb.word_lists.narrow_switches
+    wide = {name: value for name, value in made.items() if name not in narrow}
+    whole = api.answer(kb, question, made=wide)
     names = {step.name for step in whole.steps}
     own = [step for step in advice.steps if step.name not in names]
     return msgspec.structs.replace(advice, steps=[*whole.steps, *own], helpers=whole.helpers)
