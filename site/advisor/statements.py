@@ -123,6 +123,7 @@ class Statements:
             "scope": ingredient.scope,
             "optional": ingredient.optional,
             "when": self.number(ingredient.when),
+            "names": sorted(ingredient.condition.cuts),
             "settings": self._turns(ingredient.settings),
             "cautions": self._cautions(ingredient.cautions),
         }

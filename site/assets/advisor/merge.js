@@ -42,17 +42,25 @@ export function merge(here, wanted) {
 // variable are separated, too, where their conditions differ.
 function compatible(here, group) {
   const isList = group[0].setting.list != null;
-  if (group.length === 1 || (!isList && common(group) !== null)) return [group];
+  const overlap = (one, other) => both(here, one.when, other.when.length ? other.when : [{}]).length > 0;
+  if (group.length === 1 || (!isList && common(group) !== null && !byRelease(group, overlap))) return [group];
   const parts = new Map();
   for (const each of group) {
     const key = JSON.stringify(isList ? each.when : accepted(each));
     parts.set(key, [...(parts.get(key) ?? []), each]);
   }
   const found = [...parts.values()];
-  const overlap = (one, other) => both(here, one.when, other.when.length ? other.when : [{}]).length > 0;
   const meet = (first, second) => first.some((one) => second.some((other) => overlap(one, other)));
   const contested = common(group) === null && found.some((first, at) => found.slice(at + 1).some((second) => meet(first, second)));
   return contested ? [group] : found;
+}
+
+// Whether each release has a value of its own, any of which may be replaced by another.
+function byRelease(group, overlap) {
+  if (!group.every((each) => each.turn.free && each.when.length)) return false;
+  const pairs = group.flatMap((first, at) => group.slice(at + 1).map((second) => [first, second]));
+  const unlike = ([first, second]) => JSON.stringify(accepted(first)) !== JSON.stringify(accepted(second));
+  return pairs.some(unlike) && !pairs.some(([first, second]) => overlap(first, second));
 }
 
 // Values that would do; null where the knob must be absent.

@@ -31,14 +31,23 @@ export function sentences(tables, advice) {
 }
 
 // What to say where no record names a difference: of a library it is the ops of its framework.
-function ofNothing(tables, { environment: { packages } }) {
+function ofNothing(tables, { environment: { packages }, steps }) {
   const libraries = Object.keys(packages).filter((name) => tables.about[name]?.base && !(tables.about[name].base in packages));
   if (libraries.length === 1) {
     const title = phrases.title(tables, libraries[0]);
     const base = phrases.title(tables, tables.about[libraries[0]].base);
-    return `What can differ with ${title} are the ops of ${base}: d9m knows no difference of ${title}'s own.`;
+    const own = ownSwitches(tables, steps, libraries[0]);
+    const start = own.length ? `Start ${title} with ${phrases.join(own)}. ` : "";
+    return `${start}What can differ with ${title} are the ops of ${base}: d9m knows no difference of ${title}'s own.`;
   }
   return "d9m knows no difference here, which is not a proof. Name the framework as well, with --torch, --tf or --jax, to ask about its ops.";
+}
+
+// The options that a library has for every program, in its newest release in question.
+function ownSwitches(tables, steps, library) {
+  const isOwn = (label) => tables.ingredients.find((each) => each.id === label)?.names.includes(library);
+  const isPast = (when) => when?.length && when.every((clause) => clause[library]?.until);
+  return steps.filter((step) => step.text && step.kind === "flags" && step.solutions.some(isOwn) && !isPast(step.when)).map((step) => step.text);
 }
 
 // That a package is older than what makes the device work with it; empty where none is.
