@@ -300,14 +300,30 @@ def _first_draw(project: Project, program: Program, generator: Generator) -> Dra
 
 
 def _trains_by_known_calls(project: Project, program: Program) -> bool:
-    """Whether a package of the records trains: the loop of any other may seed what it likes."""
+    """Whether a package of the records trains, in code that the program calls: the loop of any
+    other may seed what it likes.
+    """
     near = [program.files[path] for path in sorted(program.near)]
     imported = frozenset[str]().union(*map(project.packages, near))
     own: set[str] = set()
     for marks in project.kb.code.values():
         if marks.package in imported:
             own.update(marks.trains)
-    return any(call.name in own for facts in near for call in facts.calls)
+    for facts in near:
+        for call in facts.calls:
+            if call.name in own and _is_called(program, facts, call):
+                return True
+    return False
+
+
+def _is_called(program: Program, facts: FileFacts, call: WrittenCall) -> bool:
+    """Whether something in sight calls the function around a call; of a method, whether something
+    may.
+    """
+    scopes = facts.scopes
+    if scopes[max(scopes[call.scope].parent, 0)].kind == "class":
+        return program.may_run(facts.path, call)
+    return program.runs(facts.path, call.scope)
 
 
 UNSEEDED_LIBRARY = ScanRule(
@@ -321,9 +337,10 @@ UNSEEDED_LIBRARY = ScanRule(
     file that the entry neither imports directly nor has in its folder, or becomes a seed itself, or
     only decides whether something is printed. Where a library that the records do not know runs
     the loop, or the program calls something out of sight whose name or argument says that it seeds,
-    this is a hint: it may seed. So is a draw in a method of a dataset or transform, or in a step
-    that is handed to one, where the workers of the loader seed the library, and every draw where
-    the only seed is one of a split or a sampler, in another file than the program.""",
+    this is a hint: it may seed. So it is where nothing in sight calls the function that trains. So
+    is a draw in a method of a dataset or transform, or in a step that is handed to one, where the
+    workers of the loader seed the library, and every draw where the only seed is one of a split or
+    a sampler, in another file than the program.""",
     bad="""import random
 
 import torch
