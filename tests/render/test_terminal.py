@@ -370,6 +370,7 @@ def test_a_library_that_says_where_it_computes_has_no_device_of_its_framework() 
 
 def test_of_a_library_without_records_the_ops_of_its_framework_are_named() -> None:
     assert said(torchtitan="0.2.1").startswith(
+        "Start torchtitan with --debug.seed 0 and --debug.deterministic. "
         "What can differ with torchtitan are the ops of PyTorch"
     )
 
