@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from d9m.api import advise
 from d9m.browse.explain import Explained, explain
 from d9m.browse.points import of_symptom
 from d9m.environment.environment import Setup
@@ -376,11 +375,3 @@ def test_an_option_of_a_command_line_is_made() -> None:
 def test_a_setting_of_old_releases_decides_which_one_stands_in() -> None:
     page = _page("env.seed(0) does not make my gym environment reproducible")
     assert "OpenAI Gym 0.25" in page
-
-
-def test_a_server_alone_takes_no_seeds_of_a_program() -> None:
-    kb = knowledge_base()
-    for name, package in kb.packages.items():
-        if package.serves:
-            advice = advise(kb, Setup(packages=((name, None),)))
-            assert not any(step.name == "random.seed" for step in advice.steps), name
