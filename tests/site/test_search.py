@@ -129,7 +129,8 @@ def box(page: Page) -> Locator:
     found = page.locator(".md-search__input")
     found.fill("")
     found.press("End")  # the theme listens to keys
-    results(page).first.wait_for(state="detached")
+    # What was typed letter by letter before is searched first.
+    results(page).first.wait_for(state="detached", timeout=120_000)
     return found
 
 

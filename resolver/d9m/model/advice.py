@@ -134,7 +134,7 @@ class Reference(msgspec.Struct, frozen=True):
     url: str
 
 
-class Work(msgspec.Struct, frozen=True, omit_defaults=True):
+class Work(msgspec.Struct, frozen=True):
     """A work-around."""
 
     text: str
