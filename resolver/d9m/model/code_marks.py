@@ -75,6 +75,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that list something in no fixed order."""
     walks: list[str] = []
     """Among them, those that list a folder and all below it, each as its path, folders, files."""
+    listing_iterators: list[str] = []
+    """Among them and the methods, those that give an iterator: it has no length and no places."""
     listing_methods: list[str] = []
     """Methods that do, of objects that `listing_makers` make."""
     listing_makers: list[str] = []
@@ -100,6 +102,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that start a process, with the environment as it is then."""
     imports_named: list[str] = []
     """Calls that import what a text names."""
+    calls_named: list[str] = []
+    """Calls that run whatever function of the program somebody names on its command line."""
     makes_option: list[str] = []
     """Methods that give a program an option of its command line."""
     trains: list[str] = []

@@ -6,8 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from d9m.scan.facts import DYNAMIC, FileFacts, LocalCall
+from d9m.scan.vocabulary import Marks
 
 _OBJECT = "builtins.object"
+_MAIN = ("main",)
+"""What a library calls by itself: ``tf.app.run()``."""
+_NO_FILE = "/"
 
 Place: TypeAlias = tuple[str, int]
 """A scope: path of its file, and its number there."""
@@ -44,23 +48,47 @@ class CallGraph:
                     self._classes.setdefault(last_part(scope.name), []).append(place)
 
     def possible(
-        self, entry: FileFacts, files: Mapping[str, FileFacts], configured: Collection[str]
+        self,
+        entry: FileFacts,
+        files: Mapping[str, FileFacts],
+        configured: Collection[str],
+        calls_named: Marks,
     ) -> frozenset[Place]:
         """Scopes of these files that may run: also the methods that a library or Python calls, of
         classes that something names which may run. Those of every class, if a name that the text
-        does not show picks one.
+        does not show picks one; every function of an entry that starts none of them itself, or
+        that calls what runs any of them (`calls_named`).
         """
         search = _Search(self, files, entry.path)
+        any_of_entry = any(call.name in calls_named for call in entry.calls)
+        starts = self._starts(entry)
         for path, facts in files.items():
             for place in self._modules[path]:
                 search.add(place)
             for number, scope in enumerate(facts.scopes):
-                if scope.registered or (path == entry.path and scope.parent == 0):
+                own = path == entry.path and scope.parent == 0
+                if scope.registered or (own and (not starts or scope.name in _MAIN)):
                     search.define((path, number))
+                elif path == entry.path and any_of_entry:
+                    search.add((path, number))
         for name in configured:
             search.name(name)
         search.run()
         return frozenset(search.found)
+
+    def _starts(self, entry: FileFacts) -> bool:
+        """Whether a file calls what it needs of its own functions when it is run: then nobody
+        else calls the others.
+        """
+        if entry.kind == "notebook":
+            return True
+        for call in entry.called:
+            if call.in_main and call.is_call:
+                return True
+            own = entry.path in self._functions.get(call.name, ())
+            if call.scope == 0 and own and call.is_bare:
+                return True
+        return False
 
     def called_in(self, place: Place) -> Sequence[LocalCall]:
         path, scope = place
@@ -100,9 +128,13 @@ class CallGraph:
             found += [place for place in self._classes.get(one, ()) if place[0] in paths]
         return found
 
-    def home(self, name: str, caller: str) -> str:
-        """The file of the caller of a bare name, if it has such a function itself; else empty."""
-        places = self._functions.get(name, {}).get(caller, ())
+    def home(self, call: LocalCall, caller: str) -> str:
+        """The only file whose module functions a call can mean: that of its caller, if it is a bare
+        name of one there; none for a method. Empty if any can be meant.
+        """
+        if call.of_object:
+            return _NO_FILE
+        places = self._functions.get(call.name, {}).get(caller, ()) if call.is_bare else ()
         return caller if any(map(self._is_of_module, places)) else ""
 
     def _is_of_module(self, place: Place) -> bool:
@@ -110,8 +142,8 @@ class CallGraph:
         return self._files[path].scopes[number].parent == 0
 
     def functions(self, name: str, paths: Collection[str], home: str = "") -> list[Place]:
-        """The functions of these files that a name can mean; those of modules in `home` alone, if
-        the caller is there and has one.
+        """The functions of these files that a name can mean; those of modules in `home` alone,
+        unless that is empty.
         """
         by_file = self._functions.get(name, {})
         found: list[Place] = []
@@ -146,7 +178,7 @@ class CallGraph:
             for call in self.called_in(place):
                 if (surely and call.is_optional) or (call.in_main and place[0] != entry):
                     continue
-                home = self.home(call.name, place[0]) if call.is_bare else ""
+                home = self.home(call, place[0])
                 if (call.name, home) not in searched:
                     searched.add((call.name, home))
                     todo += self.functions(call.name, paths, home)
@@ -178,7 +210,7 @@ class _Search:
             place = self._todo.pop()
             for call in self._graph.called_in(place):
                 if not call.in_main or place[0] == self._entry:
-                    self.name(call.name, place[0] if call.is_bare else "")
+                    self.name(call.name, self._graph.home(call, place[0]))
 
     def define(self, place: Place) -> None:
         """A class that is used, or a function that is called, somewhere out of sight."""
@@ -187,9 +219,8 @@ class _Search:
         else:
             self.add(place)
 
-    def name(self, name: str, caller: str = "") -> None:
-        """Classes of this name are used, or functions called."""
-        home = self._graph.home(name, caller)
+    def name(self, name: str, home: str = "") -> None:
+        """Classes of this name are used, or functions called, of modules only those in `home`."""
         if (name, home) in self._searched:
             return
         self._searched.add((name, home))

@@ -170,6 +170,8 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     """The last part of its name."""
     is_bare: bool
     """Written without what it belongs to: ``train()``, not ``engine.train()``."""
+    of_object: bool = False
+    """Written as a method of what cannot be a module: ``self.fit()``, ``KMeans(8).fit()``."""
     asked: tuple[str, ...] = ()
     """Keywords that are given something other than False, None or 0."""
     positional: int = 0

@@ -34,8 +34,10 @@ from d9m.scan.vocabulary import Vocabulary
 OrderKind: TypeAlias = Literal["listing", "set", "completion"]
 
 _DEEPEST = 6
-Followed: TypeAlias = OrderKind | Literal["walk"]
-"""What is followed; a walk is a listing whose first element, the root, has its place."""
+Followed: TypeAlias = OrderKind | Literal["walk", "iterator"]
+"""What is followed; a walk is a listing whose first element, the root, has its place, and an
+iterator one whose elements have none, until a list is made of them.
+"""
 
 _CONVERSIONS = ("abs", "hex", "int", "str")
 
@@ -76,18 +78,25 @@ class Flow:
         for kind, node, name in sources:
             if kind == "set" and self._sets.holds_numbers(node):
                 continue
-            start = "walk" if name in self._vocabulary.walks else kind
-            use = self._consumer(node, 0, start, False)
+            use = self._consumer(node, 0, self._start(kind, name), False)
             if use is not None:
                 found.append(self._order(kind, node, name, use))
         return found
+
+    def _start(self, kind: OrderKind, name: str) -> Followed:
+        if kind == "listing" and name in self._vocabulary.walks:
+            return "walk"
+        iterators = self._vocabulary.listing_iterators
+        if kind == "listing" and (name in iterators or f".{name}" in iterators):
+            return "iterator"
+        return kind
 
     def uses(self, calls: Sequence[tuple[ast.Call, str]]) -> list[OrderUse]:
         """What builds on the order of what these calls of the project's own functions return."""
         found: list[OrderUse] = []
         for call, name in calls:
             use = self._consumer(call, 0, "listing", True)
-            if use is None or use.returned or not use.sure or self._places.is_held_out(use.node):
+            if use is None or use.returned or not use.sure or self._is_held_out(use):
                 continue
             found.append(
                 OrderUse(
@@ -110,7 +119,7 @@ class Flow:
             name=name,
             place=self._lines.spot(node),
             consumer=use.what,
-            sure=use.sure and not self._places.is_held_out(use.node),
+            sure=use.sure and not self._is_held_out(use),
             lasting=use.lasting,
             consumer_place=self._lines.spot(use.node),
             draws=use.draws,
@@ -122,6 +131,12 @@ class Flow:
             scope=self._tree.scope(node),
             in_main=self._tree.is_in_main(node),
         )
+
+    def _is_held_out(self, use: Consumer) -> bool:
+        """Whether it only measures. The numbers of classes must be those of the training there."""
+        if self._places.is_held_out(use.node):
+            return True
+        return not use.lasting and self._places.is_of_held_out(use.node)
 
     def becomes_text(self, node: ast.expr) -> bool:
         """Whether a number only becomes a part of a text: of a name, a key, a message."""
@@ -192,6 +207,8 @@ class Flow:
         if name in self._vocabulary.order_blind:
             return None
         if name in self._vocabulary.order_bound and node is call.args[0]:
+            if kind == "iterator":
+                return None
             draws = name if name in self._vocabulary.draws else ""
             return Consumer(short_text(call), call, draws=draws)
         if name in self._vocabulary.order_kept and node is call.args[0]:
@@ -201,7 +218,7 @@ class Flow:
         if name in ("builtins.reversed", "builtins.filter"):
             kind = _without_root(kind)
         if name in MAKE_LISTS:
-            return self._consumer(call, depth + 1, kind, True)
+            return self._consumer(call, depth + 1, _in_list(kind), True)
         if name in ("builtins.map", "builtins.filter") and node is call.args[-1]:
             return self._consumer(call, depth + 1, kind, listed)
         return None
@@ -226,7 +243,7 @@ class Flow:
         return None
 
     def _by_subscript(self, node: ast.Subscript, depth: int, kind: Followed) -> Consumer | None:
-        if not isinstance(node.ctx, ast.Load):
+        if not isinstance(node.ctx, ast.Load) or kind == "iterator":
             return None
         if kind == "walk" and self._places.is_root(node.slice):
             return self._by_root(node, depth)
@@ -301,7 +318,9 @@ class Flow:
                 return None
             if part.ifs or len(outer.generators) > 1:
                 kind = _without_root(kind)
-            return self._consumer(outer, depth + 1, kind, isinstance(outer, ast.ListComp))
+            if isinstance(outer, ast.ListComp):
+                return self._consumer(outer, depth + 1, _in_list(kind), True)
+            return self._consumer(outer, depth + 1, kind, False)
         return None
 
     def _by_name(
@@ -370,6 +389,11 @@ def _converts(node: ast.AST | None) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and dotted(node.func) in _CONVERSIONS
 
 
+def _in_list(kind: Followed) -> Followed:
+    """What a kind is once its elements are in a list."""
+    return "listing" if kind == "iterator" else kind
+
+
 def _without_root(kind: Followed) -> OrderKind:
-    """What is left of a kind once the root of a walk may stand anywhere."""
-    return "listing" if kind == "walk" else kind
+    """What is left of a kind once the root of a walk may stand anywhere, in a list."""
+    return "listing" if kind in ("walk", "iterator") else kind

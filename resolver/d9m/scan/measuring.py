@@ -26,12 +26,24 @@ _TRAINS = re.compile(r"(?i)(train|fit)")
 _OF_DATA = re.compile(r"(?i)(^|_)(augment\w*|preprocess\w*|collate\w*|datasets?)(_|\.|\b)")
 
 
+_OF_WEIGHTS = re.compile(
+    r"(?i)state_dict|checkpoint|ckpt|pretrained|load_\w*(weight|model|param)|(resi[sz]e|interpolate)_pos"
+)
+
+
 def prepares(facts: FileFacts, found: WrittenCall) -> bool:
     """Whether the name of a file, or of the function around, says that it prepares data: what a
     model is given has no gradient.
     """
     function = facts.scopes[found.scope].name
     return any(_OF_DATA.search(name) for name in (facts.path.rpartition("/")[2], function))
+
+
+def loads_weights(facts: FileFacts, found: WrittenCall) -> bool:
+    """Whether the name of the function around says that it loads weights: those have no gradient
+    yet.
+    """
+    return bool(_OF_WEIGHTS.search(facts.scopes[found.scope].name.rpartition(".")[2]))
 
 
 def measures(facts: FileFacts, found: WrittenCall | Order) -> bool:

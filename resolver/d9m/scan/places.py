@@ -14,6 +14,7 @@ MAKE_LISTS = ("builtins.list", "builtins.tuple", "builtins.reversed", "numpy.arr
 _COUNTING = ("enumerate", "range", "xrange")
 _DEEPEST = 6
 _HELD_OUT = re.compile(r"(?i)(^|[_.])(val|valid|validation|test|eval)(_|s?$)")
+_HELD_OUT_CLASS = re.compile(r"(?<![A-Z])(Val|Valid|Validation|Test|Eval)(?=[A-Z_]|[Ss]et|$)")
 _HANDFUL = 16
 
 
@@ -156,6 +157,10 @@ class Places:
             return False
         name = dotted(node)
         return name is not None and bool(_HELD_OUT.search(name)) and "train" not in name.lower()
+
+    def is_of_held_out(self, node: ast.AST) -> bool:
+        """Whether the name of the class around says that it holds what is measured on."""
+        return bool(_HELD_OUT_CLASS.search(self._tree.class_name(node)))
 
     def tries_out(self, node: ast.AST) -> bool:
         """Whether a test of a debugging option decides that it runs."""

@@ -24,9 +24,12 @@ class Program:
         files: Sequence[FileFacts],
         near: Collection[str],
         calls: CallGraph,
+        calls_named: Marks,
         configured: Collection[str] = (),
     ) -> None:
-        """`configured`: names of classes and functions that its configurations name."""
+        """`calls_named`: calls that run what somebody names on the command line; `configured`:
+        names of classes and functions that its configurations name.
+        """
         self.path = entry.path
         self.entry = entry
         self.files = {facts.path: facts for facts in files}
@@ -34,6 +37,7 @@ class Program:
         self.near = frozenset(near)
         """Those whose draws count: itself, its folder, and what it imports directly."""
         self._calls = calls
+        self._calls_named = calls_named
         self._configured = configured
         self._live, self._asked = calls.live(entry.path, self.files)
         self.effects: tuple[Effect, ...] = ()
@@ -57,7 +61,7 @@ class Program:
 
     @functools.cached_property
     def _possible(self) -> frozenset[Place]:
-        return self._calls.possible(self.entry, self.files, self._configured)
+        return self._calls.possible(self.entry, self.files, self._configured, self._calls_named)
 
     def makes_objects(self, path: str, scope: int) -> bool:
         """Whether code that may run names the class around a scope, or one that derives from it:
@@ -113,6 +117,7 @@ def find_programs(
     entry_points: Sequence[str],
     trains: Marks,
     imports_named: Marks,
+    calls_named: Marks,
 ) -> list[Program]:
     """The programs among the files, in order of path."""
     python = {path: facts for path, facts in files.items() if facts.kind in ("python", "notebook")}
@@ -146,7 +151,7 @@ def find_programs(
             folder = path.rpartition("/")[0]
             near.update(other for other in reached if other.rpartition("/")[0] == folder)
             own = [python[other] for other in reached]
-            found.append(Program(facts, own, near, calls, configured))
+            found.append(Program(facts, own, near, calls, calls_named, configured))
     return found
 
 

@@ -171,8 +171,8 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:
-        trains, named = self.vocabulary.marks("trains"), self.vocabulary.marks("imports_named")
-        found = find_programs(self.files, self.entry_points, trains, named)
+        marks = (self.vocabulary.marks(name) for name in ("trains", "imports_named", "calls_named"))
+        found = find_programs(self.files, self.entry_points, *marks)
         for program in found:
             program.effects = tuple(self._effects_in(program))
         return tuple(found)
@@ -197,7 +197,12 @@ class Project:
                 yield effect
 
     def is_made(self, world: PackageStack, effect: Effect) -> bool:
-        """Whether a helper makes a setting in an environment; a statement always does."""
+        """Whether a helper makes a setting in an environment. A statement always does, but for one
+        under ``hasattr`` or the like, where the release lacks it.
+        """
+        if effect.guarded and effect.helper is None:
+            setting = self.kb.settings[effect.setting]
+            return self.questions.holds(world, setting.condition)
         return all(self.questions.holds(world, when) for when in effect.when)
 
     def line(self, path: str, number: int) -> str:

@@ -99,8 +99,9 @@ class CodeReach:
 
     def _may_be_used(self, place: Place) -> bool:
         """Whether something out of sight may run a scope that no program here does: it is in a
-        file that nothing imports, as module code or in a project that trains nothing; a register,
-        a base class or a job file knows it; or it can be installed and imported from elsewhere.
+        file that nothing imports, as module code or in a project that trains nothing; a register
+        or a job file knows it, or a base class in a file that something imports; or it can be
+        installed and imported from elsewhere.
         """
         path, number = place
         facts = self._files[path]
@@ -111,7 +112,7 @@ class CodeReach:
         name = last_part(outer.name)
         if outer.registered or name in self._named_in_jobs:
             return True
-        if outer.kind == "class" and name in facts.mentioned:
+        if held and outer.kind == "class" and name in facts.mentioned:
             return True
         if not held and self._imports_by_name:
             return True

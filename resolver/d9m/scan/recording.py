@@ -364,6 +364,7 @@ class Recorder:
             scope=self._here.scope,
             name=name,
             is_bare=isinstance(written, ast.Name),
+            of_object=isinstance(written, ast.Attribute) and self._is_object(written.value),
             asked=asked,
             positional=positional,
             is_optional=bool(self._here.arms),
@@ -372,6 +373,30 @@ class Recorder:
             is_statement=node is self._here.statement,
             in_main=self._here.in_main,
         )
+
+    def _is_object(self, node: ast.expr) -> bool:
+        """Whether an expression is an object of a class, as far as the function shows, and so no
+        module: ``self``, ``KMeans(8)``, and a name of it.
+        """
+        if isinstance(node, ast.Call):
+            return _last_name(node.func)[:1].isupper()
+        if not isinstance(node, ast.Name):
+            return False
+        if node.id in ("self", "cls"):
+            return True
+        bound, here = self._here.names.bindings(self._here.scope, node.id)
+        made = [one.value for one in bound]
+        return (
+            here
+            and bool(made)
+            and all(
+                isinstance(one, ast.Call) and _last_name(one.func)[:1].isupper() for one in made
+            )
+        )
+
+
+def _last_name(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def _is_alphabet(value: object) -> bool:

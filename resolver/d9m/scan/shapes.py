@@ -55,9 +55,13 @@ def gives_numbers(method: ast.FunctionDef) -> bool:
 
 
 def keeps_number(loop: ast.For, number: str) -> bool:
-    """Whether a loop stores its number under a key: ``index[name] = i``."""
+    """Whether a loop stores its number under a key: ``index[name] = i``. Under a mask it only tells
+    one thing from another: ``labels[mask > 0] = i``.
+    """
     for node in nodes(loop):
         if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
+            continue
+        if isinstance(node.targets[0].slice, ast.Compare):
             continue
         if isinstance(node.value, ast.Name) and node.value.id == number:
             return True

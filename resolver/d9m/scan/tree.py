@@ -47,6 +47,16 @@ class Tree:
                 return self.definitions[node]
         return 0
 
+    def class_name(self, node: ast.AST) -> str:
+        """The name of the class around a node; empty outside of classes."""
+        number = self.scope(node)
+        while number > 0:
+            scope = self._names.scopes[number]
+            if scope.kind == "class":
+                return scope.name.rpartition(".")[2]
+            number = scope.parent
+        return ""
+
     def is_in_main(self, node: ast.AST) -> bool:
         """Whether it runs only where the file itself is run."""
         while node in self.parents:

@@ -55,6 +55,7 @@ class Vocabulary:
         self.layers = self.marks("layers")
         self.listings = self.marks("listings")
         self.walks = self.marks("walks")
+        self.listing_iterators = self.marks("listing_iterators")
         self.listing_methods = self.marks("listing_methods")
         self.listing_makers = self.marks("listing_makers")
         self.completions = self.marks("completions")
@@ -108,6 +109,7 @@ class Vocabulary:
             self.trains,
             self.marks("compiles"),
             self.imports_named,
+            self.marks("calls_named"),
             self.no_gradients,
             self.order_bound,
             self.marks("loaders"),

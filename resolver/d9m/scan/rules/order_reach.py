@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.facts import FileFacts, Order
+from d9m.scan.facts import FileFacts, Order, WrittenCall
 from d9m.scan.knowledge import Generator
 from d9m.scan.measuring import is_aside, measures
 from d9m.scan.programs import Program
@@ -31,13 +31,16 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     seeds something: one that seeds nothing differs in every run anyway, but for the numbers of its
     classes and its splits, if a machine decides them or the program keeps what it has trained. It
     can in a script that seeds something, or numbers or splits, and writes what it makes, as one
-    that prepares data does; and in code that nothing here runs: that is a library. What draws from
+    that prepares data does; in code of a library, which others run; and in a function that nothing
+    here runs, if it seeds what it draws from. What draws from
     a generator decides nothing in a project that seeds nothing, nor in a function of a library that
     leaves the generator unseeded. Nor does what only measures, nor a file of which no program that
     uses it trains, nor a place that a caller picks, where those that train do not pick by chance.
     """
     if measures(project.python[path], order):
         return False
+    if project.training_paths and project.reach.by(path, order.consumer_place.line) == "nothing":
+        return _seeds_itself(project, path, order)
     may_run: list[Program] = []
     for program in project.programs:
         if path in program.files and program.may_run(path, order):
@@ -151,8 +154,21 @@ def _asks_to_repeat(project: Project, program: Program, order: Order) -> bool:
     for facts in program.files.values():
         for call in facts.calls:
             seeds = call.name in vocabulary.reseeds or call.name in vocabulary.makers
-            if seeds and not call.gets_nothing:
+            if seeds and not call.gets_nothing and not _draws_its_seed(project, facts, call):
                 return True
+    return False
+
+
+def _draws_its_seed(project: Project, facts: FileFacts, call: WrittenCall) -> bool:
+    """Whether a call takes a seed that its function draws: ``seed = randint(1, 100)``."""
+    vocabulary = project.vocabulary
+    if any(name in vocabulary.chance or name in vocabulary.draws for name in call.made_from):
+        return True
+    given = call.positional[:1]
+    for draw in facts.calls:
+        drawn = draw.scope == call.scope and draw.target and draw.name in vocabulary.draws
+        if drawn and (draw.target,) == given:
+            return True
     return False
 
 
@@ -194,6 +210,17 @@ def _is_seeded(project: Project, path: str, order: Order) -> bool:
         path in program.files and drawn.title in seeded(project, program, running=True)
         for program in project.programs
     )
+
+
+def _seeds_itself(project: Project, path: str, order: Order) -> bool:
+    """Whether the function around an order seeds what the consumer draws from."""
+    drawn = _drawn_from(project, order)
+    if drawn is None:
+        return False
+    for call in project.python[path].calls:
+        if call.scope == order.scope and call.name in drawn.marks.seeds and not call.gets_nothing:
+            return True
+    return False
 
 
 def _drawn_from(project: Project, order: Order) -> Generator | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import Because, RelatedSpot, Severity, Spot
-from d9m.scan.measuring import measures, prepares
+from d9m.scan.measuring import loads_weights, measures, prepares
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.ops import answers, has_gradients, is_foreign, is_good_flag, question, turns_on
@@ -192,7 +192,7 @@ def _left_by(project: Project, program: Program, setting: str) -> dict[str, tupl
         if not _is_left(project, answer, setting):
             continue
         facts = project.files[path]
-        if measures(facts, call):
+        if measures(facts, call) or loads_weights(facts, call):
             continue
         hidden = _turns_off(project, path) or _is_in_plain_class(facts, call)
         hidden = hidden or prepares(facts, call)
@@ -253,10 +253,10 @@ CUDNN_FLAG_ALONE = ScanRule(
     why="""torch.backends.cudnn.deterministic reaches cuDNN's convolutions and nothing else. The
     program has other ops that vary, and PyTorch's switch makes them repeatable.""",
     silent="""The program turns the switch on somewhere, or none of its other ops varies. Ops in a
-    file or function whose name says that it measures, rewards or plots do not count; nor do those
-    of a class without a base, or of one that prepares data, in a file that does not train. Where
-    the program calls something out of sight whose name or argument says that it seeds, it is a
-    hint: it may turn the switch on.""",
+    file or function whose name says that it measures, rewards, plots or loads weights do not
+    count; nor do those of a class without a base, or of one that prepares data, in a file that
+    does not train. Where the program calls something out of sight whose name or argument says that
+    it seeds, it is a hint: it may turn the switch on.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

@@ -81,9 +81,25 @@ def _check_chance(project: Project) -> Iterator[Objection]:
 
 def _may_be_trained(project: Project, path: str, call: WrittenCall) -> bool:
     """Whether a program that trains may run a call; in a project without one, anything may."""
-    if measures(project.python[path], call):
+    if measures(project.python[path], call) or _is_drawn_aside(project, path, call):
         return False
     return not project.training_paths or project.reach.by(path, call.place.line) == "training"
+
+
+def _is_drawn_aside(project: Project, path: str, call: WrittenCall) -> bool:
+    """Whether programs draw from what a call seeds, but only where something is measured."""
+    draws = 0
+    for generator in project.knowledge.generators():
+        if call.name not in generator.marks.seeds:
+            continue
+        for program in project.programs:
+            for other, draw in (
+                draws_of(project, program, generator) if path in program.files else ()
+            ):
+                if not measures(program.files[other], draw):
+                    return False
+                draws += 1
+    return draws > 0
 
 
 def _fixed_seed(project: Project, path: str, call: WrittenCall) -> str:
