@@ -20,6 +20,7 @@ _ROWS = (
     ("models", "Classes whose objects draw their weights when they are made"),
     ("loaders", "Load data, in workers or in an order that they draw"),
     ("datasets", "Classes that they read"),
+    ("hooks", "Classes to derive from, which call only some methods"),
     ("asks_for_worker", "Say which worker a process is"),
     ("chance", "Give something else in every run"),
     ("listings", "List in no fixed order"),

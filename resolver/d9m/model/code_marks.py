@@ -63,6 +63,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     loaders: dict[str, Loader] = {}
     datasets: list[str] = []
     """Classes whose objects a loader reads in its workers."""
+    hooks: dict[str, list[str]] = {}
+    """Class to derive from -> the methods that the library calls, beside those with ``__``."""
     asks_for_worker: list[str] = []
     """Calls that say which worker a process is."""
     models: list[str] = []

@@ -6,12 +6,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from d9m.scan.facts import DYNAMIC, FileFacts, LocalCall
+from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Marks
 
-_OBJECT = "builtins.object"
 _MAIN = ("main",)
 """What a library calls by itself: ``tf.app.run()``."""
-_NO_FILE = "/"
+NO_FILE = "/"
+"""In place of a file: no function of a module is meant, but a method."""
+_DEEPEST = 3
+"""How many files an import is followed through."""
 
 Place: TypeAlias = tuple[str, int]
 """A scope: path of its file, and its number there."""
@@ -20,7 +23,13 @@ Place: TypeAlias = tuple[str, int]
 class CallGraph:
     """Which scopes of a project's files call which, by name."""
 
-    def __init__(self, files: Iterable[FileFacts]) -> None:
+    def __init__(
+        self, files: Iterable[FileFacts], modules: Modules, hooks: Mapping[str, Collection[str]]
+    ) -> None:
+        """`hooks`: classes of libraries whose code calls only these methods, and Python's own."""
+        self._imports = modules
+        self._hooks = hooks
+        self._homes: dict[tuple[str, str], str] = {}
         self._classes: dict[str, list[Place]] = {}
         """Name -> the classes of that name."""
         self._members: dict[Place, list[int]] = {}
@@ -103,6 +112,29 @@ class CallGraph:
         path, number = place
         return number > 0 and self._files[path].scopes[number].kind == "class"
 
+    def hooks_of(self, place: Place) -> frozenset[str] | None:
+        """The methods of a class that its bases call of their own accord; None for any: a base is
+        out of sight.
+        """
+        path, number = place
+        found: set[str] = set()
+        seen: set[str] = set()
+        todo = [*self._files[path].scopes[number].bases]
+        while todo:
+            base = todo.pop()
+            if base in seen:
+                continue
+            seen.add(base)
+            own = self._classes.get(last_part(base))
+            if base in self._hooks:
+                found.update(self._hooks[base])
+            elif own is not None:
+                for home, scope in own:
+                    todo += self._files[home].scopes[scope].bases
+            else:
+                return None
+        return frozenset(found)
+
     def methods(self, place: Place) -> Sequence[int]:
         return self._members.get(place, ())
 
@@ -120,38 +152,64 @@ class CallGraph:
             grows = len(found) > before
         return frozenset(found)
 
-    def classes(self, name: str, paths: Collection[str]) -> list[Place]:
-        """The classes of these files that a name can mean; without a name, all."""
+    def classes(self, name: str, paths: Collection[str], home: str = "") -> list[Place]:
+        """The classes of these files that a name can mean: in `home` alone, if that is a file.
+        Without a name, all.
+        """
         known = [name] if name else self._classes
         found: list[Place] = []
         for one in known:
-            found += [place for place in self._classes.get(one, ()) if place[0] in paths]
+            for place in self._classes.get(one, ()):
+                if place[0] in paths and home in ("", NO_FILE, place[0]):
+                    found.append(place)
         return found
 
     def home(self, call: LocalCall, caller: str) -> str:
-        """The only file whose module functions a call can mean: that of its caller, if it is a bare
-        name of one there; none for a method. Empty if any can be meant.
+        """The only file whose own function or class a call can mean: the caller's, if it has one of
+        that name, or the one that it is imported from. `NO_FILE` for a method; empty if the text
+        does not show it.
         """
         if call.of_object:
-            return _NO_FILE
-        places = self._functions.get(call.name, {}).get(caller, ()) if call.is_bare else ()
-        return caller if any(map(self._is_of_module, places)) else ""
+            return NO_FILE
+        return self._home(call.name, caller, 0) if call.is_bare else ""
+
+    def _home(self, name: str, path: str, depth: int) -> str:
+        if (path, name) not in self._homes:
+            if self._defines(path, name):
+                self._homes[path, name] = path
+            else:
+                self._homes[path, name] = self._imported_from(name, path, depth)
+        return self._homes[path, name]
+
+    def _imported_from(self, name: str, path: str, depth: int) -> str:
+        """The file that defines what another one imports by name; empty if that is not sure."""
+        found: set[str] = set()
+        for statement in self._files[path].imports if depth < _DEEPEST else ():
+            if statement.name == name:
+                module = self._imports.importable(path, statement.module)
+                found.add(self._home(name, module, depth + 1) if module is not None else "")
+        return found.pop() if len(found) == 1 else ""
+
+    def _defines(self, path: str, name: str) -> bool:
+        """Whether the module code of a file defines a function or class of a name."""
+        places = (*self._functions.get(name, {}).get(path, ()), *self._classes.get(name, ()))
+        return any(place[0] == path and self._is_of_module(place) for place in places)
 
     def _is_of_module(self, place: Place) -> bool:
         path, number = place
         return self._files[path].scopes[number].parent == 0
 
     def functions(self, name: str, paths: Collection[str], home: str = "") -> list[Place]:
-        """The functions of these files that a name can mean; those of modules in `home` alone,
-        unless that is empty.
+        """The functions of these files that a name can mean: in `home` alone, if that is a file;
+        with `NO_FILE` only methods.
         """
         by_file = self._functions.get(name, {})
         found: list[Place] = []
         for path in by_file if len(by_file) < len(paths) else paths:
-            if path not in by_file or path not in paths:
+            if path not in by_file or path not in paths or home not in ("", NO_FILE, path):
                 continue
             for place in by_file[path]:
-                if home in ("", path) or not self._is_of_module(place):
+                if home != NO_FILE or not self._is_of_module(place):
                     found.append(place)
         return found
 
@@ -225,7 +283,7 @@ class _Search:
             return
         self._searched.add((name, home))
         self._named.add(name)
-        for place in self._graph.classes("" if name == DYNAMIC else name, self._files):
+        for place in self._graph.classes("" if name == DYNAMIC else name, self._files, home):
             self._use(place)
         for path, number in self._graph.functions(name, self._files, home):
             parent = (path, self._files[path].scopes[number].parent)
@@ -238,10 +296,11 @@ class _Search:
         self._used.add(place)
         path, number = place
         scopes = self._files[path].scopes
-        derived = any(base != _OBJECT for base in scopes[number].bases)
+        hooks = self._graph.hooks_of(place)
         for method in self._graph.methods(place):
             name = last_part(scopes[method].name)
-            if derived or name.startswith("__") or name in self._named:
+            called = hooks is None or name in hooks or name.startswith("__")
+            if called or name in self._named:
                 self.add((path, method))
         for base in scopes[number].bases:
             self.name(last_part(base))

@@ -148,6 +148,8 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     in_loop: bool = False
     to_show: bool = False
     """It only decides whether something is shown: ``if random() < 0.01: print(loss)``."""
+    on_trial: bool = False
+    """Whether it only runs where somebody debugs."""
     insert: tuple[int, int] = (0, 0)
     """Line and column at which a further argument can be written."""
 

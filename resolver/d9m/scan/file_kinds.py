@@ -15,7 +15,7 @@ can do so, too.
 _PACKAGE_FILES = re.compile(
     r"requirements.*\.(txt|in)|.*requirements\.(txt|in)|uv\.lock|poetry\.lock|pdm\.lock|Pipfile"
     r"|Pipfile\.lock|pylock(\..+)?\.toml|pyproject\.toml|setup\.cfg"
-    r"|conda-lock\.ya?ml|environment.*\.ya?ml"
+    r"|conda-lock\.ya?ml|environment.*\.ya?ml|.*conda.*\.ya?ml"
 )
 
 _NAMES: tuple[tuple[Kind, re.Pattern[str]], ...] = (

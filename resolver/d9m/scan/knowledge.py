@@ -67,6 +67,10 @@ class Knowledge:
     def _wanted(self) -> dict[str, frozenset[str]]:
         return self._asked_for(self.kb.sources.values())
 
+    def is_timed(self, source: str) -> bool:
+        """Whether a library picks an algorithm by timing in a source."""
+        return self.kb.sources[source].mechanism == _BY_TIMING
+
     def timed(self) -> frozenset[str]:
         """Statements that are to be False, for with them a library picks algorithms by timing."""
         return self.kb.once("scan timed", self._timed)

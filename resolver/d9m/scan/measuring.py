@@ -20,12 +20,17 @@ _ASIDE = re.compile(
 """Folders of code that shows or serves."""
 _RETIRED = re.compile(r"(?i)(^|/)_?(archived?|deprecated|legacy|obsolete|old)(/|$)")
 """Folders of code that is kept and no longer used."""
+_VENDORED = re.compile(
+    r"(?i)(^|/)(externals?|extern|third_?part(y|ies)|3rd_?party|vendor(ed)?|submodules?)(/|$)"
+)
+"""Folders of copies of other projects."""
 _TRAINS = re.compile(r"(?i)(train|fit)")
 
 
 _OF_DATA = re.compile(r"(?i)(^|_)(augment\w*|preprocess\w*|collate\w*|datasets?)(_|\.|\b)")
 
 
+_LOADS_DATA = re.compile(r"Data[Ss]ets?(_?[A-Z0-9]\w*)?\.|(?i:collate)")
 _OF_WEIGHTS = re.compile(
     r"(?i)state_dict|checkpoint|ckpt|pretrained|load_\w*(weight|model|param)|(resi[sz]e|interpolate)_pos"
 )
@@ -44,6 +49,13 @@ def loads_weights(facts: FileFacts, found: WrittenCall) -> bool:
     yet.
     """
     return bool(_OF_WEIGHTS.search(facts.scopes[found.scope].name.rpartition(".")[2]))
+
+
+def is_in_loader(facts: FileFacts, found: WrittenCall) -> bool:
+    """Whether the name of the class or function around says that it loads data: a dataset, or what
+    puts a batch together.
+    """
+    return bool(_LOADS_DATA.search(facts.scopes[found.scope].name))
 
 
 def measures(facts: FileFacts, found: WrittenCall | Order) -> bool:
@@ -67,3 +79,12 @@ def is_retired(path: str) -> bool:
     (True, False)
     """
     return bool(_RETIRED.search(path.rpartition("/")[0]))
+
+
+def is_vendored(path: str) -> bool:
+    """Whether a folder of a file says that it is a copy of another project.
+
+    >>> is_vendored("external/YOLOX/train.py"), is_vendored("internal/train.py")
+    (True, False)
+    """
+    return bool(_VENDORED.search(path.rpartition("/")[0]))

@@ -118,10 +118,12 @@ def find_programs(
     trains: Marks,
     imports_named: Marks,
     calls_named: Marks,
+    hooks: Mapping[str, Collection[str]],
 ) -> list[Program]:
     """The programs among the files, in order of path."""
     python = {path: facts for path, facts in files.items() if facts.kind in ("python", "notebook")}
-    modules, calls = Modules(python), CallGraph(python.values())
+    modules = Modules(python)
+    calls = CallGraph(python.values(), modules, hooks)
     imported = {path: modules.imported(facts) for path, facts in python.items()}
     launched = _launched(files, python, modules)
     used = {other for others in imported.values() for other in others}

@@ -20,7 +20,7 @@ from d9m.scan.questions import PackageStack, Questions
 from d9m.scan.reach import CodeReach
 from d9m.scan.returned import through_returns
 from d9m.scan.surrounding import Surrounding
-from d9m.scan.vocabulary import Vocabulary
+from d9m.scan.vocabulary import Marks, Vocabulary
 
 Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
 
@@ -36,6 +36,13 @@ def _only_tests(entry: FileFacts) -> bool:
         if call.in_main and call.is_call and call.name in own:
             started.append(call.name)
     return bool(started) and all(map(_TESTS.match, started))
+
+
+def _rank(program: Program, trains: Marks) -> tuple[bool, bool]:
+    """Programs that train in their own file come first, and those whose name says so."""
+    own = any(call.name in trains for call in program.entry.calls)
+    stem = program.path.rpartition("/")[2]
+    return not own, not stem.lower().startswith("train")
 
 
 class Project:
@@ -171,8 +178,9 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:
-        marks = (self.vocabulary.marks(name) for name in ("trains", "imports_named", "calls_named"))
-        found = find_programs(self.files, self.entry_points, *marks)
+        fields = ("trains", "imports_named", "calls_named")
+        marks = map(self.vocabulary.marks, fields)
+        found = find_programs(self.files, self.entry_points, *marks, self.vocabulary.hooks)
         for program in found:
             program.effects = tuple(self._effects_in(program))
         return tuple(found)
@@ -299,9 +307,7 @@ class Project:
         """The programs that train, those first that do so in their own file."""
         marks = self.vocabulary.marks("trains")
         found = [program for program in self.programs if self.trains(program)]
-        return tuple(
-            sorted(found, key=lambda one: all(call.name not in marks for call in one.entry.calls))
-        )
+        return tuple(sorted(found, key=lambda one: _rank(one, marks)))
 
     def wants_determinism(self, program: Program) -> bool:
         """Whether a program turns a deterministic switch on."""

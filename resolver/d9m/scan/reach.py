@@ -100,8 +100,8 @@ class CodeReach:
     def _may_be_used(self, place: Place) -> bool:
         """Whether something out of sight may run a scope that no program here does: it is in a
         file that nothing imports, as module code or in a project that trains nothing; a register
-        or a job file knows it, or a base class in a file that something imports; or it can be
-        installed and imported from elsewhere.
+        or a job file knows it; or it is in a package that others install, and not in one whose own
+        programs train.
         """
         path, number = place
         facts = self._files[path]
@@ -112,11 +112,18 @@ class CodeReach:
         name = last_part(outer.name)
         if outer.registered or name in self._named_in_jobs:
             return True
-        if held and outer.kind == "class" and name in facts.mentioned:
-            return True
         if not held and self._imports_by_name:
             return True
-        return self._is_installed(path)
+        return self._is_installed(path) and not self._trains_itself(path)
+
+    def _trains_itself(self, path: str) -> bool:
+        """Whether the package of a file has programs that train: what those do not run is left over
+        rather than there for others.
+        """
+        folder = path.rpartition("/")[0]
+        while f"{folder.rpartition('/')[0]}/__init__.py" in self._files:
+            folder = folder.rpartition("/")[0]
+        return any(program.startswith(f"{folder}/") for program in self._training)
 
     @functools.cached_property
     def _named_in_jobs(self) -> frozenset[str]:

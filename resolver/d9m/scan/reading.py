@@ -146,10 +146,15 @@ class Reader:
         nothing = tests_for_nothing(node.test)
         self.here.offered = offered or (asked if nothing != "body" else "")
         self.here.fallback = fallback or nothing == "body"
-        self._branch(node.body, (number, 0))
+        never = self.here.never_runs(node.test)
+        if never != "body":
+            trial, self.here.on_trial = self.here.on_trial, _asks_to_debug(node.test)
+            self._branch(node.body, (number, 0))
+            self.here.on_trial = trial
         self.here.offered = offered
         self.here.fallback = fallback or nothing == "else"
-        self._branch(node.orelse, (number, 1))
+        if never != "else":
+            self._branch(node.orelse, (number, 1))
         self.here.guarded, self.here.fallback = guarded, fallback
 
     def _branch(self, body: Sequence[ast.stmt], arm: tuple[int, int] | None) -> None:
@@ -376,6 +381,11 @@ the collector comes.
 def _callee(node: ast.expr) -> ast.expr:
     """What a decorator or context names, called or not."""
     return node.func if isinstance(node, ast.Call) else node
+
+
+def _asks_to_debug(test: ast.expr) -> bool:
+    """``if options.debug:``."""
+    return isinstance(test, ast.Name | ast.Attribute) and "debug" in (dotted(test) or "").lower()
 
 
 def _asks_for_version(test: ast.expr) -> bool:

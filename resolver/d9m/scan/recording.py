@@ -247,6 +247,7 @@ class Recorder:
                 in_lambda=self._here.in_lambda,
                 in_loop=self._here.in_loop,
                 to_show=self._here.to_show,
+                on_trial=self._here.on_trial,
                 insert=(end, self._here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )
         )

@@ -12,7 +12,7 @@ from d9m.model.advice import Tool
 from d9m.scan.echo import environments, programs
 from d9m.scan.facts import FileFacts
 from d9m.scan.finding import ScanFinding, sort_key
-from d9m.scan.measuring import is_retired
+from d9m.scan.measuring import is_retired, is_vendored
 from d9m.scan.project import Goal, Project
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
@@ -32,7 +32,8 @@ def judge(
     found: list[ScanFinding] = []
     for rule in RULES:
         for finding in rule.findings(project):
-            if _is_idle(project, finding) or is_retired(finding.path):
+            aside = is_retired(finding.path) or is_vendored(finding.path)
+            if aside or _is_idle(project, finding):
                 finding = msgspec.structs.replace(finding, severity="hint")
             found.append(finding)
     unreadable: list[UnreadableFile] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Generator, Mapping
+from typing import Literal
 
 from d9m.scan.expressions import nodes
 from d9m.scan.facts import Arms
@@ -22,6 +23,7 @@ _OF_A_BODY: Mapping[str, object] = {
     "in_lambda": "",
     "in_loop": False,
     "to_show": False,
+    "on_trial": False,
 }
 """What holds at the beginning of a file or a function, and changes on the way through it."""
 
@@ -42,6 +44,7 @@ class Standpoint:
         self.in_lambda: str
         self.in_loop: bool
         self.to_show: bool
+        self.on_trial: bool
         vars(self).update(_OF_A_BODY)
         self.shadows: list[set[str]] = []
         """Names of comprehensions and lambdas around, which mean something of their own."""
@@ -69,6 +72,28 @@ class Standpoint:
             if isinstance(root, ast.Name) and any(root.id in names for names in self.shadows):
                 return None
         return self.names.resolve(self.scope, node, node.lineno)
+
+    def never_runs(self, test: ast.expr) -> Literal["body", "else", ""]:
+        """Which arm of a test never runs, because the scope itself gives its name one fixed value:
+        ``flag = False``, ``if flag:``.
+        """
+        truth = self._truth(test)
+        if truth is None:
+            return ""
+        return "else" if truth else "body"
+
+    def _truth(self, test: ast.expr) -> bool | None:
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self._truth(test.operand)
+            return None if inner is None else not inner
+        if isinstance(test, ast.Constant):
+            return bool(test.value)
+        if not isinstance(test, ast.Name):
+            return None
+        bound, here = self.names.bindings(self.scope, test.id)
+        value = bound[0].value if len(bound) == 1 and here else None
+        fixed = isinstance(value, ast.Constant) and value.lineno < test.lineno
+        return bool(value.value) if fixed and isinstance(value, ast.Constant) else None
 
     def parameter_default(self, name: str) -> str:
         """The default of a parameter of the function around, as written; empty without one."""

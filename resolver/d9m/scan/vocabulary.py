@@ -92,9 +92,11 @@ class Vocabulary:
         self.call_arguments: dict[str, list[str]] = {}
         self.maker_parameters: dict[str, str] = {}
         self.loaders: dict[str, Loader] = {}
+        self.hooks: dict[str, list[str]] = {}
         for marks in kb.code.values():
             self.maker_parameters.update(marks.makers)
             self.loaders.update(marks.loaders)
+            self.hooks.update(marks.hooks)
             self.call_arguments.update(marks.call_arguments)
         self.asked_of_objects = frozenset[str]().union(*self.call_arguments.values())
         self._marked = [

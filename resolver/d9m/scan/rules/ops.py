@@ -11,6 +11,7 @@ from d9m.scan.effects import Effect, written
 from d9m.scan.facts import WrittenCall
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
 from d9m.scan.kinds import INTEGERS
+from d9m.scan.measuring import is_in_loader, loads_weights
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.questions import PackageStack
@@ -51,11 +52,22 @@ def _asked(project: Project) -> Iterator[Asked]:
                 place = (path, call.place.line, call.place.column)
                 if place in seen or call.guarded or not program.may_run(path, call):
                     continue
+                if _is_off_there(project, path, call):
+                    continue
                 found = _answer(project, path, call, home, on[0].guarded)
                 if found is not None:
                     seen.add(place)
                     answer, stack, oldest = found
                     yield Asked(path, call, program, on[0], answer, stack, oldest)
+
+
+def _is_off_there(project: Project, path: str, call: WrittenCall) -> bool:
+    """Whether the function around a call has turned the switch off before it, and not on again."""
+    switches = project.knowledge.switches()
+    made = project.effects[path]
+    turned = [one for one in made if one.setting in switches and one.scope == call.scope]
+    before = [one for one in turned if one.place < call.place]
+    return bool(before) and not turns_on(max(before, key=lambda one: one.place), switches)
 
 
 def turns_on(effect: Effect, switches: Mapping[str, object]) -> bool:
@@ -96,6 +108,9 @@ def _answer(
     if package is None or is_foreign(project, package, home):
         return None
     packages = frozenset((package, home))
+    facts = project.files[path]
+    if loads_weights(facts, call) or is_in_loader(facts, call):
+        call = msgspec.structs.replace(call, without_gradients=True)
     text = question(call)
     newest = project.questions.world(project.around(path), packages)
     answer = project.questions.op(newest, text)
@@ -121,6 +136,15 @@ def shown(call: WrittenCall) -> str:
     return call.name.removeprefix(".") + ("()" if call.name.startswith(".") else "")
 
 
+def _release(project: Project, asked: Asked) -> str:
+    """`` on torch 2.0.0``, where a file states it; empty for an assumed release."""
+    if asked.only_oldest:
+        return f" on {asked.only_oldest}"
+    home = project.kb.home(project.kb.setting_ids[asked.switch.setting])
+    said = project.questions.stated(project.around(asked.path), home)
+    return "" if said.how == "assumed" else f" on {home} {said.version}"
+
+
 def _worst(answer: OpAnswer) -> SourceAnswer:
     return next(source for source in answer.sources if source.outcome == answer.outcome)
 
@@ -142,7 +166,7 @@ def _check_raises(project: Project) -> Iterator[Objection]:
         severity: Severity | None = None if sure and not asked.only_oldest else "warning"
         if not trained and not (sure and asked.is_near):
             severity = "hint"
-        on = f" on {asked.only_oldest}" if asked.only_oldest else ""
+        on = _release(project, asked)
         gradient = "the backward pass of " if source.direction == ["backward"] else ""
         yield Objection(
             path=asked.path,
@@ -202,7 +226,7 @@ def _check_varies(project: Project) -> Iterator[Objection]:
             continue
         if not project.trains(asked.program) and source.direction == ["backward"]:
             continue
-        on = f" on {asked.only_oldest}" if asked.only_oldest else ""
+        on = _release(project, asked)
         why = "the switch only warns" if warned else "no setting makes it repeatable"
         rare = project.kb.sources[source.id].mechanism in _RARE
         if source.direction == ["backward"] and not has_gradients(

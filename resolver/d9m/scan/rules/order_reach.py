@@ -76,7 +76,8 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
         return True
     scope = project.python[path].scopes[order.scope]
     in_class = scope.parent > 0 and project.python[path].scopes[scope.parent].kind == "class"
-    return not _leaves_to_chance(project, order) and (in_class or is_script)
+    stated = is_script and any(facts.seed_line for facts in project.files.values())
+    return not _leaves_to_chance(project, order) and (in_class or stated)
 
 
 def _trains_with(project: Project, program: Program, path: str, order: Order) -> bool:

@@ -34,9 +34,8 @@ def seedings_of(project: Project, program: Program, running: bool) -> Iterator[S
     for generator in project.knowledge.generators():
         for path in program.files:
             for call in _seed_calls(project, program, path, generator):
-                if not running or (
-                    program.runs(path, call.scope) and _is_own_seed(project, program, path, call)
-                ):
+                runs = program.runs(path, call.scope) and not call.on_trial
+                if not running or (runs and _is_own_seed(project, program, path, call)):
                     yield Seeding(generator.title, path, call.scope)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import Because, RelatedSpot, Severity, Spot
-from d9m.scan.measuring import loads_weights, measures, prepares
+from d9m.scan.measuring import is_in_loader, loads_weights, measures, prepares
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.ops import answers, has_gradients, is_foreign, is_good_flag, question, turns_on
@@ -192,7 +192,7 @@ def _left_by(project: Project, program: Program, setting: str) -> dict[str, tupl
         if not _is_left(project, answer, setting):
             continue
         facts = project.files[path]
-        if measures(facts, call) or loads_weights(facts, call):
+        if measures(facts, call) or loads_weights(facts, call) or is_in_loader(facts, call):
             continue
         hidden = _turns_off(project, path) or _is_in_plain_class(facts, call)
         hidden = hidden or prepares(facts, call)

@@ -14,6 +14,7 @@ from d9m.scan.rules.ops import first_warned, shown
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
+from d9m.scan.rules.timed_ops import times_nothing
 
 
 def _check_no_workspace(project: Project) -> Iterator[Objection]:
@@ -128,7 +129,9 @@ def _in_one_flow(project: Project) -> Iterator[Objection]:
             if effect.assignment is None or not off or effect.value in (None, "False"):
                 continue
             asking = _asking_line(effect, turned, wanted)
-            if asking is not None and not _is_taken_back(effect, asking, turned, wanted):
+            if asking is None or _is_taken_back(effect, asking, turned, wanted):
+                continue
+            if not _is_given_up(effect, asking, turned):
                 yield _timed(project, effect, asking)
 
 
@@ -190,7 +193,7 @@ def _timed(project: Project, effect: Effect, good: Effect | None) -> Objection:
             "timing picks among the deterministic algorithms: the choice can differ between runs."
         )
     severity: Severity | None = None
-    if good is None and project.goal != "repeatable":
+    if (good is None and project.goal != "repeatable") or times_nothing(project, effect):
         severity = "hint"
     return Objection(
         path=effect.path,
@@ -236,6 +239,15 @@ def _is_taken_back(
     return False
 
 
+def _is_given_up(effect: Effect, asking: Effect, turned: list[Effect]) -> bool:
+    """Whether the same block turns off what the other line asks for: there nobody wants it."""
+    for other in turned:
+        same = other.scope == effect.scope and other.arms == effect.arms
+        if same and other.setting == asking.setting and other.value == "False":
+            return True
+    return False
+
+
 def _exclusive(one: Effect, other: Effect) -> bool:
     """Whether two statements stand in different arms of one branch."""
     arms = dict(other.arms)
@@ -252,8 +264,9 @@ BENCHMARK_ON = ScanRule(
     timing still picks among them: the winner, and the rounding, can differ between runs.
     The switches do not turn benchmarking off.""",
     silent="""The two stand in different arms of a condition, or a later line sets the right
-    value or puts the old one back. In a program that only sets seeds it is a hint, unless --goal is
-    repeatable.""",
+    value or puts the old one back, or the block with the one turns the other off. In a program that
+    only sets seeds it is a hint, unless --goal is repeatable, and in one whose layers cuDNN does
+    not time.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

@@ -1,0 +1,50 @@
+"""Whether a program has anything for which a library chooses an algorithm by timing."""
+
+from __future__ import annotations
+
+from d9m.scan.effects import Effect
+from d9m.scan.programs import Program
+from d9m.scan.project import Project
+
+
+def times_nothing(project: Project, effect: Effect) -> bool:
+    """Whether programs that train may run a line that turns timing on, and none of them has an op
+    that is timed: each builds its layers itself, and imports no library that could build others.
+    """
+    found = False
+    for program in project.programs:
+        if effect.path not in program.files or not project.trains(program):
+            continue
+        if not program.may_enter((effect.path, effect.scope)):
+            continue
+        if not _builds_layers(project, program) or _may_time(project, program):
+            return False
+        found = True
+    return found
+
+
+def _builds_layers(project: Project, program: Program) -> bool:
+    layers = project.vocabulary.layers
+    return any(call.name in layers for facts in program.files.values() for call in facts.calls)
+
+
+def _may_time(project: Project, program: Program) -> bool:
+    for facts in program.files.values():
+        if any(project.kb.packages[name].kind == "library" for name in project.packages(facts)):
+            return True
+        if any(_is_timed(project, call.name) for call in facts.calls):
+            return True
+    return False
+
+
+def _is_timed(project: Project, name: str) -> bool:
+    """Whether an op has a source in which the choice of an algorithm differs."""
+    package = project.vocabulary.package(name)
+    if package is None or not project.vocabulary.is_op(name):
+        return False
+    for entry in project.vocabulary.entries(package, name):
+        for reached in entry.reaches:
+            for source in project.kb.sources_of(entry.package, reached.op):
+                if project.knowledge.is_timed(source.id):
+                    return True
+    return False
