@@ -39,6 +39,7 @@ Followed: TypeAlias = OrderKind | Literal["walk", "iterator"]
 iterator one whose elements have none, until a list is made of them.
 """
 
+_READERS = ("__getitem__", "__iter__", "__call__")
 _CONVERSIONS = ("abs", "hex", "int", "str")
 
 
@@ -334,7 +335,7 @@ class Flow:
             reads = self._reads.in_class(statement, written)
         else:
             reads = self._reads.later(self._tree.function(statement), written, statement)
-        uses = sorted(reads, key=lambda node: (node.lineno, node.col_offset))
+        uses = sorted(reads, key=self._place)
         if any(self._tree.is_sorted_in_place(node) for node in uses[:1]):
             return None
         if any(self._reads.is_length_test(node) for node in uses):
@@ -348,6 +349,12 @@ class Flow:
                 return found
             likely = _better(likely, found)
         return likely
+
+    def _place(self, node: ast.expr) -> tuple[bool, int, int]:
+        """In the order of the text, but first what Python calls by itself: ``__getitem__``."""
+        function = self._tree.function(node)
+        special = isinstance(function, ast.FunctionDef) and function.name in _READERS
+        return not special, node.lineno, node.col_offset
 
     def _by_loop(self, loop: ast.For, depth: int, kind: Followed) -> Consumer | None:
         """A list that the loop fills takes its order over, and so does a table that numbers. A

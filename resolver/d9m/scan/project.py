@@ -14,6 +14,7 @@ from d9m.scan.call_graph import called_as
 from d9m.scan.effects import Effect, effects
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts, Order
 from d9m.scan.knowledge import Knowledge
+from d9m.scan.modules import Modules
 from d9m.scan.notebooks import cell_of
 from d9m.scan.programs import Program, find_programs
 from d9m.scan.questions import PackageStack, Questions
@@ -65,6 +66,7 @@ class Project:
         self.vocabulary = Vocabulary(kb)
         self._surroundings = surroundings
         self._trains: dict[str, bool] = {}
+        self._packages: dict[str, frozenset[str]] = {}
 
     def around(self, path: str) -> Surrounding:
         """What holds for a file: what the nearest folder above it states."""
@@ -229,9 +231,21 @@ class Project:
         return f"{path}, {self.line(path, number)}"
 
     def packages(self, facts: FileFacts) -> frozenset[str]:
-        """Packages of the records that a file imports."""
-        found = (self.vocabulary.package(each.module) for each in facts.imports)
-        return frozenset(package for package in found if package is not None)
+        """Packages of the records that a file imports, but for modules of the project that have
+        the name of one, such as ``datasets``.
+        """
+        if facts.path not in self._packages:
+            found: set[str] = set()
+            for each in facts.imports:
+                package = self.vocabulary.package(each.module)
+                if package is not None and not self._modules.importable(facts.path, each.module):
+                    found.add(package)
+            self._packages[facts.path] = frozenset(found)
+        return self._packages[facts.path]
+
+    @functools.cached_property
+    def _modules(self) -> Modules:
+        return Modules(self.python)
 
     def packages_around(self, path: str) -> frozenset[str]:
         """Packages that the files of the same surroundings import."""

@@ -337,6 +337,10 @@ class Reader:
     def on_name(self, node: ast.Name) -> None:
         self.recorder.named(node)
 
+    def on_attribute(self, node: ast.Attribute) -> None:
+        self.recorder.named_of(node)
+        self.visit(node.value)
+
 
 def _nothing(_reader: Reader, _node: ast.AST) -> None:
     """Names, constants and imports hold nothing to record."""
@@ -371,6 +375,7 @@ _VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
     ast.Return: Reader.on_return,
     ast.BinOp: Reader.on_operation,
     ast.Name: Reader.on_name,
+    ast.Attribute: Reader.on_attribute,
     **dict.fromkeys((ast.Constant, ast.Import, ast.ImportFrom), _nothing),
 }
 """One table for all readers: a table in each of them would hold its reader, and its tree, until

@@ -336,15 +336,25 @@ class Recorder:
         if node.id in self._definitions and isinstance(node.ctx, ast.Load):
             self._handed_on(node)
 
+    def named_of(self, node: ast.Attribute) -> None:
+        """The same of what another module holds: ``models.Net``."""
+        root = node.value
+        if isinstance(root, ast.Name) and root.id in self._definitions:
+            self._handed_on(node)
+
     @functools.cached_property
     def _definitions(self) -> frozenset[str]:
-        """Names of this module that a definition or an import from another one binds."""
+        """Names of this module that a definition or an import from another one binds; a package
+        without ops may be a folder of the project that has the same name, such as ``datasets``.
+        """
         found: set[str] = set()
         names = self._here.names
         for name, bound in names.tables[0].items():
             for one in bound:
                 own = one.name.startswith((LOCAL, "."))
-                if own or ("." in one.name and self._vocabulary.package(one.name) is None):
+                package = self._vocabulary.package(one.name)
+                foreign = package is not None and package in self._vocabulary.kb.meta.prefixes
+                if own or ("." in one.name and not foreign):
                     found.add(name)
         return frozenset(found)
 
