@@ -25,6 +25,7 @@ _ROWS = (
     ("chance", "Give something else in every run"),
     ("listings", "List in no fixed order"),
     ("listing_methods", "The same, as methods"),
+    ("listed_in_order", "Parts of a path on which they list in order"),
     ("listing_iterators", "Of both, those that give an iterator, which has no places"),
     ("completions", "Give results in the order in which they are ready"),
     ("order_blind", "Do not mind the order of what they get"),
@@ -40,6 +41,7 @@ _ROWS = (
     ("no_gradients", "Switch gradients off"),
     ("leaves_gradients", "Give something without gradients"),
     ("tensors", "Give tensors"),
+    ("integers", "Give tensors of whole numbers"),
     ("call_arguments", "Layers whose calls take arguments that decide on their ops"),
     ("own_methods", "Methods of tensors alone"),
 )

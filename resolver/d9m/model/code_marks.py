@@ -75,6 +75,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that give something else in every run: a clock, the number of the process."""
     listings: list[str] = []
     """Calls that list something in no fixed order."""
+    listed_in_order: list[str] = []
+    """Parts of a path, in lower case, on which its listings are in order: a store that sorts."""
     walks: list[str] = []
     """Among them, those that list a folder and all below it, each as its path, folders, files."""
     listing_iterators: list[str] = []
@@ -116,6 +118,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Methods whose result has none, so that what they are called on computes none."""
     tensors: list[str] = []
     """Names whose calls give tensors; annotations that say so are among them."""
+    integers: list[str] = []
+    """Names whose calls give tensors of whole numbers, which have no gradient."""
     layers: list[str] = []
     """Names whose calls make an object that gives a tensor when it is called."""
     call_arguments: dict[str, list[str]] = {}

@@ -282,6 +282,8 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """What people say who have turned it, in lower case, next to a package that reads it."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
+    needs: dict[str, str] = {}
+    """Settings without these values of which this one has no effect."""
     refuses: list[str] = []
     """Values that undo what it is set for: ``PYTHONHASHSEED=random``."""
     decides: dict[str, dict[str, str]] = {}

@@ -106,6 +106,8 @@ def tests_for_nothing(test: ast.expr) -> Literal["body", "else", ""]:
         return arm if any(tests_for_nothing(part) == arm for part in test.values) else ""
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         other = test.comparators[0]
+        if isinstance(test.ops[0], ast.In | ast.NotIn) and isinstance(test.left, ast.Constant):
+            return "else" if isinstance(test.ops[0], ast.In) else "body"
         if isinstance(other, ast.Constant) and other.value in (None, -1, 0):
             if isinstance(test.ops[0], ast.Is | ast.Eq | ast.Lt):
                 return "body"

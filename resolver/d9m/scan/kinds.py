@@ -62,6 +62,8 @@ class Kinds:
 
     def _of_call(self, scope: int, node: ast.Call, depth: int) -> str:
         name = self._names.resolve(scope, node.func, node.lineno)
+        if name is not None and name in self._vocabulary.integers:
+            return INTEGERS
         if name is not None and "." in name and name in self._vocabulary.tensors:
             return self._typed(node) or TENSOR
         if dotted(node.func) in self.layers or self._is_layer(scope, node.func):

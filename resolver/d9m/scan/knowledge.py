@@ -67,9 +67,17 @@ class Knowledge:
     def _wanted(self) -> dict[str, frozenset[str]]:
         return self._asked_for(self.kb.sources.values())
 
-    def is_timed(self, source: str) -> bool:
-        """Whether a library picks an algorithm by timing in a source."""
-        return self.kb.sources[source].mechanism == _BY_TIMING
+    def sources_timed_by(self, statement: str) -> frozenset[str]:
+        """The sources in which a library times its algorithms while a statement is True."""
+        return self.kb.once(f"scan timed by {statement}", lambda: self._timed_by(statement))
+
+    def _timed_by(self, statement: str) -> frozenset[str]:
+        found: set[str] = set()
+        for id_, source in self.kb.sources.items():
+            timed = source.mechanism == _BY_TIMING
+            if timed and "False" in self._asked_for((source,)).get(statement, ()):
+                found.add(id_)
+        return frozenset(found)
 
     def timed(self) -> frozenset[str]:
         """Statements that are to be False, for with them a library picks algorithms by timing."""

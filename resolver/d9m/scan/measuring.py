@@ -10,9 +10,10 @@ from d9m.scan.facts import FileFacts, Order, WrittenCall
 
 _NAMES = re.compile(
     r"(?i)metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain|analy[sz]|inspect|bootstrap"
-    r"|(^|[-_ ])(demo|infer|inference|interactive|latency|predict|profile|reward|server|statistics"
-    r"|summary)(_|\b)|(^|_)colou?rs(_|\b)"
+    r"|(^|[-_ ])(demo|infer|inference|interactive|latency|predict|profile|report|reward|server"
+    r"|statistics|summary)(_|\b)|(^|_)(colou?rs|vis)(_|\.|\b)"
 )
+_SHOWS = re.compile(r"(?i)summary|plot|visuali[sz]|(^|_)(show|display|report)(_|$)|(^|_)log_")
 _ASIDE = re.compile(
     r"(?i)(^|[_/])(demos?|visuali[sz]ations?|analysis|analysis_tools|benchmark|deploy\w*|serving"
     r"|server|inference)(/|$)"
@@ -24,7 +25,7 @@ _VENDORED = re.compile(
     r"(?i)(^|/)(externals?|extern|third_?part(y|ies)|3rd_?party|vendor(ed)?|submodules?)(/|$)"
 )
 """Folders of copies of other projects."""
-_TRAINS = re.compile(r"(?i)(train|fit)")
+_TRAINS = re.compile(r"(?i)(^|_|\.)(pre|re)?(train|fit|finetune)(er|_|\.|\b)")
 
 
 _OF_DATA = re.compile(r"(?i)(^|_)(augment\w*|preprocess\w*|collate\w*|datasets?)(_|\.|\b)")
@@ -65,6 +66,15 @@ def measures(facts: FileFacts, found: WrittenCall | Order) -> bool:
         if _NAMES.search(name) and not _TRAINS.search(name):
             return True
     return False
+
+
+def shows(name: str) -> bool:
+    """Whether the name of a function says that it shows or notes what it gets.
+
+    >>> shows("save_summary_training"), shows("save_model")
+    (True, False)
+    """
+    return bool(_SHOWS.search(name))
 
 
 def is_aside(path: str) -> bool:

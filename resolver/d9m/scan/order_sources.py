@@ -9,13 +9,15 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.scan.elements import encoded, is_cached, is_numeric, is_text
-from d9m.scan.expressions import dotted
+from d9m.scan.expressions import dotted, nodes
 from d9m.scan.facts import Order, OrderUse
 from d9m.scan.flow import Flow, OrderKind
 from d9m.scan.names import BUILTINS, LOCAL, Bound
 from d9m.scan.source import Lines
 from d9m.scan.standpoint import Standpoint
 from d9m.scan.vocabulary import Vocabulary
+
+_MOST_VALUES = 3
 
 
 class OrderSources:
@@ -46,7 +48,7 @@ class OrderSources:
             elif isinstance(node.func, ast.Attribute) and self._completes(node.func):
                 self._found.append(("completion", node, node.func.attr))
             return
-        if name in vocabulary.listings:
+        if name in vocabulary.listings and not self._is_in_order(node):
             self._found.append(("listing", node, name))
         elif name in vocabulary.completions:
             self._found.append(("completion", node, name))
@@ -54,6 +56,24 @@ class OrderSources:
             self._found.append(("set", node, "set"))
         elif name == "builtins.sorted":
             self._by_identity(node)
+
+    def _is_in_order(self, listing: ast.Call) -> bool:
+        """Whether a path says that it is in a store which lists in order, perhaps in what is given
+        to a name of it.
+        """
+        marks = self._vocabulary.listed_in_order
+        for part in nodes(listing):
+            if isinstance(part, ast.Name):
+                bound, _here = self._here.names.bindings(self._here.scope, part.id)
+                values = [one.value for one in bound if one.value is not None]
+                text = " ".join([part.id, *map(ast.unparse, values[:_MOST_VALUES])])
+            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                text = part.value
+            else:
+                continue
+            if any(mark in text.lower() for mark in marks):
+                return True
+        return False
 
     def shown(self, node: ast.Set | ast.SetComp) -> None:
         """A set as it is written."""

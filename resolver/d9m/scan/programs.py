@@ -9,7 +9,7 @@ from d9m.scan.call_graph import CallGraph, Place, called_as, last_part
 from d9m.scan.effects import Effect
 from d9m.scan.facts import DYNAMIC, FileFacts, Order, WrittenCall
 from d9m.scan.modules import Modules
-from d9m.scan.vocabulary import Marks
+from d9m.scan.vocabulary import Marks, Vocabulary
 
 _OWN = ("self", "cls")
 """The first parameter of a method, which a call does not give."""
@@ -115,15 +115,13 @@ class Program:
 def find_programs(
     files: Mapping[str, FileFacts],
     entry_points: Sequence[str],
-    trains: Marks,
-    imports_named: Marks,
-    calls_named: Marks,
-    hooks: Mapping[str, Collection[str]],
+    vocabulary: Vocabulary,
 ) -> list[Program]:
     """The programs among the files, in order of path."""
     python = {path: facts for path, facts in files.items() if facts.kind in ("python", "notebook")}
     modules = Modules(python)
-    calls = CallGraph(python.values(), modules, hooks)
+    calls = CallGraph(python.values(), modules, vocabulary.hooks)
+    trains, imports_named = vocabulary.trains, vocabulary.imports_named
     imported = {path: modules.imported(facts) for path, facts in python.items()}
     launched = _launched(files, python, modules)
     used = {other for others in imported.values() for other in others}
@@ -153,7 +151,7 @@ def find_programs(
             folder = path.rpartition("/")[0]
             near.update(other for other in reached if other.rpartition("/")[0] == folder)
             own = [python[other] for other in reached]
-            found.append(Program(facts, own, near, calls, calls_named, configured))
+            found.append(Program(facts, own, near, calls, vocabulary.calls_named, configured))
     return found
 
 

@@ -180,9 +180,7 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:
-        fields = ("trains", "imports_named", "calls_named")
-        marks = map(self.vocabulary.marks, fields)
-        found = find_programs(self.files, self.entry_points, *marks, self.vocabulary.hooks)
+        found = find_programs(self.files, self.entry_points, self.vocabulary)
         for program in found:
             program.effects = tuple(self._effects_in(program))
         return tuple(found)

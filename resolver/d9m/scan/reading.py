@@ -19,6 +19,7 @@ from d9m.scan.expressions import (
     tests_for_nothing,
 )
 from d9m.scan.facts import CodeScope, FileFacts, FileKind
+from d9m.scan.measuring import shows
 from d9m.scan.mentions import mentioned
 from d9m.scan.order_sources import OrderSources
 from d9m.scan.recording import Recorder
@@ -320,19 +321,21 @@ class Reader:
         self.recorder.ask(node)
         if isinstance(node.func, ast.Attribute):
             if not isinstance(node.func.value, ast.Name | ast.Attribute):
-                outer = self.here.without_gradients
+                without = self.here.without_gradients
                 left = f".{node.func.attr}" in self._vocabulary.leaves_gradients
-                self.here.without_gradients = outer or left
+                self.here.without_gradients = without or left
                 self.visit(node.func.value)
-                self.here.without_gradients = outer
+                self.here.without_gradients = without
         elif not isinstance(node.func, ast.Name):
             self.visit(node.func)
         self.variables.called(node, name)
         self.recorder.call(node, name)
         self.orders.called(node, name)
+        outer, self.here.to_show = self.here.to_show, self.here.to_show or shows(_last(node.func))
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             if type(part) is not ast.Name:  # the recorder has those
                 self.visit(part)
+        self.here.to_show = outer
 
     def on_name(self, node: ast.Name) -> None:
         self.recorder.named(node)
@@ -386,6 +389,10 @@ the collector comes.
 def _callee(node: ast.expr) -> ast.expr:
     """What a decorator or context names, called or not."""
     return node.func if isinstance(node, ast.Call) else node
+
+
+def _last(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def _asks_to_debug(test: ast.expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 
 import msgspec
 
@@ -352,11 +353,16 @@ class Recorder:
         for name, bound in names.tables[0].items():
             for one in bound:
                 own = one.name.startswith((LOCAL, "."))
-                package = self._vocabulary.package(one.name)
-                foreign = package is not None and package in self._vocabulary.kb.meta.prefixes
-                if own or ("." in one.name and not foreign):
+                if own or (one.name and self._may_be_own(one.name)):
                     found.add(name)
         return frozenset(found)
+
+    def _may_be_own(self, name: str) -> bool:
+        """Whether something imported may be of the project."""
+        package = self._vocabulary.package(name)
+        if package is not None:
+            return "." in name and package not in self._vocabulary.kb.meta.prefixes
+        return name.partition(".")[0] not in sys.stdlib_module_names
 
     def _handed_on(self, node: ast.expr) -> None:
         """A function that is an argument may be called; in its own body its name says nothing."""

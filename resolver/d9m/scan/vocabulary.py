@@ -52,9 +52,11 @@ class Vocabulary:
         self.no_gradients = self.marks("no_gradients")
         self.leaves_gradients = self.marks("leaves_gradients")
         self.tensors = self.marks("tensors")
+        self.integers = self.marks("integers")
         self.layers = self.marks("layers")
         self.listings = self.marks("listings")
         self.walks = self.marks("walks")
+        self.listed_in_order = sorted(self.marks("listed_in_order").names)
         self.listing_iterators = self.marks("listing_iterators")
         self.listing_methods = self.marks("listing_methods")
         self.listing_makers = self.marks("listing_makers")
@@ -87,6 +89,7 @@ class Vocabulary:
         self.chance = self.marks("chance")
         self.trains = self.marks("trains")
         self.imports_named = self.marks("imports_named")
+        self.calls_named = self.marks("calls_named")
         self.makes_option = self.marks("makes_option")
         self.environments = self.marks("environments")
         self.call_arguments: dict[str, list[str]] = {}
@@ -111,7 +114,7 @@ class Vocabulary:
             self.trains,
             self.marks("compiles"),
             self.imports_named,
-            self.marks("calls_named"),
+            self.calls_named,
             self.no_gradients,
             self.order_bound,
             self.marks("loaders"),

@@ -11,7 +11,7 @@ from d9m.scan.effects import Effect, written
 from d9m.scan.facts import WrittenCall
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
 from d9m.scan.kinds import INTEGERS
-from d9m.scan.measuring import is_in_loader, loads_weights
+from d9m.scan.measuring import is_in_loader, loads_weights, measures
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.questions import PackageStack
@@ -109,7 +109,7 @@ def _answer(
         return None
     packages = frozenset((package, home))
     facts = project.files[path]
-    if loads_weights(facts, call) or is_in_loader(facts, call):
+    if loads_weights(facts, call) or is_in_loader(facts, call) or measures(facts, call):
         call = msgspec.structs.replace(call, without_gradients=True)
     text = question(call)
     newest = project.questions.world(project.around(path), packages)
@@ -193,9 +193,11 @@ OP_RAISES = ScanRule(
     why="""A deterministic switch makes ops without a deterministic version raise an error.
     The list changes with every release; the records have it for each. Upgrade, use
     another op, or compute it on the CPU.""",
-    silent="""No program that reaches the file turns a switch on, gradients are off where only
-    the gradient raises, or it depends on something that the text does not say. In a library that
-    a program without training imports, it is a hint.""",
+    silent="""No program that reaches the file turns a switch on, the function has turned it off
+    before the op, gradients are off where only the gradient raises, or it depends on something that
+    the text does not say. What a dataset, a collate function or a function that loads weights
+    computes has no gradient. In a library that a program without training imports, it is a
+    hint.""",
     bad="""import torch
 import torch.nn.functional as F
 

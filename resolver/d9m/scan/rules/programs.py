@@ -165,7 +165,6 @@ def _check_flag_alone(project: Project) -> Iterator[Objection]:
             yield Objection(
                 path=flags[0].path,
                 place=flags[0].place,
-                severity="hint" if project.may_seed_elsewhere(program) else None,
                 message=(
                     f"{flags[0].setting} does not cover {', '.join(named)}{more}, "
                     "which can differ between runs."
@@ -248,15 +247,15 @@ def needs_switch(project: Project, source: SourceAnswer, setting: str) -> bool:
 CUDNN_FLAG_ALONE = ScanRule(
     code="cudnn-flag-alone",
     family="settings",
-    severity="warning",
+    severity="hint",
     title="A flag for cuDNN alone, in a program with other ops that vary",
     why="""torch.backends.cudnn.deterministic reaches cuDNN's convolutions and nothing else. The
     program has other ops that vary, and PyTorch's switch makes them repeatable.""",
     silent="""The program turns the switch on somewhere, or none of its other ops varies. Ops in a
     file or function whose name says that it measures, rewards, plots or loads weights do not
     count; nor do those of a class without a base, or of one that prepares data, in a file that
-    does not train. Where the program calls something out of sight whose name or argument says that
-    it seeds, it is a hint: it may turn the switch on.""",
+    does not train. It is always a hint: the text does not show for sure that what an op gets has a
+    gradient, and that the op is in the model.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

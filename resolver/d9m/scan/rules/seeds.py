@@ -146,9 +146,9 @@ SEED_FROM_CHANCE = ScanRule(
     silent="""The seed comes from a variable whose value the function does not show. A seed that the
     function also prints, logs or stores is a hint: the run can be repeated with it. So is one for
     characters of a random name, or for a free port, one in a loop, which tries again with another,
-    seed() that ends what a fixed seed of the same function was for, seed() and the seed of another
-    object where nothing in the project has a fixed seed, and one that no program runs that
-    trains.""",
+    seed() that ends what a fixed seed of the same function was for, a seed from which only pictures
+    and measurements draw, seed() and the seed of another object where nothing in the project has a
+    fixed seed, and one that no program runs that trains.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
@@ -351,10 +351,11 @@ UNSEEDED_LIBRARY = ScanRule(
     seeds PyTorch and shuffles with Python's random still shuffles differently in every run.""",
     silent="""The program trains nothing, or seeds nothing at all (no-seed), or the draw is in a
     file that the entry neither imports directly nor has in its folder, or becomes a seed itself, or
-    only decides whether something is printed. Where a library that the records do not know runs
-    the loop, or the program calls something out of sight whose name or argument says that it seeds,
-    this is a hint: it may seed. So it is where nothing in sight calls the function that trains. So
-    is a draw in a method of a dataset or transform, or in a step that is handed to one, where the
+    only decides whether something is printed. Where a library that the records do not know runs the
+    loop, or the program calls something out of sight whose name or argument says that it seeds,
+    this is a hint: it may seed. So it is where nothing in sight calls the function that trains, and
+    nothing at all where no program calls what draws, or only seeds where somebody debugs. So is a
+    draw in a method of a dataset or transform, or in a step that is handed to one, where the
     workers of the loader seed the library, and every draw where the only seed is one of a split or
     a sampler, in another file than the program.""",
     bad="""import random

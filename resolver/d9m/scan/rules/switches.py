@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
@@ -126,6 +126,8 @@ def _in_one_flow(project: Project) -> Iterator[Objection]:
         turned = [one for one in made if one.setting in statements]
         for effect in turned:
             off = effect.setting in project.knowledge.timed()
+            if _has_no_effect(project, effect, made):
+                continue
             if effect.assignment is None or not off or effect.value in (None, "False"):
                 continue
             asking = _asking_line(effect, turned, wanted)
@@ -154,11 +156,19 @@ def _in_one_program(project: Project) -> Iterator[Objection]:
                 continue
             if any(one.setting == effect.setting and one.value != "True" for one in made):
                 continue
+            if _has_no_effect(project, effect, made):
+                continue
             good = next(
                 (one for one in program.effects if _surely_asks(program, one, wanted)), None
             )
             if good is not None or seeded(project, program):
                 yield _timed(project, effect, good)
+
+
+def _has_no_effect(project: Project, effect: Effect, made: Iterable[Effect]) -> bool:
+    """Whether another setting that this one needs gets another value."""
+    needs = project.kb.settings[effect.setting].needs
+    return any(one.setting in needs and one.value not in (None, needs[one.setting]) for one in made)
 
 
 def _surely_asks(program: Program, effect: Effect, wanted: dict[str, frozenset[str]]) -> bool:
@@ -264,9 +274,9 @@ BENCHMARK_ON = ScanRule(
     timing still picks among them: the winner, and the rounding, can differ between runs.
     The switches do not turn benchmarking off.""",
     silent="""The two stand in different arms of a condition, or a later line sets the right
-    value or puts the old one back, or the block with the one turns the other off. In a program that
-    only sets seeds it is a hint, unless --goal is repeatable, and in one whose layers cuDNN does
-    not time.""",
+    value or puts the old one back, or the block with the one turns the other off, or cuDNN itself
+    is off. In a program that only sets seeds it is a hint, unless --goal is repeatable, and in one
+    whose layers cuDNN does not time.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True

@@ -17,7 +17,7 @@ def times_nothing(project: Project, effect: Effect) -> bool:
             continue
         if not program.may_enter((effect.path, effect.scope)):
             continue
-        if not _builds_layers(project, program) or _may_time(project, program):
+        if not _builds_layers(project, program) or _may_time(project, program, effect.setting):
             return False
         found = True
     return found
@@ -28,23 +28,24 @@ def _builds_layers(project: Project, program: Program) -> bool:
     return any(call.name in layers for facts in program.files.values() for call in facts.calls)
 
 
-def _may_time(project: Project, program: Program) -> bool:
+def _may_time(project: Project, program: Program, setting: str) -> bool:
     for facts in program.files.values():
         if any(project.kb.packages[name].kind == "library" for name in project.packages(facts)):
             return True
-        if any(_is_timed(project, call.name) for call in facts.calls):
+        if any(_is_timed(project, call.name, setting) for call in facts.calls):
             return True
     return False
 
 
-def _is_timed(project: Project, name: str) -> bool:
-    """Whether an op has a source in which the choice of an algorithm differs."""
+def _is_timed(project: Project, name: str, setting: str) -> bool:
+    """Whether an op has a source in which a setting lets a library time its algorithms."""
+    timed = project.knowledge.sources_timed_by(setting)
     package = project.vocabulary.package(name)
     if package is None or not project.vocabulary.is_op(name):
         return False
     for entry in project.vocabulary.entries(package, name):
         for reached in entry.reaches:
-            for source in project.kb.sources_of(entry.package, reached.op):
-                if project.knowledge.is_timed(source.id):
-                    return True
+            sources = project.kb.sources_of(entry.package, reached.op)
+            if any(source.id in timed for source in sources):
+                return True
     return False
