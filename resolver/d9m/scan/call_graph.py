@@ -43,7 +43,7 @@ class CallGraph:
         """Of the files that something reaches: number of a scope -> what it calls."""
         for facts in files:
             self._files[facts.path] = facts
-            modules = self._modules.setdefault(facts.path, [])
+            run_on_import = self._modules.setdefault(facts.path, [])
             for number, scope in enumerate(facts.scopes):
                 place = (facts.path, number)
                 if scope.kind == "function":
@@ -52,7 +52,7 @@ class CallGraph:
                     if facts.scopes[scope.parent].kind == "class":
                         self._members.setdefault((facts.path, scope.parent), []).append(number)
                 else:
-                    modules.append(place)
+                    run_on_import.append(place)
                 if scope.kind == "class":
                     self._classes.setdefault(last_part(scope.name), []).append(place)
 

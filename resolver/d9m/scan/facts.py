@@ -147,7 +147,9 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     """The name of the lambda that it stands in, if that has one."""
     in_loop: bool = False
     to_show: bool = False
-    """It only decides whether something is shown: ``if random() < 0.01: print(loss)``."""
+    """What it gives is only shown, or only decides whether something is: ``if random() < 0.01:
+    print(loss)``.
+    """
     on_trial: bool = False
     """Whether it only runs where somebody debugs."""
     insert: tuple[int, int] = (0, 0)
