@@ -6,6 +6,8 @@ import ast
 
 from d9m.scan.expressions import dotted, nodes
 
+_LONGEST = 60
+
 
 def filled_list(node: ast.AST) -> ast.expr | None:
     """The list of ``files.append(…)``."""
@@ -81,5 +83,11 @@ def counted_up(node: ast.AugAssign) -> str | None:
 
 
 def short_text(node: ast.expr) -> str:
+    """An expression in at most 60 characters; of a long one that is indexed, also its index."""
     text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= _LONGEST:
+        return text
+    index = f"[{ast.unparse(node.slice)}]" if isinstance(node, ast.Subscript) else ""
+    if len(index) > _LONGEST // 2:
+        index = ""
+    return f"{text[: _LONGEST - 3 - len(index)]}...{index}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from itertools import groupby
 from d9m.render.page import WIDTH, Page, Span, Style
 from d9m.render.phrases import join, plural
 from d9m.render.scan import words
-from d9m.scan.finding import ScanFinding, Severity
+from d9m.scan.finding import RelatedSpot, ScanFinding, Severity
 from d9m.scan.report import ScanReport, counts
 from d9m.scan.scanned import ScannedProgram
 
@@ -89,6 +90,8 @@ def _finding(page: Page, finding: ScanFinding, column: int, codes: int) -> None:
     room = page.width - indent
     lines = _wrapped(finding.message, room)
     for spot in finding.related[:MOST_RELATED]:
+        if _is_named(finding, spot):
+            continue
         where = words.at(spot.path, spot.line, spot.cell)
         lines += _wrapped(f"{where}: {spot.message}", room)
     out = finding.way_out or (finding.fix.title if finding.fix else "")
@@ -106,6 +109,13 @@ def _finding(page: Page, finding: ScanFinding, column: int, codes: int) -> None:
     )
     for line in lines[1:]:
         page.line(" " * indent + line)
+
+
+def _is_named(finding: ScanFinding, spot: RelatedSpot) -> bool:
+    """Whether the message names a place already: a line of its file, or a program as a whole."""
+    if spot.path == finding.path:
+        return re.search(rf"\bline {spot.line}\b", finding.message) is not None
+    return spot.line == 1 and finding.message.startswith(f"{spot.path} ")
 
 
 def _wrapped(text: str, room: int) -> list[str]:
