@@ -32,12 +32,15 @@ class OrderSources:
         self._hashes: list[tuple[ast.BinOp, Order]] = []
         self._own: list[tuple[ast.Call, str, int]] = []
         """Calls of functions that may be the project's own, each with its name and scope."""
+        self._on_windows = False
+        """Whether the file only runs there, where file systems list by name."""
         self._bound: set[int] = set()
         """Scopes that shuffle, sample or split something."""
 
     def called(self, node: ast.Call, name: str | None) -> None:
         """A listing, a set, results as they are ready, a hash of text, an order by identity."""
         vocabulary = self._vocabulary
+        self._on_windows = self._on_windows or _splits_windows_path(node)
         if name is not None and name in vocabulary.order_bound:
             self._bound.add(self._here.scope)
         elif own := self._own_name(node, name):
@@ -103,6 +106,8 @@ class OrderSources:
         """What builds on something without an order, and on what own functions return."""
         flow = Flow(tree, self._here.names, self._vocabulary, self._lines)
         found = (*flow.orders(self._found), *self._direct, *self._hashed(flow))
+        if self._on_windows:
+            found = tuple(map(_unsure_listing, found))
         scopes = self._here.names.scopes
         given = {LOCAL + scopes[order.scope].name for order in found if order.returned}
         asked: list[tuple[ast.Call, str]] = []
@@ -200,3 +205,15 @@ class OrderSources:
             scope=self._here.scope,
         )
         self._hashes.append((node, order))
+
+
+def _splits_windows_path(call: ast.Call) -> bool:
+    """``name.split("\\\\")``."""
+    func = call.func
+    if not isinstance(func, ast.Attribute) or func.attr not in ("split", "rsplit"):
+        return False
+    return bool(call.args) and isinstance(call.args[0], ast.Constant) and call.args[0].value == "\\"
+
+
+def _unsure_listing(order: Order) -> Order:
+    return msgspec.structs.replace(order, sure=order.sure and order.kind != "listing")
