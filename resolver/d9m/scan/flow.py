@@ -97,7 +97,7 @@ class Flow:
         found: list[OrderUse] = []
         for call, name in calls:
             use = self._consumer(call, 0, "listing", True)
-            if use is None or use.returned or not use.sure or self._is_held_out(use):
+            if use is None or use.returned or not use.sure or self._is_held_out(use, call):
                 continue
             found.append(
                 OrderUse(
@@ -120,7 +120,7 @@ class Flow:
             name=name,
             place=self._lines.spot(node),
             consumer=use.what,
-            sure=use.sure and not self._is_held_out(use),
+            sure=use.sure and not self._is_held_out(use, start),
             lasting=use.lasting,
             consumer_place=self._lines.spot(use.node),
             draws=use.draws,
@@ -133,11 +133,11 @@ class Flow:
             in_main=self._tree.is_in_main(node),
         )
 
-    def _is_held_out(self, use: Consumer) -> bool:
+    def _is_held_out(self, use: Consumer, start: ast.expr) -> bool:
         """Whether it only measures. The numbers of classes must be those of the training there."""
         if self._places.is_held_out(use.node):
             return True
-        return not use.lasting and self._places.is_of_held_out(use.node)
+        return not use.lasting and any(map(self._places.is_of_held_out, (use.node, start)))
 
     def becomes_text(self, node: ast.expr) -> bool:
         """Whether a number only becomes a part of a text: of a name, a key, a message."""

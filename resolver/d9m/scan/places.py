@@ -18,6 +18,17 @@ _HELD_OUT_CLASS = re.compile(r"(?<![A-Z])(Val|Valid|Validation|Test|Eval)(?=[A-Z
 _HANDFUL = 16
 
 
+_HELD_OUT_WORDS = ("test", "testing", "val", "valid", "validation", "eval", "dev")
+
+
+def _asks_for_held_out(test: ast.expr) -> bool:
+    """``mode == "test"``."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
+        return False
+    word = test.comparators[0]
+    return isinstance(word, ast.Constant) and word.value in _HELD_OUT_WORDS
+
+
 class Places:
     """Reads the places of one file."""
 
@@ -159,8 +170,16 @@ class Places:
         return name is not None and bool(_HELD_OUT.search(name)) and "train" not in name.lower()
 
     def is_of_held_out(self, node: ast.AST) -> bool:
-        """Whether the name of the class around says that it holds what is measured on."""
-        return bool(_HELD_OUT_CLASS.search(self._tree.class_name(node)))
+        """Whether the name of the class around says that it holds what is measured on, or a test of
+        a word: ``if mode == "test":``.
+        """
+        if _HELD_OUT_CLASS.search(self._tree.class_name(node)):
+            return True
+        while node in self._tree.parents:
+            inner, node = node, self._tree.parents[node]
+            if isinstance(node, ast.If) and inner in node.body and _asks_for_held_out(node.test):
+                return True
+        return False
 
     def tries_out(self, node: ast.AST) -> bool:
         """Whether a test of a debugging option decides that it runs."""
