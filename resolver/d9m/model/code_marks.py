@@ -64,7 +64,7 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     datasets: list[str] = []
     """Classes whose objects a loader reads in its workers."""
     hooks: dict[str, list[str]] = {}
-    """Class to derive from -> the methods that the library calls, beside those with ``__``."""
+    """Class to derive from -> the methods that the library calls, but for those with ``__``."""
     asks_for_worker: list[str] = []
     """Calls that say which worker a process is."""
     models: list[str] = []

@@ -87,6 +87,8 @@ def _setting_links(index: RecordIndex) -> Iterator[Link]:
             yield Link(
                 at, (*path, "instead"), "setting", "settings", setting.instead, index.settings
             )
+        for name in setting.needs:
+            yield Link(at, (*path, "needs", name), "setting", "settings", name, index.settings)
 
 
 def _package_links(index: RecordIndex) -> Iterator[Link]:

@@ -32,10 +32,10 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     classes and its splits, if a machine decides them or the program keeps what it has trained. It
     can in a script that seeds something, or numbers or splits, and writes what it makes, as one
     that prepares data does; in code of a library, which others run; and in a function that nothing
-    here runs, if it seeds what it draws from. What draws from
-    a generator decides nothing in a project that seeds nothing, nor in a function of a library that
-    leaves the generator unseeded. Nor does what only measures, nor a file of which no program that
-    uses it trains, nor a place that a caller picks, where those that train do not pick by chance.
+    here runs, if it seeds what it draws from. What draws from a generator decides nothing in a
+    project that seeds nothing, nor in a function of a library that leaves the generator unseeded.
+    Nor does what only measures, nor a file of which no program that uses it trains, nor a place
+    that a caller picks, where those that train do not pick by chance.
     """
     if measures(project.python[path], order):
         return False

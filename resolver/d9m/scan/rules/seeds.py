@@ -93,9 +93,9 @@ def _is_drawn_aside(project: Project, path: str, call: WrittenCall) -> bool:
         if call.name not in generator.marks.seeds:
             continue
         for program in project.programs:
-            for other, draw in (
-                draws_of(project, program, generator) if path in program.files else ()
-            ):
+            if path not in program.files:
+                continue
+            for other, draw in draws_of(project, program, generator):
                 if not measures(program.files[other], draw):
                     return False
                 draws += 1
