@@ -134,10 +134,16 @@ class Flow:
         )
 
     def _is_held_out(self, use: Consumer, start: ast.expr) -> bool:
-        """Whether it only measures. The numbers of classes must be those of the training there."""
+        """Whether it only measures. The numbers of classes must be those of the training there, and
+        a slice leaves the rest to the training.
+        """
         if self._places.is_held_out(use.node):
             return True
-        return not use.lasting and any(map(self._places.is_of_held_out, (use.node, start)))
+        if use.lasting or (
+            isinstance(use.node, ast.Subscript) and isinstance(use.node.slice, ast.Slice)
+        ):
+            return False
+        return any(map(self._places.is_of_held_out, (use.node, start)))
 
     def becomes_text(self, node: ast.expr) -> bool:
         """Whether a number only becomes a part of a text: of a name, a key, a message."""
