@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from d9m.scan.facts import DYNAMIC, FileFacts, LocalCall
 from d9m.scan.modules import Modules
-from d9m.scan.vocabulary import Marks
+from d9m.scan.vocabulary import Vocabulary
 
 _MAIN = ("main",)
 """What a library calls by itself: ``tf.app.run()``."""
@@ -24,11 +24,12 @@ class CallGraph:
     """Which scopes of a project's files call which, by name."""
 
     def __init__(
-        self, files: Iterable[FileFacts], modules: Modules, hooks: Mapping[str, Collection[str]]
+        self, files: Iterable[FileFacts], modules: Modules, vocabulary: Vocabulary
     ) -> None:
-        """`hooks`: classes of libraries whose code calls only these methods, and Python's own."""
         self._imports = modules
-        self._hooks = hooks
+        self._hooks = vocabulary.hooks
+        """Classes of libraries whose code calls only these methods, and Python's own."""
+        self._calls_named = vocabulary.calls_named
         self._homes: dict[tuple[str, str], str] = {}
         self._classes: dict[str, list[Place]] = {}
         """Name -> the classes of that name."""
@@ -57,19 +58,15 @@ class CallGraph:
                     self._classes.setdefault(last_part(scope.name), []).append(place)
 
     def possible(
-        self,
-        entry: FileFacts,
-        files: Mapping[str, FileFacts],
-        configured: Collection[str],
-        calls_named: Marks,
+        self, entry: FileFacts, files: Mapping[str, FileFacts], configured: Collection[str]
     ) -> frozenset[Place]:
         """Scopes of these files that may run: also the methods that a library or Python calls, of
         classes that something names which may run. Those of every class, if a name that the text
         does not show picks one; every function of an entry that starts none of them itself, or
-        that calls what runs any of them (`calls_named`).
+        that calls what runs any of them.
         """
         search = _Search(self, files, entry.path)
-        any_of_entry = any(call.name in calls_named for call in entry.calls)
+        any_of_entry = any(call.name in self._calls_named for call in entry.calls)
         starts = self._starts(entry)
         for path, facts in files.items():
             for place in self._modules[path]:

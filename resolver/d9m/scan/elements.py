@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from d9m.scan.expressions import last_name
+
 _TEXT = re.compile(
     r"(?i)name|key|path|word|file|token|char|tag|vocab|text|string|str\b|split\(|url|[\"']"
 )
@@ -45,13 +47,9 @@ def is_text(node: ast.expr) -> bool:
         return is_text(node.body) and is_text(node.orelse)
     if isinstance(node, ast.Tuple):
         return any(map(is_text, node.elts))
-    if isinstance(node, ast.Call) and _GIVES_NUMBER.search(_last_name(node.func)):
+    if isinstance(node, ast.Call) and _GIVES_NUMBER.search(last_name(node.func)):
         return False
     return bool(_TEXT.search(ast.unparse(node)[:200]))
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def is_surely_text(subject: str) -> bool:

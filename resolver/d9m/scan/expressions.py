@@ -81,10 +81,14 @@ _LOOK_UPS = {"get": 1, "pop": 1, "getenv": 1, "getattr": 2}
 """Look-ups that take a default, and its place among their arguments."""
 
 
+def last_name(func: ast.expr) -> str:
+    """``fit`` of ``trainer.fit`` and of ``fit``; empty for anything else."""
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
 def looked_up_else(node: ast.Call) -> ast.expr | None:
     """What a look-up gives where it finds nothing: ``options.get("seed", time())``."""
-    last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    place = _LOOK_UPS.get(last)
+    place = _LOOK_UPS.get(last_name(node.func))
     return node.args[place] if place is not None and len(node.args) > place else None
 
 

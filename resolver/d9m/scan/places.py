@@ -15,18 +15,8 @@ _COUNTING = ("enumerate", "range", "xrange")
 _DEEPEST = 6
 _HELD_OUT = re.compile(r"(?i)(^|[_.])(val|valid|validation|test|eval)(_|s?$)")
 _HELD_OUT_CLASS = re.compile(r"(?<![A-Z])(Val|Valid|Validation|Test|Eval)(?=[A-Z_]|[Ss]et|$)")
-_HANDFUL = 16
-
-
 _HELD_OUT_WORDS = ("test", "testing", "val", "valid", "validation", "eval", "dev")
-
-
-def _asks_for_held_out(test: ast.expr) -> bool:
-    """``mode == "test"``."""
-    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
-        return False
-    word = test.comparators[0]
-    return isinstance(word, ast.Constant) and word.value in _HELD_OUT_WORDS
+_HANDFUL = 16
 
 
 class Places:
@@ -304,3 +294,11 @@ class Places:
             return False
         name = self._tree.name(node.func)
         return name is not None and name in self._vocabulary.order_bound
+
+
+def _asks_for_held_out(test: ast.expr) -> bool:
+    """``mode == "test"``."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq):
+        return False
+    word = test.comparators[0]
+    return isinstance(word, ast.Constant) and word.value in _HELD_OUT_WORDS

@@ -24,12 +24,9 @@ class Program:
         files: Sequence[FileFacts],
         near: Collection[str],
         calls: CallGraph,
-        calls_named: Marks,
         configured: Collection[str] = (),
     ) -> None:
-        """`calls_named`: calls that run what somebody names on the command line; `configured`:
-        names of classes and functions that its configurations name.
-        """
+        """`configured`: names of classes and functions that its configurations name."""
         self.path = entry.path
         self.entry = entry
         self.files = {facts.path: facts for facts in files}
@@ -37,7 +34,6 @@ class Program:
         self.near = frozenset(near)
         """Those whose draws count: itself, its folder, and what it imports directly."""
         self._calls = calls
-        self._calls_named = calls_named
         self._configured = configured
         self._live, self._asked = calls.live(entry.path, self.files)
         self.effects: tuple[Effect, ...] = ()
@@ -61,7 +57,7 @@ class Program:
 
     @functools.cached_property
     def _possible(self) -> frozenset[Place]:
-        return self._calls.possible(self.entry, self.files, self._configured, self._calls_named)
+        return self._calls.possible(self.entry, self.files, self._configured)
 
     def makes_objects(self, path: str, scope: int) -> bool:
         """Whether code that may run names the class around a scope, or one that derives from it:
@@ -116,11 +112,11 @@ def find_programs(
     files: Mapping[str, FileFacts],
     entry_points: Sequence[str],
     vocabulary: Vocabulary,
+    modules: Modules,
 ) -> list[Program]:
     """The programs among the files, in order of path."""
     python = {path: facts for path, facts in files.items() if facts.kind in ("python", "notebook")}
-    modules = Modules(python)
-    calls = CallGraph(python.values(), modules, vocabulary.hooks)
+    calls = CallGraph(python.values(), modules, vocabulary)
     trains, imports_named = vocabulary.trains, vocabulary.imports_named
     imported = {path: modules.imported(facts) for path, facts in python.items()}
     launched = _launched(files, python, modules)
@@ -151,7 +147,7 @@ def find_programs(
             folder = path.rpartition("/")[0]
             near.update(other for other in reached if other.rpartition("/")[0] == folder)
             own = [python[other] for other in reached]
-            found.append(Program(facts, own, near, calls, vocabulary.calls_named, configured))
+            found.append(Program(facts, own, near, calls, configured))
     return found
 
 

@@ -88,7 +88,7 @@ class Project:
         found: list[tuple[str, Order]] = []
         for path, facts in self.python.items():
             found += ((path, order) for order in facts.orders if not order.returned)
-        return (*found, *through_returns(self.python))
+        return (*found, *through_returns(self.python, self._modules))
 
     @functools.cached_property
     def effects(self) -> dict[str, tuple[Effect, ...]]:
@@ -180,14 +180,14 @@ class Project:
 
     @functools.cached_property
     def programs(self) -> tuple[Program, ...]:
-        found = find_programs(self.files, self.entry_points, self.vocabulary)
+        found = find_programs(self.files, self.entry_points, self.vocabulary, self._modules)
         for program in found:
             program.effects = tuple(self._effects_in(program))
         return tuple(found)
 
     @functools.cached_property
     def reach(self) -> CodeReach:
-        named = self.vocabulary.marks("imports_named")
+        named = self.vocabulary.imports_named
         return CodeReach(self.files, self.programs, self.training_paths, named)
 
     def _effects_in(self, program: Program) -> Iterator[Effect]:
@@ -294,7 +294,7 @@ class Project:
     def _computes_gradients(self, program: Program, paths: Collection[str]) -> bool:
         if _only_tests(program.entry):
             return False
-        marks = self.vocabulary.marks("trains")
+        marks = self.vocabulary.trains
         for path in paths:
             for call in program.files[path].calls:
                 tests = _TESTS.match(program.files[path].scopes[call.scope].name)
@@ -317,7 +317,7 @@ class Project:
     @functools.cached_property
     def training(self) -> tuple[Program, ...]:
         """The programs that train, those first that do so in their own file."""
-        marks = self.vocabulary.marks("trains")
+        marks = self.vocabulary.trains
         found = [program for program in self.programs if self.trains(program)]
         return tuple(sorted(found, key=lambda one: _rank(one, marks)))
 

@@ -15,6 +15,7 @@ from d9m.scan.expressions import (
     dotted,
     dotted_with_keys,
     is_main,
+    last_name,
     nodes,
     tests_for_nothing,
 )
@@ -149,7 +150,8 @@ class Reader:
         self.here.fallback = fallback or nothing == "body"
         never = self.here.never_runs(node.test)
         if never != "body":
-            trial, self.here.on_trial = self.here.on_trial, _asks_to_debug(node.test)
+            trial = self.here.on_trial
+            self.here.on_trial = _asks_to_debug(node.test)
             self._branch(node.body, (number, 0))
             self.here.on_trial = trial
         self.here.offered = offered
@@ -331,7 +333,10 @@ class Reader:
         self.variables.called(node, name)
         self.recorder.call(node, name)
         self.orders.called(node, name)
-        outer, self.here.to_show = self.here.to_show, self.here.to_show or shows(_last(node.func))
+        outer, self.here.to_show = (
+            self.here.to_show,
+            self.here.to_show or shows(last_name(node.func)),
+        )
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             if type(part) is not ast.Name:  # the recorder has those
                 self.visit(part)
@@ -389,10 +394,6 @@ the collector comes.
 def _callee(node: ast.expr) -> ast.expr:
     """What a decorator or context names, called or not."""
     return node.func if isinstance(node, ast.Call) else node
-
-
-def _last(func: ast.expr) -> str:
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def _asks_to_debug(test: ast.expr) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 from d9m.scan.expressions import (
     dotted,
     dotted_with_keys,
+    last_name,
     literal,
     looked_up_else,
     nodes,
@@ -95,7 +96,7 @@ class Recorder:
             self._method(node, func)
         elif name is not None and name[0] != LOCAL and "." in name:
             self._of_class(node, name)
-        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        last = last_name(func)
         if last and (name is None or not name.startswith("builtins.")):
             self._called(node, last, name)
         if f".{last}" in self._vocabulary.makes_option:
@@ -395,25 +396,17 @@ class Recorder:
         """Whether an expression is an object of a class, as far as the function shows, and so no
         module: ``self``, ``KMeans(8)``, and a name of it.
         """
-        if isinstance(node, ast.Call):
-            return _last_name(node.func)[:1].isupper()
-        if not isinstance(node, ast.Name):
-            return False
-        if node.id in ("self", "cls"):
-            return True
-        bound, here = self._here.names.bindings(self._here.scope, node.id)
-        made = [one.value for one in bound]
-        return (
-            here
-            and bool(made)
-            and all(
-                isinstance(one, ast.Call) and _last_name(one.func)[:1].isupper() for one in made
-            )
-        )
+        if isinstance(node, ast.Name):
+            if node.id in ("self", "cls"):
+                return True
+            bound, here = self._here.names.bindings(self._here.scope, node.id)
+            return here and bool(bound) and all(_makes_object(one.value) for one in bound)
+        return _makes_object(node)
 
 
-def _last_name(func: ast.expr) -> str:
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+def _makes_object(node: ast.expr | None) -> bool:
+    """``KMeans(8)``."""
+    return isinstance(node, ast.Call) and last_name(node.func)[:1].isupper()
 
 
 def _is_alphabet(value: object) -> bool:

@@ -11,7 +11,9 @@ from d9m.scan.modules import Modules
 from d9m.scan.names import LOCAL
 
 
-def through_returns(files: Mapping[str, FileFacts]) -> Iterator[tuple[str, Order]]:
+def through_returns(
+    files: Mapping[str, FileFacts], modules: Modules
+) -> Iterator[tuple[str, Order]]:
     """Orders that functions of these files return, each with a consumer in a caller."""
     returned: dict[tuple[str, str], list[Order]] = {}
     for path, facts in files.items():
@@ -20,7 +22,6 @@ def through_returns(files: Mapping[str, FileFacts]) -> Iterator[tuple[str, Order
                 returned.setdefault((path, facts.scopes[order.scope].name), []).append(order)
     if not returned:
         return
-    modules = Modules(files)
     names = {name.rpartition(".")[2] for _path, name in returned}
     for path, facts in files.items():
         for use in facts.order_uses:

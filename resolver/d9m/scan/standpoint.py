@@ -92,8 +92,9 @@ class Standpoint:
             return None
         bound, here = self.names.bindings(self.scope, test.id)
         value = bound[0].value if len(bound) == 1 and here else None
-        fixed = isinstance(value, ast.Constant) and value.lineno < test.lineno
-        return bool(value.value) if fixed and isinstance(value, ast.Constant) else None
+        if isinstance(value, ast.Constant) and value.lineno < test.lineno:
+            return bool(value.value)
+        return None
 
     def parameter_default(self, name: str) -> str:
         """The default of a parameter of the function around, as written; empty without one."""

@@ -16,7 +16,7 @@ def may_use_gpu(project: Project, program: Program, home: str) -> bool:
     """Whether something shows that a program can put its model on a GPU: a word for it in its own
     file or in one that trains, or a library other than its framework that trains, and chooses.
     """
-    marks = project.vocabulary.marks("trains")
+    marks = project.vocabulary.trains
     choosing = {code.package for code in project.kb.code.values() if code.trains} - {home}
     for path, facts in program.files.items():
         trains = any(call.name in marks and program.may_run(path, call) for call in facts.calls)

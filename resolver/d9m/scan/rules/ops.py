@@ -52,10 +52,8 @@ def _asked(project: Project) -> Iterator[Asked]:
                 place = (path, call.place.line, call.place.column)
                 if place in seen or call.guarded or not program.may_run(path, call):
                     continue
-                if _is_off_there(project, path, call):
-                    continue
                 found = _answer(project, path, call, home, on[0].guarded)
-                if found is not None:
+                if found is not None and not _is_off_there(project, path, call):
                     seen.add(place)
                     answer, stack, oldest = found
                     yield Asked(path, call, program, on[0], answer, stack, oldest)
@@ -262,7 +260,7 @@ def first_warned(project: Project) -> dict[tuple[str, Spot], Asked]:
 def has_gradients(project: Project, program: Program, path: str, call: WrittenCall) -> bool:
     """Whether the text shows that gradients are taken: in a model, or in a file that trains."""
     facts = project.files[path]
-    trains = project.vocabulary.marks("trains")
+    trains = project.vocabulary.trains
     if path == program.path or any(other.name in trains for other in facts.calls):
         return True
     scope = call.scope

@@ -86,7 +86,7 @@ def _trains_with(project: Project, program: Program, path: str, order: Order) ->
     """
     if path != program.path or order.scope != 0 or order.in_main:
         return True
-    trains = project.vocabulary.marks("trains")
+    trains = project.vocabulary.trains
     for other, facts in program.files.items():
         for call in facts.calls:
             if call.name not in trains or not program.may_run(other, call):

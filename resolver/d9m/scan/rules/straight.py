@@ -41,7 +41,7 @@ def trains_between(project: Project, path: str, one: Positioned, other: Position
     """Whether something between two statements trains, or may: the file's own code is called."""
     facts = project.files[path]
     lines = range(one.place.line + 1, other.place.line)
-    marks = project.vocabulary.marks("trains")
+    marks = project.vocabulary.trains
     if any(call.name in marks and call.place.line in lines for call in facts.calls):
         return True
     own = {scope.name.rpartition(".")[2] for scope in facts.scopes}

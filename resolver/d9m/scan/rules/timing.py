@@ -165,7 +165,7 @@ model(x).sum().backward()
 
 def _check_late_switch(project: Project) -> Iterator[Objection]:
     switches = project.knowledge.switches()
-    trains = project.vocabulary.marks("trains")
+    trains = project.vocabulary.trains
     for path, made in project.effects.items():
         turned = [
             one
