@@ -151,7 +151,7 @@ class Reader:
         never = self.here.never_runs(node.test)
         if never != "body":
             trial = self.here.on_trial
-            self.here.on_trial = _asks_to_debug(node.test)
+            self.here.on_trial = trial or _asks_to_debug(node.test)
             self._branch(node.body, (number, 0))
             self.here.on_trial = trial
         self.here.offered = offered
