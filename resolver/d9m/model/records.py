@@ -260,6 +260,8 @@ class Setting(Conditional, frozen=True, kw_only=True):
     summary: str
     read: Literal["process-start", "import", "first-use", "per-call", "build", "install"]
     """When the value is read; set later, it has no effect."""
+    read_in: When = {}
+    """Where it is read then, if other releases read it later."""
     statement: str | None = None
     """Python to turn it, with ``{value}``; may be several lines."""
     imports: list[str] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from d9m.errors import quote
 from d9m.model.records import Setting
+from d9m.model.when import parse
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.project import Project
@@ -37,7 +38,7 @@ def _check_late_variable(project: Project) -> Iterator[Objection]:
                 and each.scope == 0
                 and not each.guarded
             ]
-            if before:
+            if before and _is_read_so(project, path, setting):
                 yield Objection(
                     path=path,
                     place=write.place,
@@ -51,6 +52,13 @@ def _check_late_variable(project: Project) -> Iterator[Objection]:
                 )
 
 
+def _is_read_so(project: Project, path: str, setting: Setting) -> bool:
+    """Whether the release around a file surely reads a variable when its record says."""
+    home = project.kb.home(project.kb.setting_ids[setting.name])
+    stack = project.world(path, frozenset((home,)))
+    return project.questions.surely_holds(stack, parse(setting.read_in))
+
+
 LATE_VARIABLE = ScanRule(
     code="late-variable",
     family="settings",
@@ -59,8 +67,8 @@ LATE_VARIABLE = ScanRule(
     why="""Some libraries read their variables when they are imported, once. A value that is set
     after the import is never read. Set the variable before the import, or in the
     shell.""",
-    silent="""The import stands in a function or under a condition, or another library reads the
-    variable.""",
+    silent="""The import stands in a function or under a condition, another library reads the
+    variable, or the release reads it later.""",
     bad='import os\n\nimport tensorflow as tf\n\nos.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"\n',
     good='import os\n\nos.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"\n\nimport tensorflow as tf\n',
     check=_check_late_variable,
