@@ -42,6 +42,7 @@ def test_all_that_a_scan_can_read_in_order(project: Path) -> None:
     found = walk(["."])
     assert found.files == (
         (".github/workflows/ci.yml", "yaml"),
+        ("README.md", "readme"),
         ("notes/a.ipynb", "notebook"),
         ("old/third.py", "python"),
         ("pkg/model.py", "python"),
@@ -135,11 +136,11 @@ def test_what_is_named_must_be_there(project: Path) -> None:
 def test_a_script_without_an_ending(project: Path) -> None:
     (project / "launch").write_text("#!/usr/bin/env bash\n")
     (project / "prepare").write_text("#!/usr/bin/python3 -u\n")
-    (project / "LICENSE").write_text("text\n")
+    (project / "notes.adoc").write_text("text\n")
     kinds = dict(walk(["."]).files)
     assert kinds["launch"] == "shell"
     assert kinds["prepare"] == "python"
-    assert "LICENSE" not in kinds
+    assert "notes.adoc" not in kinds
 
 
 def test_the_order_of_the_paths_does_not_matter(project: Path) -> None:

@@ -99,7 +99,9 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     alphabets: list[str] = []
     """Names of characters, to make a name at random."""
     shows: list[str] = []
-    """Calls that show what they get to whoever watches, and keep nothing of it."""
+    """Calls that show what they get to whoever watches, or wait that long, and keep nothing."""
+    builds_nothing: list[str] = []
+    """Modules of a library that hold no layers."""
     writes_down: list[str] = []
     """Calls that show or store what they get, such as a line in a log."""
     starts_process: list[str] = []

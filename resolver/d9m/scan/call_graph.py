@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import functools
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from d9m.scan.facts import DYNAMIC, FileFacts, LocalCall
+from d9m.scan.facts import FileFacts, LocalCall
 from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Vocabulary
 
-_MAIN = ("main",)
-"""What a library calls by itself: ``tf.app.run()``."""
 NO_FILE = "/"
 """In place of a file: no function of a module is meant, but a method."""
 _DEEPEST = 3
@@ -24,12 +23,21 @@ class CallGraph:
     """Which scopes of a project's files call which, by name."""
 
     def __init__(
-        self, files: Iterable[FileFacts], modules: Modules, vocabulary: Vocabulary
+        self,
+        files: Iterable[FileFacts],
+        modules: Modules,
+        vocabulary: Vocabulary,
+        written: Collection[str] = (),
     ) -> None:
+        """`written`: words in texts, configurations and documents, among them the names of what
+        the program picks as it runs.
+        """
         self._imports = modules
+        self._written = written
+        self._picked: dict[str, bool] = {}
+        """Folder -> whether something that it defines is written anywhere."""
         self._hooks = vocabulary.hooks
         """Classes of libraries whose code calls only these methods, and Python's own."""
-        self._calls_named = vocabulary.calls_named
         self._homes: dict[tuple[str, str], str] = {}
         self._classes: dict[str, list[Place]] = {}
         """Name -> the classes of that name."""
@@ -57,45 +65,6 @@ class CallGraph:
                 if scope.kind == "class":
                     self._classes.setdefault(last_part(scope.name), []).append(place)
 
-    def possible(
-        self, entry: FileFacts, files: Mapping[str, FileFacts], configured: Collection[str]
-    ) -> frozenset[Place]:
-        """Scopes of these files that may run: also the methods that a library or Python calls, of
-        classes that something names which may run. Those of every class, if a name that the text
-        does not show picks one; every function of an entry that starts none of them itself, or
-        that calls what runs any of them.
-        """
-        search = _Search(self, files, entry.path)
-        any_of_entry = any(call.name in self._calls_named for call in entry.calls)
-        starts = self._starts(entry)
-        for path, facts in files.items():
-            for place in self._modules[path]:
-                search.add(place)
-            for number, scope in enumerate(facts.scopes):
-                own = path == entry.path and scope.parent == 0
-                if scope.registered or (own and (not starts or scope.name in _MAIN)):
-                    search.define((path, number))
-                elif path == entry.path and any_of_entry:
-                    search.add((path, number))
-        for name in configured:
-            search.name(name)
-        search.run()
-        return frozenset(search.found)
-
-    def _starts(self, entry: FileFacts) -> bool:
-        """Whether a file calls what it needs of its own functions when it is run: then nobody
-        else calls the others.
-        """
-        if entry.kind == "notebook":
-            return True
-        for call in entry.called:
-            if call.in_main and call.is_call:
-                return True
-            own = entry.path in self._functions.get(call.name, ())
-            if call.scope == 0 and own and call.is_bare:
-                return True
-        return False
-
     def called_in(self, place: Place) -> Sequence[LocalCall]:
         path, scope = place
         if path not in self._calls:
@@ -104,6 +73,42 @@ class CallGraph:
                 calls.setdefault(call.scope, []).append(call)
             self._calls[path] = calls
         return self._calls[path].get(scope, ())
+
+    def on_import(self, path: str) -> Sequence[Place]:
+        """What runs once a file is imported."""
+        return self._modules[path]
+
+    def may_be_picked(self, place: Place) -> bool:
+        """Whether a name that only the run decides may mean a class or function: its own is
+        written somewhere, or none that its folder defines.
+        """
+        path, number = place
+        if last_part(self._files[path].scopes[number].name) in self._written:
+            return True
+        folder = path.rpartition("/")[0]
+        if folder not in self._picked:
+            self._picked[folder] = any(self._defined_in(folder))
+        return not self._picked[folder]
+
+    def _defined_in(self, folder: str) -> Iterator[bool]:
+        for path, facts in self._files.items():
+            if path.rpartition("/")[0] == folder:
+                for scope in facts.scopes:
+                    yield scope.parent == 0 and scope.name in self._written
+
+    def maker(self, place: Place, paths: Collection[str]) -> Place | None:
+        """The ``__init__`` of a class, or of its only base; None where that is not sure."""
+        path, number = place
+        own = [each for each in self.methods(place) if self._is_init(path, each)]
+        if own:
+            return (path, own[0]) if len(own) == 1 else None
+        bases = self._files[path].scopes[number].bases
+        above = self.classes(last_part(bases[0]), paths) if len(bases) == 1 else []
+        is_sure = len(above) == 1 and above[0] != place
+        return self.maker(above[0], paths) if is_sure else None
+
+    def _is_init(self, path: str, number: int) -> bool:
+        return last_part(self._files[path].scopes[number].name) == "__init__"
 
     def is_class(self, place: Place) -> bool:
         path, number = place
@@ -138,16 +143,23 @@ class CallGraph:
     def derived(self, name: str, paths: Collection[str]) -> frozenset[str]:
         """The name of a class of these files, and those of the classes that derive from it."""
         found = {name}
-        grows = True
-        while grows:
-            before = len(found)
-            for other, places in self._classes.items():
-                for path, number in places:
-                    bases = map(last_part, self._files[path].scopes[number].bases)
-                    if path in paths and not found.isdisjoint(bases):
-                        found.add(other)
-            grows = len(found) > before
+        todo = [name]
+        while todo:
+            for path, other in self._heirs.get(todo.pop(), ()):
+                if path in paths and other not in found:
+                    found.add(other)
+                    todo.append(other)
         return frozenset(found)
+
+    @functools.cached_property
+    def _heirs(self) -> dict[str, list[tuple[str, str]]]:
+        """Name of a class -> the classes that derive from it, each with its file."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for name, places in self._classes.items():
+            for path, number in places:
+                for base in self._files[path].scopes[number].bases:
+                    found.setdefault(last_part(base), []).append((path, name))
+        return found
 
     def classes(self, name: str, paths: Collection[str], home: str = "") -> list[Place]:
         """The classes of these files that a name can mean: in `home` alone, if that is a file.
@@ -239,68 +251,6 @@ class CallGraph:
                     todo += self.functions(call.name, paths, home)
                 called.setdefault(call.name, []).append(call)
         return frozenset(found), called
-
-
-class _Search:
-    """Finds what may run, from what certainly does."""
-
-    def __init__(self, graph: CallGraph, files: Mapping[str, FileFacts], entry: str) -> None:
-        self.found: set[Place] = set()
-        self._graph = graph
-        self._files = files
-        self._entry = entry
-        self._named: set[str] = set()
-        self._searched: set[tuple[str, str]] = set()
-        """Names, each with the file whose own function it means."""
-        self._used: set[Place] = set()
-        self._todo: list[Place] = []
-
-    def add(self, place: Place) -> None:
-        if place not in self.found:
-            self.found.add(place)
-            self._todo.append(place)
-
-    def run(self) -> None:
-        while self._todo:
-            place = self._todo.pop()
-            for call in self._graph.called_in(place):
-                if not call.in_main or place[0] == self._entry:
-                    self.name(call.name, self._graph.home(call, place[0]))
-
-    def define(self, place: Place) -> None:
-        """A class that is used, or a function that is called, somewhere out of sight."""
-        if self._graph.is_class(place):
-            self._use(place)
-        else:
-            self.add(place)
-
-    def name(self, name: str, home: str = "") -> None:
-        """Classes of this name are used, or functions called, of modules only those in `home`."""
-        if (name, home) in self._searched:
-            return
-        self._searched.add((name, home))
-        self._named.add(name)
-        for place in self._graph.classes("" if name == DYNAMIC else name, self._files, home):
-            self._use(place)
-        for path, number in self._graph.functions(name, self._files, home):
-            parent = (path, self._files[path].scopes[number].parent)
-            if parent in self._used or not self._graph.is_class(parent):
-                self.add((path, number))
-
-    def _use(self, place: Place) -> None:
-        if place in self._used:
-            return
-        self._used.add(place)
-        path, number = place
-        scopes = self._files[path].scopes
-        hooks = self._graph.hooks_of(place)
-        for method in self._graph.methods(place):
-            name = last_part(scopes[method].name)
-            called = hooks is None or name in hooks or name.startswith("__")
-            if called or name in self._named:
-                self.add((path, method))
-        for base in scopes[number].bases:
-            self.name(last_part(base))
 
 
 def last_part(name: str) -> str:

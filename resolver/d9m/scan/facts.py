@@ -12,7 +12,10 @@ import msgspec
 
 from d9m.scan.finding import Spot
 
-FileKind: TypeAlias = Literal["python", "notebook", "shell", "docker", "yaml", "env", "other"]
+FileKind: TypeAlias = Literal[
+    "python", "notebook", "shell", "docker", "yaml", "env", "other", "about"
+]
+"""``about`` says something of the project: a README, a licence, a configuration of its programs."""
 
 Written: TypeAlias = Literal[
     "assigned",
@@ -46,6 +49,10 @@ Arms: TypeAlias = tuple[tuple[int, int], ...]
 """The branches that a statement stands in, outermost first: number of the branching statement in
 its file, and of its arm. Two statements of different arms never run both.
 """
+
+
+Comparison: TypeAlias = Literal["true", "false", "in", "not in", "<", "<=", ">", ">="]
+Opening: TypeAlias = Literal["", "rest", "decorator"]
 
 
 class EnvironmentWrite(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +114,40 @@ class CodeScope(msgspec.Struct, frozen=True):
     """Of a class: qualified names."""
     parameters: tuple[tuple[str, str], ...] = ()
     """Name and default as written; the default is empty where there is none."""
+    opened_by: Opening = ""
+    """Why a function may get other arguments than its parameters say: it has ``*rest``, or what
+    decorates it gives them.
+    """
+
+
+class Predicate(msgspec.Struct, frozen=True, array_like=True):
+    """What a test asks of a name: ``mode == "train"`` is ``in`` of one value."""
+
+    subject: str
+    """As written: ``self.mode``."""
+    test: Comparison
+    values: tuple[str, ...] = ()
+    """Literals as written."""
+
+
+class Guard(msgspec.Struct, frozen=True, array_like=True):
+    """A piece of a scope that only runs where predicates hold."""
+
+    place: Spot
+    scope: int
+    predicates: tuple[Predicate, ...]
+
+
+class AttributeValue(msgspec.Struct, frozen=True, array_like=True):
+    """``self.mode = mode``: what a class gives an attribute of its objects."""
+
+    scope: int
+    """The class; 0 for an attribute of any other object."""
+    name: str
+    literal: str = ""
+    """As written."""
+    parameter: str = ""
+    """Of ``__init__``. Without either it can be anything."""
 
 
 class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,6 +220,12 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     asked: tuple[str, ...] = ()
     """Keywords that are given something other than False, None or 0."""
     positional: int = 0
+    constants: tuple[tuple[str, str], ...] = ()
+    """Keywords and numbers of places, each with the short literal that it is given, or ``$`` and
+    the name.
+    """
+    has_rest: bool = False
+    """Whether ``*rest`` or ``**rest`` gives more."""
     is_optional: bool = False
     """Whether a test of something else decides that it is called."""
     line: int = 0
@@ -304,10 +351,14 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[OptionDefault, ...] = ()
     mentioned: tuple[str, ...] = ()
     """Every name in it, but for those of its own definitions."""
+    texts: tuple[str, ...] = ()
+    """Words in texts: in those of Python, in configurations and documents."""
     named: tuple[str, ...] = ()
     """Of YAML: dotted names among its values, such as the class of a model."""
     seed_line: int = 0
     """Of YAML: the line of a key such as ``seed: 1``."""
+    guards: tuple[Guard, ...] = ()
+    attributes: tuple[AttributeValue, ...] = ()
     is_entry: bool = False
     """Whether it has ``if __name__ == "__main__"``."""
     cells: tuple[tuple[int, int], ...] = ()

@@ -16,7 +16,7 @@ import msgspec
 from d9m.scan.expressions import dotted, nodes
 from d9m.scan.facts import Order, OrderUse
 from d9m.scan.loops import Loops
-from d9m.scan.names import Names
+from d9m.scan.only_shown import OnlyShown
 from d9m.scan.places import MAKE_LISTS, Places
 from d9m.scan.reads import Reads
 from d9m.scan.sets import Sets
@@ -62,16 +62,15 @@ class Consumer(msgspec.Struct, frozen=True):
 class Flow:
     """Follows values through one file."""
 
-    def __init__(
-        self, tree: ast.Module, names: Names, vocabulary: Vocabulary, lines: Lines
-    ) -> None:
+    def __init__(self, tree: Tree, vocabulary: Vocabulary, lines: Lines) -> None:
         self._vocabulary = vocabulary
         self._lines = lines
-        self._tree = Tree(tree, names)
+        self._tree = tree
         self._places = Places(self._tree, vocabulary)
         self._loops = Loops(self._tree, vocabulary)
         self._sets = Sets(self._tree)
         self._reads = Reads(self._tree)
+        self._shown = OnlyShown(self._tree, vocabulary)
 
     def orders(self, sources: Sequence[tuple[OrderKind, ast.expr, str]]) -> list[Order]:
         """What builds on the order of these expressions: kind, node and name of each."""
@@ -214,7 +213,7 @@ class Flow:
         if name in self._vocabulary.order_blind:
             return None
         if name in self._vocabulary.order_bound and node is call.args[0]:
-            if kind == "iterator":
+            if kind == "iterator" or self._shown.is_shown(call):
                 return None
             draws = name if name in self._vocabulary.draws else ""
             return Consumer(short_text(call), call, draws=draws)
@@ -255,7 +254,7 @@ class Flow:
         if kind == "walk" and self._places.is_root(node.slice):
             return self._by_root(node, depth)
         kind = _without_root(kind)
-        if self._places.is_shown(node):
+        if self._shown.is_shown(node):
             return None
         if isinstance(node.slice, ast.Slice):
             part = node.slice
@@ -275,6 +274,9 @@ class Flow:
             return self._consumer(node, depth + 1, kind, True)
         if self._places.asks_shape(node) or self._places.is_found_place(node.slice):
             return None
+        list_of_place = self._places.looked_up_in(node)
+        if list_of_place is not None and list_of_place == dotted(node.value):
+            return None
         if self._places.is_stepped(node.slice) or self._places.is_counted_along(node):
             return None
         looked_up = kind == "listing" and (
@@ -282,6 +284,7 @@ class Flow:
             or self._places.is_chosen(node.slice)
             or is_field(node.slice)
         )
+        looked_up = looked_up or list_of_place is not None
         sure = not (looked_up or self._places.is_in_chunk(node.slice))
         return Consumer(short_text(node), node, sure=sure, draws=self._drawn(node.slice))
 
@@ -312,7 +315,10 @@ class Flow:
             return None
         if self._places.takes_out(call, method.value):
             return None
+        if self._places.finds_again(call, method.value):
+            return None
         sure = not any(isinstance(part, ast.Constant) for part in call.args)
+        sure = sure and not self._places.only_picks(call)
         return Consumer(short_text(call), call, sure=sure, lasting=True)
 
     def _by_comprehension(
@@ -341,6 +347,8 @@ class Flow:
             reads = self._reads.in_class(statement, written)
         else:
             reads = self._reads.later(self._tree.function(statement), written, statement)
+        handled = self._tree.is_in_handler(statement)
+        reads = [node for node in reads if handled or not self._tree.is_in_handler(node)]
         uses = sorted(reads, key=self._place)
         if any(self._tree.is_sorted_in_place(node) for node in uses[:1]):
             return None

@@ -11,7 +11,8 @@ from d9m.scan.facts import FileFacts, Order, WrittenCall
 _NAMES = re.compile(
     r"(?i)metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain|analy[sz]|inspect|bootstrap"
     r"|(^|[-_ ])(demo|infer|inference|interactive|latency|predict|profile|report|reward|server"
-    r"|statistics|summary)(_|\b)|(^|_)(colou?rs|vis)(_|\.|\b)"
+    r"|statistics|summary)(_|\b)|(^|_)(colou?rs|vis)(_|\.|\b)|^untitled|playground|sandbox|scratch"
+    r"|^tests?[-_ ].*\.ipynb$"
 )
 _SHOWS = re.compile(r"(?i)summary|plot|visuali[sz]|(^|_)(show|display|report)(_|$)|(^|_)log_")
 _ASIDE = re.compile(
@@ -19,16 +20,18 @@ _ASIDE = re.compile(
     r"|server|inference)(/|$)"
 )
 """Folders of code that shows or serves."""
-_RETIRED = re.compile(r"(?i)(^|/)_?(archived?|deprecated|legacy|obsolete|old)(/|$)")
+_RETIRED = re.compile(r"(?i)(^|/)_?(archived?|deprecated|legacy|obsolete|old|outdated)(/|$)")
 """Folders of code that is kept and no longer used."""
 _VENDORED = re.compile(
-    r"(?i)(^|/)(externals?|extern|third_?part(y|ies)|3rd_?party|vendor(ed)?|submodules?)(/|$)"
+    r"(?i)(^|/)(externals?|extern|third_?part(y|ies)|3rd_?party|vendor(ed)?|submodules?|papers)(/|$)"
 )
 """Folders of copies of other projects."""
 _TRAINS = re.compile(r"(?i)(^|_|\.)(pre|re)?(train|fit|finetune)(er|_|\.|\b)")
 
 
-_OF_DATA = re.compile(r"(?i)(^|_)(augment\w*|preprocess\w*|collate\w*|datasets?)(_|\.|\b)")
+_OF_DATA = re.compile(
+    r"(?i)(^|_)(augment\w*|preprocess\w*|collate\w*|datasets?|transforms)(_|\.|\b)"
+)
 
 
 _LOADS_DATA = re.compile(r"Data[Ss]ets?(_?[A-Z0-9]\w*)?\.|(?i:collate)")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from d9m.scan.expressions import nodes
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_OPTION = re.compile(r"(?<![\w-])--?([A-Za-z][\w-]*)")
 _LONGEST_TEXT = 200
 
 
@@ -27,9 +28,38 @@ def mentioned(tree: ast.Module) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def texts(tree: ast.Module) -> tuple[str, ...]:
+    """Words in the short texts of a file, such as the choices of an option, but for the
+    list of what it exports.
+    """
+    found: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and _is_export(statement.targets[0]):
+            continue
+        for node in nodes(statement):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            if len(node.value) <= _LONGEST_TEXT and "\n" not in node.value:
+                found.update(_WORD.findall(node.value))
+    return tuple(sorted(found))
+
+
+def _is_export(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name) and target.id == "__all__"
+
+
 def words(text: str) -> tuple[str, ...]:
-    """Whatever may be a name in a text that is not Python."""
-    return tuple(sorted(set(_WORD.findall(text))))
+    """Whatever may be a name in a text that is not Python, and the options that it gives."""
+    return tuple(sorted({*_WORD.findall(text), *_options(text)}))
+
+
+def options(text: str) -> tuple[str, ...]:
+    """The options of the commands in a text that people read: ``--mix_up`` for ``--mix-up 1``."""
+    return tuple(sorted({f"--{name}" for name in _options(text)}))
+
+
+def _options(text: str) -> set[str]:
+    return {name.replace("-", "_") for name in _OPTION.findall(text)}
 
 
 def _names(statement: ast.stmt) -> Iterator[str]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from d9m.scan.expressions import nodes
-from d9m.scan.facts import CodeScope, Import
+from d9m.scan.facts import CodeScope, Import, Opening
 
 LOCAL = ":"
 """Begins the name of something that the file itself defines: ``:Model.forward``."""
@@ -267,7 +267,15 @@ class Names:
         self._bind(scope, node.name, Bound(node.lineno, LOCAL + name, None, neutral))
         parameters = _parameters(node.args)
         end = node.end_lineno or node.lineno
-        found = CodeScope("function", name, scope, node.lineno, end, parameters=parameters)
+        found = CodeScope(
+            "function",
+            name,
+            scope,
+            node.lineno,
+            end,
+            parameters=parameters,
+            opened_by=_opened_by(node),
+        )
         number = self._open(found)
         self.numbers[node] = number
         bind_parameters(node.args, self.tables[number], node.lineno)
@@ -317,6 +325,17 @@ def bind_parameters(arguments: ast.arguments, table: dict[str, list[Bound]], lin
     for part in (arguments.vararg, arguments.kwarg):
         if part is not None:
             table[part.arg] = [Bound(line)]
+
+
+_PLAIN = ("staticmethod", "classmethod")
+"""Decorators that leave the arguments of a function alone."""
+
+
+def _opened_by(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Opening:
+    for decorator in node.decorator_list:
+        if not isinstance(decorator, ast.Name) or decorator.id not in _PLAIN:
+            return "decorator"
+    return "rest" if node.args.vararg is not None or node.args.kwarg is not None else ""
 
 
 def _parameters(arguments: ast.arguments) -> tuple[tuple[str, str], ...]:

@@ -15,6 +15,7 @@ from d9m.scan.flow import Flow, OrderKind
 from d9m.scan.names import BUILTINS, LOCAL, Bound
 from d9m.scan.source import Lines
 from d9m.scan.standpoint import Standpoint
+from d9m.scan.tree import Tree
 from d9m.scan.vocabulary import Vocabulary
 
 _MOST_VALUES = 3
@@ -102,9 +103,9 @@ class OrderSources:
         around = scopes[max(scopes[self._here.scope].parent, 0)]
         return f"{LOCAL}{around.name}.{func.attr}" if around.kind == "class" else ""
 
-    def orders(self, tree: ast.Module) -> tuple[tuple[Order, ...], tuple[OrderUse, ...]]:
+    def orders(self, tree: Tree) -> tuple[tuple[Order, ...], tuple[OrderUse, ...]]:
         """What builds on something without an order, and on what own functions return."""
-        flow = Flow(tree, self._here.names, self._vocabulary, self._lines)
+        flow = Flow(tree, self._vocabulary, self._lines)
         found = (*flow.orders(self._found), *self._direct, *self._hashed(flow))
         if self._on_windows:
             found = tuple(map(_unsure_listing, found))

@@ -134,18 +134,6 @@ class Places:
         few = self._tree.constant(part.upper) if part.upper is not None else None
         return part.lower is None and isinstance(few, int) and 0 < few <= _HANDFUL
 
-    def is_shown(self, node: ast.expr) -> bool:
-        """``print(files[:20])``, also inside a text: nobody computes with it."""
-        parent = self._tree.parents.get(node)
-        while isinstance(parent, ast.FormattedValue | ast.JoinedStr):
-            parent = self._tree.parents.get(parent)
-        if not isinstance(parent, ast.Call):
-            return False
-        shows = self._vocabulary.shows
-        last = f".{parent.func.attr}" if isinstance(parent.func, ast.Attribute) else ""
-        name = self._tree.name(parent.func)
-        return last in shows or (name is not None and name in shows)
-
     def is_held_out(self, node: ast.AST) -> bool:
         """Whether a list is one to measure on, as its name says: ``shuffle(val_files)``,
         ``self.test_files[index]``. It is measured as a whole, in whatever order.
@@ -239,6 +227,41 @@ class Places:
         if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Attribute):
             return False
         return parent.func.attr == "pop" and dotted(parent.func.value) == written is not None
+
+    def finds_again(self, call: ast.Call, owner: ast.expr) -> bool:
+        """``at = files.index(name)``, where ``at`` only picks from the same list: the element that
+        was asked for.
+        """
+        lists = self._picked_from(call)
+        return bool(lists) and lists == {dotted(owner)} != {None}
+
+    def only_picks(self, call: ast.Call) -> bool:
+        """Whether a place only picks from lists, such as one of the same order."""
+        return bool(self._picked_from(call))
+
+    def _picked_from(self, call: ast.Call) -> set[str | None]:
+        """The lists that the name of a place picks from; none if something else reads it."""
+        parent = self._tree.parents.get(call)
+        if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
+            return set()
+        found: set[str | None] = set()
+        for read in self._tree.everywhere(self._tree.function(parent), parent.targets[0].id):
+            if not isinstance(read.ctx, ast.Load):
+                continue
+            around = self._tree.parents.get(read)
+            if not isinstance(around, ast.Subscript) or around.slice is not read:
+                return set()
+            found.add(dotted(around.value))
+        return found
+
+    def looked_up_in(self, node: ast.Subscript) -> str | None:
+        """The list that the place is of: ``stems`` of ``files[at]``, where ``at`` is
+        ``stems.index(name)``.
+        """
+        call = self._tree.meant(node.slice)
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return None
+        return dotted(call.func.value) if call.func.attr == "index" else None
 
     def is_picked_by_caller(self, node: ast.AST) -> bool:
         """``self.files[index]``, where the function gets ``index``: others decide the places."""

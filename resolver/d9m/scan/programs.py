@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from d9m.scan.call_graph import CallGraph, Place, called_as, last_part
 from d9m.scan.effects import Effect
 from d9m.scan.facts import DYNAMIC, FileFacts, Order, WrittenCall
+from d9m.scan.known_values import KnownValues
 from d9m.scan.modules import Modules
+from d9m.scan.possible import possible
 from d9m.scan.vocabulary import Marks, Vocabulary
 
+_TO_REPEAT = re.compile(r"(?i)seed|determin|repro|random_state")
+"""Options that somebody gives who wants to repeat a run."""
 _OWN = ("self", "cls")
 """The first parameter of a method, which a call does not give."""
 
@@ -24,9 +29,13 @@ class Program:
         files: Sequence[FileFacts],
         near: Collection[str],
         calls: CallGraph,
+        calls_named: Marks,
         configured: Collection[str] = (),
+        turned_on: Collection[str] = (),
     ) -> None:
-        """`configured`: names of classes and functions that its configurations name."""
+        """`configured`: names of classes and functions that its configurations name; `turned_on`:
+        options that the project's commands and configurations give.
+        """
         self.path = entry.path
         self.entry = entry
         self.files = {facts.path: facts for facts in files}
@@ -34,7 +43,10 @@ class Program:
         self.near = frozenset(near)
         """Those whose draws count: itself, its folder, and what it imports directly."""
         self._calls = calls
+        self._calls_named = calls_named
         self._configured = configured
+        self._values = KnownValues(self.files, calls, configured, {})
+        self._turned_on = turned_on
         self._live, self._asked = calls.live(entry.path, self.files)
         self.effects: tuple[Effect, ...] = ()
         """Settings that it makes for sure."""
@@ -49,7 +61,15 @@ class Program:
         """
         if code.in_main and path != self.path:
             return False
+        if self.never_runs(path, code.place.line, code.place.column):
+            return False
         return (path, code.scope) in self._possible
+
+    def never_runs(self, path: str, line: int, column: int = 0) -> bool:
+        """Whether code of a file stands under a test that every call of its function refuses;
+        without a column, all of its line.
+        """
+        return self._values.never_runs(path, line, column)
 
     def may_enter(self, place: Place) -> bool:
         """Whether code that runs, or that something else may call, is in a scope."""
@@ -57,7 +77,53 @@ class Program:
 
     @functools.cached_property
     def _possible(self) -> frozenset[Place]:
-        return self._calls.possible(self.entry, self.files, self._configured)
+        return self._search(self._values)
+
+    def _search(self, values: KnownValues) -> frozenset[Place]:
+        return possible(
+            self._calls,
+            self.entry,
+            self.files,
+            self._configured,
+            self._calls_named,
+            values.never_runs,
+        )
+
+    @functools.cached_property
+    def _defaults(self) -> KnownValues:
+        """The same where nobody gives an option that the project's own commands do not give."""
+        options: dict[str, list[str]] = {}
+        for facts in self.files.values():
+            for option in facts.options:
+                options.setdefault(option.name, []).append(option.default)
+        left: dict[str, list[str]] = {}
+        for name, given in options.items():
+            if name not in self._turned_on and not _TO_REPEAT.search(name):
+                left[name] = given
+        return KnownValues(self.files, self._calls, self._configured, left)
+
+    @functools.cached_property
+    def _usual(self) -> frozenset[Place]:
+        return self._search(self._defaults)
+
+    def literals(self, path: str, scope: int, name: str) -> Sequence[str] | None:
+        """What a name can be in a scope of a file, as written, unless somebody gives an option;
+        None for anything.
+        """
+        return self._defaults.literals(path, scope, name)
+
+    def usually_runs(self, path: str, scope: int, line: int, column: int = 0) -> bool:
+        """Whether a place may run without an option that no command of the project gives."""
+        if self._defaults.never_runs(path, line, column):
+            return False
+        return (path, scope) in self._usual
+
+    def may_pick(self, place: Place) -> bool:
+        """Whether a name that only the run decides may pick a function or class of a file."""
+        dynamic = any(
+            call.name == DYNAMIC for facts in self.files.values() for call in facts.called
+        )
+        return dynamic and self._calls.may_be_picked(place)
 
     def makes_objects(self, path: str, scope: int) -> bool:
         """Whether code that may run names the class around a scope, or one that derives from it:
@@ -93,8 +159,12 @@ class Program:
         if path not in self.files:
             return False
         function = self.files[path].scopes[scope]
+        if function.opened_by == "decorator":
+            return True
         named = [each for each, _default in function.parameters]
-        place = named.index(parameter) - (named[0] in _OWN)
+        scopes = self.files[path].scopes
+        is_method = scopes[function.parent].kind == "class"
+        place = named.index(parameter) - (is_method or named[0] in _OWN)
         names = {function.name.rpartition(".")[2], called_as(function.name)}
         for name in names:
             for call in self._asked.get(name, ()):
@@ -104,6 +174,8 @@ class Program:
 
     def makes(self, effect: Effect) -> bool:
         if not self.runs(effect.path, effect.scope):
+            return False
+        if self.never_runs(effect.path, effect.place.line, effect.place.column):
             return False
         return not effect.offered or self.asks(effect.path, effect.scope, effect.offered)
 
@@ -116,9 +188,11 @@ def find_programs(
 ) -> list[Program]:
     """The programs among the files, in order of path."""
     python = {path: facts for path, facts in files.items() if facts.kind in ("python", "notebook")}
-    calls = CallGraph(python.values(), modules, vocabulary)
+    written = frozenset[str]().union(*(facts.texts for facts in files.values()))
+    calls = CallGraph(python.values(), modules, vocabulary, written)
     trains, imports_named = vocabulary.trains, vocabulary.imports_named
     imported = {path: modules.imported(facts) for path, facts in python.items()}
+    turned_on = _turned_on(files)
     launched = _launched(files, python, modules)
     used = {other for others in imported.values() for other in others}
     found: list[Program] = []
@@ -147,8 +221,19 @@ def find_programs(
             folder = path.rpartition("/")[0]
             near.update(other for other in reached if other.rpartition("/")[0] == folder)
             own = [python[other] for other in reached]
-            found.append(Program(facts, own, near, calls, configured))
+            found.append(
+                Program(facts, own, near, calls, vocabulary.calls_named, configured, turned_on)
+            )
     return found
+
+
+def _turned_on(files: Mapping[str, FileFacts]) -> frozenset[str]:
+    """Options that commands, configurations or a README give."""
+    found: set[str] = set()
+    for facts in files.values():
+        if facts.kind not in ("python", "notebook"):
+            found.update(name.removeprefix("--") for name in facts.mentioned)
+    return frozenset(found)
 
 
 def _is_script(facts: FileFacts) -> bool:

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
 from d9m.scan.call_graph import called_as
+from d9m.scan.copies import copied_folders
 from d9m.scan.effects import Effect, effects
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts, Order
 from d9m.scan.knowledge import Knowledge
@@ -81,6 +82,27 @@ class Project:
     def python(self) -> dict[str, FileFacts]:
         kinds = ("python", "notebook")
         return {path: facts for path, facts in self.files.items() if facts.kind in kinds}
+
+    @functools.cached_property
+    def about(self) -> tuple[str, ...]:
+        """Paths of files that say something of a project, such as its README."""
+        return tuple(path for path, facts in self.files.items() if facts.kind == "about")
+
+    @functools.cached_property
+    def _copies(self) -> frozenset[str]:
+        """Folders that are copies of other projects; none where all that trains is in them."""
+        imported = {path: self._modules.imported(facts) for path, facts in self.python.items()}
+        found = copied_folders(self.files, imported)
+        starts = tuple(f"{folder}/" for folder in found)
+        own = any(not path.startswith(starts) for path in self.training_paths)
+        return found if own else frozenset()
+
+    def copy_around(self, path: str) -> str:
+        """The folder around a file that is a copy of another project; empty if none is."""
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self._copies:
+            folder = folder.rpartition("/")[0]
+        return folder
 
     @functools.cached_property
     def orders(self) -> tuple[tuple[str, Order], ...]:

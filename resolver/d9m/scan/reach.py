@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.scan.call_graph import Place, last_part
-from d9m.scan.facts import DYNAMIC, CodeScope, FileFacts
+from d9m.scan.facts import CodeScope, FileFacts
 from d9m.scan.programs import Program
 from d9m.scan.vocabulary import Marks
 
@@ -37,14 +37,14 @@ class CodeReach:
         self._training = training
         self._imports_named = imports_named
         self._holding: dict[str, tuple[Program, ...]] = {}
-        self._known: dict[Place, RunBy] = {}
+        self._known: dict[tuple[Place, int], RunBy] = {}
 
     def by(self, path: str, line: int) -> RunBy:
         """Who runs a line of a Python file, best first: a program that trains counts most."""
         place = (path, _scope_at(self._files[path], line))
-        if place not in self._known:
-            self._known[place] = self._by(place)
-        return self._known[place]
+        if (place, line) not in self._known:
+            self._known[place, line] = self._by(place, line)
+        return self._known[place, line]
 
     def matters(self, path: str, line: int) -> bool:
         """Whether a line may change what a program trains, or, in a project that trains nothing,
@@ -60,6 +60,15 @@ class CodeReach:
         held = self._is_python(path) and bool(self._holders(path))
         return held and self.by(path, line) == "nothing"
 
+    def is_out_of_sight(self, path: str, line: int) -> bool:
+        """Whether no program here runs a line of a function, in a project whose programs train, and
+        no register or job file knows it.
+        """
+        if not self._training or not self._is_python(path) or self.by(path, line) != "unknown":
+            return False
+        number = _scope_at(self._files[path], line)
+        return number > 0 and not self._is_known(path, number)
+
     def _is_python(self, path: str) -> bool:
         return path in self._files and self._files[path].kind in ("python", "notebook")
 
@@ -67,10 +76,37 @@ class CodeReach:
         """Whether a program may run a line."""
         if path not in program.files:
             return False
-        return self._may_run(program, (path, _scope_at(self._files[path], line)))
+        return self._may_run(program, (path, _scope_at(self._files[path], line)), line)
 
-    def _by(self, place: Place) -> RunBy:
-        running = [one for one in self._holders(place[0]) if self._may_run(one, place)]
+    def is_run_from_outside(self, path: str, line: int, folder: str) -> bool:
+        """Whether a program that trains and is not in a folder runs a line of a file in it."""
+        for program in self._holders(path):
+            outside = not program.path.startswith(f"{folder}/")
+            if outside and program.path in self._training and self.runs(program, path, line):
+                return True
+        return False
+
+    def is_refused(self, path: str, line: int) -> bool:
+        """Whether programs run the function around a line of a Python file, and each call of it
+        refuses what the line stands under.
+        """
+        scope = _scope_at(self._files[path], line)
+        running = [one for one in self._holders(path) if one.may_enter((path, scope))]
+        return bool(running) and all(one.never_runs(path, line) for one in running)
+
+    def needs_option(self, path: str, line: int) -> bool:
+        """Whether the programs that run a line of a Python file do so only where somebody gives an
+        option that no command of the project gives.
+        """
+        if not self._is_python(path) or self.by(path, line) not in ("training", "other"):
+            return False
+        scope = _scope_at(self._files[path], line)
+        running = [one for one in self._holders(path) if one.may_enter((path, scope))]
+        usual = any(one.usually_runs(path, scope, line) for one in running)
+        return bool(running) and not usual
+
+    def _by(self, place: Place, line: int) -> RunBy:
+        running = [one for one in self._holders(place[0]) if self._may_run(one, place, line)]
         if any(program.path in self._training for program in running):
             return "training"
         if running:
@@ -83,19 +119,19 @@ class CodeReach:
             self._holding[path] = found
         return self._holding[path]
 
-    def _may_run(self, program: Program, place: Place) -> bool:
-        """Whether a program runs a scope, or picks functions by names that the text does not show
-        and finds one in a module that it imports.
+    def _may_run(self, program: Program, place: Place, line: int) -> bool:
+        """Whether a program runs a line of a scope, or picks functions by names that the text does
+        not show and finds one in a module that it imports.
         """
+        if program.never_runs(place[0], line):
+            return False
         if program.may_enter(place):
             return True
         path, number = place
         scopes = self._files[path].scopes
         if number == 0 or scopes[_outermost(scopes, number)].kind != "function":
             return False
-        return any(
-            call.name == DYNAMIC for facts in program.files.values() for call in facts.called
-        )
+        return path != program.path and program.may_pick((path, _outermost(scopes, number)))
 
     def _may_be_used(self, place: Place) -> bool:
         """Whether something out of sight may run a scope that no program here does: it is in a
@@ -104,17 +140,20 @@ class CodeReach:
         programs train.
         """
         path, number = place
-        facts = self._files[path]
         held = bool(self._holders(path))
         if not held and (number == 0 or not self._training):
             return True
-        outer = facts.scopes[_outermost(facts.scopes, number)]
-        name = last_part(outer.name)
-        if outer.registered or name in self._named_in_jobs:
+        if self._is_known(path, number):
             return True
         if not held and self._imports_by_name:
             return True
         return self._is_installed(path) and not self._trains_itself(path)
+
+    def _is_known(self, path: str, number: int) -> bool:
+        """Whether a register or a job file knows the function or class around a scope."""
+        scopes = self._files[path].scopes
+        outer = scopes[_outermost(scopes, number)]
+        return outer.registered or last_part(outer.name) in self._named_in_jobs
 
     def _trains_itself(self, path: str) -> bool:
         """Whether the package of a file has programs that train: what those do not run is left over

@@ -9,7 +9,7 @@ import msgspec
 
 from d9m.scan import reading
 from d9m.scan.facts import FileFacts, FileKind
-from d9m.scan.file_kinds import Kind
+from d9m.scan.file_kinds import ABOUT, Kind
 from d9m.scan.ignores import Ignore, find_ignores
 from d9m.scan.jobs.read import read_job
 from d9m.scan.notebooks import NotANotebookError, read_notebook
@@ -18,7 +18,12 @@ from d9m.scan.versions.read import read_versions
 from d9m.scan.versions.stated import FileVersions
 from d9m.scan.vocabulary import Vocabulary
 
-LARGEST: dict[Kind, int] = {"python": 4 << 20, "notebook": 128 << 20, "packages": 32 << 20}
+LARGEST: dict[Kind, int] = {
+    "python": 4 << 20,
+    "notebook": 128 << 20,
+    "packages": 32 << 20,
+    "config": 64 << 10,
+}
 """Bytes of a file that is read; of every other kind a mebibyte. Larger ones hold data."""
 
 
@@ -38,6 +43,8 @@ def load(root: str, path: str, kind: Kind) -> bytes | FileFacts:
             data = file.read(most + 1)
     except OSError as error:
         return _unreadable(path, kind, f"the system refuses: {error.strerror or error}")
+    if len(data) > most and kind in ABOUT:
+        return FileFacts(path=path, kind="about")
     if len(data) > most:
         return _unreadable(path, kind, f"it is larger than {most >> 20} MiB")
     return data
@@ -54,6 +61,8 @@ def read_file(vocabulary: Vocabulary, path: str, kind: Kind, data: bytes) -> Fil
                 return _python(vocabulary, path, data)
             text = decode_text(data)
         except UnreadableError as fault:
+            if kind in ABOUT:
+                return FileRead(FileFacts(path=path, kind="about"))
             facts = _unreadable(path, kind, fault.why)
             return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line))
     facts = read_job(path, kind, text) or FileFacts(path=path, kind="other")

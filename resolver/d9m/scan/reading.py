@@ -20,12 +20,16 @@ from d9m.scan.expressions import (
     tests_for_nothing,
 )
 from d9m.scan.facts import CodeScope, FileFacts, FileKind
+from d9m.scan.guarding import Guarding
 from d9m.scan.measuring import shows
-from d9m.scan.mentions import mentioned
+from d9m.scan.mentions import mentioned, texts
+from d9m.scan.only_shown import OnlyShown
 from d9m.scan.order_sources import OrderSources
+from d9m.scan.predicates import leaves, predicates
 from d9m.scan.recording import Recorder
 from d9m.scan.source import Lines, UnreadableError
 from d9m.scan.standpoint import Standpoint
+from d9m.scan.tree import Tree
 from d9m.scan.variables import Variables
 from d9m.scan.vocabulary import Vocabulary
 
@@ -46,7 +50,9 @@ def read_text(
     try:
         reader = Reader(vocabulary, tree, Lines(text))
         reader.read(tree.body)
-        orders, order_uses = reader.orders.orders(tree)
+        ways = Tree(tree, reader.here.names)
+        orders, order_uses = reader.orders.orders(ways)
+        calls = reader.recorder.finished(OnlyShown(ways, vocabulary))
     except RecursionError:
         raise UnreadableError("it is nested too deeply") from None
     return FileFacts(
@@ -54,16 +60,19 @@ def read_text(
         kind=kind,
         scopes=tuple(reader.scopes),
         imports=tuple(reader.here.names.imports),
-        calls=reader.recorder.finished(),
+        calls=calls,
         assignments=tuple(reader.recorder.assignments),
         variables=tuple(reader.variables.found),
         called=tuple(reader.recorder.called),
         own_draws=tuple(reader.recorder.own_draws),
         states=tuple(reader.recorder.states),
         options=tuple(reader.recorder.options),
+        guards=tuple(reader.guarding.guards),
+        attributes=tuple(reader.guarding.attributes),
         orders=orders,
         order_uses=order_uses,
         mentioned=mentioned(tree),
+        texts=texts(tree),
         is_entry=reader.is_entry,
         cells=cells,
     )
@@ -78,13 +87,18 @@ class Reader:
         self.recorder = Recorder(vocabulary, self.here)
         self.variables = Variables(self.here)
         self.orders = OrderSources(vocabulary, self.here, lines)
+        self.guarding = Guarding(self.here, lines)
         self.is_entry = False
         self._vocabulary = vocabulary
         self._branches = 0
 
     def read(self, body: Sequence[ast.stmt]) -> None:
-        for statement in body:
+        for place, statement in enumerate(body):
             self.visit(statement)
+            if leaves(body[place : place + 1]):
+                break
+            if isinstance(statement, ast.If) and leaves(statement.body) and not statement.orelse:
+                self.guarding.guard(body[place + 1 :], predicates(statement.test)[1])
 
     def visit(self, node: ast.AST) -> None:
         visitor = _VISITORS.get(type(node))
@@ -144,6 +158,9 @@ class Reader:
         number = self._branches
         guarded, offered, fallback = self.here.guarded, self.here.offered, self.here.fallback
         self.here.guarded = guarded or _asks_for_version(node.test)
+        first, other = predicates(node.test)
+        self.guarding.guard(node.body, first)
+        self.guarding.guard(node.orelse, other)
         asked = self.here.offer(node.test)
         nothing = tests_for_nothing(node.test)
         self.here.offered = offered or (asked if nothing != "body" else "")
@@ -264,6 +281,10 @@ class Reader:
                 self.visit(target)
             elif isinstance(target, ast.Attribute):
                 self.recorder.assigned(node, target)
+                self.guarding.assigned(target, value)
+            elif isinstance(target, ast.Tuple | ast.List):
+                for part in target.elts:
+                    self.guarding.assigned(part, None)
         if value is not None:
             if len(targets) == 1 and (text := dotted_with_keys(targets[0])):
                 self._name_values(value, text)
@@ -290,6 +311,9 @@ class Reader:
         number = self._branches
         fallback, arms = self.here.fallback, self.here.arms
         nothing = tests_for_nothing(node.test)
+        first, other = predicates(node.test)
+        self.guarding.guard([node.body], first)
+        self.guarding.guard([node.orelse], other)
         for place, (part, name) in enumerate(((node.body, "body"), (node.orelse, "else"))):
             self.here.arms = (*arms, (number, place))
             self.here.fallback = fallback or nothing == name
@@ -298,10 +322,19 @@ class Reader:
 
     def on_either(self, node: ast.BoolOp) -> None:
         fallback = self.here.fallback
+        for place, part in enumerate(node.values[:-1], 1):
+            first, other = predicates(part)
+            after = node.values[place:]
+            self.guarding.guard(after, first if isinstance(node.op, ast.And) else other)
         for place, part in enumerate(node.values):
             self.here.fallback = fallback or (place > 0 and isinstance(node.op, ast.Or))
             self.visit(part)
         self.here.fallback = fallback
+
+    def on_augmented(self, node: ast.AugAssign) -> None:
+        self.guarding.assigned(node.target, None)
+        self.visit(node.target)
+        self.visit(node.value)
 
     def on_return(self, node: ast.Return) -> None:
         if node.value is not None:
@@ -333,10 +366,10 @@ class Reader:
         self.variables.called(node, name)
         self.recorder.call(node, name)
         self.orders.called(node, name)
-        outer, self.here.to_show = (
-            self.here.to_show,
-            self.here.to_show or shows(last_name(node.func)),
-        )
+        self.guarding.called(node, name)
+        outer = self.here.to_show
+        known = name is not None and name in self._vocabulary.shows
+        self.here.to_show = outer or known or shows(last_name(node.func))
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             if type(part) is not ast.Name:  # the recorder has those
                 self.visit(part)
@@ -376,6 +409,7 @@ _VISITORS: dict[type[ast.AST], Callable[[Reader, Any], None]] = {
     ast.Expr: Reader.on_expression,
     ast.Assign: Reader.on_assign,
     ast.AnnAssign: Reader.on_assign,
+    ast.AugAssign: Reader.on_augmented,
     ast.IfExp: Reader.on_branching,
     ast.BoolOp: Reader.on_either,
     ast.Call: Reader.on_call,

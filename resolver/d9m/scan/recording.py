@@ -27,8 +27,10 @@ from d9m.scan.facts import (
     StateWrite,
     WrittenCall,
 )
+from d9m.scan.guarding import NAME, keeps_value
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
+from d9m.scan.only_shown import OnlyShown
 from d9m.scan.options import option_defaults
 from d9m.scan.seed_words import says_that_it_seeds
 from d9m.scan.standpoint import Standpoint
@@ -36,6 +38,7 @@ from d9m.scan.vocabulary import Vocabulary
 
 _DEEPEST_SEED = 4
 _SHORTEST_ALPHABET = 10
+_LONGEST_ANSWER = 30
 _TABLES = ("globals", "vars", "locals")
 
 
@@ -53,6 +56,8 @@ class Recorder:
         self.states: list[StateWrite] = []
         self.options: list[OptionDefault] = []
         self._generators: set[str] = set()
+        self._drawing: dict[int, ast.Call] = {}
+        """Number of a call that draws from a global generator, and that a name gets."""
         self._written_down: set[tuple[int, str]] = set()
         """Scope, and name as written, of what is shown or stored."""
         self._asked: dict[tuple[int, str], dict[str, str]] = {}
@@ -157,10 +162,13 @@ class Recorder:
         if isinstance(value, ast.Name | ast.Attribute) and (written := dotted(value)):
             self._written_down.add((self._here.scope, written))
 
-    def finished(self) -> tuple[WrittenCall, ...]:
-        """All calls, once the whole text is read: a seed can be shown after it is set."""
+    def finished(self, shown: OnlyShown) -> tuple[WrittenCall, ...]:
+        """All calls, once the whole text is read: what is drawn or set can be shown after it."""
         found: list[WrittenCall] = []
-        for call in self.calls:
+        for number, call in enumerate(self.calls):
+            node = self._drawing.get(number)
+            if node is not None and shown.is_shown(node):
+                call = msgspec.structs.replace(call, to_show=True)
             seed = call.positional[0] if call.positional else ""
             if call.made_from and seed != "x" and (call.scope, seed) in self._written_down:
                 call = msgspec.structs.replace(call, written_down=True)
@@ -228,6 +236,8 @@ class Recorder:
         if target and name in self._vocabulary.makers:
             self._generators.add(target)
         end = node.end_lineno or node.lineno
+        if target.isidentifier() and name in self._vocabulary.draws:
+            self._drawing[len(self.calls)] = node
         self.calls.append(
             WrittenCall(
                 name=name,
@@ -296,14 +306,40 @@ class Recorder:
 
     def _called(self, node: ast.Call, last: str, name: str | None) -> None:
         asked: list[str] = []
+        constants: list[tuple[str, str]] = []
+        has_rest = False
+        for place, part in enumerate(node.args):
+            has_rest = has_rest or isinstance(part, ast.Starred)
+            if short := self._short(part):
+                constants.append((str(place), short))
         for part in node.keywords:
             is_refused = isinstance(part.value, ast.Constant) and not part.value.value
-            if part.arg is not None and not is_refused:
+            if part.arg is None:
+                has_rest = True
+                continue
+            if not is_refused:
                 asked.append(part.arg)
+            if short := self._short(part.value):
+                constants.append((part.arg, short))
         made = self._local(node, last, tuple(asked), len(node.args))
+        if constants or has_rest:
+            given = tuple(constants)
+            made = msgspec.structs.replace(made, constants=given, has_rest=has_rest)
         if made.is_statement and says_that_it_seeds(self._vocabulary, node, last, name):
             made = msgspec.structs.replace(made, may_seed=True)
         self.called.append(made)
+
+    def _short(self, node: ast.expr) -> str:
+        """A literal that may be an answer to a test, as written, or a name that keeps its value;
+        empty for anything else.
+        """
+        if isinstance(node, ast.Constant | ast.UnaryOp):
+            written = literal(node)
+            return written if written is not None and len(written) <= _LONGEST_ANSWER else ""
+        name = dotted(node)
+        if name is None or len(name) > _LONGEST_ANSWER:
+            return ""
+        return f"{NAME}{name}" if "." in name or keeps_value(self._here, name) else ""
 
     def _is_dynamic(self, node: ast.Call, name: str | None) -> bool:
         """Whether a call picks something of a module of the project by a name that only the run

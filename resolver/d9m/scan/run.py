@@ -32,8 +32,8 @@ def judge(
     found: list[ScanFinding] = []
     for rule in RULES:
         for finding in rule.findings(project):
-            aside = is_retired(finding.path) or is_vendored(finding.path)
-            if aside or _is_idle(project, finding):
+            aside = is_retired(finding.path) or _is_copied(project, finding)
+            if aside or _is_idle(project, finding) or _needs_option(project, finding):
                 finding = msgspec.structs.replace(finding, severity="hint")
             found.append(finding)
     unreadable: list[UnreadableFile] = []
@@ -47,16 +47,36 @@ def judge(
         environments=environments(project),
         programs=programs(project),
         findings=sorted(found, key=sort_key),
-        files=FilesRead(len(project.files), unreadable),
+        files=FilesRead(len(files) - len(project.about), unreadable),
     )
+
+
+def _is_copied(project: Project, finding: ScanFinding) -> bool:
+    """Whether the line is in a copy of another project, and no program outside of it runs it."""
+    if is_vendored(finding.path):
+        return True
+    folder = project.copy_around(finding.path)
+    if not folder or finding.family in ("files", "program"):
+        return False
+    return not project.reach.is_run_from_outside(finding.path, finding.line, folder)
+
+
+def _needs_option(project: Project, finding: ScanFinding) -> bool:
+    """Whether the line only runs with an option that no command of the project gives."""
+    if finding.family in ("files", "program"):
+        return False
+    return project.reach.needs_option(finding.path, finding.line)
 
 
 def _is_idle(project: Project, finding: ScanFinding) -> bool:
-    """Whether no program that trains runs the line. Rules of orders and seeds look for themselves
-    at programs that do not train: a script that prepares data counts there.
+    """Whether no program that trains runs the line, or nothing in sight does. Rules of orders and
+    seeds look for themselves at programs that do not train: a script that prepares data counts
+    there.
     """
+    if finding.family in ("files", "program"):
+        return False
+    if project.reach.is_out_of_sight(finding.path, finding.line):
+        return True
     if finding.family in ("settings", "ops"):
         return not project.reach.matters(finding.path, finding.line)
-    return finding.family in ("seeds", "order") and project.reach.is_dead(
-        finding.path, finding.line
-    )
+    return project.reach.is_dead(finding.path, finding.line)

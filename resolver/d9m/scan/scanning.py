@@ -207,7 +207,7 @@ def _files(walked: Walk, reads: Sequence[FileRead]) -> FilesRead:
     for read in reads:
         if read.facts.unreadable:
             unread.append(UnreadableFile(read.facts.path, read.facts.unreadable))
-        else:
+        elif read.facts.kind != "about":
             count += 1
     shown = [file for file in unread if walked.shows(file.path)]
     return FilesRead(count, sorted(shown, key=lambda file: file.path))

@@ -28,6 +28,9 @@ _OF_A_BODY: Mapping[str, object] = {
 """What holds at the beginning of a file or a function, and changes on the way through it."""
 
 
+_FALSE = ("False", "None", "0")
+
+
 class Standpoint:
     """Changes while a reader goes through a tree."""
 
@@ -105,10 +108,8 @@ class Standpoint:
         if not self.names.scopes[self.scope].parameters:
             return ""
         for node in nodes(test):
-            if isinstance(node, ast.Name) and self.parameter_default(node.id) in (
-                "False",
-                "None",
-                "0",
-            ):
-                return node.id
+            if isinstance(node, ast.Name) and self.parameter_default(node.id) in _FALSE:
+                bound, _here = self.names.bindings(self.scope, node.id)
+                if len(bound) == 1:
+                    return node.id
         return ""

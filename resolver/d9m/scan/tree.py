@@ -65,6 +65,14 @@ class Tree:
                 return True
         return False
 
+    def is_in_handler(self, node: ast.AST) -> bool:
+        """Whether it only runs where an exception is handled."""
+        while node in self.parents and node not in self.definitions:
+            node = self.parents[node]
+            if isinstance(node, ast.ExceptHandler):
+                return True
+        return False
+
     def function(self, node: ast.AST) -> ast.AST:
         """The function or module around a node."""
         while node in self.parents:

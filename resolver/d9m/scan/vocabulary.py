@@ -84,6 +84,7 @@ class Vocabulary:
         )
         """Packages with a global generator, whose ways to seed it are known."""
         self.makers = self.marks("makers")
+        self.builds_nothing = self.marks("builds_nothing")
         self.reseeds = self.marks("reseeds")
         self.holds_state = self.marks("holds_state")
         self.chance = self.marks("chance")

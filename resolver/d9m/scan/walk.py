@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from d9m.errors import UsageError, quote
-from d9m.scan.file_kinds import Kind, kind_of
+from d9m.scan.file_kinds import ABOUT, Kind, kind_of
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -175,7 +175,7 @@ def _add(
     except OSError as error:
         unread.append(Unread(path, error.strerror or "cannot be read", named))
         return
-    if kind is not None:
+    if kind is not None and not (named and kind in ABOUT):
         found[path] = kind
     elif named:
         unread.append(Unread(path, "not a kind of file that d9m scan reads", named))

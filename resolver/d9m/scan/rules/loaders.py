@@ -45,7 +45,7 @@ def loadings(project: Project, program: Program) -> Iterator[LoaderCall]:
     for path, facts in program.files.items():
         for call in facts.calls:
             loader = project.vocabulary.loaders.get(call.name)
-            if loader is not None:
+            if loader is not None and program.may_run(path, call):
                 yield LoaderCall(path, call, loader)
 
 
@@ -61,6 +61,17 @@ def has_workers(program: Program, loading: LoaderCall) -> bool:
     for facts in program.files.values():
         defaults.update(option.default for option in facts.options if option.name == named)
     return defaults != {"0"}
+
+
+def surely_has_workers(program: Program, loading: LoaderCall) -> bool:
+    """Whether the text says how many processes a loader starts: a number, or an option or parameter
+    that is one, unless somebody says otherwise.
+    """
+    given = loading.argument(loading.loader.workers)
+    counts: Sequence[str] | None = (given,)
+    if not given.isdigit():
+        counts = program.literals(loading.path, loading.call.scope, given)
+    return bool(counts) and all(count.isdigit() and int(count) > 0 for count in counts)
 
 
 def seeded_by_workers(project: Project, program: Program, generator: Generator) -> bool:

@@ -8,10 +8,10 @@ import msgspec
 
 from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.effects import Effect, written
-from d9m.scan.facts import WrittenCall
+from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
 from d9m.scan.kinds import INTEGERS
-from d9m.scan.measuring import is_in_loader, loads_weights, measures
+from d9m.scan.measuring import is_in_loader, loads_weights, measures, prepares
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.questions import PackageStack
@@ -107,7 +107,7 @@ def _answer(
         return None
     packages = frozenset((package, home))
     facts = project.files[path]
-    if loads_weights(facts, call) or is_in_loader(facts, call) or measures(facts, call):
+    if _is_without_gradients(facts, call):
         call = msgspec.structs.replace(call, without_gradients=True)
     text = question(call)
     newest = project.questions.world(project.around(path), packages)
@@ -122,6 +122,15 @@ def _answer(
     if answer is not None and answer.outcome in ("raises", "unsolved"):
         return answer, oldest, f"{home} {stated.oldest}"
     return None
+
+
+def _is_without_gradients(facts: FileFacts, call: WrittenCall) -> bool:
+    """Whether nothing differentiates what a call computes, as the names around it say; in a cell of
+    a notebook, outside of functions and loops, somebody tries it out.
+    """
+    tried = facts.kind == "notebook" and call.scope == 0 and not call.in_loop
+    data = is_in_loader(facts, call) or prepares(facts, call)
+    return tried or data or loads_weights(facts, call) or measures(facts, call)
 
 
 def is_foreign(project: Project, package: str, home: str) -> bool:

@@ -84,15 +84,14 @@ UNSORTED_LISTING = ScanRule(
     (files[:5]). In a project with programs that train, a script or notebook that does not train is
     a hint, too, unless it seeds something or numbers or splits, and writes what it makes. So is an
     order in a program that trains and seeds nothing, or only objects of its own where the order is
-    shuffled or drawn from, a shuffle by a generator that nothing in the project seeds, or in a
-    function that no program here runs and that does not seed it, the order of a list to validate or
-    test on, and what a file or function does whose name says that it evaluates, infers, plots or
-    analyses. A dataset that gets an index is a hint where no program that trains shuffles, splits
-    or draws; so is a listing in a notebook that keeps a function to train and calls it no more. So
-    is code that splits paths at backslashes: it runs on Windows, whose file systems list by name.
-    An iterator such as Path.glob() has no places to build on. A copy of another project, in a
-    folder such as third_party, is a hint. A list that a function returns is followed to its callers
-    in the project, and not further.""",
+    shuffled or drawn from, a shuffle by a generator that no program seeds which runs it, the order
+    of a list to validate or test on, and what a file or function does whose name says that it
+    evaluates, infers, plots or analyses. A dataset that gets an index is a hint where no program
+    that trains shuffles, splits or draws; so is a listing in a notebook that keeps a function to
+    train and calls it no more. So is code that splits paths at backslashes: it runs on Windows,
+    whose file systems list by name. An iterator such as Path.glob() has no places
+    to build on. A copy of another project, in a folder such as third_party, is a hint. A list that
+    a function returns is followed to its callers in the project, and not further.""",
     bad=(
         "import os\nimport random\n\nrandom.seed(1)\n"
         'files = os.listdir("data")\nrandom.shuffle(files)\n'

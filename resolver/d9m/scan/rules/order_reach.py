@@ -26,6 +26,12 @@ def orders(project: Project, kind: str) -> Iterator[tuple[str, Order]]:
             yield path, msgspec.structs.replace(order, sure=sure)
 
 
+def _may_run(program: Program, path: str, order: Order) -> bool:
+    """Whether a program may run what builds on an order, in a file, and so the order before it."""
+    place = order.consumer_place
+    return program.may_run(path, order) and not program.never_runs(path, place.line, place.column)
+
+
 def _reaches_training(project: Project, path: str, order: Order) -> bool:
     """Whether an order can decide what is trained. It can in code of a program that trains and
     seeds something: one that seeds nothing differs in every run anyway, but for the numbers of its
@@ -39,12 +45,21 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     """
     if measures(project.python[path], order):
         return False
+    if project.reach.needs_option(path, order.consumer_place.line):
+        return False
     if project.training_paths and project.reach.by(path, order.consumer_place.line) == "nothing":
         return _seeds_itself(project, path, order)
     may_run: list[Program] = []
+    is_refused = False
     for program in project.programs:
-        if path in program.files and program.may_run(path, order):
+        if path not in program.files:
+            continue
+        if _may_run(program, path, order):
             may_run.append(program)
+        elif program.may_enter((path, order.scope)):
+            is_refused = True
+    if is_refused and not may_run:
+        return False
     trained: list[Program] = []
     for program in may_run:
         trains = program.path in project.training_paths and not is_aside(program.path)
@@ -193,24 +208,26 @@ def _writes(facts: FileFacts) -> bool:
 
 
 def _is_seeded(project: Project, path: str, order: Order) -> bool:
-    """Whether a file, or a program that it is part of, seeds the generator that the consumer draws
-    from; where it draws from none, whether the file seeds something.
+    """Whether a file, or a program that runs the consumer, seeds the generator that the consumer
+    draws from; where it draws from none, whether the file seeds something.
     """
     drawn = _drawn_from(project, order)
     wanted = project.vocabulary.seeds if drawn is None else drawn.marks.seeds
-    own = [program for program in project.programs if program.path == path]
+    running: list[Program] = []
+    for program in project.programs:
+        if path in program.files and _may_run(program, path, order):
+            running.append(program)
     for call in project.python[path].calls:
-        idle = order.scope == 0 and any(_is_idle(one, path, call.scope) for one in own)
-        if call.name in wanted and not call.gets_nothing and not idle:
+        if call.name not in wanted or call.gets_nothing:
+            continue
+        here = call.scope in (0, order.scope)
+        if here or any(program.runs(path, call.scope) for program in running):
             return True
     if drawn is None:
         return False
     if drawn.title in project.configured_generators:
         return True
-    return any(
-        path in program.files and drawn.title in seeded(project, program, running=True)
-        for program in project.programs
-    )
+    return any(drawn.title in seeded(project, program, running=True) for program in running)
 
 
 def _seeds_itself(project: Project, path: str, order: Order) -> bool:

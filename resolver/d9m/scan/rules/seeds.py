@@ -28,7 +28,9 @@ from d9m.scan.rules.program_seeds import (
 from d9m.scan.rules.rule import Objection, ScanRule
 
 _NOTHING = ("None", "")
-_NO_MATTER = re.compile(r"(?i)(^|[._])(port|master_port|run_?id|run_?name|suffix)$")
+_NO_MATTER = re.compile(
+    r"(?i)(^|[._])(port|master_port|run_?id|run_?name|suffix)$|\['master_port'\]$"
+)
 """Names of what is drawn to be unlike others, and reaches no result: a free port, a run's name."""
 
 _SEED = re.compile(r"(?i)(^|[._])seed$")
@@ -200,6 +202,10 @@ def _is_replaced(project: Project, facts: FileFacts, call: WrittenCall) -> bool:
     """Whether the generator is seeded later, or another one takes its place."""
     if not call.target:
         return False
+    name = call.target.removeprefix("self.")
+    given = [each for each in facts.attributes if each.scope and each.name == name]
+    if name != call.target and len(given) > 1:
+        return True
     for other in facts.calls:
         if other is call:
             continue
@@ -270,6 +276,7 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
         elsewhere = seeded(project, program)
         own = found.is_meant and _trains_by_known_calls(project, program)
         own = own and not project.may_seed_elsewhere(program)
+        own = own and not project.copy_around(program.path)
         for generator in project.knowledge.generators():
             if generator.title in elsewhere:
                 continue

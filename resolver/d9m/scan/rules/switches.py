@@ -121,9 +121,12 @@ def _check_benchmark(project: Project) -> Iterator[Objection]:
 def _in_one_flow(project: Project) -> Iterator[Objection]:
     """Benchmarking in the same function as a line that asks for determinism."""
     wanted = project.knowledge.wanted()
-    for made in project.effects.values():
+    for path, made in project.effects.items():
         statements = wanted.keys() - project.knowledge.variables.keys()
-        turned = [one for one in made if one.setting in statements]
+        turned: list[Effect] = []
+        for one in made:
+            if one.setting in statements and not project.reach.is_refused(path, one.place.line):
+                turned.append(one)
         for effect in turned:
             off = effect.setting in project.knowledge.timed()
             if _has_no_effect(project, effect, made):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from d9m.scan.effects import Effect
+from d9m.scan.facts import Import
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 
@@ -30,11 +31,25 @@ def _builds_layers(project: Project, program: Program) -> bool:
 
 def _may_time(project: Project, program: Program, setting: str) -> bool:
     for facts in program.files.values():
-        if any(project.kb.packages[name].kind == "library" for name in project.packages(facts)):
+        if any(_may_build(project, each) for each in facts.imports):
             return True
-        if any(_is_timed(project, call.name, setting) for call in facts.calls):
-            return True
+        for call in facts.calls:
+            made = program.may_run(facts.path, call) and program.makes_objects(
+                facts.path, call.scope
+            )
+            if made and _is_timed(project, call.name, setting):
+                return True
     return False
+
+
+def _may_build(project: Project, statement: Import) -> bool:
+    """Whether an import takes something from a library that may build layers."""
+    name = ".".join(filter(None, (statement.module, statement.name)))
+    package = project.vocabulary.package(name)
+    if package is None or project.kb.packages[package].kind != "library":
+        return False
+    marks = project.vocabulary.builds_nothing
+    return name not in marks and statement.module not in marks
 
 
 def _is_timed(project: Project, name: str, setting: str) -> bool:

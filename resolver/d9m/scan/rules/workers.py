@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.model.when import parse
 from d9m.scan.facts import CodeScope, FileFacts, WrittenCall
 from d9m.scan.finding import RelatedSpot, Spot
 from d9m.scan.knowledge import Generator
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.loaders import READERS, LoaderCall, loadings
+from d9m.scan.rules.loaders import READERS, LoaderCall, loadings, surely_has_workers
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.seeds import draws_of
@@ -66,12 +68,15 @@ def _check_workers(project: Project) -> Iterator[Objection]:
             own = [loading for loading in prepared if loading.path == path]
             loading = (own or prepared)[0]
             for objection in (
-                *_copied_generators(project, facts, number, loading),
+                *_copied_generators(project, program, facts, number, loading),
                 *_copied_libraries(project, program, facts, number, loading),
             ):
-                if (path, objection.place.line) not in seen:
-                    seen.add((path, objection.place.line))
-                    yield objection
+                if (path, objection.place.line) in seen:
+                    continue
+                seen.add((path, objection.place.line))
+                if project.copy_around(program.path):
+                    objection = msgspec.structs.replace(objection, severity="hint")
+                yield objection
 
 
 def _reads(facts: FileFacts, number: int, scope: int) -> str:
@@ -82,7 +87,7 @@ def _reads(facts: FileFacts, number: int, scope: int) -> str:
 
 
 def _copied_generators(
-    project: Project, facts: FileFacts, number: int, loading: LoaderCall
+    project: Project, program: Program, facts: FileFacts, number: int, loading: LoaderCall
 ) -> Iterator[Objection]:
     """Generators that the class makes once, and that its workers draw from."""
     makers = [call for call in facts.calls if call.name in project.vocabulary.makers]
@@ -94,7 +99,7 @@ def _copied_generators(
             continue
         for draw in facts.own_draws:
             if draw.generator == made.target and _reads(facts, number, draw.scope):
-                yield _objection(facts.path, draw.place, made.target, loading, "", made)
+                yield _objection(program, facts.path, draw.place, made.target, loading, "", made)
                 break
 
 
@@ -128,7 +133,13 @@ def _copied_libraries(
                     break
                 version = dict(stack.packages).get(package or "")
                 yield _objection(
-                    path, call.place, generator.title, loading, f" ({package} {version})", call
+                    program,
+                    path,
+                    call.place,
+                    generator.title,
+                    loading,
+                    f" ({package} {version})",
+                    call,
                 )
                 break
 
@@ -144,17 +155,23 @@ def _seeds_itself(facts: FileFacts, generator: Generator, draw: WrittenCall) -> 
 
 
 def _objection(
-    path: str, place: Spot, generator: str, loading: LoaderCall, where: str, made: WrittenCall
+    program: Program,
+    path: str,
+    place: Spot,
+    generator: str,
+    loading: LoaderCall,
+    where: str,
+    made: WrittenCall,
 ) -> Objection:
-    workers = loading.argument(loading.loader.workers)
+    is_sure = surely_has_workers(program, loading)
     related = [RelatedSpot(loading.path, loading.call.place.line, "workers start here")]
     if made.place.line != place.line:
         related.append(RelatedSpot(path, made.place.line, "made once, here"))
     return Objection(
         path=path,
         place=place,
-        severity=None if workers.isdigit() else "warning",
-        confidence="sure" if workers.isdigit() else "likely",
+        severity=None if is_sure else "hint",
+        confidence="sure" if is_sure else "likely",
         message=(
             f"Every worker of the loader in {loading.path}:{loading.call.place.line} starts with "
             f"the same state of {generator}{where}, so all of them draw the same numbers."
@@ -175,7 +192,7 @@ WORKER_SEEDS = ScanRule(
     well. Seed the generator in worker_init_fn, from torch.initial_seed().""",
     silent="""A loader of the program has a worker_init_fn, the file asks for the number of the
     worker, the method seeds what it draws from, or the generator is made or seeded again in another
-    place.""",
+    place. Where the text does not say that there are workers, this is a hint.""",
     bad="""import numpy as np
 from torch.utils.data import DataLoader, Dataset
 

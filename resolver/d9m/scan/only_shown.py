@@ -1,0 +1,55 @@
+"""Values that are only shown: printed, logged, plotted, or waited for."""
+
+from __future__ import annotations
+
+import ast
+
+from d9m.scan.tree import Tree
+from d9m.scan.vocabulary import Vocabulary
+
+_DEEPEST = 4
+
+
+class OnlyShown:
+    """Knows which values of a file nobody computes with."""
+
+    def __init__(self, tree: Tree, vocabulary: Vocabulary) -> None:
+        self._tree = tree
+        self._vocabulary = vocabulary
+
+    def is_shown(self, node: ast.expr, depth: int = 0) -> bool:
+        """Whether a value goes into a call that is known to show it and nothing else, perhaps
+        through a text or a name: ``print(files[:20])``; ``text = f"{name}"``, ``log.info(text)``.
+        """
+        inner: ast.AST = node
+        parent = self._tree.parents.get(node)
+        while isinstance(parent, ast.FormattedValue | ast.JoinedStr | ast.keyword | ast.BinOp):
+            inner, parent = parent, self._tree.parents.get(parent)
+        if isinstance(parent, ast.Call) and inner is not parent.func:
+            return self._shows(parent)
+        if isinstance(parent, ast.AugAssign) and parent.value is inner:
+            target = parent.target
+        elif isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            target = parent.targets[0]
+        else:
+            return False
+        return isinstance(target, ast.Name) and self._is_name_shown(target, depth)
+
+    def _is_name_shown(self, target: ast.Name, depth: int) -> bool:
+        if depth > _DEEPEST:
+            return False
+        function = self._tree.function(target)
+        if isinstance(function, ast.Module):
+            return False
+        loads = [
+            read
+            for read in self._tree.everywhere(function, target.id)
+            if isinstance(read.ctx, ast.Load) and read.lineno >= target.lineno
+        ]
+        return bool(loads) and all(self.is_shown(read, depth + 1) for read in loads)
+
+    def _shows(self, call: ast.Call) -> bool:
+        marks = self._vocabulary.shows
+        last = f".{call.func.attr}" if isinstance(call.func, ast.Attribute) else ""
+        name = self._tree.name(call.func)
+        return last in marks or (name is not None and name in marks)
