@@ -11,7 +11,7 @@ from d9m.scan.facts import FileFacts, Order, WrittenCall
 _NAMES = re.compile(
     r"(?i)metric|evaluat|(^|_)eval(_|\b)|visuali[sz]|plot|explain|analy[sz]|inspect|bootstrap"
     r"|(^|[-_ ])(demo|infer|inference|interactive|latency|predict|profile|report|reward|server"
-    r"|statistics|summary)(_|\b)|(^|_)(colou?rs|vis)(_|\.|\b)|^untitled|playground|sandbox|scratch"
+    r"|statistics|summary)(_|\b)|(^|_)(colou?rs|vis|viz)(_|\.|\b)|^untitled|playground|sandbox|scratch"
     r"|^tests?[-_ ].*\.ipynb$"
 )
 _SHOWS = re.compile(r"(?i)summary|plot|visuali[sz]|(^|_)(show|display|report)(_|$)|(^|_)log_")

@@ -107,7 +107,7 @@ def _answer(
         return None
     packages = frozenset((package, home))
     facts = project.files[path]
-    if _is_without_gradients(facts, call):
+    if _is_without_gradients(project, facts, call):
         call = msgspec.structs.replace(call, without_gradients=True)
     text = question(call)
     newest = project.questions.world(project.around(path), packages)
@@ -124,11 +124,14 @@ def _answer(
     return None
 
 
-def _is_without_gradients(facts: FileFacts, call: WrittenCall) -> bool:
+def _is_without_gradients(project: Project, facts: FileFacts, call: WrittenCall) -> bool:
     """Whether nothing differentiates what a call computes, as the names around it say; in a cell of
-    a notebook, outside of functions and loops, somebody tries it out.
+    a notebook, outside of functions and of loops that train, somebody tries it out.
     """
-    tried = facts.kind == "notebook" and call.scope == 0 and not call.in_loop
+    tried = facts.kind == "notebook" and call.scope == 0
+    if tried and call.in_loop:
+        trains = project.vocabulary.trains
+        tried = not any(other.name in trains and other.scope == 0 for other in facts.calls)
     data = is_in_loader(facts, call) or prepares(facts, call)
     return tried or data or loads_weights(facts, call) or measures(facts, call)
 
