@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+
+import msgspec
 
 from d9m.scan.expressions import nodes
 
@@ -13,39 +14,55 @@ _OPTION = re.compile(r"(?<![\w-])--?([A-Za-z][\w-]*)")
 _LONGEST_TEXT = 200
 
 
-def mentioned(tree: ast.Module) -> tuple[str, ...]:
-    """Names that a file mentions, also in short texts, imports and keywords. A definition of the
-    module does not mention itself, unless a decorator or a base class gets hold of it.
+class MentionedWords(msgspec.Struct, frozen=True):
+    """What a Python file mentions."""
+
+    names: tuple[str, ...]
+    """Names, also in short texts, imports and keywords. A definition of the module does not mention
+    itself, unless a decorator or a base class gets hold of it.
     """
-    found: set[str] = set()
+    texts: tuple[str, ...]
+    """Words in short texts, such as the choices of an option, but for the list of what it exports.
+    """
+
+
+def mentions(tree: ast.Module) -> MentionedWords:
+    """What a file mentions, found in one walk."""
+    names: set[str] = set()
+    texts: set[str] = set()
     for statement in tree.body:
-        here = set(_names(statement))
+        here, words_here = _mentioned(statement)
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             here.discard(statement.name)
             if statement.decorator_list or getattr(statement, "bases", ()):
                 here.add(statement.name)
-        found |= here
-    return tuple(sorted(found))
-
-
-def texts(tree: ast.Module) -> tuple[str, ...]:
-    """Words in the short texts of a file, such as the choices of an option, but for the
-    list of what it exports.
-    """
-    found: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign) and _is_export(statement.targets[0]):
-            continue
-        for node in nodes(statement):
-            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-                continue
-            if len(node.value) <= _LONGEST_TEXT and "\n" not in node.value:
-                found.update(_WORD.findall(node.value))
-    return tuple(sorted(found))
+        names |= here
+        if not (isinstance(statement, ast.Assign) and _is_export(statement.targets[0])):
+            texts |= words_here
+    return MentionedWords(tuple(sorted(names)), tuple(sorted(texts)))
 
 
 def _is_export(target: ast.expr) -> bool:
     return isinstance(target, ast.Name) and target.id == "__all__"
+
+
+def _mentioned(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names in a statement, and the words in its short texts."""
+    names: set[str] = set()
+    texts: set[str] = set()
+    for node in nodes(statement):
+        if isinstance(node, ast.Name):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.alias):
+            names.add(node.name.rpartition(".")[2])
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found = _WORD.findall(node.value[:_LONGEST_TEXT])
+            names.update(found)
+            if len(node.value) <= _LONGEST_TEXT and "\n" not in node.value:
+                texts.update(found)
+    return names, texts
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -60,15 +77,3 @@ def options(text: str) -> tuple[str, ...]:
 
 def _options(text: str) -> set[str]:
     return {name.replace("-", "_") for name in _OPTION.findall(text)}
-
-
-def _names(statement: ast.stmt) -> Iterator[str]:
-    for node in nodes(statement):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.alias):
-            yield node.name.rpartition(".")[2]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from _WORD.findall(node.value[:_LONGEST_TEXT])

@@ -22,7 +22,7 @@ from d9m.scan.expressions import (
 from d9m.scan.facts import CodeScope, FileFacts, FileKind
 from d9m.scan.guarding import Guarding
 from d9m.scan.measuring import shows
-from d9m.scan.mentions import mentioned, texts
+from d9m.scan.mentions import mentions
 from d9m.scan.only_shown import OnlyShown
 from d9m.scan.order_sources import OrderSources
 from d9m.scan.predicates import leaves, predicates
@@ -52,6 +52,7 @@ def read_text(
         reader.read(tree.body)
         ways = Tree(tree, reader.here.names)
         orders, order_uses = reader.orders.orders(ways)
+        found = mentions(tree)
         calls = reader.recorder.finished(OnlyShown(ways, vocabulary))
     except RecursionError:
         raise UnreadableError("it is nested too deeply") from None
@@ -71,8 +72,8 @@ def read_text(
         attributes=tuple(reader.guarding.attributes),
         orders=orders,
         order_uses=order_uses,
-        mentioned=mentioned(tree),
-        texts=texts(tree),
+        mentioned=found.names,
+        texts=found.texts,
         is_entry=reader.is_entry,
         cells=cells,
     )
