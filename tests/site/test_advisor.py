@@ -306,7 +306,7 @@ def test_a_complaint_in_words_that_nobody_recorded_leads_to_who_reads_them() -> 
     box = page.locator(".d9m-advice [role=alert]")
     assert """d9m explain 'my model'"'"'s loss wanders from day to day'""" in box.inner_text()
     box.locator("a").click()
-    page.wait_for_selector(".md-search-result__item")
+    page.wait_for_selector(".md-search-result__item", timeout=120_000)
     assert page.locator(".md-search__input").input_value() == (
         "my model's loss wanders from day to day"
     )
