@@ -205,9 +205,9 @@ OP_RAISES = ScanRule(
     another op, or compute it on the CPU.""",
     silent="""No program that reaches the file turns a switch on, the function has turned it off
     before the op, gradients are off where only the gradient raises, or it depends on something that
-    the text does not say. What a dataset, a collate function or a function that loads weights
-    computes has no gradient. In a library that a program without training imports, it is a
-    hint.""",
+    the text does not say. What a dataset, a transform, a collate function, a function that loads
+    weights or a cell of a notebook that trains nothing computes has no gradient. In a library that
+    a program without training imports, it is a hint.""",
     bad="""import torch
 import torch.nn.functional as F
 
