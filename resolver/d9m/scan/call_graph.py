@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from d9m.scan.facts import FileFacts, LocalCall
+from d9m.scan.facts import FileFacts, Guard, LocalCall
 from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Vocabulary
 
@@ -36,6 +36,9 @@ class CallGraph:
         self._written = written
         self._picked: dict[str, bool] = {}
         """Folder -> whether something that it defines is written anywhere."""
+        self._guards: dict[str, dict[int, list[Guard]]] = {}
+        self.calls_named = vocabulary.calls_named
+        """Calls that run a function of any name."""
         self._hooks = vocabulary.hooks
         """Classes of libraries whose code calls only these methods, and Python's own."""
         self._homes: dict[tuple[str, str], str] = {}
@@ -98,17 +101,35 @@ class CallGraph:
 
     def maker(self, place: Place, paths: Collection[str]) -> Place | None:
         """The ``__init__`` of a class, or of its only base; None where that is not sure."""
-        path, number = place
-        own = [each for each in self.methods(place) if self._is_init(path, each)]
+        own = self.inits(place)
         if own:
-            return (path, own[0]) if len(own) == 1 else None
+            return own[0] if len(own) == 1 else None
+        above = self.only_base(place, paths)
+        return self.maker(above, paths) if above not in (None, place) else None
+
+    def inits(self, place: Place) -> list[Place]:
+        """The ``__init__`` that a class defines itself: more than one under tests."""
+        path, _number = place
+        scopes = self._files[path].scopes
+        own = [each for each in self.methods(place) if last_part(scopes[each].name) == "__init__"]
+        return [(path, number) for number in own]
+
+    def only_base(self, place: Place, paths: Collection[str]) -> Place | None:
+        """The only base of a class, if these files define one class of its name."""
+        path, number = place
         bases = self._files[path].scopes[number].bases
         above = self.classes(last_part(bases[0]), paths) if len(bases) == 1 else []
-        is_sure = len(above) == 1 and above[0] != place
-        return self.maker(above[0], paths) if is_sure else None
+        return above[0] if len(above) == 1 else None
 
-    def _is_init(self, path: str, number: int) -> bool:
-        return last_part(self._files[path].scopes[number].name) == "__init__"
+    def guards(self, path: str) -> Mapping[int, Sequence[Guard]]:
+        """The guarded pieces of a file, by each line that they cover."""
+        if path not in self._guards:
+            found: dict[int, list[Guard]] = {}
+            for guard in self._files[path].guards:
+                for line in range(guard.place.line, guard.place.end_line + 1):
+                    found.setdefault(line, []).append(guard)
+            self._guards[path] = found
+        return self._guards[path]
 
     def is_class(self, place: Place) -> bool:
         path, number = place

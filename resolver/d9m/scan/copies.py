@@ -1,14 +1,11 @@
-"""Folders of a project that are copies of other projects, as what stands beside their code says."""
+"""Finds folders that are copies of other projects, by their licence and README."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from d9m.scan.facts import FileFacts
-
-_LICENSE = re.compile(r"(?i)(licen[cs]e|copying)\b")
-_README = re.compile(r"(?i)readme\b")
+from d9m.scan.file_kinds import kind_of
 
 
 def copied_folders(
@@ -20,18 +17,21 @@ def copied_folders(
     """
     named: set[str] = set()
     for path, facts in files.items():
-        if "/" not in path and _README.match(path):
+        if "/" not in path and kind_of(path, "") == "readme":
             named.update(facts.texts)
     found: set[str] = set()
-    for path in files:
-        folder, _slash, name = path.rpartition("/")
-        if not folder or not any(not other.startswith(f"{folder}/") for other in imported):
+    for path, facts in files.items():
+        folder = path.rpartition("/")[0]
+        if facts.kind != "about" or not folder:
             continue
-        if _LICENSE.match(name):
+        if not any(not other.startswith(f"{folder}/") for other in imported):
+            continue
+        kind = kind_of(path, "")
+        if kind == "license":
             found.add(folder)
             continue
         is_named = folder.rpartition("/")[2] in named
-        if _README.match(name) and not is_named and _is_borrowed(folder, imported):
+        if kind == "readme" and not is_named and _is_borrowed(folder, imported):
             found.add(folder)
     return frozenset(found)
 

@@ -6,6 +6,7 @@ They depend on nothing but the text and the vocabulary of the records, and can b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -118,6 +119,17 @@ class CodeScope(msgspec.Struct, frozen=True):
     """Why a function may get other arguments than its parameters say: it has ``*rest``, or what
     decorates it gives them.
     """
+
+
+OWN = ("self", "cls")
+"""The first parameter of a method, which a call does not give."""
+
+
+def class_around(scopes: Sequence[CodeScope], scope: int) -> int:
+    """The class that holds a scope, or is it; 0 outside of classes."""
+    while scope > 0 and scopes[scope].kind != "class":
+        scope = scopes[scope].parent
+    return scope
 
 
 class Predicate(msgspec.Struct, frozen=True, array_like=True):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from d9m.scan.facts import CodeScope, LocalCall
-
-_OWN = ("self", "cls")
+from d9m.scan.facts import OWN, CodeScope, LocalCall
 
 
 def fits(call: LocalCall, function: CodeScope, is_method: bool) -> bool:
-    """False where the call surely raises a TypeError: it gives a keyword that is no parameter, too
-    many places, or leaves out a parameter without a default. A method whose first parameter has
-    another name than ``self`` may be static.
+    """False if the call is sure to raise TypeError: an unknown keyword, too many positional
+    arguments, or a required one missing. A method whose first parameter is not ``self`` may be
+    static, so it takes anything.
     """
     if function.opened_by or call.has_rest or not call.is_call:
         return True
     parameters = function.parameters
     if is_method:
-        if not parameters or parameters[0][0] not in _OWN:
+        if not parameters or parameters[0][0] not in OWN:
             return True
         parameters = parameters[1:]
     keywords = {*call.asked, *(name for name, _value in call.constants if not name.isdigit())}

@@ -6,13 +6,12 @@ import ast
 from collections.abc import Sequence
 
 from d9m.scan.expressions import dotted, literal
-from d9m.scan.facts import AttributeValue, Guard, Predicate
+from d9m.scan.facts import OWN, AttributeValue, Guard, Predicate, class_around
 from d9m.scan.finding import Spot
 from d9m.scan.predicates import Predicates
 from d9m.scan.source import Lines
 from d9m.scan.standpoint import Standpoint
 
-OWN = ("self", "cls")
 NAME = "$"
 """Before an argument that is a name, and no literal."""
 ANY = "*"
@@ -64,11 +63,7 @@ class Guarding:
         self.attributes.append(AttributeValue(scope, written if isinstance(written, str) else ANY))
 
     def _class_around(self) -> int:
-        scopes = self._here.names.scopes
-        scope = self._here.scope
-        while scope > 0 and scopes[scope].kind != "class":
-            scope = scopes[scope].parent
-        return scope
+        return class_around(self._here.names.scopes, self._here.scope)
 
     def _parameter_of_init(self, name: str) -> str:
         is_init = self._here.names.scopes[self._here.scope].name.endswith(".__init__")

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Collection, Mapping, Sequence
 
 from d9m.scan.call_graph import NO_FILE, CallGraph, Place, called_as, last_part
-from d9m.scan.facts import DYNAMIC, FileFacts, Guard, LocalCall, Predicate
+from d9m.scan.facts import DYNAMIC, OWN, FileFacts, Guard, LocalCall, Predicate, class_around
 from d9m.scan.finding import Spot
-from d9m.scan.guarding import ANY, NAME, OWN
+from d9m.scan.guarding import ANY, NAME
 from d9m.scan.predicates import answer
 
 _ITSELF = ("cls", "__class__")
@@ -34,15 +34,12 @@ class KnownValues:
         self._files = files
         self._graph = graph
         self._configured = configured
-        self._guards: dict[str, dict[int, list[Guard]]] = {}
         self._given: dict[tuple[Place, str], tuple[str, ...] | None] = {}
         self._refused: dict[tuple[str, int, Predicate], bool] = {}
 
     def never_runs(self, path: str, line: int, column: int = 0) -> bool:
         """Whether a place is in a piece that is never entered; without a column, its whole line."""
-        if path not in self._guards:
-            self._guards[path] = _by_line(self._files[path].guards)
-        for guard in self._guards[path].get(line, ()):
+        for guard in self._graph.guards(path).get(line, ()):
             if _is_around(guard.place, line, column) and self._is_refused(path, guard):
                 return True
         return False
@@ -70,9 +67,7 @@ class KnownValues:
 
     def _of_attribute(self, path: str, scope: int, name: str) -> Sequence[str] | None:
         """What a class, or one that derives from it, gives an attribute of its objects."""
-        scopes = self._files[path].scopes
-        while scope > 0 and scopes[scope].kind != "class":
-            scope = scopes[scope].parent
+        scope = class_around(self._files[path].scopes, scope)
         if scope == 0 or name in self._names_set_elsewhere:
             return None
         found: list[str] = []
@@ -91,15 +86,8 @@ class KnownValues:
         return found or None
 
     def _of_init(self, place: Place, parameter: str) -> Sequence[str] | None:
-        own = self._init_of(place)
-        return self._of_parameter(own, parameter) if own is not None else None
-
-    def _init_of(self, place: Place) -> Place | None:
-        path, _scope = place
-        for number in self._graph.methods(place):
-            if self._files[path].scopes[number].name.endswith(".__init__"):
-                return path, number
-        return None
+        own = self._graph.inits(place)
+        return self._of_parameter(own[0], parameter) if own else None
 
     def _with_heirs(self, place: Place) -> list[Place]:
         """A class, and those that derive from it."""
@@ -116,8 +104,7 @@ class KnownValues:
         scope = self._files[path].scopes[number]
         if scope.registered or last_part(scope.name) in self._configured:
             return True
-        picks = any(call.is_call for _path, call in self._calls_of(DYNAMIC))
-        return picks and self._graph.may_be_picked(place)
+        return bool(self._calls_of(DYNAMIC)) and self._graph.may_be_picked(place)
 
     def _of_parameter(self, place: Place, parameter: str) -> tuple[str, ...] | None:
         key = (place, parameter)
@@ -165,15 +152,15 @@ class KnownValues:
         for heir in self._with_heirs(owner):
             if self._is_reached(heir) or self._makes_itself(heir):
                 return None
-            own = self._init_of(heir)
-            if own in (None, place):
+            own = self._graph.inits(heir)
+            if not own or own[0] == place:
                 heir_path, scope = heir
                 name = last_part(self._files[heir_path].scopes[scope].name)
                 found += self._meant(name, heir_path, True)
             else:
-                assert own is not None
-                above = [call for call in self._graph.called_in(own) if call.name == "__init__"]
-                found += [(own[0], call) for call in above]
+                for call in self._graph.called_in(own[0]):
+                    if call.name == "__init__":
+                        found.append((heir[0], call))
         return found
 
     def _makes_itself(self, place: Place) -> bool:
@@ -235,14 +222,6 @@ def _value(call: LocalCall, index: int, parameter: str, default: str) -> str:
     if index < call.positional:
         return given.get(str(index), "")
     return default if default != "?" else ""
-
-
-def _by_line(guards: Sequence[Guard]) -> dict[int, list[Guard]]:
-    found: dict[int, list[Guard]] = {}
-    for guard in guards:
-        for line in range(guard.place.line, guard.place.end_line + 1):
-            found.setdefault(line, []).append(guard)
-    return found
 
 
 def _is_around(place: Spot, line: int, column: int) -> bool:

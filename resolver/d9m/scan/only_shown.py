@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from d9m.scan.tree import Tree
-from d9m.scan.vocabulary import Vocabulary
+from d9m.scan.vocabulary import Vocabulary, is_marked
 
 _DEEPEST = 4
 
@@ -49,7 +49,4 @@ class OnlyShown:
         return bool(loads) and all(self.is_shown(read, depth + 1) for read in loads)
 
     def _shows(self, call: ast.Call) -> bool:
-        marks = self._vocabulary.shows
-        last = f".{call.func.attr}" if isinstance(call.func, ast.Attribute) else ""
-        name = self._tree.name(call.func)
-        return last in marks or (name is not None and name in marks)
+        return is_marked(self._vocabulary.shows, call.func, self._tree.name(call.func))

@@ -19,7 +19,9 @@ def option_defaults(node: ast.Call) -> Iterator[OptionDefault]:
     given = {part.arg: literal(part.value) for part in node.keywords}
     written = [literal(part) or "" for part in node.args]
     if last_name(node.func).startswith("DEFINE"):
-        written, given["default"] = written[:1], (*written, "", "")[1] or given.get("default")
+        if len(written) > 1 and written[1]:
+            given["default"] = written[1]
+        written = written[:1]
     action = (given.get("action") or "").strip("\"'")
     default, named = given.get("default") or _WITHOUT_VALUE.get(action), given.get("dest")
     long = [text for text in written if text.startswith(("'--", '"--'))]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping
 from d9m.scan.call_graph import CallGraph, Place, last_part
 from d9m.scan.facts import DYNAMIC, FileFacts, LocalCall
 from d9m.scan.fitting import fits
-from d9m.scan.vocabulary import Marks
 
 _MAIN = ("main",)
 """What a library calls by itself: ``tf.app.run()``."""
@@ -19,17 +18,15 @@ def possible(
     entry: FileFacts,
     files: Mapping[str, FileFacts],
     configured: Collection[str],
-    calls_named: Marks,
     never_runs: Callable[[str, int], bool],
 ) -> frozenset[Place]:
     """Scopes of these files that may run: also the methods that a library or Python calls, of
     classes that something names which may run. Those of every class that is written anywhere, if a
     name that the text does not show picks one; every function of an entry that starts none of them
-    itself, or that calls what runs any of them. `calls_named`: calls that run a function of any
-    name; `never_runs`: whether a line of a file never runs.
+    itself, or that calls what runs any of them. `never_runs`: whether a line of a file never runs.
     """
     search = _Search(graph, files, entry.path, never_runs)
-    any_of_entry = any(call.name in calls_named for call in entry.calls)
+    any_of_entry = any(call.name in graph.calls_named for call in entry.calls)
     starts = _starts(graph, entry)
     for path, facts in files.items():
         for place in graph.on_import(path):
@@ -92,6 +89,8 @@ class _Search:
             place = self._todo.pop()
             for call in self._graph.called_in(place):
                 home = self._graph.home(call, place[0])
+                if (call.name, home) in self._searched:
+                    continue
                 if self._is_made(place[0], call) and self._may_succeed(call, home):
                     self.name(call.name, home)
 
@@ -158,14 +157,12 @@ class _Search:
 
     def _can_be_made(self, place: Place) -> bool:
         """Whether the ``__init__`` of a class gives that of its only base what it takes."""
-        path, number = place
-        own = self._graph.maker(place, (path,))
-        bases = self._files[path].scopes[number].bases
-        above = self._graph.classes(last_part(bases[0]), self._files) if len(bases) == 1 else []
-        made_by = self._graph.maker(above[0], self._files) if len(above) == 1 else None
-        if own is None or made_by is None or self._files[path].scopes[own[1]].parent != number:
+        own = self._graph.inits(place)
+        above = self._graph.only_base(place, self._files)
+        made_by = self._graph.maker(above, self._files) if above is not None else None
+        if len(own) != 1 or made_by is None:
             return True
-        for call in self._graph.called_in(own):
+        for call in self._graph.called_in(own[0]):
             if call.name == _INIT and not self._takes(made_by, call):
                 return False
         return True

@@ -33,8 +33,8 @@ _DIFFERENT = (ast.NotEq, ast.IsNot, ast.NotIn)
 
 
 def predicates(test: ast.expr) -> tuple[Predicates, Predicates]:
-    """What must hold where the first arm of a test runs, and where the other does; nothing for
-    what is no plain question about a name.
+    """What must hold where the first arm of a test runs, and where the other does. Empty if the
+    test is more than a simple check of names.
     """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         body, other = predicates(test.operand)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from d9m.scan.call_graph import CallGraph, Place, called_as, last_part
 from d9m.scan.effects import Effect
-from d9m.scan.facts import DYNAMIC, FileFacts, Order, WrittenCall
+from d9m.scan.facts import DYNAMIC, OWN, FileFacts, Order, WrittenCall
 from d9m.scan.known_values import KnownValues
 from d9m.scan.modules import Modules
 from d9m.scan.possible import possible
@@ -16,8 +16,6 @@ from d9m.scan.vocabulary import Marks, Vocabulary
 
 _TO_REPEAT = re.compile(r"(?i)seed|determin|repro|random_state")
 """Options that somebody gives who wants to repeat a run."""
-_OWN = ("self", "cls")
-"""The first parameter of a method, which a call does not give."""
 
 
 class Program:
@@ -29,7 +27,6 @@ class Program:
         files: Sequence[FileFacts],
         near: Collection[str],
         calls: CallGraph,
-        calls_named: Marks,
         configured: Collection[str] = (),
         turned_on: Collection[str] = (),
     ) -> None:
@@ -43,7 +40,6 @@ class Program:
         self.near = frozenset(near)
         """Those whose draws count: itself, its folder, and what it imports directly."""
         self._calls = calls
-        self._calls_named = calls_named
         self._configured = configured
         self._values = KnownValues(self.files, calls, configured, {})
         self._turned_on = turned_on
@@ -80,14 +76,8 @@ class Program:
         return self._search(self._values)
 
     def _search(self, values: KnownValues) -> frozenset[Place]:
-        return possible(
-            self._calls,
-            self.entry,
-            self.files,
-            self._configured,
-            self._calls_named,
-            values.never_runs,
-        )
+        never = values.never_runs
+        return possible(self._calls, self.entry, self.files, self._configured, never)
 
     @functools.cached_property
     def _defaults(self) -> KnownValues:
@@ -120,10 +110,11 @@ class Program:
 
     def may_pick(self, place: Place) -> bool:
         """Whether a name that only the run decides may pick a function or class of a file."""
-        dynamic = any(
-            call.name == DYNAMIC for facts in self.files.values() for call in facts.called
-        )
-        return dynamic and self._calls.may_be_picked(place)
+        return self._picks and self._calls.may_be_picked(place)
+
+    @functools.cached_property
+    def _picks(self) -> bool:
+        return any(call.name == DYNAMIC for facts in self.files.values() for call in facts.called)
 
     def makes_objects(self, path: str, scope: int) -> bool:
         """Whether code that may run names the class around a scope, or one that derives from it:
@@ -164,7 +155,7 @@ class Program:
         named = [each for each, _default in function.parameters]
         scopes = self.files[path].scopes
         is_method = scopes[function.parent].kind == "class"
-        place = named.index(parameter) - (is_method or named[0] in _OWN)
+        place = named.index(parameter) - (is_method or named[0] in OWN)
         names = {function.name.rpartition(".")[2], called_as(function.name)}
         for name in names:
             for call in self._asked.get(name, ()):
@@ -221,9 +212,7 @@ def find_programs(
             folder = path.rpartition("/")[0]
             near.update(other for other in reached if other.rpartition("/")[0] == folder)
             own = [python[other] for other in reached]
-            found.append(
-                Program(facts, own, near, calls, vocabulary.calls_named, configured, turned_on)
-            )
+            found.append(Program(facts, own, near, calls, configured, turned_on))
     return found
 
 

@@ -84,11 +84,6 @@ class Project:
         return {path: facts for path, facts in self.files.items() if facts.kind in kinds}
 
     @functools.cached_property
-    def about(self) -> tuple[str, ...]:
-        """Paths of files that say something of a project, such as its README."""
-        return tuple(path for path, facts in self.files.items() if facts.kind == "about")
-
-    @functools.cached_property
     def _copies(self) -> frozenset[str]:
         """Folders that are copies of other projects; none where all that trains is in them."""
         imported = {path: self._modules.imported(facts) for path, facts in self.python.items()}

@@ -37,14 +37,14 @@ class CodeReach:
         self._training = training
         self._imports_named = imports_named
         self._holding: dict[str, tuple[Program, ...]] = {}
-        self._known: dict[tuple[Place, int], RunBy] = {}
+        self._known: dict[tuple[str, int], RunBy] = {}
 
     def by(self, path: str, line: int) -> RunBy:
         """Who runs a line of a Python file, best first: a program that trains counts most."""
-        place = (path, _scope_at(self._files[path], line))
-        if (place, line) not in self._known:
-            self._known[place, line] = self._by(place, line)
-        return self._known[place, line]
+        if (path, line) not in self._known:
+            place = (path, _scope_at(self._files[path], line))
+            self._known[path, line] = self._by(place, line)
+        return self._known[path, line]
 
     def matters(self, path: str, line: int) -> bool:
         """Whether a line may change what a program trains, or, in a project that trains nothing,
@@ -90,9 +90,11 @@ class CodeReach:
         """Whether programs run the function around a line of a Python file, and each call of it
         refuses what the line stands under.
         """
-        scope = _scope_at(self._files[path], line)
-        running = [one for one in self._holders(path) if one.may_enter((path, scope))]
+        running = self._entering((path, _scope_at(self._files[path], line)))
         return bool(running) and all(one.never_runs(path, line) for one in running)
+
+    def _entering(self, place: Place) -> list[Program]:
+        return [one for one in self._holders(place[0]) if one.may_enter(place)]
 
     def needs_option(self, path: str, line: int) -> bool:
         """Whether the programs that run a line of a Python file do so only where somebody gives an
@@ -101,7 +103,7 @@ class CodeReach:
         if not self._is_python(path) or self.by(path, line) not in ("training", "other"):
             return False
         scope = _scope_at(self._files[path], line)
-        running = [one for one in self._holders(path) if one.may_enter((path, scope))]
+        running = self._entering((path, scope))
         usual = any(one.usually_runs(path, scope, line) for one in running)
         return bool(running) and not usual
 

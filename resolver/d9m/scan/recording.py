@@ -20,12 +20,14 @@ from d9m.scan.expressions import (
 )
 from d9m.scan.facts import (
     DYNAMIC,
+    OWN,
     Assignment,
     LocalCall,
     OptionDefault,
     OwnDraw,
     StateWrite,
     WrittenCall,
+    class_around,
 )
 from d9m.scan.guarding import NAME, keeps_value
 from d9m.scan.kinds import Kinds
@@ -34,7 +36,7 @@ from d9m.scan.only_shown import OnlyShown
 from d9m.scan.options import option_defaults
 from d9m.scan.seed_words import says_that_it_seeds
 from d9m.scan.standpoint import Standpoint
-from d9m.scan.vocabulary import Vocabulary
+from d9m.scan.vocabulary import Vocabulary, is_marked
 
 _DEEPEST_SEED = 4
 _SHORTEST_ALPHABET = 10
@@ -124,15 +126,11 @@ class Recorder:
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(call, ast.Call):
             return False
-        marks, name = self._vocabulary.shows, self._here.resolve(call.func)
-        last = f".{call.func.attr}" if isinstance(call.func, ast.Attribute) else ""
-        return last in marks or (name is not None and name in marks)
+        return is_marked(self._vocabulary.shows, call.func, self._here.resolve(call.func))
 
     def _show(self, node: ast.Call, name: str | None) -> None:
         """Remember the names in what a call shows or stores."""
-        marks = self._vocabulary.writes_down
-        last = f".{node.func.attr}" if isinstance(node.func, ast.Attribute) else ""
-        if (name is None or name not in marks) and last not in marks:
+        if not is_marked(self._vocabulary.writes_down, node.func, name):
             return
         for part in nodes(node):
             if isinstance(part, ast.Name | ast.Attribute) and (written := dotted(part)):
@@ -152,9 +150,7 @@ class Recorder:
 
     def _owner(self, scope: int, written: str) -> tuple[int, str]:
         """A name with its class, if it is an attribute, for others may have one like it."""
-        scopes = self._here.names.scopes
-        while scope > 0 and scopes[scope].kind != "class":
-            scope = scopes[scope].parent
+        scope = class_around(self._here.names.scopes, scope)
         return (scope if "." in written else 0), written
 
     def stored(self, value: ast.expr | None) -> None:
@@ -433,7 +429,7 @@ class Recorder:
         module: ``self``, ``KMeans(8)``, and a name of it.
         """
         if isinstance(node, ast.Name):
-            if node.id in ("self", "cls"):
+            if node.id in OWN:
                 return True
             bound, here = self._here.names.bindings(self._here.scope, node.id)
             return here and bool(bound) and all(_makes_object(one.value) for one in bound)

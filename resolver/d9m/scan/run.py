@@ -32,12 +32,13 @@ def judge(
     found: list[ScanFinding] = []
     for rule in RULES:
         for finding in rule.findings(project):
-            aside = is_retired(finding.path) or _is_copied(project, finding)
-            if aside or _is_idle(project, finding) or _needs_option(project, finding):
+            if _is_hint(project, finding):
                 finding = msgspec.structs.replace(finding, severity="hint")
             found.append(finding)
     unreadable: list[UnreadableFile] = []
+    read = 0
     for facts in project.files.values():
+        read += facts.kind != "about"
         if facts.unreadable:
             unreadable.append(UnreadableFile(facts.path, facts.unreadable))
     return Scanned(
@@ -47,36 +48,26 @@ def judge(
         environments=environments(project),
         programs=programs(project),
         findings=sorted(found, key=sort_key),
-        files=FilesRead(len(files) - len(project.about), unreadable),
+        files=FilesRead(read, unreadable),
     )
 
 
-def _is_copied(project: Project, finding: ScanFinding) -> bool:
-    """Whether the line is in a copy of another project, and no program outside of it runs it."""
-    if is_vendored(finding.path):
-        return True
-    folder = project.copy_around(finding.path)
-    if not folder or finding.family in ("files", "program"):
-        return False
-    return not project.reach.is_run_from_outside(finding.path, finding.line, folder)
-
-
-def _needs_option(project: Project, finding: ScanFinding) -> bool:
-    """Whether the line only runs with an option that no command of the project gives."""
-    if finding.family in ("files", "program"):
-        return False
-    return project.reach.needs_option(finding.path, finding.line)
-
-
-def _is_idle(project: Project, finding: ScanFinding) -> bool:
-    """Whether no program that trains runs the line, or nothing in sight does. Rules of orders and
-    seeds look for themselves at programs that do not train: a script that prepares data counts
-    there.
+def _is_hint(project: Project, finding: ScanFinding) -> bool:
+    """Whether a finding is a hint whatever its rule says: its line is in code that is kept and no
+    longer used or in a copy of another project, no program that trains runs it, nothing in sight
+    does, or only with an option that no command of the project gives. Rules of orders and seeds
+    look for themselves at programs that do not train: a script that prepares data counts there.
     """
+    path, line, reach = finding.path, finding.line, project.reach
+    if is_retired(path) or is_vendored(path):
+        return True
     if finding.family in ("files", "program"):
         return False
-    if project.reach.is_out_of_sight(finding.path, finding.line):
+    copy = project.copy_around(path)
+    if copy and not reach.is_run_from_outside(path, line, copy):
+        return True
+    if reach.is_out_of_sight(path, line) or reach.needs_option(path, line):
         return True
     if finding.family in ("settings", "ops"):
-        return not project.reach.matters(finding.path, finding.line)
-    return project.reach.is_dead(finding.path, finding.line)
+        return not reach.matters(path, line)
+    return reach.is_dead(path, line)

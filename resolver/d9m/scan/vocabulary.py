@@ -40,6 +40,13 @@ class CallOption(msgspec.Struct, frozen=True):
     keyword: str = ""
 
 
+def is_marked(marks: Marks, func: ast.expr, name: str | None) -> bool:
+    """Whether marks hold a call, by its qualified name or as a method of any object."""
+    if isinstance(func, ast.Attribute) and f".{func.attr}" in marks:
+        return True
+    return name is not None and name in marks
+
+
 class Vocabulary:
     """Names of calls, methods and attributes that some rule or record asks about."""
 

@@ -39,14 +39,15 @@ def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
     lines = text.split("\n")
     if any(len(line) > LONGEST_LINE for line in lines):
         text = "\n".join(line if len(line) <= LONGEST_LINE else "" for line in lines)
+    known = words(text)
     job = reader(text.replace("\r", " "))
     return FileFacts(
         path=path,
         kind=facts_kind,
         variables=job.variables,
         launches=job.launches,
-        mentioned=words(text),
-        texts=words(text),
+        mentioned=known,
+        texts=known,
         named=dotted_values(text) if kind == "yaml" else (),
         seed_line=seed_line(text) if kind == "yaml" else 0,
     )

@@ -213,10 +213,8 @@ def _is_seeded(project: Project, path: str, order: Order) -> bool:
     """
     drawn = _drawn_from(project, order)
     wanted = project.vocabulary.seeds if drawn is None else drawn.marks.seeds
-    running: list[Program] = []
-    for program in project.programs:
-        if path in program.files and _may_run(program, path, order):
-            running.append(program)
+    holding = [program for program in project.programs if path in program.files]
+    running = [program for program in holding if _may_run(program, path, order)]
     for call in project.python[path].calls:
         if call.name not in wanted or call.gets_nothing:
             continue

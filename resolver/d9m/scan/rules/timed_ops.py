@@ -34,10 +34,9 @@ def _may_time(project: Project, program: Program, setting: str) -> bool:
         if any(_may_build(project, each) for each in facts.imports):
             return True
         for call in facts.calls:
-            made = program.may_run(facts.path, call) and program.makes_objects(
-                facts.path, call.scope
-            )
-            if made and _is_timed(project, call.name, setting):
+            if not _is_timed(project, call.name, setting) or not program.may_run(facts.path, call):
+                continue
+            if program.makes_objects(facts.path, call.scope):
                 return True
     return False
 
