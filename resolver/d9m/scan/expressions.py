@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Literal
 
 _LONGEST_LITERAL = 200
@@ -11,24 +10,53 @@ _LONGEST_NAME = 60
 _MOST_ELEMENTS = 8
 
 
-def children(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node. As those of `ast`, without contexts, in a third of the time."""
-    for field in node._fields:
+def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold nodes."""
+    found: list[str] = []
+    for field in kind._fields:
+        if field not in _PLAIN:
+            found.append(field)
+    return () if kind is ast.Constant else tuple(found)
+
+
+_PLAIN = frozenset(
+    ("attr", "arg", "asname", "conversion", "ctx", "id", "is_async", "kind", "level", "lineno",
+     "module", "op", "ops", "simple", "tag", "type_comment")
+)  # fmt: skip
+"""Fields that hold texts and numbers, contexts and operators in every kind of node."""
+
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node. As those of `ast`, without contexts and operators, and faster."""
+    kind = type(node)
+    fields = _FIELDS.get(kind)
+    if fields is None:
+        fields = _FIELDS[kind] = _fields(kind)
+    found: list[ast.AST] = []
+    for field in fields:
         value = getattr(node, field, None)
         if type(value) is list:
             for part in value:  # pyright: ignore[reportUnknownVariableType]
                 if isinstance(part, ast.AST):
-                    yield part
-        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
-            yield value
+                    found.append(part)
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
 
 
 def nodes(node: ast.AST) -> list[ast.AST]:
     """A node and all below it, in the order of `ast.walk`."""
     found = [node]
     for known in found:
-        found += children(known)
+        if type(known) not in _LEAVES:
+            found += children(known)
     return found
+
+
+_LEAVES = frozenset((ast.Name, ast.Constant))
+"""The most frequent kinds of node without parts."""
 
 
 def dotted(node: ast.expr) -> str | None:
