@@ -1,49 +1,83 @@
-"""What was read of files, kept between scans: ``.d9m_cache/`` at the root of the scan."""
+"""What a scan read and answered, kept for the next: ``.d9m_cache/`` at the root of the scan."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import sys
+from collections.abc import Mapping
+from typing import TypeVar
 
 import msgspec
 
-from d9m import files
-from d9m.about import __version__
+from d9m import about, files
 from d9m.errors import DataError
 from d9m.kb.store import KnowledgeBase
 from d9m.scan.file_kinds import Kind
-from d9m.scan.read_file import FileRead
+from d9m.scan.read_file import FileRead, load
+from d9m.scan.report import ScanOutcome
+from d9m.scan.walk import Walk
 
 FOLDER = ".d9m_cache"
-_NAME = "files"
+_FILES = "files"
+_OUTCOME = "outcome"
 
 
-class _Stored(msgspec.Struct, array_like=True):
+class _Reads(msgspec.Struct, array_like=True):
     made_by: str
     entries: dict[str, tuple[str, bytes]]
     """By path: the digest of the file, and what was read of it."""
 
 
+class _Answer(msgspec.Struct, array_like=True):
+    made_by: str
+    question: str
+    outcome: bytes
+
+
+_Content = TypeVar("_Content", _Reads, _Answer)
+
+
 class Cache:
-    """Reads of one root. What another d9m, Python or edition of the records read is forgotten."""
+    """Reads of one root, and the last answer about it. What another d9m, Python or edition of the
+    records left there is forgotten.
+    """
 
     def __init__(self, kb: KnowledgeBase, root: str) -> None:
         self._folder = os.path.join(root, FOLDER)
         self._root = root
         minor = f"{sys.version_info[0]}.{sys.version_info[1]}"
-        self._made_by = f"{__version__} {minor} {kb.meta.digest}"
-        self._entries = self._load()
+        self._made_by = f"{about.__version__} {_last_edit()} {minor} {kb.meta.digest}"
         self._changed = False
 
-    def _load(self) -> dict[str, tuple[str, bytes]]:
+    @functools.cached_property
+    def _entries(self) -> dict[str, tuple[str, bytes]]:
+        stored = self._load(_FILES, _Reads)
+        return stored.entries if stored is not None else {}
+
+    def _load(self, name: str, kind: type[_Content]) -> _Content | None:
         try:
-            content = files.content(os.path.join(self._folder, _NAME))
-            stored = msgspec.msgpack.decode(content, type=_Stored)
+            content = files.content(os.path.join(self._folder, name))
+            stored = msgspec.msgpack.decode(content, type=kind)
         except (OSError, DataError, *files.UNREADABLE):
-            return {}
-        return stored.entries if stored.made_by == self._made_by else {}
+            return None
+        return stored if stored.made_by == self._made_by else None
+
+    def outcome(self, question: str) -> ScanOutcome | None:
+        """The last answer, if the question was the same."""
+        stored = self._load(_OUTCOME, _Answer)
+        if stored is None or stored.question != question:
+            return None
+        try:
+            return msgspec.msgpack.decode(stored.outcome, type=ScanOutcome)
+        except files.UNREADABLE:
+            return None
+
+    def keep(self, question: str, outcome: ScanOutcome) -> None:
+        answer = _Answer(self._made_by, question, msgspec.msgpack.encode(outcome))
+        self._write(_OUTCOME, msgspec.msgpack.encode(answer))
 
     def get(self, path: str, digest: str) -> FileRead | None:
         """What was read of a file, if its bytes are still the same."""
@@ -60,15 +94,18 @@ class Cache:
         self._changed = True
 
     def save(self) -> None:
-        """Write what has changed. A folder that cannot be written is left alone."""
+        """Write the reads, if any has changed."""
         if not self._changed:
             return
         kept: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self._entries):
             if os.path.lexists(os.path.join(self._root, path)):
                 kept[path] = self._entries[path]
-        encoded = msgspec.msgpack.encode(_Stored(self._made_by, kept))
-        partial = os.path.join(self._folder, f"{_NAME}.{os.getpid()}")
+        self._write(_FILES, msgspec.msgpack.encode(_Reads(self._made_by, kept)))
+
+    def _write(self, name: str, encoded: bytes) -> None:
+        """A folder that cannot be written is left alone."""
+        partial = os.path.join(self._folder, f"{name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             os.makedirs(self._folder, exist_ok=True)
             ignore = os.path.join(self._folder, ".gitignore")
@@ -78,12 +115,39 @@ class Cache:
             try:
                 with open(partial, "wb") as file:
                     file.write(encoded)
-                os.replace(partial, os.path.join(self._folder, _NAME))
+                os.replace(partial, os.path.join(self._folder, name))
             finally:
                 with contextlib.suppress(OSError):
                     os.unlink(partial)
 
 
-def digest_of(kind: Kind, data: bytes) -> str:
-    """The identity of a file's content, read as this kind."""
+def digests_of(walk: Walk) -> dict[str, str]:
+    """The identity of each file that can be read: its bytes and what it is read as."""
+    found: dict[str, str] = {}
+    for path, kind in walk.files:
+        data = load(walk.root, path, kind)
+        if isinstance(data, bytes):
+            found[path] = _digest(kind, data)
+    return found
+
+
+def _digest(kind: Kind, data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16, person=kind.encode()).hexdigest()
+
+
+def question_of(digests: Mapping[str, str], *asked: object) -> str:
+    """The identity of a question: what is asked, from which folder, about which bytes."""
+    whole = msgspec.msgpack.encode((os.getcwd(), digests, asked), order="deterministic")
+    return hashlib.blake2b(whole, digest_size=16).hexdigest()
+
+
+def _last_edit() -> int:
+    """When a module of d9m was changed last, in nanoseconds: whoever edits a rule wants its
+    answer, not the one before.
+    """
+    newest = 0
+    for folder, _folders, names in os.walk(os.path.dirname(about.__file__)):
+        for name in names:
+            if name.endswith(".py"):
+                newest = max(newest, os.stat(os.path.join(folder, name)).st_mtime_ns)
+    return newest

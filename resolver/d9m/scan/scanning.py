@@ -12,7 +12,7 @@ from d9m.environment.environment import Setup
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import candidates, is_before_all
 from d9m.scan.baseline import Baseline, BaselineEntry, split_known
-from d9m.scan.cache import Cache
+from d9m.scan.cache import Cache, digests_of, question_of
 from d9m.scan.configuration import Configuration, find_configuration
 from d9m.scan.facts import Launch
 from d9m.scan.finding import ScanFinding, sort_key
@@ -56,11 +56,34 @@ def scan(
     configuration: Configuration,
     baseline: Baseline | None = None,
 ) -> ScanOutcome:
-    """Read a project and judge it. Raises UsageError."""
+    """Read a project and judge it; where nothing has changed, answer as before. Raises
+    UsageError.
+    """
     check_codes((*request.select, *request.ignore))
     walked = _walk(request, configuration)
-    cache = Cache(kb, walked.root) if request.cache else None
-    reads = read_files(kb, walked, request.jobs, cache)
+    if not request.cache:
+        reads = read_files(kb, walked, request.jobs)
+        return _judged(kb, walked, reads, request, configuration, baseline)
+    cache = Cache(kb, walked.root)
+    digests = digests_of(walked)
+    asked = msgspec.structs.replace(request, jobs=None)
+    question = question_of(digests, walked, asked, configuration, baseline)
+    outcome = cache.outcome(question)
+    if outcome is None:
+        reads = read_files(kb, walked, request.jobs, cache, digests)
+        outcome = _judged(kb, walked, reads, request, configuration, baseline)
+        cache.keep(question, outcome)
+    return outcome
+
+
+def _judged(
+    kb: KnowledgeBase,
+    walked: Walk,
+    reads: Sequence[FileRead],
+    request: ScanRequest,
+    configuration: Configuration,
+    baseline: Baseline | None,
+) -> ScanOutcome:
     around, contradictions = surroundings(
         kb,
         [(read.facts.path, read.versions) for read in reads],

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
-from d9m.scan.cache import Cache, digest_of
+from d9m.scan.cache import Cache
 from d9m.scan.file_kinds import Kind
 from d9m.scan.read_file import FileRead, load, read_file
 from d9m.scan.vocabulary import Vocabulary
@@ -25,21 +25,21 @@ _Item = tuple[str, Kind]
 
 
 def read_files(
-    kb: KnowledgeBase, walk: Walk, jobs: int | None = None, cache: Cache | None = None
+    kb: KnowledgeBase,
+    walk: Walk,
+    jobs: int | None = None,
+    cache: Cache | None = None,
+    digests: Mapping[str, str] | None = None,
 ) -> list[FileRead]:
-    """What every file of a walk holds, in its order. `jobs`: how many processes; None: one for
-    each processor that this process may use.
+    """What every file of a walk holds, in its order; a cache knows those whose digests are still
+    the same. `jobs`: how many processes; None: one for each processor that this process may use.
     """
+    if cache is None or digests is None:
+        return list(_read_all(kb, walk.root, walk.files, jobs))
     found: dict[str, FileRead] = {}
-    digests: dict[str, str] = {}
     todo: list[_Item] = []
     for path, kind in walk.files:
-        read = None
-        if cache is not None:
-            data = load(walk.root, path, kind)
-            if isinstance(data, bytes):
-                digests[path] = digest_of(kind, data)
-                read = cache.get(path, digests[path])
+        read = cache.get(path, digests[path]) if path in digests else None
         if read is None:
             todo.append((path, kind))
         else:
@@ -47,10 +47,9 @@ def read_files(
     for read in _read_all(kb, walk.root, todo, jobs):
         path = read.facts.path
         found[path] = read
-        if cache is not None and path in digests:
+        if path in digests:
             cache.put(path, digests[path], read)
-    if cache is not None:
-        cache.save()
+    cache.save()
     return [found[path] for path, _kind in walk.files]
 
 
