@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from d9m.scan.expressions import last_name
 from d9m.scan.tree import Tree
 from d9m.scan.vocabulary import Vocabulary, is_marked
 
@@ -18,15 +19,20 @@ class OnlyShown:
         self._vocabulary = vocabulary
 
     def is_shown(self, node: ast.expr, depth: int = 0) -> bool:
-        """Whether a value goes into a call that is known to show it and nothing else, perhaps
-        through a text or a name: ``print(files[:20])``; ``text = f"{name}"``, ``log.info(text)``.
+        """Whether a value goes into a call that is known to show it and nothing else, into what an
+        error says, or through a loop that only shows, perhaps through a text or a name:
+        ``print(files[:20])``; ``text = f"{name}"``, ``log.info(text)``.
         """
         inner: ast.AST = node
         parent = self._tree.parents.get(node)
-        while isinstance(parent, ast.FormattedValue | ast.JoinedStr | ast.keyword | ast.BinOp):
+        while parent is not None and _hands_on(parent, inner):
             inner, parent = parent, self._tree.parents.get(parent)
         if isinstance(parent, ast.Call) and inner is not parent.func:
-            return self._shows(parent)
+            return self._shows(parent) or isinstance(self._tree.parents.get(parent), ast.Raise)
+        if isinstance(parent, ast.Assert):
+            return inner is parent.msg
+        if isinstance(parent, ast.For):
+            return inner is parent.iter and all(map(self._only_shows, parent.body))
         if isinstance(parent, ast.AugAssign) and parent.value is inner:
             target = parent.target
         elif isinstance(parent, ast.Assign) and len(parent.targets) == 1:
@@ -34,6 +40,10 @@ class OnlyShown:
         else:
             return False
         return isinstance(target, ast.Name) and self._is_name_shown(target, depth)
+
+    def _only_shows(self, statement: ast.stmt) -> bool:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        return isinstance(call, ast.Call) and self._shows(call)
 
     def _is_name_shown(self, target: ast.Name, depth: int) -> bool:
         if depth > _DEEPEST:
@@ -50,3 +60,13 @@ class OnlyShown:
 
     def _shows(self, call: ast.Call) -> bool:
         return is_marked(self._vocabulary.shows, call.func, self._tree.name(call.func))
+
+
+def _hands_on(node: ast.AST, value: ast.AST) -> bool:
+    """Whether a node is nothing but its values in another form: a text, a sum, a sorted list."""
+    if isinstance(node, ast.Call) and value is not node.func:
+        return last_name(node.func) in _FORMS
+    return isinstance(node, ast.FormattedValue | ast.JoinedStr | ast.keyword | ast.BinOp)
+
+
+_FORMS = ("enumerate", "format", "join", "list", "repr", "reversed", "sorted", "str", "tuple")
