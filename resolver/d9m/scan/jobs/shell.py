@@ -55,16 +55,37 @@ def read_shell(text: str, first_line: int = 1, first_column: int = 1) -> Job:
 
 def read_one_shot(text: str, first_line: int = 1, first_column: int = 1) -> Job:
     """A piece whose shell ends with it (a ``RUN``, a recipe line): what it exports is lost, unless
-    it starts a program itself.
+    it starts a program itself, or a command after it that may read it.
     """
     job = read_shell(text, first_line, first_column)
-    if job.launches:
+    if job.launches or _may_be_read(text):
         return job
     variables = list(job.variables)
     for place, variable in enumerate(variables):
         if variable.how == "exported":
             variables[place] = msgspec.structs.replace(variable, how="lost")
     return Job(tuple(variables), ())
+
+
+def _may_be_read(text: str) -> bool:
+    """Whether something runs after an export that is none of the tools of a shell."""
+    exported = False
+    for command in commands(text, 1, 1):
+        name = command[0].text.rpartition("/")[2] if command else ""
+        if name == "export":
+            exported = True
+        elif exported and name not in _TOOLS and not _ASSIGNMENT.match(name):
+            return True
+    return False
+
+
+_TOOLS = frozenset(
+    (*_DECLARATIONS, *_LEADING, ".", "apk", "apt", "apt-get", "cat", "cd", "chmod", "chown",
+     "conda", "cp", "curl", "dpkg", "echo", "find", "fi", "git", "grep", "hash", "ldconfig", "ln",
+     "ls", "mamba", "mkdir", "mv", "pip", "pip3", "printenv", "printf", "rm", "sed", "set", "sleep",
+     "source", "tar", "tee", "touch", "true", "unset", "unzip", "wget", "which", "yum")
+)  # fmt: skip
+"""Commands that install, list or move: none of them computes."""
 
 
 class _Script:
