@@ -192,6 +192,10 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     """Only where something (a seed) is None."""
     from_alphabet: bool = False
     """A draw of characters, which make a name."""
+    none_with: str = ""
+    """The parameter of its function that its only argument is None with: ``seed``, or ``own`` after
+    ``own = None if seed is None else seed + rank``.
+    """
     written_down: bool = False
     """Its first argument is shown, stored under a key or returned by the same function."""
     in_main: bool = False

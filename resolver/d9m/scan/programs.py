@@ -102,6 +102,10 @@ class Program:
         """
         return self._defaults.literals(path, scope, name)
 
+    def is_none(self, path: str, scope: int, name: str) -> bool:
+        """Whether a parameter is None in every call of its function."""
+        return set(self._values.literals(path, scope, name) or ()) == {"None"}
+
     def usually_runs(self, path: str, scope: int, line: int, column: int = 0) -> bool:
         """Whether a place may run without an option that no command of the project gives."""
         if self._defaults.never_runs(path, line, column):

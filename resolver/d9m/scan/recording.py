@@ -246,6 +246,7 @@ class Recorder:
                 kind=kind,
                 target=target,
                 made_from=tuple(made),
+                none_with=self._none_with(node) if name in self._vocabulary.seeds else "",
                 from_alphabet=name in self._vocabulary.draws and self._from_alphabet(node),
                 without_gradients=self._here.without_gradients,
                 guarded=self._here.guarded,
@@ -259,6 +260,24 @@ class Recorder:
                 insert=(end, self._here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )
         )
+
+    def _none_with(self, node: ast.Call) -> str:
+        """The parameter that the only argument of a call is None with."""
+        given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        if not isinstance(given, ast.Name):
+            return ""
+        if keeps_value(self._here, given.id):
+            return given.id
+        bound, here = self._here.names.bindings(self._here.scope, given.id)
+        value = bound[0].value if here and len(bound) == 1 else None
+        if not isinstance(value, ast.IfExp) or not isinstance(value.test, ast.Compare):
+            return ""
+        nothing = {"body": value.body, "else": value.orelse}.get(tests_for_nothing(value.test))
+        tested = value.test.left
+        is_none = isinstance(nothing, ast.Constant) and nothing.value is None
+        if is_none and isinstance(tested, ast.Name) and keeps_value(self._here, tested.id):
+            return tested.id
+        return ""
 
     def _offer_of(self, node: ast.Call) -> str:
         """A parameter, false by default, that is the first argument: it decides."""

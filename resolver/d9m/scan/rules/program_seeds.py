@@ -49,6 +49,8 @@ def _seed_calls(
     for call in program.files[path].calls:
         if call.name not in generator.marks.seeds or call.gets_nothing:
             continue
+        if call.none_with and program.is_none(path, call.scope, call.none_with):
+            continue
         if own or not call.in_main:
             yield call
     for effect in project.effects[path]:
