@@ -56,6 +56,10 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Call that makes an environment to learn in, with a generator of its own -> the settings that
     seed it.
     """
+    spaces: dict[str, list[str]] = {}
+    """How programs draw from a space of an environment, by attribute and method
+    (``action_space.sample``) -> the settings that seed it: the seed of the environment does not.
+    """
     copied_to_workers: When | None = None
     """Where every worker of a loader starts with a copy of the global generator."""
     seeded_in_workers: When | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from d9m.model.records import Setting
 from d9m.scan.facts import LocalCall, WrittenCall
 from d9m.scan.finding import Because, RelatedSpot
 from d9m.scan.programs import Program
@@ -29,7 +30,7 @@ def _check_environments(project: Project) -> Iterator[Objection]:
         if (path, call.place.line) in spoken:
             continue
         spoken.add((path, call.place.line))
-        way_out, because = _way_to_seed(project, path, call)
+        way_out, because = _way_to_seed(project, program, path, call)
         yield Objection(
             path=path,
             place=call.place,
@@ -103,19 +104,59 @@ def _hands_on_seed(call: LocalCall, own: set[str]) -> bool:
     return _SEED in call.asked and (call.name == "reset" or call.name not in own)
 
 
-def _way_to_seed(project: Project, path: str, call: WrittenCall) -> tuple[str, tuple[Because, ...]]:
-    """The statement that seeds an environment in the release that is stated."""
+def _way_to_seed(
+    project: Project, program: Program, path: str, call: WrittenCall
+) -> tuple[str, tuple[Because, ...]]:
+    """The statements that seed an environment in the release that is stated, and its spaces, if
+    the program draws from them.
+    """
+    ways: list[str] = []
+    because: list[Because] = []
+    for marks in project.kb.code.values():
+        if call.name not in marks.environments:
+            continue
+        made = _setting(project, path, call, marks.environments[call.name])
+        if made is not None:
+            ways.append(f"{_with_seed(made)}, {made.where}")
+            because.append(_seeds_it(project, made))
+        for drawn, names in marks.spaces.items():
+            space = _setting(project, path, call, names) if _draws(program, drawn) else None
+            if space is not None:
+                ways.append(_with_seed(space))
+                because.append(_seeds_it(project, space))
+    return "; ".join(ways) or f"give it a {_SEED}", tuple(because)
+
+
+def _setting(
+    project: Project, path: str, call: WrittenCall, names: Sequence[str]
+) -> Setting | None:
+    """The first of these settings that the stated release has."""
     package = project.vocabulary.package(call.name)
     assert package is not None
     stack = project.questions.world(project.around(path), (package,))
-    for marks in project.kb.code.values():
-        for name in marks.environments.get(call.name, ()):
-            setting = project.kb.settings[name]
-            if setting.statement and project.questions.holds(stack, setting.condition):
-                record = f"settings/{project.kb.setting_ids[name]}"
-                way_out = setting.statement.replace("{value}", _SEED)
-                return f"{way_out}, {setting.where}", (Because(record, "seeds it"),)
-    return f"give it a {_SEED}", ()
+    for name in names:
+        setting = project.kb.settings[name]
+        if setting.statement and project.questions.holds(stack, setting.condition):
+            return setting
+    return None
+
+
+def _with_seed(setting: Setting) -> str:
+    return (setting.statement or "").replace("{value}", _SEED)
+
+
+def _seeds_it(project: Project, setting: Setting) -> Because:
+    return Because(f"settings/{project.kb.setting_ids[setting.name]}", "seeds it")
+
+
+def _draws(program: Program, drawn: str) -> bool:
+    """Whether a file close to a program names an attribute and calls the method."""
+    attribute, _dot, method = drawn.partition(".")
+    for path in program.near:
+        facts = program.files[path]
+        if attribute in facts.mentioned and any(call.name == method for call in facts.called):
+            return True
+    return False
 
 
 UNSEEDED_ENVIRONMENT = ScanRule(
