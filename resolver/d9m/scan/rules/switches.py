@@ -43,6 +43,8 @@ def _check_no_workspace(project: Project) -> Iterator[Objection]:
                 note = "calls that need it only warn, and can differ between runs"
             if _stays_on_cpu(project, switch, package) or _may_be_set_elsewhere(project, switch):
                 severity = "hint"
+            if not _is_asked_for(project, switch):
+                severity = "hint"
             yield Objection(
                 path=switch.path,
                 place=switch.place,
@@ -72,6 +74,14 @@ def _may_be_set_elsewhere(project: Project, switch: Effect) -> bool:
     )
 
 
+def _is_asked_for(project: Project, switch: Effect) -> bool:
+    """Whether a switch that only a parameter offers, false by default, is asked for in sight."""
+    return not switch.offered or any(
+        switch.path in program.files and program.asks(switch.path, switch.scope, switch.offered)
+        for program in project.programs
+    )
+
+
 def _is_parameter(effect: Effect) -> bool:
     """A library hands its own argument on: whoever calls it decides."""
     call = effect.call
@@ -96,7 +106,8 @@ NO_WORKSPACE = ScanRule(
     silent="""Any file of the project sets the variable, or the release does not need it. Where the
     programs that train and run the line name no device, and no library chooses one for them, it is
     a hint: they stay on the CPU. So it is where such a program calls something out of sight whose
-    name or argument says that it seeds: it may set the variable.""",
+    name or argument says that it seeds: it may set the variable. So it is where only a parameter
+    turns the switch on, false by default, and no call in the project gives it.""",
     bad="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     good="""import os
 
