@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.facts import FileFacts, WrittenCall
+from d9m.scan.call_graph import last_part
+from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import RelatedSpot
 from d9m.scan.knowledge import Generator
 from d9m.scan.measuring import is_aside, measures
@@ -68,6 +69,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
             spared = call.fallback or call.written_down or _only_names(facts, call)
             spared = spared or (not sources and _ends_fixed_seed(facts, call))
             spared = spared or bool(_NO_MATTER.search(facts.scopes[call.scope].name))
+            spared = spared or _is_spare(project, path, call.scope)
             spared = spared or not _may_be_trained(project, path, call)
             spared = spared or bool(call.receiver and not project.seeds_anything)
             spared = spared or call.in_loop or not (sources or project.seeded_generators)
@@ -79,6 +81,23 @@ def _check_chance(project: Project) -> Iterator[Objection]:
                 message=what,
                 way_out=_fixed_seed(project, path, call),
             )
+
+
+def _is_spare(project: Project, path: str, scope: int) -> bool:
+    """Whether a function is only called where something else decides, for a seed that is missing:
+    ``if seed is None: seed = random_seed()``.
+    """
+    function = project.python[path].scopes[scope]
+    name = last_part(function.name)
+    if function.kind != "function" or not _MAKES_SEED.search(name):
+        return False
+    calls: list[LocalCall] = []
+    for facts in project.python.values():
+        calls += [call for call in facts.called if call.name == name and call.is_call]
+    return bool(calls) and all(call.is_optional for call in calls)
+
+
+_MAKES_SEED = re.compile(r"(?i)seed$")
 
 
 def _may_be_trained(project: Project, path: str, call: WrittenCall) -> bool:
