@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from d9m.scan.elements import is_surely_text
 from d9m.scan.facts import Order
-from d9m.scan.finding import Fix, RelatedSpot, TextEdit
+from d9m.scan.finding import Fix, RelatedSpot, Spot, TextEdit
 from d9m.scan.project import Project
 from d9m.scan.rules.order_reach import orders, unseeded
 from d9m.scan.rules.rule import Objection, ScanRule
@@ -20,14 +20,14 @@ def _in_order(project: Project, order: Order) -> str:
 
 
 def _sorted(order: Order) -> Fix | None:
-    spot = order.wrap
-    if spot is None:
-        return None
-    edits = [
+    return None if order.wrap is None else Fix(True, "Sort it", _around(order.wrap))
+
+
+def _around(spot: Spot) -> list[TextEdit]:
+    return [
         TextEdit((spot.line, spot.column), (spot.line, spot.column), "sorted("),
         TextEdit((spot.end_line, spot.end_column), (spot.end_line, spot.end_column), ")"),
     ]
-    return Fix(True, "Sort it", edits)
 
 
 def _built_on(path: str, order: Order) -> tuple[RelatedSpot, ...]:
@@ -55,20 +55,51 @@ def _and_seed(generator: str) -> str:
 
 
 def _check_listing(project: Project) -> Iterator[Objection]:
-    for path, order in _each_once(orders(project, "listing"), lambda order: order.sure):
+    for path, together in _by_consumer(orders(project, "listing")):
+        order, *others = together
         drawn = unseeded(project, order)
+        alike = ", and the others alike" if others else ""
         yield Objection(
             path=path,
             place=order.place,
             severity=None if order.sure else "hint",
             message=(
                 f"{order.name}() lists in no fixed order, and {_where(project, path, order)} "
-                f"builds on it: the order differs between machines.{_seed_too(drawn)}"
+                f"builds on it: the order differs between machines."
+                f"{_also(project, path, others)}{_seed_too(drawn)}"
             ),
-            way_out=f"{_in_order(project, order)}{_and_seed(drawn)}",
+            way_out=f"{_in_order(project, order)}{alike}{_and_seed(drawn)}",
             related=_built_on(path, order),
-            fix=None if order.name in project.vocabulary.walks else _sorted(order),
+            fix=_all_sorted(project, together),
         )
+
+
+def _also(project: Project, path: str, others: Sequence[Order]) -> str:
+    """The other listings that end up in the same place."""
+    if not others:
+        return ""
+    lines = list(dict.fromkeys(project.line(path, other.place.line) for other in others))
+    named = lines[0] if len(lines) == 1 else f"{', '.join(lines[:-1])} and {lines[-1]}"
+    return f" It also builds on those in {named}."
+
+
+def _by_consumer(found: Iterable[tuple[str, Order]]) -> Iterator[tuple[str, list[Order]]]:
+    """Orders of one file that the same place builds on, those that count apart from hints."""
+    groups: dict[tuple[str, str, Spot, bool], list[Order]] = {}
+    for path, order in _each_once(found, lambda order: order.sure):
+        key = (path, order.consumer_path, order.consumer_place, order.sure)
+        groups.setdefault(key, []).append(order)
+    for (path, *_rest), together in groups.items():
+        yield path, sorted(together, key=lambda order: order.place)
+
+
+def _all_sorted(project: Project, together: Sequence[Order]) -> Fix | None:
+    edits: list[TextEdit] = []
+    for order in together:
+        if order.name in project.vocabulary.walks or order.wrap is None:
+            return None
+        edits += _around(order.wrap)
+    return Fix(True, "Sort it", edits)
 
 
 UNSORTED_LISTING = ScanRule(

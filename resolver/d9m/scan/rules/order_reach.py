@@ -43,7 +43,7 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     Nor does what only measures, nor a file of which no program that uses it trains, nor a place
     that a caller picks, where those that train do not pick by chance.
     """
-    if measures(project.python[path], order):
+    if measures(project.python[path], order) or _is_reseeded_by_chance(project, path, order):
         return False
     if project.reach.needs_option(path, order.consumer_place.line):
         return False
@@ -223,9 +223,29 @@ def _is_seeded(project: Project, path: str, order: Order) -> bool:
             return True
     if drawn is None:
         return False
-    if drawn.title in project.configured_generators:
+    is_notebook = project.python[path].kind == "notebook"
+    if drawn.title in project.configured_generators and not is_notebook:
         return True
     return any(drawn.title in seeded(project, program, running=True) for program in running)
+
+
+def _is_reseeded_by_chance(project: Project, path: str, order: Order) -> bool:
+    """Whether a function around an order seeds what the consumer draws from by chance: then no
+    order of a list makes its draws repeat.
+    """
+    drawn = _drawn_from(project, order)
+    if drawn is None:
+        return False
+    scopes = project.python[path].scopes
+    around = [order.scope]
+    while scopes[around[-1]].parent > 0:
+        around.append(scopes[around[-1]].parent)
+    for call in project.python[path].calls:
+        if call.scope not in around or call.name not in drawn.marks.seeds or call.fallback:
+            continue
+        if any(name in project.vocabulary.chance for name in call.made_from):
+            return True
+    return False
 
 
 def _seeds_itself(project: Project, path: str, order: Order) -> bool:
