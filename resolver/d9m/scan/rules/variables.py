@@ -11,6 +11,7 @@ from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.project import Project
 from d9m.scan.rules.hash_seed import comes_too_late
+from d9m.scan.rules.program_seeds import listed
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, refused_by_switch, value_fault
 from d9m.scan.spelling import is_slip_of
@@ -169,24 +170,45 @@ def _check_refused(project: Project) -> Iterator[Objection]:
 
 
 def _misplaced_flags(project: Project) -> Iterator[Objection]:
-    """Flags in a list variable that belong in another one."""
+    """Flags in a list variable that belong in another one, if the stated release has them."""
     for path, write, setting in project.known_writes():
-        if not write.value or not setting.flags:
+        if not write.value or not setting.flags or setting.list_ is None:
             continue
+        moved: dict[str, list[str]] = {}
         for flag in write.value.split(setting.list_):
             other = _home_of_flag(project, flag)
-            if other is None or other == setting.name:
-                continue
+            if other is not None and other != setting.name:
+                moved.setdefault(other, []).append(flag)
+        for other, flags in moved.items():
+            known = [flag for flag in flags if _has_flag(project, path, flag)]
+            gone = [_name_of(flag) for flag in flags if flag not in known]
+            ways = [f"{other}={setting.list_.join(known)}"] if known else []
+            ways += [f"leave out {listed(gone)}: this release knows no such flag"] if gone else []
             yield Objection(
                 path=path,
                 place=write.place,
                 message=(
-                    f"{write.name} takes flags that begin with {' or '.join(setting.flags)}, "
-                    f"and {flag.partition('=')[0]} belongs in {other}."
+                    f"{write.name} takes flags that begin with {' or '.join(setting.flags)}: in it "
+                    f"{listed([_name_of(flag) for flag in flags])} "
+                    f"{'have' if len(flags) > 1 else 'has'} no effect."
                 ),
-                way_out=f"{other}={flag}",
+                way_out="; ".join(ways),
                 because=because_of(project, setting.name, "flags"),
             )
+
+
+def _name_of(flag: str) -> str:
+    return flag.partition("=")[0]
+
+
+def _has_flag(project: Project, path: str, flag: str) -> bool:
+    """Whether the stated releases may know a flag; one without a record counts as known."""
+    setting = project.kb.settings.get(_name_of(flag))
+    if setting is None:
+        return True
+    named = frozenset[str]().union(*setting.condition.clauses)
+    stack = project.world(path, frozenset(name for name in named if name in project.kb.packages))
+    return project.questions.holds(stack, setting.condition)
 
 
 def _home_of_flag(project: Project, flag: str) -> str | None:
