@@ -1,8 +1,8 @@
-"""Finds folders that are copies of other projects, by their licence and README."""
+"""Finds folders that are copies of other projects, by their licence, README or name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from d9m.scan.facts import FileFacts
 from d9m.scan.file_kinds import kind_of
@@ -47,3 +47,21 @@ def _is_borrowed(folder: str, imported: Mapping[str, Sequence[str]]) -> bool:
                 return False
             borrowed = borrowed or (not inside and other.startswith(start))
     return borrowed
+
+
+_OWN = ("", "src")
+"""Where the library of a project itself is."""
+
+
+def copied_libraries(files: Mapping[str, FileFacts], names: Collection[str]) -> frozenset[str]:
+    """Packages with a version, below a folder of something else, that are called like a library.
+    `names`: those that known libraries are imported by.
+    """
+    found: set[str] = set()
+    for path, facts in files.items():
+        folder, _slash, name = path.rpartition("/")
+        above, _slash, package = folder.rpartition("/")
+        known = name == "__init__.py" and package in names and above not in _OWN
+        if known and "__version__" in facts.mentioned:
+            found.add(folder)
+    return frozenset(found)

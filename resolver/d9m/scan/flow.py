@@ -313,6 +313,8 @@ class Flow:
         call = self._tree.parents.get(method)
         if not isinstance(call, ast.Call) or call.func is not method:
             return None
+        if isinstance(self._tree.parents.get(call), ast.Expr):
+            return None
         if self._places.takes_out(call, method.value):
             return None
         if self._places.finds_again(call, method.value):

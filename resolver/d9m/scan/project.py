@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
 from d9m.scan.call_graph import called_as
-from d9m.scan.copies import copied_folders
+from d9m.scan.copies import copied_folders, copied_libraries
 from d9m.scan.effects import Effect, effects
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts, Order
 from d9m.scan.knowledge import Knowledge
@@ -87,17 +87,25 @@ class Project:
     def _copies(self) -> frozenset[str]:
         """Folders that are copies of other projects; none where all that trains is in them."""
         imported = {path: self._modules.imported(facts) for path, facts in self.python.items()}
-        found = copied_folders(self.files, imported)
-        starts = tuple(f"{folder}/" for folder in found)
+        return self._unless_all_train_in(copied_folders(self.files, imported))
+
+    @functools.cached_property
+    def _libraries(self) -> frozenset[str]:
+        """Folders that are copies of whole libraries."""
+        return self._unless_all_train_in(copied_libraries(self.files, self.vocabulary.libraries))
+
+    def _unless_all_train_in(self, folders: frozenset[str]) -> frozenset[str]:
+        starts = tuple(f"{folder}/" for folder in folders)
         own = any(not path.startswith(starts) for path in self.training_paths)
-        return found if own else frozenset()
+        return folders if own else frozenset()
 
     def copy_around(self, path: str) -> str:
         """The folder around a file that is a copy of another project; empty if none is."""
-        folder = path.rpartition("/")[0]
-        while folder and folder not in self._copies:
-            folder = folder.rpartition("/")[0]
-        return folder
+        return _around(path, self._copies)
+
+    def is_in_library(self, path: str) -> bool:
+        """Whether a file is in a copy of a whole library."""
+        return bool(_around(path, self._libraries))
 
     @functools.cached_property
     def orders(self) -> tuple[tuple[str, Order], ...]:
@@ -392,3 +400,11 @@ class Project:
         for path, facts in self.files.items():
             for write in facts.variables:
                 yield path, write
+
+
+def _around(path: str, folders: Collection[str]) -> str:
+    """The innermost of these folders around a file; empty if none is."""
+    folder = path.rpartition("/")[0]
+    while folder and folder not in folders:
+        folder = folder.rpartition("/")[0]
+    return folder

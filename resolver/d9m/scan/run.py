@@ -59,7 +59,7 @@ def _is_hint(project: Project, finding: ScanFinding) -> bool:
     look for themselves at programs that do not train: a script that prepares data counts there.
     """
     path, line, reach = finding.path, finding.line, project.reach
-    if is_retired(path) or is_vendored(path):
+    if is_retired(path) or is_vendored(path) or project.is_in_library(path):
         return True
     if finding.family in ("files", "program"):
         return False

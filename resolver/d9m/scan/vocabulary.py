@@ -53,6 +53,10 @@ class Vocabulary:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
         self.roots = dict(_roots(kb))
+        self.libraries = frozenset(
+            name for name, package in self.roots.items() if kb.packages[package].kind == "library"
+        )
+        """What libraries are imported by, other than frameworks."""
         """Name that is imported -> package."""
         self.usual = dict(_usual_names(kb))
         """Name that programs give a module -> the module: ``np`` -> ``numpy``."""
