@@ -10,6 +10,7 @@ from d9m.model.when import parse
 from d9m.scan.facts import CodeScope, FileFacts, WrittenCall
 from d9m.scan.finding import RelatedSpot, Spot
 from d9m.scan.knowledge import Generator
+from d9m.scan.measuring import measures
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.loaders import READERS, LoaderCall, loadings, surely_has_workers
@@ -58,15 +59,17 @@ def _last(name: str) -> str:
 def _check_workers(project: Project) -> Iterator[Objection]:
     asks = project.vocabulary.marks("asks_for_worker")
     seen: set[tuple[str, int]] = set()
-    for program in project.programs:
+    training = {program.path for program in project.training}
+    for program in sorted(project.programs, key=lambda one: one.path not in training):
         prepared = _with_workers(project, program)
         if not prepared:
             continue
+        aside = bool(training) and program.path not in training
         for path, facts, number, _scope in _datasets(project, program):
             if any(call.name in asks for call in facts.calls):
                 continue
             own = [loading for loading in prepared if loading.path == path]
-            loading = (own or prepared)[0]
+            loading = min(own or prepared, key=lambda one: _rank(program, one))
             for objection in (
                 *_copied_generators(project, program, facts, number, loading),
                 *_copied_libraries(project, program, facts, number, loading),
@@ -74,9 +77,15 @@ def _check_workers(project: Project) -> Iterator[Objection]:
                 if (path, objection.place.line) in seen:
                     continue
                 seen.add((path, objection.place.line))
-                if project.copy_around(program.path):
+                if aside or project.copy_around(program.path):
                     objection = msgspec.structs.replace(objection, severity="hint")
                 yield objection
+
+
+def _rank(program: Program, loading: LoaderCall) -> tuple[bool, bool]:
+    """First the loaders to train with, and of those the ones that surely have workers."""
+    aside = measures(program.files[loading.path], loading.call)
+    return aside, not surely_has_workers(program, loading)
 
 
 def _reads(facts: FileFacts, number: int, scope: int) -> str:
@@ -192,7 +201,8 @@ WORKER_SEEDS = ScanRule(
     well. Seed the generator in worker_init_fn, from torch.initial_seed().""",
     silent="""A loader of the program has a worker_init_fn, the file asks for the number of the
     worker, the method seeds what it draws from, or the generator is made or seeded again in another
-    place. Where the text does not say that there are workers, this is a hint.""",
+    place. Where the text does not say that there are workers, or no program that trains starts
+    them, this is a hint.""",
     bad="""import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
