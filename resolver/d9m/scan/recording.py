@@ -58,6 +58,8 @@ class Recorder:
         self.states: list[StateWrite] = []
         self.options: list[OptionDefault] = []
         self._generators: set[str] = set()
+        self._attributes: dict[tuple[int, str], ast.expr] = {}
+        """Scope, and attribute as written -> what it was given last: ``args.seed = time()``."""
         self._drawing: dict[int, ast.Call] = {}
         """Number of a call that draws from a global generator, and that a name gets."""
         self._written_down: set[tuple[int, str]] = set()
@@ -69,6 +71,8 @@ class Recorder:
 
     def assigned(self, node: ast.Assign | ast.AnnAssign, target: ast.Attribute) -> None:
         self._set_state(target)
+        if node.value is not None and (written := dotted(target)):
+            self._attributes[self._here.scope, written] = node.value
         name = self._here.resolve(target)
         if name is None or name not in self._vocabulary.statements or node.value is None:
             return
@@ -315,6 +319,10 @@ class Recorder:
             bound, here = self._here.names.bindings(self._here.scope, node.id)
             if here and len(bound) == 1 and bound[0].value is not None:
                 self._makers(bound[0].value, found, depth + 2, spare)
+        elif isinstance(node, ast.Attribute) and depth < _DEEPEST_SEED:
+            given = self._attributes.get((self._here.scope, dotted(node) or ""))
+            if given is not None:
+                self._makers(given, found, depth + 2, spare)
         default = looked_up_else(node) if isinstance(node, ast.Call) else None
         for part in ast.iter_child_nodes(node):
             self._makers(part, found, depth, spare or part is default)

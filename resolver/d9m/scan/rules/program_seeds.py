@@ -51,6 +51,8 @@ def _seed_calls(
             continue
         if call.none_with and program.is_none(path, call.scope, call.none_with):
             continue
+        if program.never_runs(path, call.place.line, call.place.column):
+            continue
         if own or not call.in_main:
             yield call
     for effect in project.effects[path]:
