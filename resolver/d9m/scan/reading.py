@@ -21,6 +21,7 @@ from d9m.scan.expressions import (
 )
 from d9m.scan.facts import CodeScope, FileFacts, FileKind
 from d9m.scan.guarding import Guarding
+from d9m.scan.local_calls import LocalCalls
 from d9m.scan.measuring import shows
 from d9m.scan.mentions import mentions
 from d9m.scan.only_shown import OnlyShown
@@ -64,7 +65,7 @@ def read_text(
         calls=calls,
         assignments=tuple(reader.recorder.assignments),
         variables=tuple(reader.variables.found),
-        called=tuple(reader.recorder.called),
+        called=tuple(reader.local_calls.found),
         own_draws=tuple(reader.recorder.own_draws),
         states=tuple(reader.recorder.states),
         options=tuple(reader.recorder.options),
@@ -86,6 +87,7 @@ class Reader:
         self.here = Standpoint(tree, lines, vocabulary.usual)
         self.scopes: list[CodeScope] = self.here.names.scopes
         self.recorder = Recorder(vocabulary, self.here)
+        self.local_calls = LocalCalls(vocabulary, self.here)
         self.variables = Variables(self.here)
         self.orders = OrderSources(vocabulary, self.here, lines)
         self.guarding = Guarding(self.here, lines)
@@ -366,21 +368,22 @@ class Reader:
             self.visit(node.func)
         self.variables.called(node, name)
         self.recorder.call(node, name)
+        self.local_calls.call(node, name)
         self.orders.called(node, name)
         self.guarding.called(node, name)
         outer = self.here.to_show
         known = name is not None and name in self._vocabulary.shows
         self.here.to_show = outer or known or shows(last_name(node.func))
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
-            if type(part) is not ast.Name:  # the recorder has those
+            if type(part) is not ast.Name:  # local_calls has those
                 self.visit(part)
         self.here.to_show = outer
 
     def on_name(self, node: ast.Name) -> None:
-        self.recorder.named(node)
+        self.local_calls.named(node)
 
     def on_attribute(self, node: ast.Attribute) -> None:
-        self.recorder.named_of(node)
+        self.local_calls.named_of(node)
         self.visit(node.value)
 
 
