@@ -67,6 +67,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     loaders: dict[str, Loader] = {}
     datasets: list[str] = []
     """Classes whose objects a loader reads in its workers."""
+    steps: list[str] = []
+    """Calls that make a step of a dataset from a function, which the workers of a loader run."""
     hooks: dict[str, list[str]] = {}
     """Class to derive from -> the methods that the library calls, but for those with ``__``."""
     asks_for_worker: list[str] = []

@@ -208,7 +208,7 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     print(loss)``.
     """
     on_trial: bool = False
-    """Whether it only runs where somebody debugs."""
+    """Whether it only runs where somebody debugs, or tests what is trained."""
     insert: tuple[int, int] = (0, 0)
     """Line and column at which a further argument can be written."""
 
@@ -254,6 +254,8 @@ class LocalCall(msgspec.Struct, frozen=True, array_like=True):
     """Whether its name, or a seed that it gets, says that it seeds; of no call that is known, other
     than as a helper.
     """
+    in_step: bool = False
+    """Whether it stands in a step of a dataset: ``transforms.Lambda(lambda image: cut(image))``."""
 
 
 class OwnDraw(msgspec.Struct, frozen=True, array_like=True):
@@ -329,6 +331,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it numbers or splits the elements, which is meant to hold in every run, even in a
     program that seeds nothing.
     """
+    kept_as: str = ""
+    """The attribute that its numbers go into, and nothing else: ``class_to_id``."""
 
 
 class OrderUse(msgspec.Struct, frozen=True, kw_only=True):

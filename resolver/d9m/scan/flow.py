@@ -130,7 +130,20 @@ class Flow:
             wrap=self._lines.spot(node) if kind != "completion" else None,
             scope=self._tree.scope(node),
             in_main=self._tree.is_in_main(node),
+            kept_as=self._kept_as(use.node) if use.lasting else "",
         )
+
+    def _kept_as(self, node: ast.AST) -> str:
+        """The attribute of the object itself that a table of numbers goes into."""
+        parent = self._tree.parents.get(node)
+        while isinstance(parent, ast.comprehension | ast.DictComp | ast.Call):
+            node, parent = parent, self._tree.parents.get(parent)
+        if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+            return ""
+        target = parent.targets[0]
+        if isinstance(target, ast.Attribute) and dotted(target.value) == "self":
+            return target.attr
+        return ""
 
     def _is_held_out(self, use: Consumer, start: ast.expr) -> bool:
         """Whether it only measures. The numbers of classes must be those of the training there, and

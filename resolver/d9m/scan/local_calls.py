@@ -162,6 +162,7 @@ class LocalCalls:
             is_call=isinstance(node, ast.Call),
             is_statement=node is self._here.statement,
             in_main=self._here.in_main,
+            in_step=self._here.in_step,
         )
 
     def _is_object(self, node: ast.expr) -> bool:

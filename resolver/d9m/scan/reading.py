@@ -171,7 +171,7 @@ class Reader:
         never = self.here.never_runs(node.test)
         if never != "body":
             trial = self.here.on_trial
-            self.here.on_trial = trial or _asks_to_debug(node.test)
+            self.here.on_trial = trial or _asks_to_try(node.test)
             self._branch(node.body, (number, 0))
             self.here.on_trial = trial
         self.here.offered = offered
@@ -371,13 +371,14 @@ class Reader:
         self.local_calls.call(node, name)
         self.orders.called(node, name)
         self.guarding.called(node, name)
-        outer = self.here.to_show
+        outer, step = self.here.to_show, self.here.in_step
+        self.here.in_step = step or (name is not None and name in self._vocabulary.steps)
         known = name is not None and name in self._vocabulary.shows
         self.here.to_show = outer or known or shows(last_name(node.func))
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             if type(part) is not ast.Name:  # local_calls has those
                 self.visit(part)
-        self.here.to_show = outer
+        self.here.to_show, self.here.in_step = outer, step
 
     def on_name(self, node: ast.Name) -> None:
         self.local_calls.named(node)
@@ -434,9 +435,12 @@ def _callee(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
 
 
-def _asks_to_debug(test: ast.expr) -> bool:
-    """``if options.debug:``."""
-    return isinstance(test, ast.Name | ast.Attribute) and "debug" in (dotted(test) or "").lower()
+_TRIAL = re.compile(r"(?i)debug|(^|_)(test|eval|evaluate|evaluation|inference)(_|$)")
+
+
+def _asks_to_try(test: ast.expr) -> bool:
+    """``if options.debug:``, ``if options.test_model:``."""
+    return isinstance(test, ast.Name | ast.Attribute) and bool(_TRIAL.search(last_name(test)))
 
 
 def _asks_for_version(test: ast.expr) -> bool:

@@ -24,6 +24,7 @@ _OF_A_BODY: Mapping[str, object] = {
     "in_loop": False,
     "to_show": False,
     "on_trial": False,
+    "in_step": False,
 }
 """What holds at the beginning of a file or a function, and changes on the way through it."""
 
@@ -48,6 +49,7 @@ class Standpoint:
         self.in_loop: bool
         self.to_show: bool
         self.on_trial: bool
+        self.in_step: bool
         vars(self).update(_OF_A_BODY)
         self.shadows: list[set[str]] = []
         """Names of comprehensions and lambdas around, which mean something of their own."""

@@ -81,6 +81,7 @@ class Vocabulary:
         self.shows = self.marks("shows")
         self.writes_down = self.marks("writes_down")
         self.draws = self.marks("draws")
+        self.steps = self.marks("steps")
         self.helpers = frozenset(_helper_names(kb))
         """Package, and the last part of the name of a helper call."""
         self.statements = dict(setting_statements(kb))

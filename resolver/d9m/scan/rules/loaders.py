@@ -113,6 +113,8 @@ def _runs_in_workers(program: Program, place: Place, seen: frozenset[Place]) -> 
     if _is_called_by_worker(program, place):
         return True
     calls = tuple(_calls(program, place))
+    if calls and all(call.in_step for _path, call in calls):
+        return True
     if _is_inner(program, place) and calls and not any(call.is_call for _path, call in calls):
         return True
     callers = {(path, call.scope) for path, call in calls} - {place}
