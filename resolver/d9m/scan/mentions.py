@@ -54,7 +54,8 @@ def _mentioned(statement: ast.stmt) -> tuple[set[str], set[str]]:
         if isinstance(node, ast.Name):
             names.add(node.id)
         elif isinstance(node, ast.Attribute):
-            names.add(node.attr)
+            if not isinstance(node.ctx, ast.Store):
+                names.add(node.attr)
         elif isinstance(node, ast.alias):
             names.add(node.name.rpartition(".")[2])
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):

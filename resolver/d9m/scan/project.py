@@ -186,6 +186,11 @@ class Project:
         return frozenset(found)
 
     @functools.cached_property
+    def mentioned(self) -> frozenset[str]:
+        """Every name that something reads, or that stands in a text."""
+        return frozenset[str]().union(*(facts.mentioned for facts in self.files.values()))
+
+    @functools.cached_property
     def configured_generators(self) -> frozenset[str]:
         """Titles of those whose seed call a YAML file names, or a function that makes it:
         ``!apply:utils.seed_everything``.

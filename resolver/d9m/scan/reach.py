@@ -155,7 +155,7 @@ class CodeReach:
         """Whether a register or a job file knows the function or class around a scope."""
         scopes = self._files[path].scopes
         outer = scopes[_outermost(scopes, number)]
-        return outer.registered or last_part(outer.name) in self._named_in_jobs
+        return outer.registered or last_part(outer.name) in self.named_in_jobs
 
     def _trains_itself(self, path: str) -> bool:
         """Whether the package of a file has programs that train: what those do not run is left over
@@ -167,7 +167,7 @@ class CodeReach:
         return any(program.startswith(f"{folder}/") for program in self._training)
 
     @functools.cached_property
-    def _named_in_jobs(self) -> frozenset[str]:
+    def named_in_jobs(self) -> frozenset[str]:
         """Names in configurations and job files."""
         found: set[str] = set()
         for facts in self._files.values():

@@ -40,10 +40,13 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     that prepares data does; in code of a library, which others run; and in a function that nothing
     here runs, if it seeds what it draws from. What draws from a generator decides nothing in a
     project that seeds nothing, nor in a function of a library that leaves the generator unseeded.
-    Nor does what only measures, nor a file of which no program that uses it trains, nor a place
-    that a caller picks, where those that train do not pick by chance.
+    Nor does what only measures, nor a table of numbers that nothing reads, nor a file of which no
+    program that uses it trains, nor a place that a caller picks, where those that train do not pick
+    by chance.
     """
     if measures(project.python[path], order) or _is_reseeded_by_chance(project, path, order):
+        return False
+    if order.kept_as and order.kept_as not in project.mentioned:
         return False
     if project.reach.needs_option(path, order.consumer_place.line):
         return False

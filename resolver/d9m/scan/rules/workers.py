@@ -65,10 +65,11 @@ def _check_workers(project: Project) -> Iterator[Objection]:
         if not prepared:
             continue
         aside = bool(training) and program.path not in training
-        for path, facts, number, _scope in _datasets(project, program):
+        for path, facts, number, scope in _datasets(project, program):
             if any(call.name in asks for call in facts.calls):
                 continue
-            own = [loading for loading in prepared if loading.path == path]
+            named = _last(scope.name) in project.reach.named_in_jobs
+            own = [one for one in prepared if named or _may_load(program, one, path, scope)]
             loading = min(own or prepared, key=lambda one: _rank(program, one))
             for objection in (
                 *_copied_generators(project, program, facts, number, loading),
@@ -77,9 +78,17 @@ def _check_workers(project: Project) -> Iterator[Objection]:
                 if (path, objection.place.line) in seen:
                     continue
                 seen.add((path, objection.place.line))
-                if aside or project.copy_around(program.path):
+                if aside or not own or project.copy_around(program.path):
                     objection = msgspec.structs.replace(objection, severity="hint")
                 yield objection
+
+
+def _may_load(program: Program, loading: LoaderCall, path: str, dataset: CodeScope) -> bool:
+    """Whether a loader stands in the file of a class, or in one that makes its objects."""
+    name = _last(dataset.name)
+    return loading.path == path or any(
+        call.name == name for call in program.files[loading.path].called
+    )
 
 
 def _rank(program: Program, loading: LoaderCall) -> tuple[bool, bool]:
@@ -201,8 +210,8 @@ WORKER_SEEDS = ScanRule(
     well. Seed the generator in worker_init_fn, from torch.initial_seed().""",
     silent="""A loader of the program has a worker_init_fn, the file asks for the number of the
     worker, the method seeds what it draws from, or the generator is made or seeded again in another
-    place. Where the text does not say that there are workers, or no program that trains starts
-    them, this is a hint.""",
+    place. Where the text does not say that there are workers, no program that trains starts
+    them, or the file of the loader makes no object of the class, this is a hint.""",
     bad="""import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
