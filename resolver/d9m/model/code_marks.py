@@ -42,6 +42,10 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that seed the global generator with their first argument."""
     draws: list[str] = []
     """Calls that draw from the global generator."""
+    fills_constant: list[str] = []
+    """Calls that overwrite what they get, or the object they belong to, without chance."""
+    parameters: list[str] = []
+    """Attributes of a layer that hold what it draws when it is made."""
     no_draws: list[str] = []
     """Among those names, the ones that draw nothing, or from a generator of their own."""
     seed_needed_by: list[str] = []

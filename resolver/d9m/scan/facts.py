@@ -207,6 +207,8 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     """What it gives is only shown, or only decides whether something is: ``if random() < 0.01:
     print(loss)``.
     """
+    refilled: bool = False
+    """Whether its function overwrites all that the layer draws with constants."""
     on_trial: bool = False
     """Whether it only runs where somebody debugs, or tests what is trained."""
     insert: tuple[int, int] = (0, 0)

@@ -34,6 +34,8 @@ from d9m.scan.vocabulary import Vocabulary, is_marked
 
 _DEEPEST_SEED = 4
 _SHORTEST_ALPHABET = 10
+_SAME_MEMORY = (".data", ".detach")
+"""What stands between a parameter and a method that overwrites it."""
 
 
 class Recorder:
@@ -55,6 +57,8 @@ class Recorder:
         """Number of a call that draws from a global generator, and that a name gets."""
         self._written_down: set[tuple[int, str]] = set()
         """Scope, and name as written, of what is shown or stored."""
+        self._filled: set[tuple[int, str]] = set()
+        """Scope, and name as written, of what is overwritten with a constant."""
         self._asked: dict[tuple[int, str], dict[str, str]] = {}
         """Class and name of an object -> keywords that its calls give, of those that matter."""
         self._asked_at_once: dict[int, dict[str, str]] = {}
@@ -89,6 +93,7 @@ class Recorder:
         """Record a call, if it matters; `name` is its qualified name."""
         func = node.func
         self._show(node, name)
+        self._fill(node, name)
         target = self._here.targets.get(id(node), "")
         if "." in target and name is not None and name in self._vocabulary.layers:
             self._kinds.layers.add(target)
@@ -121,6 +126,27 @@ class Recorder:
         for part in nodes(node):
             if isinstance(part, ast.Name | ast.Attribute) and (written := dotted(part)):
                 self._written_down.add((self._here.scope, written))
+
+    def _fill(self, node: ast.Call, name: str | None) -> None:
+        """``layer.weight.detach().zero_()``, ``torch.nn.init.zeros_(layer.bias)``."""
+        if not is_marked(self._vocabulary.fills_constant, node.func, name):
+            return
+        filled = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+        if name is not None and node.args:
+            filled = node.args[0]
+        written = dotted(filled.func if isinstance(filled, ast.Call) else filled) or ""
+        for ending in _SAME_MEMORY:
+            written = written.removesuffix(ending)
+        self._filled.add((self._here.scope, written))
+
+    def _is_refilled(self, call: WrittenCall) -> bool:
+        """Whether every parameter of a layer is overwritten in the function that makes it."""
+        for parameter in self._vocabulary.parameters:
+            if call.keywords.get(parameter) == "False":
+                continue
+            if (call.scope, f"{call.target}.{parameter}") not in self._filled:
+                return False
+        return bool(call.target)
 
     def ask(self, node: ast.Call) -> None:
         """Remember what a call asks of an object: ``self.attention(x, x, need_weights=False)``."""
@@ -157,6 +183,8 @@ class Recorder:
             asked = self._asked.get(self._owner(call.scope, call.target)) if self._asked else None
             if asked is not None and call.name in self._vocabulary.call_arguments:
                 call = msgspec.structs.replace(call, keywords={**call.keywords, **asked})
+            if self._filled and call.name in self._vocabulary.layers and self._is_refilled(call):
+                call = msgspec.structs.replace(call, refilled=True)
             found.append(call)
         return tuple(found)
 

@@ -82,6 +82,8 @@ class Vocabulary:
         self.writes_down = self.marks("writes_down")
         self.draws = self.marks("draws")
         self.steps = self.marks("steps")
+        self.fills_constant = self.marks("fills_constant")
+        self.parameters = self.marks("parameters").names
         self.helpers = frozenset(_helper_names(kb))
         """Package, and the last part of the name of a helper call."""
         self.statements = dict(setting_statements(kb))

@@ -159,11 +159,17 @@ def _worst(answer: OpAnswer) -> SourceAnswer:
     return next(source for source in answer.sources if source.outcome == answer.outcome)
 
 
-def _way_out(source: SourceAnswer) -> str:
+def _way_out(project: Project, source: SourceAnswer) -> str:
     if source.fixed_in:
         package, release = next(iter(source.fixed_in.items()))
-        return f"{package} >= {release}"
+        settings = [project.kb.solution(label)[1].title for label in source.fixed_with]
+        return f"{package} >= {release}{' with ' if settings else ''}{', '.join(settings)}"
     return source.workarounds[0].text if source.workarounds else "use another op"
+
+
+def _part(source: SourceAnswer) -> str:
+    """The part of a call that a source is about, if it is not the whole."""
+    return "the backward pass of " if source.direction == ["backward"] else ""
 
 
 def _check_raises(project: Project) -> Iterator[Objection]:
@@ -177,13 +183,12 @@ def _check_raises(project: Project) -> Iterator[Objection]:
         if not trained and not (sure and asked.is_near):
             severity = "hint"
         on = _release(project, asked)
-        gradient = "the backward pass of " if source.direction == ["backward"] else ""
         yield Objection(
             path=asked.path,
             place=asked.call.place,
             severity=severity,
-            message=f"With the switch on, {gradient}{shown(asked.call)} raises an error{on}.",
-            way_out=_way_out(source),
+            message=f"With the switch on, {_part(source)}{shown(asked.call)} raises an error{on}.",
+            way_out=_way_out(project, source),
             because=(Because(f"sources/{source.id}", "raises", source.fixed_in),),
             related=(RelatedSpot(asked.switch.path, asked.switch.place.line, "switched on here"),),
         )
@@ -246,12 +251,13 @@ def _check_varies(project: Project) -> Iterator[Objection]:
         ):
             rare = True
         rare = rare or is_stated_otherwise(project, asked.program)
+        part = _part(source).capitalize()
         yield Objection(
             path=asked.path,
             place=asked.call.place,
             severity="hint" if rare or not asked.is_near else None,
-            message=f"{shown(asked.call)} can differ between runs{on}: {why}.",
-            way_out=_way_out(source),
+            message=f"{part}{shown(asked.call)} can differ between runs{on}: {why}.",
+            way_out=_way_out(project, source),
             because=(Because(f"sources/{source.id}", source.outcome, source.fixed_in),),
             related=(RelatedSpot(asked.switch.path, asked.switch.place.line, "switched on here"),),
         )

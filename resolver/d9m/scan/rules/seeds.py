@@ -280,7 +280,7 @@ def draws_of(
         for call in calls:
             if call.name not in draws or call.name in others or "generator" in call.keywords:
                 continue
-            if call.from_alphabet or (call.target and call.target in given):
+            if call.refilled or call.from_alphabet or (call.target and call.target in given):
                 continue
             if call.to_show or _NO_MATTER.search(call.target) or _SEED.search(call.target):
                 continue
