@@ -40,7 +40,8 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     that prepares data does; in code of a library, which others run; and in a function that nothing
     here runs, if it seeds what it draws from. What draws from a generator decides nothing in a
     project that seeds nothing, nor in a function of a library that leaves the generator unseeded.
-    Nor does what only measures, nor a table of numbers that nothing reads, nor a file of which no
+    Nor does what no program in sight uses, in a project that trains and seeds nothing; nor what
+    only measures, nor a table of numbers that nothing reads, nor a file of which no
     program that uses it trains, nor a place that a caller picks, where those that train do not pick
     by chance.
     """
@@ -90,12 +91,24 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
         return asks and _writes(project.python[path])
     if held and not project.training_paths and not is_script:
         return False
+    known = held or order.lasting or project.seeds_anything or _is_registered(project, path, order)
+    if not known and _has_training_code(project):
+        return False
     if not order.draws or _is_seeded(project, path, order):
         return True
     scope = project.python[path].scopes[order.scope]
     in_class = scope.parent > 0 and project.python[path].scopes[scope.parent].kind == "class"
     stated = is_script and any(facts.seed_line for facts in project.files.values())
     return not _leaves_to_chance(project, order) and (in_class or stated)
+
+
+def _has_training_code(project: Project) -> bool:
+    """Whether some file trains, by whatever program: a library of data sets alone does not."""
+    trains = project.vocabulary.trains
+    for facts in project.python.values():
+        if any(call.name in trains for call in facts.calls):
+            return True
+    return False
 
 
 def _trains_with(project: Project, program: Program, path: str, order: Order) -> bool:
