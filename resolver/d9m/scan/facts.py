@@ -372,7 +372,7 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     states: tuple[StateWrite, ...] = ()
     options: tuple[OptionDefault, ...] = ()
     mentioned: tuple[str, ...] = ()
-    """Every name in it, but for those of its own definitions."""
+    """Every name in it, but for those of its own definitions and of attributes that it assigns."""
     texts: tuple[str, ...] = ()
     """Words in texts: in those of Python, in configurations and documents."""
     named: tuple[str, ...] = ()

@@ -18,8 +18,9 @@ class MentionedWords(msgspec.Struct, frozen=True):
     """What a Python file mentions."""
 
     names: tuple[str, ...]
-    """Names, also in short texts, imports and keywords. A definition of the module does not mention
-    itself, unless a decorator or a base class gets hold of it.
+    """Names, also in short texts, imports and keywords, but for attributes that it only assigns. A
+    definition of the module does not mention itself, unless a decorator or a base class gets hold
+    of it.
     """
     texts: tuple[str, ...]
     """Words in short texts, such as the choices of an option, but for the list of what it exports.

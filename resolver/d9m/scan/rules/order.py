@@ -121,8 +121,10 @@ UNSORTED_LISTING = ScanRule(
     that trains shuffles, splits or draws; so is a listing in a notebook that keeps a function to
     train and calls it no more. So is code that splits paths at backslashes: it runs on Windows,
     whose file systems list by name. An iterator such as Path.glob() has no places
-    to build on. A copy of another project, in a folder such as third_party, is a hint. A list that
-    a function returns is followed to its callers in the project, and not further.""",
+    to build on. A copy of another project, in a folder such as third_party, is a hint. So are a
+    table of numbers that nothing in the project reads, and draws from a list by a generator that
+    the function around it seeds by chance. A list that a function returns is followed to its
+    callers in the project, and not further.""",
     bad=(
         "import os\nimport random\n\nrandom.seed(1)\n"
         'files = os.listdir("data")\nrandom.shuffle(files)\n'

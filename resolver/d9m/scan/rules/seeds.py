@@ -169,7 +169,8 @@ SEED_FROM_CHANCE = ScanRule(
     characters of a random name, or for a free port, one in a loop, which tries again with another,
     seed() that ends what a fixed seed of the same function was for, a seed from which only pictures
     and measurements draw, seed() and the seed of another object where nothing in the project has a
-    fixed seed, and one that no program runs that trains.""",
+    fixed seed, one that no program runs that trains, and one of a function such as random_seed()
+    that is only called where a seed is missing.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
@@ -379,11 +380,12 @@ UNSEEDED_LIBRARY = ScanRule(
     file that the entry neither imports directly nor has in its folder, or becomes a seed itself, or
     only decides whether something is printed. Where a library that the records do not know runs the
     loop, or the program calls something out of sight whose name or argument says that it seeds,
-    this is a hint: it may seed. So it is where nothing in sight calls the function that trains, and
-    nothing at all where no program calls what draws, or only seeds where somebody debugs. So is a
-    draw in a method of a dataset or transform, or in a step that is handed to one, where the
-    workers of the loader seed the library, and every draw where the only seed is one of a split or
-    a sampler, in another file than the program.""",
+    this is a hint: it may seed. So it is where nothing in sight calls the function that trains. It
+    says nothing where no program calls what draws, where the function overwrites all that a layer
+    drew, where every call leaves the seed out, or where only somebody who debugs or tests seeds. A
+    draw in a method of a dataset or transform, or in a step that is handed to one, is a hint where
+    the workers of the loader seed the library, and so is every draw where the only seed is one of
+    a split or a sampler, in another file than the program.""",
     bad="""import random
 
 import torch
