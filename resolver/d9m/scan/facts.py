@@ -132,6 +132,14 @@ def class_around(scopes: Sequence[CodeScope], scope: int) -> int:
     return scope
 
 
+def scopes_around(scopes: Sequence[CodeScope], scope: int) -> list[int]:
+    """A scope and those around it, innermost first, without the module unless it is that."""
+    found = [scope]
+    while scopes[found[-1]].parent > 0:
+        found.append(scopes[found[-1]].parent)
+    return found
+
+
 class Predicate(msgspec.Struct, frozen=True, array_like=True):
     """What a test asks of a name: ``mode == "train"`` is ``in`` of one value."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from d9m.scan.expressions import last_name
 from d9m.scan.tree import Tree
@@ -32,7 +33,9 @@ class OnlyShown:
         if isinstance(parent, ast.Assert):
             return inner is parent.msg
         if isinstance(parent, ast.For):
-            return inner is parent.iter and all(map(self._only_shows, parent.body))
+            if inner is not parent.iter:
+                return False
+            return all(shows(self._vocabulary, part, self._tree.name) for part in parent.body)
         if isinstance(parent, ast.AugAssign) and parent.value is inner:
             target = parent.target
         elif isinstance(parent, ast.Assign) and len(parent.targets) == 1:
@@ -40,10 +43,6 @@ class OnlyShown:
         else:
             return False
         return isinstance(target, ast.Name) and self._is_name_shown(target, depth)
-
-    def _only_shows(self, statement: ast.stmt) -> bool:
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        return isinstance(call, ast.Call) and self._shows(call)
 
     def _is_name_shown(self, target: ast.Name, depth: int) -> bool:
         if depth > _DEEPEST:
@@ -60,6 +59,16 @@ class OnlyShown:
 
     def _shows(self, call: ast.Call) -> bool:
         return is_marked(self._vocabulary.shows, call.func, self._tree.name(call.func))
+
+
+def shows(
+    vocabulary: Vocabulary, statement: ast.stmt, name_of: Callable[[ast.expr], str | None]
+) -> bool:
+    """Whether a statement does nothing but show something. `name_of`: the qualified name of an
+    expression where it stands.
+    """
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and is_marked(vocabulary.shows, call.func, name_of(call.func))
 
 
 def _hands_on(node: ast.AST, value: ast.AST) -> bool:

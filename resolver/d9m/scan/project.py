@@ -313,6 +313,15 @@ class Project:
         return self._trains[program.path]
 
     @functools.cached_property
+    def has_training_code(self) -> bool:
+        """Whether some file trains, by whatever program: a library of data sets alone does not."""
+        trains = self.vocabulary.trains
+        for facts in self.python.values():
+            if any(call.name in trains for call in facts.calls):
+                return True
+        return False
+
+    @functools.cached_property
     def training_paths(self) -> frozenset[str]:
         """The programs that reach code which computes gradients, however far from their entry."""
         found: list[str] = []

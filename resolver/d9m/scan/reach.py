@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.scan.call_graph import Place, last_part
-from d9m.scan.facts import CodeScope, FileFacts
+from d9m.scan.facts import FileFacts, scopes_around
 from d9m.scan.programs import Program
 from d9m.scan.vocabulary import Marks
 
@@ -131,9 +131,9 @@ class CodeReach:
             return True
         path, number = place
         scopes = self._files[path].scopes
-        if number == 0 or scopes[_outermost(scopes, number)].kind != "function":
+        if number == 0 or scopes[scopes_around(scopes, number)[-1]].kind != "function":
             return False
-        return path != program.path and program.may_pick((path, _outermost(scopes, number)))
+        return path != program.path and program.may_pick((path, scopes_around(scopes, number)[-1]))
 
     def _may_be_used(self, place: Place) -> bool:
         """Whether something out of sight may run a scope that no program here does: it is in a
@@ -154,7 +154,7 @@ class CodeReach:
     def _is_known(self, path: str, number: int) -> bool:
         """Whether a register or a job file knows the function or class around a scope."""
         scopes = self._files[path].scopes
-        outer = scopes[_outermost(scopes, number)]
+        outer = scopes[scopes_around(scopes, number)[-1]]
         return outer.registered or last_part(outer.name) in self.named_in_jobs
 
     def _trains_itself(self, path: str) -> bool:
@@ -203,10 +203,3 @@ def _scope_at(facts: FileFacts, line: int) -> int:
         if around and (found == 0 or scope.line >= facts.scopes[found].line):
             found = number
     return found
-
-
-def _outermost(scopes: Sequence[CodeScope], number: int) -> int:
-    """The function or class of the module that holds a scope."""
-    while scopes[number].parent > 0:
-        number = scopes[number].parent
-    return number

@@ -27,7 +27,7 @@ from d9m.scan.facts import (
 from d9m.scan.guarding import keeps_value
 from d9m.scan.kinds import Kinds
 from d9m.scan.names import LOCAL
-from d9m.scan.only_shown import OnlyShown
+from d9m.scan.only_shown import OnlyShown, shows
 from d9m.scan.options import option_defaults
 from d9m.scan.standpoint import Standpoint
 from d9m.scan.vocabulary import Vocabulary, is_marked
@@ -114,10 +114,7 @@ class Recorder:
 
     def only_shows(self, statement: ast.stmt) -> bool:
         """Whether a statement does nothing but show something."""
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if not isinstance(call, ast.Call):
-            return False
-        return is_marked(self._vocabulary.shows, call.func, self._here.resolve(call.func))
+        return shows(self._vocabulary, statement, self._here.resolve)
 
     def _show(self, node: ast.Call, name: str | None) -> None:
         """Remember the names in what a call shows or stores."""

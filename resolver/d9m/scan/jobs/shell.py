@@ -58,7 +58,7 @@ def read_one_shot(text: str, first_line: int = 1, first_column: int = 1) -> Job:
     it starts a program itself, or a command after it that may read it.
     """
     job = read_shell(text, first_line, first_column)
-    if job.launches or _may_be_read(text):
+    if job.launches or not job.variables or _may_be_read(text):
         return job
     variables = list(job.variables)
     for place, variable in enumerate(variables):

@@ -9,6 +9,7 @@ from d9m.scan.facts import Order
 from d9m.scan.finding import Fix, RelatedSpot, Spot, TextEdit
 from d9m.scan.project import Project
 from d9m.scan.rules.order_reach import orders, unseeded
+from d9m.scan.rules.program_seeds import in_words
 from d9m.scan.rules.rule import Objection, ScanRule
 
 
@@ -17,10 +18,6 @@ def _in_order(project: Project, order: Order) -> str:
     if order.name in project.vocabulary.walks:
         return "in the loop: dirs.sort(), and sorted(files)"
     return f"sorted({order.subject})"
-
-
-def _sorted(order: Order) -> Fix | None:
-    return None if order.wrap is None else Fix(True, "Sort it", _around(order.wrap))
 
 
 def _around(spot: Spot) -> list[TextEdit]:
@@ -65,12 +62,12 @@ def _check_listing(project: Project) -> Iterator[Objection]:
             severity=None if order.sure else "hint",
             message=(
                 f"{order.name}() lists in no fixed order, and {_where(project, path, order)} "
-                f"builds on it: the order differs between machines."
+                "builds on it: the order differs between machines."
                 f"{_also(project, path, others)}{_seed_too(drawn)}"
             ),
             way_out=f"{_in_order(project, order)}{alike}{_and_seed(drawn)}",
             related=_built_on(path, order),
-            fix=_all_sorted(project, together),
+            fix=_sorted(project, together),
         )
 
 
@@ -79,8 +76,7 @@ def _also(project: Project, path: str, others: Sequence[Order]) -> str:
     if not others:
         return ""
     lines = list(dict.fromkeys(project.line(path, other.place.line) for other in others))
-    named = lines[0] if len(lines) == 1 else f"{', '.join(lines[:-1])} and {lines[-1]}"
-    return f" It also builds on those in {named}."
+    return f" It also builds on those in {in_words(lines)}."
 
 
 def _by_consumer(found: Iterable[tuple[str, Order]]) -> Iterator[tuple[str, list[Order]]]:
@@ -93,7 +89,8 @@ def _by_consumer(found: Iterable[tuple[str, Order]]) -> Iterator[tuple[str, list
         yield path, sorted(together, key=lambda order: order.place)
 
 
-def _all_sorted(project: Project, together: Sequence[Order]) -> Fix | None:
+def _sorted(project: Project, together: Sequence[Order]) -> Fix | None:
+    """A fix for all of them, or none: a walk sorts nothing by being sorted itself."""
     edits: list[TextEdit] = []
     for order in together:
         if order.name in project.vocabulary.walks or order.wrap is None:
@@ -170,7 +167,7 @@ def _check_set(project: Project) -> Iterator[Objection]:
             ),
             way_out=f"sorted({order.subject}){_and_seed(drawn)}",
             related=_built_on(path, order),
-            fix=_sorted(order),
+            fix=_sorted(project, [order]),
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.facts import FileFacts, Order, WrittenCall
+from d9m.scan.facts import FileFacts, Order, WrittenCall, scopes_around
 from d9m.scan.knowledge import Generator
 from d9m.scan.measuring import is_aside, measures
 from d9m.scan.programs import Program
@@ -92,7 +92,7 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     if held and not project.training_paths and not is_script:
         return False
     known = held or order.lasting or project.seeds_anything or _is_registered(project, path, order)
-    if not known and _has_training_code(project):
+    if not known and project.has_training_code:
         return False
     if not order.draws or _is_seeded(project, path, order):
         return True
@@ -100,15 +100,6 @@ def _reaches_training(project: Project, path: str, order: Order) -> bool:
     in_class = scope.parent > 0 and project.python[path].scopes[scope.parent].kind == "class"
     stated = is_script and any(facts.seed_line for facts in project.files.values())
     return not _leaves_to_chance(project, order) and (in_class or stated)
-
-
-def _has_training_code(project: Project) -> bool:
-    """Whether some file trains, by whatever program: a library of data sets alone does not."""
-    trains = project.vocabulary.trains
-    for facts in project.python.values():
-        if any(call.name in trains for call in facts.calls):
-            return True
-    return False
 
 
 def _trains_with(project: Project, program: Program, path: str, order: Order) -> bool:
@@ -131,21 +122,15 @@ def _is_idle(program: Program, path: str, scope: int) -> bool:
     """Whether a scope is of a function of the program's own file that nothing calls or names."""
     if path != program.path:
         return False
-    scopes = program.entry.scopes
-    while scopes[scope].parent > 0:
-        scope = scopes[scope].parent
-    return scopes[scope].kind == "function" and not program.runs(path, scope)
+    outermost = scopes_around(program.entry.scopes, scope)[-1]
+    is_function = program.entry.scopes[outermost].kind == "function"
+    return is_function and not program.runs(path, outermost)
 
 
 def _is_registered(project: Project, path: str, order: Order) -> bool:
     """Whether its class is in a register, from which something out of sight may take it."""
     scopes = project.python[path].scopes
-    scope = order.scope
-    while scope > 0:
-        if scopes[scope].registered:
-            return True
-        scope = scopes[scope].parent
-    return False
+    return any(scopes[scope].registered for scope in scopes_around(scopes, order.scope))
 
 
 _NO = ("", "False", "None", "0")
@@ -252,10 +237,7 @@ def _is_reseeded_by_chance(project: Project, path: str, order: Order) -> bool:
     drawn = _drawn_from(project, order)
     if drawn is None:
         return False
-    scopes = project.python[path].scopes
-    around = [order.scope]
-    while scopes[around[-1]].parent > 0:
-        around.append(scopes[around[-1]].parent)
+    around = scopes_around(project.python[path].scopes, order.scope)
     for call in project.python[path].calls:
         if call.scope not in around or call.name not in drawn.marks.seeds or call.fallback:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -128,5 +128,9 @@ def is_asked(program: Program, path: str, call: WrittenCall) -> bool:
 
 
 def listed(names: Collection[str]) -> str:
-    ordered = sorted(names)
-    return ordered[0] if len(ordered) == 1 else f"{', '.join(ordered[:-1])} and {ordered[-1]}"
+    return in_words(sorted(names))
+
+
+def in_words(items: Sequence[str]) -> str:
+    """``a, b and c``, in the order that they have."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -41,9 +41,8 @@ def _check_no_workspace(project: Project) -> Iterator[Objection]:
             if switch.warns:
                 severity = "warning"
                 note = "calls that need it only warn, and can differ between runs"
-            if _stays_on_cpu(project, switch, package) or _may_be_set_elsewhere(project, switch):
-                severity = "hint"
-            if not _is_asked_for(project, switch):
+            spared = _stays_on_cpu(project, switch, package) or not _is_asked_for(project, switch)
+            if spared or _may_be_set_elsewhere(project, switch):
                 severity = "hint"
             yield Objection(
                 path=switch.path,
