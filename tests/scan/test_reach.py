@@ -76,3 +76,12 @@ def test_a_program_that_trains_nothing_matters_only_where_no_other_trains() -> N
 def test_a_job_file_always_matters() -> None:
     found = project({"train.py": "loss.backward()\n", "run.sh": "export A=1\n"})
     assert found.reach.matters("run.sh", 1)
+
+
+def test_classes_that_seem_to_derive_from_each_other_are_searched_once() -> None:
+    files = {
+        "a.py": "import torch\nfrom b import Net as Base\nclass Model(Base):\n    pass\n",
+        "b.py": "from a import Model\nclass Net(Model):\n    pass\n",
+        "train.py": "import a\na.Model()\nloss.backward()\n",
+    }
+    assert project(files).reach.by("a.py", 3) == "training"

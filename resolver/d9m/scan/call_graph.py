@@ -101,11 +101,15 @@ class CallGraph:
 
     def maker(self, place: Place, paths: Collection[str]) -> Place | None:
         """The ``__init__`` of a class, or of its only base; None where that is not sure."""
-        own = self.inits(place)
-        if own:
-            return own[0] if len(own) == 1 else None
-        above = self.only_base(place, paths)
-        return self.maker(above, paths) if above not in (None, place) else None
+        seen: set[Place] = set()
+        at: Place | None = place
+        while at is not None and at not in seen:
+            seen.add(at)
+            own = self.inits(at)
+            if own:
+                return own[0] if len(own) == 1 else None
+            at = self.only_base(at, paths)
+        return None
 
     def inits(self, place: Place) -> list[Place]:
         """The ``__init__`` that a class defines itself: more than one under tests."""
