@@ -16,6 +16,8 @@ from d9m.scan.rules.rule import Objection, ScanRule
 _SEED = "seed"
 _ENVIRONMENTS = re.compile(r"(?i)gym|env")
 """Packages of environments, as their names say."""
+_REGISTERS = re.compile(r"(?i)register\w*env")
+"""Functions that register the environments of a package."""
 
 
 def _check_environments(project: Project) -> Iterator[Objection]:
@@ -65,10 +67,13 @@ def _names_it(call: WrittenCall) -> bool:
 
 
 def _has_others(project: Project, program: Program) -> bool:
-    """Whether a program imports a whole package of environments, as one does to register them: they
-    may draw their seed from a generator that the program seeds, as those of Safety Gym do.
+    """Whether a program imports a whole package of environments, as one does to register them, or
+    calls what registers them: they may draw from a generator that the program seeds, as those of
+    Safety Gym do.
     """
     for path in program.near:
+        if any(_REGISTERS.search(call.name) for call in program.files[path].called):
+            return True
         for each in program.files[path].imports:
             root = each.module.partition(".")[0]
             speaks = _ENVIRONMENTS.search(root) and project.vocabulary.package(root) is None
@@ -170,8 +175,8 @@ UNSEEDED_ENVIRONMENT = ScanRule(
     silent="""The program trains nothing, seeds nothing at all (no-seed), or resets no environment;
     a method seed() of some object is called; or a library that the project does not define gets a
     seed=, for it may seed the environment. Where the text does not name the environment, and a
-    package of other environments is imported as a whole, as one does to register them, this is a
-    hint: some draw their seed from NumPy.""",
+    package of other environments is imported as a whole, as one does to register them, or a call
+    registers them, this is a hint: some draw their seed from NumPy.""",
     bad="""import gymnasium as gym
 import torch
 
