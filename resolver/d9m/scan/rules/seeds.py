@@ -71,6 +71,7 @@ def _check_chance(project: Project) -> Iterator[Objection]:
             spared = spared or bool(_NO_MATTER.search(facts.scopes[call.scope].name))
             spared = spared or _is_spare(project, path, call.scope)
             spared = spared or not _may_be_trained(project, path, call)
+            spared = spared or _draws_from_others(project, call)
             spared = spared or bool(call.receiver and not project.seeds_anything)
             spared = spared or call.in_loop or not (sources or project.seeded_generators)
             spoken.update((call.place.line, seed) if seed else (call.place.line,))
@@ -123,6 +124,33 @@ def _is_drawn_aside(project: Project, path: str, call: WrittenCall) -> bool:
     return draws > 0
 
 
+def _draws_from_others(project: Project, call: WrittenCall) -> bool:
+    """Whether code in sight draws, and never from what a call seeds. The operations and loaders of
+    a framework draw from its generator as well, and an object may.
+    """
+    others: list[Generator] = []
+    for generator in project.knowledge.generators():
+        if call.name not in generator.marks.seeds:
+            others.append(generator)
+        elif _is_of_framework(project, generator) or _is_drawn_from(project, generator):
+            return False
+    is_global = len(others) < len(project.knowledge.generators())
+    return is_global and any(_is_drawn_from(project, other) for other in others)
+
+
+def _is_of_framework(project: Project, generator: Generator) -> bool:
+    package = generator.marks.package
+    return package is not None and project.kb.packages[package].kind == "framework"
+
+
+def _is_drawn_from(project: Project, generator: Generator) -> bool:
+    draws, others = project.vocabulary.draws_of(generator.marks)
+    for facts in project.python.values():
+        if any(call.name in draws and call.name not in others for call in facts.calls):
+            return True
+    return False
+
+
 def _fixed_seed(project: Project, path: str, call: WrittenCall) -> str:
     """What to seed with instead; a worker needs a seed of its own."""
     for program in project.programs:
@@ -167,10 +195,11 @@ SEED_FROM_CHANCE = ScanRule(
     silent="""The seed comes from a variable whose value the function does not show. A seed that the
     function also prints, logs or stores is a hint: the run can be repeated with it. So is one for
     characters of a random name, or for a free port, one in a loop, which tries again with another,
-    seed() that ends what a fixed seed of the same function was for, a seed from which only pictures
-    and measurements draw, seed() and the seed of another object where nothing in the project has a
-    fixed seed, one that no program runs that trains, and one of a function such as random_seed()
-    that is only called where a seed is missing.""",
+    seed() that ends what a fixed seed of the same function was for, and a seed from which only
+    pictures and measurements draw. A seed of NumPy or random is a hint where nothing in sight
+    draws from it, and something draws from another. So are seed() and the seed of another object
+    where nothing in the project has a fixed seed, a seed that no program runs that trains, and one
+    of a function such as random_seed() that is only called where a seed is missing.""",
     bad="import random\nimport time\n\nrandom.seed(int(time.time()))\n",
     good="import random\n\nrandom.seed(1)\n",
     check=_check_chance,
