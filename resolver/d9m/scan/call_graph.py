@@ -6,7 +6,7 @@ import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from d9m.scan.facts import FileFacts, Guard, LocalCall
+from d9m.scan.facts import FileFacts, Guard, LocalCall, Predicate
 from d9m.scan.modules import Modules
 from d9m.scan.vocabulary import Vocabulary
 
@@ -134,6 +134,12 @@ class CallGraph:
                     found.setdefault(line, []).append(guard)
             self._guards[path] = found
         return self._guards[path]
+
+    def guarded_by(self, path: str, scope: int, subject: str) -> Iterator[Predicate]:
+        """What the tests in a scope of a file ask of a name."""
+        for guard in self._files[path].guards:
+            if guard.scope == scope:
+                yield from (one for one in guard.predicates if one.subject == subject)
 
     def is_class(self, place: Place) -> bool:
         path, number = place

@@ -383,6 +383,10 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Every name in it, but for those of its own definitions and of attributes that it assigns."""
     texts: tuple[str, ...] = ()
     """Words in texts: in those of Python, in configurations and documents."""
+    values: tuple[str, ...] = ()
+    """What its texts may give to something: ``coco`` in ``--data coco``, not in ``data ==
+    "coco"``.
+    """
     named: tuple[str, ...] = ()
     """Of YAML: dotted names among its values, such as the class of a model."""
     seed_line: int = 0

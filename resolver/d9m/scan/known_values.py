@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Collection, Mapping, Sequence
 
@@ -26,11 +27,14 @@ class KnownValues:
         graph: CallGraph,
         configured: Collection[str],
         options: Mapping[str, Sequence[str]],
+        stated: Collection[str] | None = None,
     ) -> None:
         """`configured`: classes and functions that something out of sight may call; `options`: what
-        options of a command line are, to count as known.
+        options of a command line are, to count as known; `stated`: values that some text states,
+        if a name can be nothing else.
         """
         self._options = options
+        self._stated = stated
         self._files = files
         self._graph = graph
         self._configured = configured
@@ -50,10 +54,27 @@ class KnownValues:
             if key not in self._refused:
                 values = self.literals(path, guard.scope, predicate.subject)
                 answers = [answer(predicate, value) for value in values or ()]
-                self._refused[key] = bool(answers) and all(said is False for said in answers)
+                refused = bool(answers) and all(said is False for said in answers)
+                if values is None:
+                    refused = self._is_never_chosen(path, guard.scope, predicate)
+                self._refused[key] = refused
             if self._refused[key]:
                 return True
         return False
+
+    def _is_never_chosen(self, path: str, scope: int, predicate: Predicate) -> bool:
+        """Whether a test picks by texts that nothing states, while something states another that
+        its function tests the same name for: ``kind == "old"`` after ``kind == "new"``.
+        """
+        if self._stated is None or predicate.test != "in":
+            return False
+        asked = _texts(predicate)
+        if not asked or not asked.isdisjoint(self._stated):
+            return False
+        others: set[str] = set()
+        for guard in self._graph.guarded_by(path, scope, predicate.subject):
+            others |= _texts(guard)
+        return not others.isdisjoint(self._stated)
 
     def literals(self, path: str, scope: int, subject: str) -> Sequence[str] | None:
         """The literals that a name can be in a scope, as written; None if it can be anything."""
@@ -210,6 +231,13 @@ class KnownValues:
         for facts in self._files.values():
             found.update(each.name for each in facts.attributes if each.scope == 0)
         return frozenset(found)
+
+
+def _texts(predicate: Predicate) -> frozenset[str]:
+    """The texts that a test compares with; none if it compares with anything else."""
+    found = [ast.literal_eval(value) for value in predicate.values]
+    texts = frozenset(value for value in found if isinstance(value, str))
+    return texts if len(texts) == len(found) else frozenset()
 
 
 def _value(call: LocalCall, index: int, parameter: str, default: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 import msgspec
 
@@ -12,6 +13,7 @@ from d9m.scan.expressions import nodes
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _OPTION = re.compile(r"(?<![\w-])--?([A-Za-z][\w-]*)")
 _LONGEST_TEXT = 200
+_BETWEEN_VALUES = re.compile(r"[\s\"'`=,:;()\[\]{}<>|]+")
 
 
 class MentionedWords(msgspec.Struct, frozen=True):
@@ -25,14 +27,18 @@ class MentionedWords(msgspec.Struct, frozen=True):
     texts: tuple[str, ...]
     """Words in short texts, such as the choices of an option, but for the list of what it exports.
     """
+    values: tuple[str, ...]
+    """What texts may give to something, but for those that are only compared with it."""
 
 
 def mentions(tree: ast.Module) -> MentionedWords:
     """What a file mentions, found in one walk."""
     names: set[str] = set()
     texts: set[str] = set()
+    stated: set[str] = set()
     for statement in tree.body:
-        here, words_here = _mentioned(statement)
+        here, words_here, values_here = _mentioned(statement)
+        stated |= values_here
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             here.discard(statement.name)
             if statement.decorator_list or getattr(statement, "bases", ()):
@@ -40,17 +46,19 @@ def mentions(tree: ast.Module) -> MentionedWords:
         names |= here
         if not (isinstance(statement, ast.Assign) and _is_export(statement.targets[0])):
             texts |= words_here
-    return MentionedWords(tuple(sorted(names)), tuple(sorted(texts)))
+    return MentionedWords(tuple(sorted(names)), tuple(sorted(texts)), tuple(sorted(stated)))
 
 
 def _is_export(target: ast.expr) -> bool:
     return isinstance(target, ast.Name) and target.id == "__all__"
 
 
-def _mentioned(statement: ast.stmt) -> tuple[set[str], set[str]]:
-    """The names in a statement, and the words in its short texts."""
+def _mentioned(statement: ast.stmt) -> tuple[set[str], set[str], set[str]]:
+    """The names in a statement, the words in its short texts, and the values that texts give."""
     names: set[str] = set()
     texts: set[str] = set()
+    stated: set[str] = set()
+    only_asked: set[int] = set()
     for node in nodes(statement):
         if isinstance(node, ast.Name):
             names.add(node.id)
@@ -64,7 +72,30 @@ def _mentioned(statement: ast.stmt) -> tuple[set[str], set[str]]:
             names.update(found)
             if len(node.value) <= _LONGEST_TEXT and "\n" not in node.value:
                 texts.update(found)
-    return names, texts
+            if id(node) not in only_asked:
+                stated.add(node.value[:_LONGEST_TEXT])
+                stated |= values(node.value)
+        else:
+            only_asked.update(map(id, _asked(node)))
+    return names, texts, stated
+
+
+def _asked(node: ast.AST) -> Iterator[ast.expr]:
+    """Texts below a node that state no value: ``kind == "coco"``."""
+    if isinstance(node, ast.Compare):
+        for part in node.comparators:
+            yield from getattr(part, "elts", (part,))
+    elif isinstance(node, ast.MatchValue):
+        yield node.value
+
+
+def values(text: str) -> set[str]:
+    """What a text may give as a value: what stands between blanks, quotes and commas in it.
+
+    >>> sorted(values("train.py --data=coco"))
+    ['coco', 'data', 'train.py']
+    """
+    return {part.lstrip("-") for part in _BETWEEN_VALUES.split(text)}
 
 
 def words(text: str) -> tuple[str, ...]:

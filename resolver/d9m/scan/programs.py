@@ -29,9 +29,11 @@ class Program:
         calls: CallGraph,
         configured: Collection[str] = (),
         turned_on: Collection[str] = (),
+        stated: Collection[str] | None = None,
     ) -> None:
         """`configured`: names of classes and functions that its configurations name; `turned_on`:
-        options that the project's commands and configurations give.
+        options that the project's commands and configurations give; `stated`: values that its
+        texts state.
         """
         self.path = entry.path
         self.entry = entry
@@ -43,6 +45,7 @@ class Program:
         self._configured = configured
         self._values = KnownValues(self.files, calls, configured, {})
         self._turned_on = turned_on
+        self._stated = stated
         self._live, self._asked = calls.live(entry.path, self.files)
         self.effects: tuple[Effect, ...] = ()
         """Settings that it makes for sure."""
@@ -90,7 +93,7 @@ class Program:
         for name, given in options.items():
             if name not in self._turned_on and not _TO_REPEAT.search(name):
                 left[name] = given
-        return KnownValues(self.files, self._calls, self._configured, left)
+        return KnownValues(self.files, self._calls, self._configured, left, self._stated)
 
     @functools.cached_property
     def _usual(self) -> frozenset[Place]:
@@ -184,6 +187,7 @@ def find_programs(
     """The programs among the files, in order of path."""
     python = {path: facts for path, facts in files.items() if facts.kind in ("python", "notebook")}
     written = frozenset[str]().union(*(facts.texts for facts in files.values()))
+    stated = frozenset[str]().union(*(facts.values for facts in files.values()))
     calls = CallGraph(python.values(), modules, vocabulary, written)
     trains, imports_named = vocabulary.trains, vocabulary.imports_named
     imported = {path: modules.imported(facts) for path, facts in python.items()}
@@ -216,7 +220,7 @@ def find_programs(
             folder = path.rpartition("/")[0]
             near.update(other for other in reached if other.rpartition("/")[0] == folder)
             own = [python[other] for other in reached]
-            found.append(Program(facts, own, near, calls, configured, turned_on))
+            found.append(Program(facts, own, near, calls, configured, turned_on, stated))
     return found
 
 

@@ -75,6 +75,7 @@ def read_text(
         order_uses=order_uses,
         mentioned=found.names,
         texts=found.texts,
+        values=found.values,
         is_entry=reader.is_entry,
         cells=cells,
     )

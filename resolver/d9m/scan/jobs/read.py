@@ -11,7 +11,7 @@ from d9m.scan.jobs.make import read_makefile
 from d9m.scan.jobs.pairs import read_env, read_launch_json
 from d9m.scan.jobs.shell import Job, read_shell
 from d9m.scan.jobs.yaml import dotted_values, read_yaml, seed_line
-from d9m.scan.mentions import options, words
+from d9m.scan.mentions import options, values, words
 
 _READERS: dict[Kind, tuple[Callable[[str], Job], FileKind]] = {
     "shell": (read_shell, "shell"),
@@ -29,10 +29,17 @@ LONGEST_LINE = 20_000
 def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
     """The facts of a job file; None for a file that is none."""
     if kind == "readme":
-        return FileFacts(path=path, kind="about", mentioned=options(text), texts=words(text))
+        return FileFacts(
+            path=path,
+            kind="about",
+            mentioned=options(text),
+            texts=words(text),
+            values=tuple(sorted(values(text))),
+        )
     if kind in ("license", "config"):
         known = words(text) if kind == "config" else ()
-        return FileFacts(path=path, kind="about", mentioned=known, texts=known)
+        given = tuple(sorted(values(text))) if kind == "config" else ()
+        return FileFacts(path=path, kind="about", mentioned=known, texts=known, values=given)
     if kind not in _READERS:
         return None
     reader, facts_kind = _READERS[kind]
@@ -48,6 +55,7 @@ def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
         launches=job.launches,
         mentioned=known,
         texts=known,
+        values=tuple(sorted(values(text))),
         named=dotted_values(text) if kind == "yaml" else (),
         seed_line=seed_line(text) if kind == "yaml" else 0,
     )
