@@ -8,7 +8,7 @@ import re
 from d9m.scan.expressions import last_name
 
 _TEXT = re.compile(
-    r"(?i)name|key|path|word|file|token|char|tag|vocab|text|string|str\b|split\(|url|[\"']"
+    r"(?i)name|key(?!s\(\))|path|word|file|token|char|tag|vocab|text|string|str\b|split\(|url|[\"']"
 )
 _NUMBERS = re.compile(
     r"(?i)\b(range|len|int|floor|ceil|arange|round|sum|min|max)\(|ids?\b|idx|ind(ex|ices)|rank|size"
