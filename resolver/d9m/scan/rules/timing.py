@@ -109,17 +109,24 @@ def _makes_seed(draw: WrittenCall, seeding: WrittenCall | Effect) -> bool:
 def _model_before(
     program: Program, facts: FileFacts, generator: Generator, seeding: WrittenCall | Effect
 ) -> Used | None:
-    """A model of the program's own classes that is made before the seed."""
+    """A model of the program's own classes that is made before the seed, and not again after it."""
     classes = _model_classes(program, generator)
+    made: list[LocalCall] = []
     for call in facts.called:
-        before = call.scope == seeding.scope and 0 < call.line < seeding.place.line
-        if before and not call.is_optional and call.is_call and call.name in classes:
+        if call.scope == seeding.scope and call.is_call and call.name in classes:
+            made.append(call)
+    again = {call.name for call in made if call.line > seeding.place.line}
+    for call in made:
+        before = 0 < call.line < seeding.place.line
+        if before and not call.is_optional and call.name not in again:
             return Used(f"{call.name}()", call.line, True)
     return None
 
 
 def _model_classes(program: Program, generator: Generator) -> frozenset[str]:
-    """Names of the classes whose objects are models, by what they derive from."""
+    """Names of the classes whose objects are models, by what they derive from, and which make
+    something of their own.
+    """
     models = frozenset(generator.marks.models)
     found: set[str] = set()
     grows = bool(models)
@@ -134,7 +141,26 @@ def _model_classes(program: Program, generator: Generator) -> frozenset[str]:
                 if scope.kind == "class" and inherits:
                     found.add(scope.name.rpartition(".")[2])
         grows = len(found) > before
-    return frozenset(found)
+    return frozenset(found - _wrappers(program))
+
+
+def _wrappers(program: Program) -> set[str]:
+    """Names of the classes that make nothing when their objects are made: they only keep what they
+    get.
+    """
+    found: set[str] = set()
+    others: set[str] = set()
+    for facts in program.files.values():
+        busy = {call.scope for call in facts.called if call.name not in _BASES}
+        for number, scope in enumerate(facts.scopes):
+            name, _dot, method = scope.name.rpartition(".")
+            if scope.kind == "function" and method == "__init__":
+                (others if number in busy else found).add(name.rpartition(".")[2])
+    return found - others
+
+
+_BASES = ("super", "__init__")
+"""What ``super().__init__()`` names."""
 
 
 SEED_AFTER_USE = ScanRule(
@@ -145,8 +171,9 @@ SEED_AFTER_USE = ScanRule(
     why="""A seed fixes what is drawn after it. Weights and random tensors that are made above it
     differ in every run. Set every seed first.""",
     silent="""Another function seeds, too, the draw stands under a condition, or the seed in a loop:
-    that one starts each round alike. In a notebook only a model counts; a picture or table drawn
-    above the seed is a hint.""",
+    that one starts each round alike. A model that only keeps another one draws nothing, and one
+    that is made again below the seed is replaced. In a notebook only a model counts; a picture or
+    table drawn above the seed is a hint.""",
     bad="""import torch
 
 model = torch.nn.Linear(4, 4)
