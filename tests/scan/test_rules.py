@@ -134,3 +134,20 @@ def test_an_order_names_no_seed_that_another_module_sets() -> None:
         messages = [each.message for each in found if each.code == "unsorted-listing"]
         assert len(messages) == 1
         assert messages[0].endswith(ends)
+
+
+@pytest.mark.parametrize(
+    ("version", "call"),
+    [("1.15.5", "tensorflow.set_random_seed"), ("2.15.0", "tensorflow.random.set_seed")],
+)
+def test_a_missing_seed_is_that_of_the_stated_release(version: str, call: str) -> None:
+    text = """\
+        import numpy as np
+        import tensorflow as tf
+        np.random.seed(1)
+        weights = tf.Variable(tf.random.truncated_normal([4, 4]))
+        model.fit(weights)
+    """
+    found = scanned({"train.py": textwrap.dedent(text)}, tensorflow=version).findings
+    ways = [finding.way_out for finding in found if finding.code == "unseeded-library"]
+    assert ways == [f"{call}(seed)"]

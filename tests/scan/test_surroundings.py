@@ -9,11 +9,13 @@ import pytest
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from d9m.scan.file_kinds import kind_of
+from d9m.scan.read_file import read_file
 from d9m.scan.surrounding import StatedVersion, Surrounding
 from d9m.scan.surroundings import Contradiction, surroundings
 from d9m.scan.versions.project_files import poetry_range
 from d9m.scan.versions.read import read_versions
 from golden import knowledge_base
+from scan.projects import vocabulary
 
 
 def around(
@@ -177,3 +179,56 @@ def test_a_version_that_is_none_is_passed_over_even_where_no_release_is_listed()
 def test_a_number_longer_than_any_release_has_no_next_one() -> None:
     endless = "^" + "9" * 5000
     assert poetry_range(endless) == endless
+
+
+TENSORFLOW_1 = b"import tensorflow as tf\n\nsession = tf.Session()\n"
+EITHER = b"import tensorflow as tf\n\nif hasattr(tf, 'Session'):\n    session = tf.Session()\n"
+COMPATIBLE = b"import tensorflow.compat.v1 as tf\n\nsession = tf.Session()\n"
+
+
+def tensorflow(code: bytes, path: str, others: Mapping[str, str]) -> StatedVersion | None:
+    """Which release holds for a Python file and what stands next to it."""
+    stated = [(path, read_file(vocabulary(), path, "python", code).versions)]
+    for other, text in others.items():
+        stated.append((other, read_versions(other, "packages", text)))
+    found = surroundings(knowledge_base(), stated, [path])[0]
+    folder = path
+    while folder not in found:
+        folder = folder.rpartition("/")[0]
+    return found[folder].packages.get("tensorflow")
+
+
+def test_calls_that_later_releases_lack_say_which_release_is_meant() -> None:
+    said = StatedVersion("1.15.5", "range", "src/main.py:3", "1.0.0")
+    assert tensorflow(TENSORFLOW_1, "src/main.py", {}) == said
+    assert tensorflow(TENSORFLOW_1, "src/deep/main.py", {}) == StatedVersion(
+        "1.15.5", "range", "src/deep/main.py:3", "1.0.0"
+    )
+    assert tensorflow(TENSORFLOW_1, "src/main.py", {"requirements.txt": "tensorflow\n"}) == said
+    assert tensorflow(EITHER, "src/main.py", {}) is None
+    assert tensorflow(COMPATIBLE, "src/main.py", {}) is None
+
+
+@pytest.mark.parametrize("pins", ["requirements.txt", "src/requirements.txt"])
+def test_a_stated_release_counts_more_than_calls(pins: str) -> None:
+    found = tensorflow(TENSORFLOW_1, "src/main.py", {pins: "tensorflow==1.12.0\n"})
+    assert found is not None
+    assert found.version == "1.12.0"
+
+
+def test_an_environment_of_conda_is_known_by_what_it_holds() -> None:
+    text = "channels:\n- pytorch\ndependencies:\n- pytorch=2.4.1\n- pip:\n  - gym==0.21.0\n"
+    packages = around({"environment/linux-gpu-env.yml": text})[0][""].packages
+    assert packages["torch"].version == "2.4.1"
+    assert packages["gym"].version == "0.21.0"
+
+
+def test_a_folder_of_environments_speaks_for_the_one_above() -> None:
+    files = {"environment/gpu.txt": "", "train.py": "", "environment/docker/build.py": ""}
+    pins = {"environment/requirements.txt": "torch==2.4.1\n"}
+    assert torch({**files, **pins}) == StatedVersion(
+        "2.4.1", "pinned", "environment/requirements.txt:1"
+    )
+    inside = {**pins, "train.py": "", "environment/wrap.py": ""}
+    assert torch(inside) is None
+    assert torch(inside, "environment") is not None

@@ -140,4 +140,6 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that give a compiled form of what they get, to be called in its place."""
     own_methods: list[str] = []
     """Methods of its objects that objects of other libraries lack."""
+    removed: dict[str, list[str]] = {}
+    """Release -> names that the releases before it have, and it and later ones lack."""
     evidence: list[Evidence]

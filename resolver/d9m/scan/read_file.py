@@ -15,7 +15,7 @@ from d9m.scan.jobs.read import read_job
 from d9m.scan.notebooks import NotANotebookError, read_notebook
 from d9m.scan.source import UnreadableError, decode
 from d9m.scan.versions.read import read_versions
-from d9m.scan.versions.stated import FileVersions
+from d9m.scan.versions.stated import FileVersions, StatedPackage
 from d9m.scan.vocabulary import Vocabulary
 
 LARGEST: dict[Kind, int] = {
@@ -98,7 +98,19 @@ def _python(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
     except UnreadableError as fault:
         facts = _unreadable(path, "python", fault.why)
         return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line), stated)
-    return FileRead(facts, stated, find_ignores("python", text))
+    return FileRead(facts, _with_calls(vocabulary, stated, facts), find_ignores("python", text))
+
+
+def _with_calls(vocabulary: Vocabulary, stated: FileVersions, facts: FileFacts) -> FileVersions:
+    """What a file states, and which releases have all that it calls."""
+    shown: list[StatedPackage] = []
+    for removed in vocabulary.removed:
+        for call in facts.calls:
+            if call.name in removed.names and not call.guarded:
+                line = call.place.line
+                shown.append(StatedPackage(removed.package, f"<{removed.release}", line, "code"))
+                break
+    return msgspec.structs.replace(stated, packages=(*stated.packages, *shown))
 
 
 def _notebook(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
@@ -115,6 +127,7 @@ def _notebook(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
         launches=notebook.job.launches,
     )
     stated = read_versions(path, "notebook", data.decode("utf-8", "replace"))
+    stated = _with_calls(vocabulary, stated, facts)
     return FileRead(facts, stated, find_ignores("notebook", notebook.text))
 
 

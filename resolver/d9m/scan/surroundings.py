@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -25,6 +26,7 @@ _HOW: dict[Strength, How] = {
     "lock": "pinned",
     "image": "pinned",
     "pin": "pinned",
+    "code": "range",
     "range": "range",
     "name": "assumed",
 }
@@ -64,13 +66,17 @@ def surroundings(
     what.
 
     `code` holds the paths of the Python files: a folder without any (``docker/``) speaks for the
-    one above it. `given` wins over what files say. Raises UsageError where `given` is faulty.
+    one above it, and so does ``environment/`` without any of its own. `given` wins over what files
+    say. Raises UsageError where `given` is faulty.
     """
-    with_code = _folders_with(code)
+    code = list(code)
+    with_code = _folders_with(code) - _of_environments(code)
     by_folder: dict[str, list[tuple[str, FileVersions]]] = {"": []}
     for path, versions in sorted(files, key=lambda file: (_rank(file[0]), file[0])):
         if versions.packages or versions.images:
             folder = path.rpartition("/")[0]
+            if _is_shown_by_code(versions):
+                folder = path.partition("/")[0] if folder else ""
             while folder and folder not in with_code:
                 folder = folder.rpartition("/")[0]
             by_folder.setdefault(folder, []).append((path, versions))
@@ -82,6 +88,13 @@ def surroundings(
         own = _surrounding(kb, folder, by_folder[folder], above, contradictions)
         found[folder] = own if typed is None else _overridden(own, typed)
     return found, contradictions
+
+
+def _is_shown_by_code(versions: FileVersions) -> bool:
+    """Whether only the calls of a file say which releases it is for: then the folder of the
+    project around it is, too.
+    """
+    return not versions.images and all(each.strength == "code" for each in versions.packages)
 
 
 def _rank(path: str) -> int:
@@ -99,6 +112,20 @@ def _folders_with(code: Iterable[str]) -> frozenset[str]:
         while folder not in found:
             found.add(folder)
             folder = folder.rpartition("/")[0]
+    return frozenset(found)
+
+
+_INSTALLS = re.compile(r"(?i)(conda_?)?envs?|environments?|requirements|conda|install|setup|docker")
+"""Names of folders that say what to install."""
+
+
+def _of_environments(code: Iterable[str]) -> frozenset[str]:
+    """The folders around Python files that say what to install, and hold none themselves."""
+    direct = {path.rpartition("/")[0] for path in code}
+    found: set[str] = set()
+    for folder in _folders_with(code) - direct:
+        if _INSTALLS.fullmatch(folder.rpartition("/")[2]):
+            found.add(folder)
     return frozenset(found)
 
 
@@ -138,6 +165,9 @@ def _surrounding(
     packages = dict(above.packages)
     for name, statements in sorted(stated.items()):
         first, *others = sorted(statements, key=lambda each: STRENGTHS.index(each.strength))
+        held = above.packages.get(name)
+        if first.strength == "code" and held is not None and held.how != "assumed":
+            continue
         packages[name] = first.version
         for other in others:
             if other.version.version != first.version.version and other.strength in _EXACT:
@@ -167,7 +197,7 @@ def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> St
         return None
     if not released:
         return StatedVersion(package.version, _HOW[package.strength], said_in)
-    if package.strength in ("range", "name"):
+    if package.strength in ("code", "range", "name"):
         return StatedVersion(found.releases[-1], "range", said_in, found.releases[0])
     return StatedVersion(package.version, "pinned", said_in)
 

@@ -40,6 +40,15 @@ class CallOption(msgspec.Struct, frozen=True):
     keyword: str = ""
 
 
+class RemovedNames:
+    """Names that a release of a package lacks, and those before it have."""
+
+    def __init__(self, package: str, release: str, names: Marks) -> None:
+        self.package = package
+        self.release = release
+        self.names = names
+
+
 def is_marked(marks: Marks, func: ast.expr, name: str | None) -> bool:
     """Whether marks hold a call, by its qualified name or as a method of any object."""
     if isinstance(func, ast.Attribute) and f".{func.attr}" in marks:
@@ -107,6 +116,7 @@ class Vocabulary:
         self.calls_named = self.marks("calls_named")
         self.makes_option = self.marks("makes_option")
         self.environments = self.marks("environments")
+        self.removed: list[RemovedNames] = []
         self.call_arguments: dict[str, list[str]] = {}
         self.maker_parameters: dict[str, str] = {}
         self.loaders: dict[str, Loader] = {}
@@ -116,6 +126,9 @@ class Vocabulary:
             self.loaders.update(marks.loaders)
             self.hooks.update(marks.hooks)
             self.call_arguments.update(marks.call_arguments)
+            for release, names in marks.removed.items():
+                if marks.package is not None:
+                    self.removed.append(RemovedNames(marks.package, release, Marks(names)))
         self.asked_of_objects = frozenset[str]().union(*self.call_arguments.values())
         self._marked = [
             self.seeds,
@@ -134,6 +147,7 @@ class Vocabulary:
             self.order_bound,
             self.marks("loaders"),
             self.marks("asks_for_worker"),
+            *(removed.names for removed in self.removed),
         ]
         self._own_methods = self.marks("own_methods")
         self._kept: dict[str, bool] = {}

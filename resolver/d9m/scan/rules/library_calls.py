@@ -10,7 +10,7 @@ from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, RelatedSpot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
-from d9m.scan.rules.program_seeds import seeded
+from d9m.scan.rules.program_seeds import seed_call, seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
 from d9m.scan.rules.switches import is_decided_elsewhere
@@ -43,7 +43,7 @@ def _check_switch_only(project: Project) -> Iterator[Objection]:
                     f"{effect.by} turns the deterministic algorithms on and seeds nothing; "
                     f"neither does {program.path}, so every run starts from other weights."
                 ),
-                way_out=f"{_seeding(project, effect.setting)} before the model is made",
+                way_out=f"{_seeding(project, program, effect.setting)} before the model is made",
                 because=(Because(f"helpers/{effect.helper.id}", "sets"),),
                 related=(RelatedSpot(program.path, 1, "the program"),),
             )
@@ -99,12 +99,12 @@ def _that_switches(project: Project, program: Program, helper: Call) -> Call | N
     return None
 
 
-def _seeding(project: Project, switch: str) -> str:
+def _seeding(project: Project, program: Program, switch: str) -> str:
     """The call that seeds the library of a switch, or what to do where no record names one."""
     home = project.kb.home(project.kb.setting_ids[switch])
     for generator in project.knowledge.generators():
         if generator.marks.package == home:
-            return f"{generator.marks.seeds[0]}(seed)"
+            return f"{seed_call(project, program, generator)}(seed)"
     return "seed every generator"
 
 

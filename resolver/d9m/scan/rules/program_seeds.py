@@ -127,6 +127,19 @@ def is_asked(program: Program, path: str, call: WrittenCall) -> bool:
     return not call.offered or program.asks(path, call.scope, call.offered)
 
 
+def seed_call(project: Project, program: Program, generator: Generator) -> str:
+    """The first call that seeds a generator in the release that a program is for."""
+    statements = project.vocabulary.statements
+    world = project.world_of(program)
+    for name in generator.marks.seeds:
+        setting = statements.get(name)
+        if setting is None or project.questions.holds(
+            world, project.kb.settings[setting].condition
+        ):
+            return name
+    return generator.marks.seeds[0]
+
+
 def listed(names: Collection[str]) -> str:
     return in_words(sorted(names))
 

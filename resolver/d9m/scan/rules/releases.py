@@ -12,6 +12,7 @@ from d9m.scan.finding import RelatedSpot
 from d9m.scan.project import Project
 from d9m.scan.questions import PackageStack
 from d9m.scan.rules.devices import ASSUMED
+from d9m.scan.rules.program_seeds import seed_call
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
 from d9m.scan.surrounding import StatedVersion, Surrounding
@@ -169,7 +170,7 @@ def _check_seedless(project: Project) -> Iterator[Objection]:
                         f"{generator.title} is not seeded: with this switch on, random ops raise "
                         "an error."
                     ),
-                    way_out=f"{generator.marks.seeds[0]}(1) first",
+                    way_out=f"{seed_call(project, program, generator)}(1) first",
                     related=(RelatedSpot(program.path, 1, "the program"),),
                     because=because_of(project, switch.setting, "needs a seed"),
                 )

@@ -23,6 +23,7 @@ from d9m.scan.rules.loaders import (
 from d9m.scan.rules.program_seeds import (
     is_asked,
     listed,
+    seed_call,
     seeded,
     seeded_programs,
 )
@@ -342,7 +343,7 @@ def _check_unseeded_library(project: Project) -> Iterator[Objection]:
                     f"{program.path} seeds {listed(found.seeds)} but not {generator.title}, from "
                     f"which {drawn.call.name}() draws here.{workers if drawn.in_workers else ''}"
                 ),
-                way_out=f"{generator.marks.seeds[0]}(seed)",
+                way_out=f"{seed_call(project, program, generator)}(seed)",
                 related=(RelatedSpot(program.path, 1, "the program"),),
             )
 

@@ -26,6 +26,8 @@ _BY_NAME: dict[str, Callable[[str], list[Pair]]] = {
     "Pipfile.lock": project_files.pipfile_lock,
 }
 _LOCKS = re.compile(r"(uv|poetry|pdm|Pipfile)\.lock|pylock(\..+)?\.toml|conda-lock\.ya?ml")
+_CONDA = (re.compile(r"^channels:", re.MULTILINE), re.compile(r"^dependencies:", re.MULTILINE))
+"""What an environment of conda has, whatever its name: ``linux-gpu-env.yml``."""
 _TESTED_WITH = (".github/", ".circleci/", ".gitlab", "azure-pipelines")
 """What a CI server tests with, not what the program is meant for."""
 
@@ -43,6 +45,8 @@ def read_versions(path: str, kind: Kind, text: str) -> FileVersions:
     if name in _BY_NAME:
         strength: Strength | None = "lock" if _LOCKS.fullmatch(name) else None
         return FileVersions(_placed(_BY_NAME[name](text), text, strength), device=_device(text))
+    if kind == "yaml" and all(part.search(text) for part in _CONDA):
+        return _package_file("environment.yml", text)
     if kind in ("packages", "dockerfile"):
         return _package_file(name, text)
     if kind in ("shell", "yaml", "notebook", "makefile"):
