@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from d9m.model.records import Setting
-from d9m.scan.facts import LocalCall, WrittenCall
+from d9m.scan.call_graph import called_as, last_part
+from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import Because, RelatedSpot
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
@@ -56,9 +57,37 @@ def _made_in(project: Project, program: Program) -> tuple[str, WrittenCall] | No
         for call in facts.calls:
             if call.name not in project.vocabulary.environments:
                 continue
-            if program.may_run(path, call):
+            if program.may_run(path, call) and not _is_only_asked(program, path, call):
                 return path, call
     return None
+
+
+_PLAYS = ("reset", "step")
+"""Methods that draw from the generator of an environment."""
+
+
+def _is_only_asked(program: Program, path: str, made: WrittenCall) -> bool:
+    """Whether an environment is made in the call of a function of the program that does not play
+    in it: ``arguments_of(gym.make("CartPole-v1"))``.
+    """
+    for call in program.files[path].called:
+        same = call.scope == made.scope and call.line == made.place.line and call.is_call
+        if same and call.name != last_part(made.name) and not made.target:
+            plays = [_plays(facts, call.name) for facts in program.files.values()]
+            if False in plays:
+                return True not in plays
+    return False
+
+
+def _plays(facts: FileFacts, name: str) -> bool | None:
+    """Whether a function of a file plays in an environment; None if the file has no such one."""
+    found = None
+    for number, scope in enumerate(facts.scopes):
+        if scope.kind != "function" or called_as(scope.name) != name:
+            continue
+        inside = [call.name for call in facts.called if call.scope == number]
+        found = bool(found) or any(method in inside for method in _PLAYS)
+    return found
 
 
 def _names_it(call: WrittenCall) -> bool:
@@ -173,6 +202,7 @@ UNSEEDED_ENVIRONMENT = ScanRule(
     own. Seeds of Python, NumPy and the framework do not reach it, so episodes differ in every
     run. Seed each environment at its first reset.""",
     silent="""The program trains nothing, seeds nothing at all (no-seed), or resets no environment;
+    the environment goes straight to a function that only asks for its spaces;
     a method seed() of some object is called; or a library that the project does not define gets a
     seed=, for it may seed the environment. Where the text does not name the environment, and a
     package of other environments is imported as a whole, as one does to register them, or a call
