@@ -18,7 +18,7 @@ def because_of(project: Project, name: str, says: str) -> tuple[Because, ...]:
 
 def value_fault(setting: Setting, value: str) -> str | None:
     if value in setting.refuses:
-        return "That value defeats the purpose of the variable."
+        return "With that value runs can differ."
     if setting.accepts and value.lower() not in map(str.lower, setting.accepts):
         *others, last = setting.accepts
         accepted = f"{', '.join(others)} or {last}" if others else last
