@@ -62,6 +62,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 def _rows(marks: CodeMarks) -> list[tuple[str, list[str]]]:
     rows = [(heading, list(names)) for field, heading in _ROWS if (names := getattr(marks, field))]
+    for release, names in marks.added.items():
+        rows.append((f"New in {marks.title} {release}", names))
     for release, names in marks.removed.items():
         rows.append((f"Removed in {marks.title} {release}", names))
     return rows

@@ -14,6 +14,7 @@ from d9m.scan.surrounding import StatedVersion, Surrounding
 from d9m.scan.surroundings import Contradiction, surroundings
 from d9m.scan.versions.project_files import poetry_range
 from d9m.scan.versions.read import read_versions
+from d9m.scan.versions.stated import FileVersions
 from golden import knowledge_base
 from scan.projects import vocabulary
 
@@ -199,10 +200,10 @@ def tensorflow(code: bytes, path: str, others: Mapping[str, str]) -> StatedVersi
 
 
 def test_calls_that_later_releases_lack_say_which_release_is_meant() -> None:
-    said = StatedVersion("1.15.5", "range", "src/main.py:3", "1.0.0")
+    said = StatedVersion("1.15.5", "range", "src/main.py:3", "1.0.0", True)
     assert tensorflow(TENSORFLOW_1, "src/main.py", {}) == said
     assert tensorflow(TENSORFLOW_1, "src/deep/main.py", {}) == StatedVersion(
-        "1.15.5", "range", "src/deep/main.py:3", "1.0.0"
+        "1.15.5", "range", "src/deep/main.py:3", "1.0.0", True
     )
     assert tensorflow(TENSORFLOW_1, "src/main.py", {"requirements.txt": "tensorflow\n"}) == said
     assert tensorflow(EITHER, "src/main.py", {}) is None
@@ -214,6 +215,26 @@ def test_a_stated_release_counts_more_than_calls(pins: str) -> None:
     found = tensorflow(TENSORFLOW_1, "src/main.py", {pins: "tensorflow==1.12.0\n"})
     assert found is not None
     assert found.version == "1.12.0"
+
+
+@pytest.mark.parametrize(
+    ("range_", "newest", "oldest"),
+    [(">=1.12", "1.15.5", "1.12.0"), ("<1.14", "1.13.2", "1.0.0"), (">=2.4", "2.21.0", "2.4.0")],
+)
+def test_calls_narrow_a_stated_range(range_: str, newest: str, oldest: str) -> None:
+    found = tensorflow(TENSORFLOW_1, "main.py", {"requirements.txt": f"tensorflow{range_}\n"})
+    assert found == StatedVersion(newest, "range", "requirements.txt:1", oldest)
+
+
+def test_code_for_both_releases_says_of_neither() -> None:
+    newer = b"import tensorflow as tf\n\ntf.random.set_seed(1)\n"
+    stated: list[tuple[str, FileVersions]] = []
+    for path, code in (("lib/old.py", TENSORFLOW_1), ("lib/new.py", newer)):
+        stated.append((path, read_file(vocabulary(), path, "python", code).versions))
+    found = surroundings(knowledge_base(), stated, [path for path, _said in stated])[0]
+    assert "tensorflow" not in found["lib"].packages
+    found = surroundings(knowledge_base(), stated[1:], ["lib/new.py"])[0]
+    assert found["lib"].packages["tensorflow"].oldest == "2.0.0"
 
 
 def test_an_environment_of_conda_is_known_by_what_it_holds() -> None:

@@ -142,4 +142,6 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Methods of its objects that objects of other libraries lack."""
     removed: dict[str, list[str]] = {}
     """Release -> names that the releases before it have, and it and later ones lack."""
+    added: dict[str, list[str]] = {}
+    """Release -> names that it and later ones have, and the releases before it lack."""
     evidence: list[Evidence]

@@ -104,11 +104,11 @@ def _python(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
 def _with_calls(vocabulary: Vocabulary, stated: FileVersions, facts: FileFacts) -> FileVersions:
     """What a file states, and which releases have all that it calls."""
     shown: list[StatedPackage] = []
-    for removed in vocabulary.removed:
+    for each in vocabulary.of_releases:
         for call in facts.calls:
-            if call.name in removed.names and not call.guarded:
+            if call.name in each.names and not call.guarded:
                 line = call.place.line
-                shown.append(StatedPackage(removed.package, f"<{removed.release}", line, "code"))
+                shown.append(StatedPackage(each.package, each.versions, line, "code"))
                 break
     return msgspec.structs.replace(stated, packages=(*stated.packages, *shown))
 

@@ -20,6 +20,8 @@ class StatedVersion(msgspec.Struct, frozen=True):
     """``requirements.txt:3``."""
     oldest: str | None = None
     """Of a range: the oldest release that is allowed."""
+    by_calls: bool = False
+    """Whether nobody states it: the calls of the code show it."""
 
 
 class Surrounding(msgspec.Struct, frozen=True):

@@ -97,6 +97,18 @@ def _is_shown_by_code(versions: FileVersions) -> bool:
     return not versions.images and all(each.strength == "code" for each in versions.packages)
 
 
+def _mixed(files: Sequence[tuple[str, FileVersions]]) -> frozenset[str]:
+    """Packages of which some code calls what later releases lack, and some what earlier ones do:
+    it is for both.
+    """
+    shown: dict[str, set[str | None]] = {}
+    for _path, versions in files:
+        for package in versions.packages:
+            if package.strength == "code":
+                shown.setdefault(package.name, set()).add(package.version)
+    return frozenset(name for name, ranges in shown.items() if len(ranges) > 1)
+
+
 def _rank(path: str) -> int:
     """Files of the same strength count in this order; requirements.txt speaks for the program."""
     name = path.rpartition("/")[2]
@@ -148,8 +160,11 @@ def _surrounding(
     stated: dict[str, list[Stated]] = {}
     containers: dict[str, str] = {}
     devices: list[str] = []
+    mixed = _mixed(files)
     for path, versions in files:
         for package in versions.packages:
+            if package.strength == "code" and package.name in mixed:
+                continue
             name = kb.distribution(package.name)
             version = _read(kb, name, package, path) if name is not None else None
             if name is not None and version is not None:
@@ -169,6 +184,9 @@ def _surrounding(
         if first.strength == "code" and held is not None and held.how != "assumed":
             continue
         packages[name] = first.version
+        shown = [other.version for other in others if other.strength == "code"]
+        if first.strength == "range" and shown:
+            packages[name] = _both(kb.releases(name), first.version, shown[0])
         for other in others:
             if other.version.version != first.version.version and other.strength in _EXACT:
                 contradictions.append(Contradiction(name, first.text, other.text))
@@ -178,6 +196,21 @@ def _surrounding(
         container = above.container
     device = _device(kb, container, devices) or above.device
     return Surrounding(folder, packages, container, device, above.facts)
+
+
+def _both(released: Sequence[str], stated: StatedVersion, shown: StatedVersion) -> StatedVersion:
+    """A stated range without the releases that lack what the code calls; as it is stated, where
+    none is left.
+    """
+    left = _allowed(released, stated)
+    left = [release for release in left if release in _allowed(released, shown)]
+    return msgspec.structs.replace(stated, version=left[-1], oldest=left[0]) if left else stated
+
+
+def _allowed(released: Sequence[str], said: StatedVersion) -> Sequence[str]:
+    if said.version not in released or said.oldest not in released:
+        return ()
+    return released[released.index(said.oldest) : released.index(said.version) + 1]
 
 
 def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> StatedVersion | None:
@@ -198,7 +231,8 @@ def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> St
     if not released:
         return StatedVersion(package.version, _HOW[package.strength], said_in)
     if package.strength in ("code", "range", "name"):
-        return StatedVersion(found.releases[-1], "range", said_in, found.releases[0])
+        newest, oldest = found.releases[-1], found.releases[0]
+        return StatedVersion(newest, "range", said_in, oldest, package.strength == "code")
     return StatedVersion(package.version, "pinned", said_in)
 
 

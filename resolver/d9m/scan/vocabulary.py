@@ -40,13 +40,23 @@ class CallOption(msgspec.Struct, frozen=True):
     keyword: str = ""
 
 
-class RemovedNames:
-    """Names that a release of a package lacks, and those before it have."""
+class ReleaseNames:
+    """Names that only some releases of a package have."""
 
-    def __init__(self, package: str, release: str, names: Marks) -> None:
+    def __init__(self, package: str, versions: str, names: Iterable[str]) -> None:
         self.package = package
-        self.release = release
-        self.names = names
+        self.versions = versions
+        """A range as pip writes it."""
+        self.names = Marks(names)
+
+
+def _of_releases(marks: CodeMarks) -> Iterator[ReleaseNames]:
+    if marks.package is None:
+        return
+    for release, names in marks.removed.items():
+        yield ReleaseNames(marks.package, f"<{release}", names)
+    for release, names in marks.added.items():
+        yield ReleaseNames(marks.package, f">={release}", names)
 
 
 def is_marked(marks: Marks, func: ast.expr, name: str | None) -> bool:
@@ -116,7 +126,7 @@ class Vocabulary:
         self.calls_named = self.marks("calls_named")
         self.makes_option = self.marks("makes_option")
         self.environments = self.marks("environments")
-        self.removed: list[RemovedNames] = []
+        self.of_releases: list[ReleaseNames] = []
         self.call_arguments: dict[str, list[str]] = {}
         self.maker_parameters: dict[str, str] = {}
         self.loaders: dict[str, Loader] = {}
@@ -126,9 +136,7 @@ class Vocabulary:
             self.loaders.update(marks.loaders)
             self.hooks.update(marks.hooks)
             self.call_arguments.update(marks.call_arguments)
-            for release, names in marks.removed.items():
-                if marks.package is not None:
-                    self.removed.append(RemovedNames(marks.package, release, Marks(names)))
+            self.of_releases += _of_releases(marks)
         self.asked_of_objects = frozenset[str]().union(*self.call_arguments.values())
         self._marked = [
             self.seeds,
@@ -147,7 +155,7 @@ class Vocabulary:
             self.order_bound,
             self.marks("loaders"),
             self.marks("asks_for_worker"),
-            *(removed.names for removed in self.removed),
+            *(each.names for each in self.of_releases),
         ]
         self._own_methods = self.marks("own_methods")
         self._kept: dict[str, bool] = {}
