@@ -233,6 +233,10 @@ def test_code_for_both_releases_says_of_neither() -> None:
         stated.append((path, read_file(vocabulary(), path, "python", code).versions))
     found = surroundings(knowledge_base(), stated, [path for path, _said in stated])[0]
     assert "tensorflow" not in found["lib"].packages
+    apart = [stated[0], ("main.py", stated[1][1])]
+    found = surroundings(knowledge_base(), apart, ["lib/old.py", "main.py"])[0]
+    assert found[""].packages["tensorflow"].oldest == "2.0.0"
+    assert found["lib"].packages["tensorflow"].version == "1.15.5"
     found = surroundings(knowledge_base(), stated[1:], ["lib/new.py"])[0]
     assert found["lib"].packages["tensorflow"].oldest == "2.0.0"
 

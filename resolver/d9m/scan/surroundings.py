@@ -181,7 +181,8 @@ def _surrounding(
     for name, statements in sorted(stated.items()):
         first, *others = sorted(statements, key=lambda each: STRENGTHS.index(each.strength))
         held = above.packages.get(name)
-        if first.strength == "code" and held is not None and held.how != "assumed":
+        is_stated = held is not None and held.how != "assumed" and not held.by_calls
+        if first.strength == "code" and is_stated:
             continue
         packages[name] = first.version
         shown = [other.version for other in others if other.strength == "code"]
