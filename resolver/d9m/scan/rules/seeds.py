@@ -232,6 +232,8 @@ def _is_to_repeat(project: Project, path: str, call: WrittenCall) -> bool:
     """
     if call.fallback or measures(project.python[path], call):
         return False
+    if _WORKER.search(project.python[path].scopes[call.scope].name):
+        return False
     if not project.training_paths:
         return project.seeds_anything and not is_aside(path)
     for program in project.programs:
@@ -239,6 +241,10 @@ def _is_to_repeat(project: Project, path: str, call: WrittenCall) -> bool:
         if trains and path in program.near and program.may_run(path, call):
             return bool(seeded(project, program))
     return False
+
+
+_WORKER = re.compile(r"(?i)worker")
+"""Functions of several processes, each of which needs another seed."""
 
 
 def _lacks_seed(call: WrittenCall, parameter: str) -> bool:
@@ -290,9 +296,9 @@ UNSEEDED_GENERATOR = ScanRule(
     why="""numpy.random.default_rng() and random.Random() without a seed start from the
     randomness of the operating system. The global seeds do not reach them.""",
     silent="""The generator is seeded or replaced later in the file, or its function gives it a
-    state before it draws. As the fallback for an argument that is None, in a project that seeds
-    nothing, or in code that no program that trains runs from its own folder or a file that it
-    imports directly, it is a hint.""",
+    state before it draws. As the fallback for an argument that is None, in a function of workers,
+    which need different seeds, in a project that seeds nothing, or in code that no program that
+    trains runs from its own folder or a file that it imports directly, it is a hint.""",
     bad="import numpy as np\n\nrng = np.random.default_rng()\n",
     good="import numpy as np\n\nrng = np.random.default_rng(1)\n",
     check=_check_unseeded_generator,
