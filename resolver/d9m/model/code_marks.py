@@ -13,6 +13,8 @@ class Loader(Conditional, frozen=True, kw_only=True):
     """How many processes read the data."""
     starts_worker: str
     """What each of them calls first."""
+    batches: str
+    """What each of them calls to make a batch of elements."""
     shuffle: str
     picks: list[str] = []
     """With that, those that decide which elements it takes, and when."""

@@ -291,6 +291,6 @@ def last_part(name: str) -> str:
 def called_as(name: str) -> str:
     """The name by which a function is called: its class's, if Python calls it (``__init__``)."""
     *outer, last = name.split(".")
-    if last.startswith("__") and outer:
+    if last.startswith("__") and last.endswith("__") and outer:
         return outer[-1]
     return last

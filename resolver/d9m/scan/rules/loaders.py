@@ -102,15 +102,22 @@ def _is_wrapped(project: Project, program: Program, known: Sequence[LoaderCall])
     return False
 
 
-def runs_in_workers(program: Program, facts: FileFacts, scope: int) -> bool:
-    """Whether a scope is a method that workers call, or only such methods call it; or a function in
-    another one that is only handed on, as to the steps of a dataset.
+def runs_in_workers(project: Project, program: Program, facts: FileFacts, scope: int) -> bool:
+    """Whether a scope is a method that workers call, or makes their batches, or only such functions
+    call it; or a function in another one that is only handed on, as to the steps of a dataset.
     """
-    return _runs_in_workers(program, (facts.path, scope), frozenset())
+    batches: set[str] = set()
+    for loading in loadings(project, program):
+        batches.add(loading.argument(loading.loader.batches).rpartition(".")[2])
+    batches.discard("")
+    return _runs_in_workers(program, (facts.path, scope), frozenset(batches), frozenset())
 
 
-def _runs_in_workers(program: Program, place: Place, seen: frozenset[Place]) -> bool:
-    if _is_called_by_worker(program, place):
+def _runs_in_workers(
+    program: Program, place: Place, batches: frozenset[str], seen: frozenset[Place]
+) -> bool:
+    """`batches`: names of the functions that make batches."""
+    if _is_called_by_worker(program, place) or _name_of(program, place) in batches:
         return True
     calls = tuple(_calls(program, place))
     if calls and all(call.in_step for _path, call in calls):
@@ -120,15 +127,20 @@ def _runs_in_workers(program: Program, place: Place, seen: frozenset[Place]) -> 
     callers = {(path, call.scope) for path, call in calls} - {place}
     known = seen | {place, *callers}
     return bool(callers) and all(
-        one in seen or _runs_in_workers(program, one, known) for one in callers
+        one in seen or _runs_in_workers(program, one, batches, known) for one in callers
     )
+
+
+def _name_of(program: Program, place: Place) -> str:
+    path, scope = place
+    return last_part(program.files[path].scopes[scope].name)
 
 
 def _is_called_by_worker(program: Program, place: Place) -> bool:
     path, scope = place
     scopes = program.files[path].scopes
     in_class = scopes[max(scopes[scope].parent, 0)].kind == "class"
-    return in_class and last_part(scopes[scope].name) in _IN_WORKERS
+    return in_class and _name_of(program, place) in _IN_WORKERS
 
 
 def _is_inner(program: Program, place: Place) -> bool:

@@ -371,7 +371,7 @@ def _first_draw(project: Project, program: Program, generator: Generator) -> Dra
     first: Draw | None = None
     for path, call in draws_of(project, program, generator):
         facts = program.files[path]
-        in_workers = seeded_there and runs_in_workers(program, facts, call.scope)
+        in_workers = seeded_there and runs_in_workers(project, program, facts, call.scope)
         if not in_workers and not measures(facts, call):
             return Draw(path, call, False, False)
         first = first or Draw(path, call, in_workers, True)
