@@ -213,7 +213,7 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     in_loop: bool = False
     to_show: bool = False
     """What it gives is only shown, or only decides whether something is: ``if random() < 0.01:
-    print(loss)``.
+    print(loss)``. A generator that it makes is never read.
     """
     refilled: bool = False
     """Whether its function overwrites all that the layer draws with constants."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from d9m.scan.expressions import last_name
+from d9m.scan.expressions import last_name, nodes
 from d9m.scan.tree import Tree
 from d9m.scan.vocabulary import Vocabulary, is_marked
 
@@ -43,6 +43,18 @@ class OnlyShown:
         else:
             return False
         return isinstance(target, ast.Name) and self._is_name_shown(target, depth)
+
+    def is_unread(self, node: ast.expr) -> bool:
+        """Whether a value gets a name in a function that never reads it."""
+        statement = self._tree.parents.get(node)
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return False
+        target, function = statement.targets[0], self._tree.function(statement)
+        if not isinstance(target, ast.Name) or isinstance(function, ast.Module):
+            return False
+        shared = any(isinstance(part, ast.Global | ast.Nonlocal) for part in nodes(function))
+        reads = self._tree.everywhere(function, target.id)
+        return not shared and not any(isinstance(read.ctx, ast.Load) for read in reads)
 
     def _is_name_shown(self, target: ast.Name, depth: int) -> bool:
         if depth > _DEEPEST:

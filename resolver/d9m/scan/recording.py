@@ -172,7 +172,8 @@ class Recorder:
         found: list[WrittenCall] = []
         for number, call in enumerate(self.calls):
             node = self._drawing.get(number)
-            if node is not None and shown.is_shown(node):
+            makes = call.name in self._vocabulary.makers
+            if node is not None and (shown.is_unread(node) if makes else shown.is_shown(node)):
                 call = msgspec.structs.replace(call, to_show=True)
             seed = call.positional[0] if call.positional else ""
             if call.made_from and seed != "x" and (call.scope, seed) in self._written_down:
@@ -243,7 +244,8 @@ class Recorder:
         if target and name in self._vocabulary.makers:
             self._generators.add(target)
         end = node.end_lineno or node.lineno
-        if target.isidentifier() and name in self._vocabulary.draws:
+        draws = name in self._vocabulary.draws or name in self._vocabulary.makers
+        if target.isidentifier() and draws:
             self._drawing[len(self.calls)] = node
         self.calls.append(
             WrittenCall(

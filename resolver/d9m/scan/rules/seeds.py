@@ -215,7 +215,7 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
             parameter = project.vocabulary.maker_parameters[call.name]
             if not _lacks_seed(call, parameter) or _is_replaced(project, facts, call):
                 continue
-            if _only_names(facts, call) or _gets_state(facts, call):
+            if call.to_show or _only_names(facts, call) or _gets_state(facts, call):
                 continue
             yield Objection(
                 path=path,
@@ -295,10 +295,10 @@ UNSEEDED_GENERATOR = ScanRule(
     title="A generator without a seed",
     why="""numpy.random.default_rng() and random.Random() without a seed start from the
     randomness of the operating system. The global seeds do not reach them.""",
-    silent="""The generator is seeded or replaced later in the file, or its function gives it a
-    state before it draws. As the fallback for an argument that is None, in a function of workers,
-    which need different seeds, in a project that seeds nothing, or in code that no program that
-    trains runs from its own folder or a file that it imports directly, it is a hint.""",
+    silent="""The generator is seeded or replaced later in the file, its function never uses it, or
+    gives it a state before it draws. As the fallback for an argument that is None, in a function of
+    workers, which need different seeds, in a project that seeds nothing, or in code that no program
+    that trains runs from its own folder or a file that it imports directly, it is a hint.""",
     bad="import numpy as np\n\nrng = np.random.default_rng()\n",
     good="import numpy as np\n\nrng = np.random.default_rng(1)\n",
     check=_check_unseeded_generator,
