@@ -213,8 +213,10 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     in_loop: bool = False
     to_show: bool = False
     """What it gives is only shown, or only decides whether something is: ``if random() < 0.01:
-    print(loss)``. A generator that it makes is never read.
+    print(loss)``.
     """
+    unread: bool = False
+    """Whether it makes a generator that its function never reads."""
     refilled: bool = False
     """Whether its function overwrites all that the layer draws with constants."""
     on_trial: bool = False

@@ -74,7 +74,7 @@ def _mentioned(statement: ast.stmt) -> tuple[set[str], set[str], set[str]]:
                 texts.update(found)
             if id(node) not in only_asked:
                 stated.add(node.value[:_LONGEST_TEXT])
-                stated |= values(node.value)
+                stated.update(values(node.value))
         else:
             only_asked.update(map(id, _asked(node)))
     return names, texts, stated
@@ -89,13 +89,13 @@ def _asked(node: ast.AST) -> Iterator[ast.expr]:
         yield node.value
 
 
-def values(text: str) -> set[str]:
+def values(text: str) -> tuple[str, ...]:
     """What a text may give as a value: what stands between blanks, quotes and commas in it.
 
-    >>> sorted(values("train.py --data=coco"))
-    ['coco', 'data', 'train.py']
+    >>> values("train.py --data=coco")
+    ('coco', 'data', 'train.py')
     """
-    return {part.lstrip("-") for part in _BETWEEN_VALUES.split(text)}
+    return tuple(sorted({part.lstrip("-") for part in _BETWEEN_VALUES.split(text)}))
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -53,8 +53,8 @@ class Recorder:
         self._generators: set[str] = set()
         self._attributes: dict[tuple[int, str], ast.expr] = {}
         """Scope, and attribute as written -> what it was given last: ``args.seed = time()``."""
-        self._drawing: dict[int, ast.Call] = {}
-        """Number of a call that draws from a global generator, and that a name gets."""
+        self._named: dict[int, ast.Call] = {}
+        """Number of a call that draws from a global generator or makes one, under a name."""
         self._written_down: set[tuple[int, str]] = set()
         """Scope, and name as written, of what is shown or stored."""
         self._filled: set[tuple[int, str]] = set()
@@ -171,9 +171,10 @@ class Recorder:
         """All calls, once the whole text is read: what is drawn or set can be shown after it."""
         found: list[WrittenCall] = []
         for number, call in enumerate(self.calls):
-            node = self._drawing.get(number)
-            makes = call.name in self._vocabulary.makers
-            if node is not None and (shown.is_unread(node) if makes else shown.is_shown(node)):
+            node = self._named.get(number)
+            if node is not None and call.name in self._vocabulary.makers:
+                call = msgspec.structs.replace(call, unread=shown.is_unread(node))
+            elif node is not None and shown.is_shown(node):
                 call = msgspec.structs.replace(call, to_show=True)
             seed = call.positional[0] if call.positional else ""
             if call.made_from and seed != "x" and (call.scope, seed) in self._written_down:
@@ -246,7 +247,7 @@ class Recorder:
         end = node.end_lineno or node.lineno
         draws = name in self._vocabulary.draws or name in self._vocabulary.makers
         if target.isidentifier() and draws:
-            self._drawing[len(self.calls)] = node
+            self._named[len(self.calls)] = node
         self.calls.append(
             WrittenCall(
                 name=name,

@@ -23,6 +23,11 @@ class StatedVersion(msgspec.Struct, frozen=True):
     by_calls: bool = False
     """Whether nobody states it: the calls of the code show it."""
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether a file states it, or the person who asks."""
+        return self.how != "assumed" and not self.by_calls
+
 
 class Surrounding(msgspec.Struct, frozen=True):
     """What holds for the files of a folder, and of the folders below it that state nothing."""

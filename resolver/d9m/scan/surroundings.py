@@ -69,8 +69,9 @@ def surroundings(
     one above it, and so does ``environment/`` without any of its own. `given` wins over what files
     say. Raises UsageError where `given` is faulty.
     """
-    code = list(code)
-    with_code = _folders_with(code) - _of_environments(code)
+    paths = list(code)
+    with_code = _folders_with(paths)
+    with_code -= _of_environments(with_code, paths)
     by_folder: dict[str, list[tuple[str, FileVersions]]] = {"": []}
     for path, versions in sorted(files, key=lambda file: (_rank(file[0]), file[0])):
         if versions.packages or versions.images:
@@ -131,11 +132,13 @@ _INSTALLS = re.compile(r"(?i)(conda_?)?envs?|environments?|requirements|conda|in
 """Names of folders that say what to install."""
 
 
-def _of_environments(code: Iterable[str]) -> frozenset[str]:
-    """The folders around Python files that say what to install, and hold none themselves."""
+def _of_environments(with_code: frozenset[str], code: Iterable[str]) -> frozenset[str]:
+    """Those of the folders around Python files that say what to install, and hold none
+    themselves.
+    """
     direct = {path.rpartition("/")[0] for path in code}
     found: set[str] = set()
-    for folder in _folders_with(code) - direct:
+    for folder in with_code - direct:
         if _INSTALLS.fullmatch(folder.rpartition("/")[2]):
             found.add(folder)
     return frozenset(found)
@@ -181,8 +184,7 @@ def _surrounding(
     for name, statements in sorted(stated.items()):
         first, *others = sorted(statements, key=lambda each: STRENGTHS.index(each.strength))
         held = above.packages.get(name)
-        is_stated = held is not None and held.how != "assumed" and not held.by_calls
-        if first.strength == "code" and is_stated:
+        if first.strength == "code" and held is not None and held.is_stated:
             continue
         packages[name] = first.version
         shown = [other.version for other in others if other.strength == "code"]

@@ -34,12 +34,13 @@ def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
             kind="about",
             mentioned=options(text),
             texts=words(text),
-            values=tuple(sorted(values(text))),
+            values=values(text),
         )
-    if kind in ("license", "config"):
-        known = words(text) if kind == "config" else ()
-        given = tuple(sorted(values(text))) if kind == "config" else ()
-        return FileFacts(path=path, kind="about", mentioned=known, texts=known, values=given)
+    if kind == "license":
+        return FileFacts(path=path, kind="about")
+    if kind == "config":
+        known = words(text)
+        return FileFacts(path=path, kind="about", mentioned=known, texts=known, values=values(text))
     if kind not in _READERS:
         return None
     reader, facts_kind = _READERS[kind]
@@ -55,7 +56,7 @@ def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
         launches=job.launches,
         mentioned=known,
         texts=known,
-        values=tuple(sorted(values(text))),
+        values=values(text),
         named=dotted_values(text) if kind == "yaml" else (),
         seed_line=seed_line(text) if kind == "yaml" else 0,
     )

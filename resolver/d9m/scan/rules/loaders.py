@@ -102,21 +102,27 @@ def _is_wrapped(project: Project, program: Program, known: Sequence[LoaderCall])
     return False
 
 
-def runs_in_workers(project: Project, program: Program, facts: FileFacts, scope: int) -> bool:
+def batch_makers(project: Project, program: Program) -> frozenset[str]:
+    """Names of the functions that make batches for the program's loaders, in their workers."""
+    found: set[str] = set()
+    for loading in loadings(project, program):
+        found.add(loading.argument(loading.loader.batches).rpartition(".")[2])
+    return frozenset(found - {""})
+
+
+def runs_in_workers(
+    program: Program, facts: FileFacts, scope: int, batches: frozenset[str]
+) -> bool:
     """Whether a scope is a method that workers call, or makes their batches, or only such functions
     call it; or a function in another one that is only handed on, as to the steps of a dataset.
+    `batches`: those of `batch_makers`.
     """
-    batches: set[str] = set()
-    for loading in loadings(project, program):
-        batches.add(loading.argument(loading.loader.batches).rpartition(".")[2])
-    batches.discard("")
-    return _runs_in_workers(program, (facts.path, scope), frozenset(batches), frozenset())
+    return _runs_in_workers(program, (facts.path, scope), batches, frozenset())
 
 
 def _runs_in_workers(
     program: Program, place: Place, batches: frozenset[str], seen: frozenset[Place]
 ) -> bool:
-    """`batches`: names of the functions that make batches."""
     if _is_called_by_worker(program, place) or _name_of(program, place) in batches:
         return True
     calls = tuple(_calls(program, place))

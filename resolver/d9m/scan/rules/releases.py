@@ -57,9 +57,7 @@ def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
     id_ = project.kb.setting_ids[name]
     home = project.kb.meta.folders.get(id_.partition("/")[0])
     said = project.around(path).packages.get(home) if home is not None else None
-    if home is None or said is None or said.version is None:
-        return None
-    if said.how == "assumed" or said.by_calls:
+    if home is None or said is None or said.version is None or not said.is_stated:
         return None
     setting = project.kb.settings[name]
     for oldest in (False, True):

@@ -15,6 +15,7 @@ from d9m.scan.measuring import is_aside, measures
 from d9m.scan.programs import Program
 from d9m.scan.project import Project
 from d9m.scan.rules.loaders import (
+    batch_makers,
     loadings,
     runs_in_workers,
     seeded_by_workers,
@@ -215,7 +216,7 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
             parameter = project.vocabulary.maker_parameters[call.name]
             if not _lacks_seed(call, parameter) or _is_replaced(project, facts, call):
                 continue
-            if call.to_show or _only_names(facts, call) or _gets_state(facts, call):
+            if call.unread or _only_names(facts, call) or _gets_state(facts, call):
                 continue
             yield Objection(
                 path=path,
@@ -368,10 +369,11 @@ class Draw(msgspec.Struct, frozen=True):
 def _first_draw(project: Project, program: Program, generator: Generator) -> Draw | None:
     """The first draw from a generator that nothing seeds, else the first of all."""
     seeded_there = seeded_by_workers(project, program, generator)
+    batches = batch_makers(project, program) if seeded_there else frozenset[str]()
     first: Draw | None = None
     for path, call in draws_of(project, program, generator):
         facts = program.files[path]
-        in_workers = seeded_there and runs_in_workers(project, program, facts, call.scope)
+        in_workers = seeded_there and runs_in_workers(program, facts, call.scope, batches)
         if not in_workers and not measures(facts, call):
             return Draw(path, call, False, False)
         first = first or Draw(path, call, in_workers, True)
