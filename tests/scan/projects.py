@@ -13,12 +13,12 @@ from d9m.model.versions import in_order
 from d9m.scan.facts import FileFacts
 from d9m.scan.file_kinds import kind_of
 from d9m.scan.jobs.read import read_job
-from d9m.scan.project import Goal
+from d9m.scan.project.project import Goal
 from d9m.scan.read_file import read_file
 from d9m.scan.run import judge
 from d9m.scan.scanned import Scanned
-from d9m.scan.surrounding import StatedVersion, Surrounding
-from d9m.scan.surroundings import surroundings
+from d9m.scan.surroundings.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.versions.read import read_versions
 from d9m.scan.versions.stated import FileVersions
 from d9m.scan.vocabulary import Vocabulary

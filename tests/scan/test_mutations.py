@@ -15,7 +15,7 @@ import pytest
 from d9m.scan.file_kinds import Kind
 from d9m.scan.read_file import FileRead, read_file
 from d9m.scan.run import judge
-from d9m.scan.surroundings import surroundings
+from d9m.scan.surroundings.surroundings import surroundings
 from scan.projects import knowledge, vocabulary
 from scan.test_rules import EVERY, JUDGED
 

@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from d9m.scan.project import Project
-from d9m.scan.reach import RunBy
+from d9m.scan.project.project import Project
+from d9m.scan.project.reach import RunBy
 from scan.projects import facts, knowledge
 
 TRAIN = "import torch\nimport used\nused.go()\nloss.backward()\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from d9m.scan.project import Goal
+from d9m.scan.project.project import Goal
 from d9m.scan.rules import upkeep
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule

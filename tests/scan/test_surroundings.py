@@ -10,8 +10,9 @@ from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from d9m.scan.file_kinds import kind_of
 from d9m.scan.read_file import read_file
-from d9m.scan.surrounding import StatedVersion, Surrounding
-from d9m.scan.surroundings import Contradiction, surroundings
+from d9m.scan.surroundings.statements import Contradiction
+from d9m.scan.surroundings.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.versions.project_files import poetry_range
 from d9m.scan.versions.read import read_versions
 from d9m.scan.versions.stated import FileVersions

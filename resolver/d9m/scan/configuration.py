@@ -14,7 +14,7 @@ from d9m.environment.environment import DEVICES, Setup, device_named, fact, fact
 from d9m.errors import D9mError, UsageError, nearest, quote, reason
 from d9m.kb.store import KnowledgeBase
 from d9m.scan.finding import Severity
-from d9m.scan.project import Goal
+from d9m.scan.project.project import Goal
 from d9m.scan.selection import check_codes
 
 GOALS: tuple[Goal, ...] = ("auto", "seeded", "repeatable")

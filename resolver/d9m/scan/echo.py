@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.seeds import draws_of
 from d9m.scan.scanned import ScannedEnvironment, ScannedPackage, ScannedProgram, SwitchPlace
-from d9m.scan.surrounding import Surrounding
+from d9m.scan.surroundings.surrounding import Surrounding
 
 
 def environments(project: Project) -> list[ScannedEnvironment]:

@@ -7,12 +7,12 @@ import warnings
 
 import msgspec
 
-from d9m.scan import reading
 from d9m.scan.facts import FileFacts, FileKind
 from d9m.scan.file_kinds import ABOUT, Kind
 from d9m.scan.ignores import Ignore, find_ignores
 from d9m.scan.jobs.read import read_job
 from d9m.scan.notebooks import NotANotebookError, read_notebook
+from d9m.scan.reading import reading
 from d9m.scan.source import UnreadableError, decode
 from d9m.scan.versions.read import read_versions
 from d9m.scan.versions.stated import FileVersions, StatedPackage

@@ -6,9 +6,9 @@ import msgspec
 
 from d9m.model.advice import Tool
 from d9m.scan.finding import ScanFinding
-from d9m.scan.project import Goal
+from d9m.scan.project.project import Goal
 from d9m.scan.scanned import FilesRead, ScannedEnvironment, ScannedProgram
-from d9m.scan.surroundings import Contradiction
+from d9m.scan.surroundings.statements import Contradiction
 from d9m.scan.walk import Walk
 
 

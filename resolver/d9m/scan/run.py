@@ -13,10 +13,10 @@ from d9m.scan.echo import environments, programs
 from d9m.scan.facts import FileFacts
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.measuring import is_retired, is_vendored
-from d9m.scan.project import Goal, Project
+from d9m.scan.project.project import Goal, Project
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
-from d9m.scan.surrounding import Surrounding
+from d9m.scan.surroundings.surrounding import Surrounding
 
 
 def judge(

@@ -6,8 +6,8 @@ import msgspec
 
 from d9m.model.advice import Tool
 from d9m.scan.finding import ScanFinding
-from d9m.scan.project import Goal
-from d9m.scan.surrounding import How
+from d9m.scan.project.project import Goal
+from d9m.scan.surroundings.surrounding import How
 
 SCAN_SCHEMA_VERSION = 1
 

@@ -18,13 +18,13 @@ from d9m.scan.facts import Launch
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
-from d9m.scan.project import Goal
+from d9m.scan.project.project import Goal
 from d9m.scan.read_file import FileRead
 from d9m.scan.report import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
 from d9m.scan.selection import check_codes, names
-from d9m.scan.surroundings import surroundings
+from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.walk import Walk, fits, walk
 from d9m.scan.workers import read_files
 

@@ -11,7 +11,7 @@ from d9m.scan.jobs.make import read_makefile
 from d9m.scan.jobs.pairs import read_env, read_launch_json
 from d9m.scan.jobs.shell import Job, read_shell
 from d9m.scan.jobs.yaml import dotted_values, read_yaml, seed_line
-from d9m.scan.mentions import options, values, words
+from d9m.scan.syntax.mentions import options, values, words
 
 _READERS: dict[Kind, tuple[Callable[[str], Job], FileKind]] = {
     "shell": (read_shell, "shell"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from d9m.scan.facts import FileFacts
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
-from d9m.scan.surrounding import Surrounding
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
+from d9m.scan.surroundings.surrounding import Surrounding
 
 ASSUMED = Surrounding("").device
 """The device of a project that states none."""

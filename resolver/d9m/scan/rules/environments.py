@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from d9m.model.records import Setting
-from d9m.scan.call_graph import called_as, last_part
 from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import Because, RelatedSpot
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.call_graph import called_as, last_part
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.program_seeds import listed, seeded_programs
 from d9m.scan.rules.rule import Objection, ScanRule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from d9m.scan.facts import EnvironmentWrite
 from d9m.scan.finding import Because, Spot
-from d9m.scan.project import Project
+from d9m.scan.project.project import Project
 from d9m.scan.rules.program_seeds import listed
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of

@@ -9,8 +9,8 @@ import msgspec
 from d9m.model.records import Setting
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts, Launch, Order
 from d9m.scan.finding import RelatedSpot
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.order import surely_hashed
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of

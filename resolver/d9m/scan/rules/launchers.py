@@ -9,7 +9,7 @@ import msgspec
 from d9m.model.records import Solution, Turn
 from d9m.scan.facts import WITHOUT_EFFECT, FileFacts, Launch
 from d9m.scan.finding import Because, RelatedSpot, Spot
-from d9m.scan.project import Project
+from d9m.scan.project.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from d9m.resolve import helper_calls
 from d9m.resolve.helper_calls import Call
-from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, RelatedSpot
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.effects import Effect
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.program_seeds import seed_call, seeded
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on

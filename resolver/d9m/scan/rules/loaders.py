@@ -8,12 +8,12 @@ import msgspec
 
 from d9m.model.code_marks import Loader
 from d9m.model.when import parse
-from d9m.scan.call_graph import Place, last_part
 from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import Spot
-from d9m.scan.knowledge import Generator
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.call_graph import Place, last_part
+from d9m.scan.project.knowledge import Generator
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 
 READERS = ("__getitem__", "__getitems__", "__iter__", "__next__")
 """Methods of a dataset that a loader calls, in its workers if it has any."""

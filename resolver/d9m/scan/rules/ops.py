@@ -7,16 +7,16 @@ from collections.abc import Collection, Iterator, Mapping
 import msgspec
 
 from d9m.model.advice import OpAnswer, SourceAnswer
-from d9m.scan.effects import Effect, written
 from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
-from d9m.scan.kinds import INTEGERS
 from d9m.scan.measuring import is_in_loader, loads_weights, measures, prepares
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
-from d9m.scan.questions import PackageStack
+from d9m.scan.project.effects import Effect, written
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
+from d9m.scan.project.questions import PackageStack
 from d9m.scan.rules.devices import is_stated_otherwise
 from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.syntax.kinds import INTEGERS
 
 
 class Asked(msgspec.Struct, frozen=True):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from d9m.scan.elements import is_surely_text
 from d9m.scan.facts import Order
 from d9m.scan.finding import Fix, RelatedSpot, Spot, TextEdit
-from d9m.scan.project import Project
+from d9m.scan.project.project import Project
 from d9m.scan.rules.order_reach import orders, unseeded
 from d9m.scan.rules.program_seeds import in_words
 from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.syntax.elements import is_surely_text
 
 
 def _in_order(project: Project, order: Order) -> str:

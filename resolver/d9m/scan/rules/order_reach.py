@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.scan.facts import FileFacts, Order, WrittenCall, scopes_around
-from d9m.scan.knowledge import Generator
 from d9m.scan.measuring import is_aside, measures
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.knowledge import Generator
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.loaders import loadings
 from d9m.scan.rules.program_seeds import seeded
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
-from d9m.scan.call_graph import last_part
 from d9m.scan.facts import WrittenCall
-from d9m.scan.knowledge import Generator
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.call_graph import last_part
+from d9m.scan.project.knowledge import Generator
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.loaders import starts_worker
 
 

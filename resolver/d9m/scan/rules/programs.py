@@ -9,8 +9,8 @@ from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.facts import FileFacts, WrittenCall
 from d9m.scan.finding import Because, RelatedSpot, Severity, Spot
 from d9m.scan.measuring import is_in_loader, loads_weights, measures, prepares
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.ops import answers, has_gradients, is_foreign, is_good_flag, question, turns_on
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule

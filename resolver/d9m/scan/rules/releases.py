@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.effects import Effect
 from d9m.scan.facts import WITHOUT_EFFECT
 from d9m.scan.finding import RelatedSpot
-from d9m.scan.project import Project
-from d9m.scan.questions import PackageStack
+from d9m.scan.project.effects import Effect
+from d9m.scan.project.project import Project
+from d9m.scan.project.questions import PackageStack
 from d9m.scan.rules.devices import ASSUMED
 from d9m.scan.rules.program_seeds import seed_call
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
-from d9m.scan.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings.surrounding import StatedVersion, Surrounding
 
 
 def _check_release(project: Project) -> Iterator[Objection]:

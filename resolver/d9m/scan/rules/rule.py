@@ -17,7 +17,7 @@ from d9m.scan.finding import (
     Severity,
     Spot,
 )
-from d9m.scan.project import Project
+from d9m.scan.project.project import Project
 
 Fixable: TypeAlias = Literal["safe", "unsafe", "no"]
 

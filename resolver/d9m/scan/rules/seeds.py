@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.call_graph import last_part
 from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import RelatedSpot
-from d9m.scan.knowledge import Generator
 from d9m.scan.measuring import is_aside, measures
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.call_graph import last_part
+from d9m.scan.project.knowledge import Generator
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.loaders import (
     batch_makers,
     loadings,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.model.records import Setting
-from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, RelatedSpot
-from d9m.scan.project import Project
+from d9m.scan.project.effects import Effect
+from d9m.scan.project.project import Project
 from d9m.scan.rules.rule import Objection
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from d9m.scan.effects import Effect
 from d9m.scan.facts import Arms, WrittenCall
 from d9m.scan.finding import Spot
-from d9m.scan.knowledge import Generator
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.effects import Effect
+from d9m.scan.project.knowledge import Generator
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 
 
 class Positioned(Protocol):

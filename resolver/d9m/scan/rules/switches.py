@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from d9m.scan.effects import Effect
 from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.effects import Effect
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.devices import may_use_gpu
 from d9m.scan.rules.ops import first_warned, shown
 from d9m.scan.rules.program_seeds import seeded

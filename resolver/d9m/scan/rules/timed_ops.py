@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from d9m.scan.effects import Effect
 from d9m.scan.facts import Import
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.effects import Effect
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 
 
 def times_nothing(project: Project, effect: Effect) -> bool:

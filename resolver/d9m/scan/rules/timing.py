@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.effects import Effect
 from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
 from d9m.scan.finding import RelatedSpot, Spot
-from d9m.scan.knowledge import Generator
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.effects import Effect
+from d9m.scan.project.knowledge import Generator
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of
 from d9m.scan.rules.straight import first_before, runs_before, seedings, trains_between

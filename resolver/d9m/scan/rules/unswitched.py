@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.scan.finding import Because, RelatedSpot
-from d9m.scan.project import Project
+from d9m.scan.project.project import Project
 from d9m.scan.rules.ops import answers, shown
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.programs import needs_switch

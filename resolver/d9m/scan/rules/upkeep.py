@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.scan.project import Project
+from d9m.scan.project.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
 
 

@@ -9,7 +9,7 @@ from d9m.model.records import Setting
 from d9m.model.when import parse
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
-from d9m.scan.project import Project
+from d9m.scan.project.project import Project
 from d9m.scan.rules.hash_seed import comes_too_late
 from d9m.scan.rules.program_seeds import listed
 from d9m.scan.rules.rule import Objection, ScanRule

@@ -9,10 +9,10 @@ import msgspec
 from d9m.model.when import parse
 from d9m.scan.facts import CodeScope, FileFacts, WrittenCall
 from d9m.scan.finding import RelatedSpot, Spot
-from d9m.scan.knowledge import Generator
 from d9m.scan.measuring import measures
-from d9m.scan.programs import Program
-from d9m.scan.project import Project
+from d9m.scan.project.knowledge import Generator
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
 from d9m.scan.rules.loaders import READERS, LoaderCall, loadings, surely_has_workers
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.rule import Objection, ScanRule

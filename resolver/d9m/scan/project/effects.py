@@ -1,0 +1,177 @@
+"""The settings that the calls and statements of a file make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from d9m.model.signatures import arguments
+from d9m.model.when import Condition, parse
+from d9m.resolve import helper_calls
+from d9m.resolve.helper_calls import Call
+from d9m.scan.facts import Arms, Assignment, EnvironmentWrite, FileFacts, WrittenCall
+from d9m.scan.finding import Spot
+from d9m.scan.project.questions import Questions
+from d9m.scan.vocabulary import Vocabulary
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting that a line of code makes."""
+
+    setting: str
+    value: str | None
+    """As written; None where the text does not say it."""
+    path: str
+    place: Spot
+    by: str
+    """What makes it, as written."""
+    package: str | None = None
+    """Package of the helper that makes it, if one does."""
+    when: tuple[Condition, ...] = ()
+    """Where it does."""
+    scope: int = 0
+    arms: Arms = ()
+    offered: str = ""
+    guarded: bool = False
+    warns: bool = False
+    """A switch that only warns."""
+    call: WrittenCall | None = None
+    write: EnvironmentWrite | None = None
+    assignment: Assignment | None = None
+    helper: Call | None = None
+    free: bool = False
+
+
+def written(call: WrittenCall, name: str) -> str:
+    """A call as one would paste it."""
+    parts = [*call.positional, *(f"{key}={said}" for key, said in call.keywords.items())]
+    return f"{name}({', '.join(parts)})"
+
+
+def effects(questions: Questions, vocabulary: Vocabulary, facts: FileFacts) -> Iterator[Effect]:
+    """What a file sets, in the order of the text, but for variables, which come last."""
+    for assignment in facts.assignments:
+        yield Effect(
+            setting=vocabulary.statements[assignment.name],
+            value=assignment.value,
+            path=facts.path,
+            place=assignment.place,
+            by=assignment.name,
+            scope=assignment.scope,
+            arms=assignment.arms,
+            offered=assignment.offered,
+            assignment=assignment,
+        )
+    for call in facts.calls:
+        yield from _of_call(questions, vocabulary, facts, call)
+    for write in facts.variables:
+        yield Effect(
+            setting=write.name,
+            value=write.value,
+            path=facts.path,
+            place=write.place,
+            by=write.name,
+            scope=write.scope,
+            arms=write.arms,
+            offered=write.offered,
+            write=write,
+        )
+
+
+def _of_call(
+    questions: Questions, vocabulary: Vocabulary, facts: FileFacts, call: WrittenCall
+) -> Iterator[Effect]:
+    made = vocabulary.made(call.name, call.positional, call.keywords)
+    setting, value = made if made is not None else (None, None)
+    helper = _helper(questions, vocabulary, call)
+    if helper is not None and not _says_other(helper, setting, value):
+        yield from _of_helper(facts, call, helper, _spelt(helper, call), ())
+    elif setting is not None:
+        yield Effect(
+            setting=setting,
+            value=value,
+            path=facts.path,
+            place=call.place,
+            by=call.name,
+            scope=call.scope,
+            arms=call.arms,
+            offered=call.offered,
+            guarded=call.guarded,
+            call=call,
+        )
+    else:
+        package = vocabulary.package(call.name)
+        if package is not None and (package, call.name.rpartition(".")[2]) in vocabulary.helpers:
+            for known in _left_out(questions, package, call):
+                where = (parse(known.helper.left_out or {}),)
+                named = known.helper.call.partition("(")[2].partition("=")[0]
+                yield from _of_helper(facts, call, known, f"{call.name}() without {named}=", where)
+
+
+def _of_helper(
+    facts: FileFacts, call: WrittenCall, helper: Call, by: str, where: tuple[Condition, ...]
+) -> Iterator[Effect]:
+    for turn in helper.helper.sets:
+        if turn.set is not None:
+            yield Effect(
+                setting=turn.set,
+                value=None if turn.free or not turn.to else turn.to[0],
+                path=facts.path,
+                place=call.place,
+                by=by,
+                package=helper.home,
+                when=(helper.helper.condition, turn.condition, *where),
+                scope=call.scope,
+                arms=call.arms,
+                offered=call.offered,
+                guarded=call.guarded,
+                warns=helper.helper.warns is not None,
+                call=call,
+                helper=helper,
+                free=turn.free,
+            )
+
+
+def _spelt(helper: Call, call: WrittenCall) -> str:
+    """The call as its record writes it, with the name that the file uses."""
+    spellings = helper_calls.spellings(helper)
+    own = (text for text in spellings if text.startswith(f"{call.name}("))
+    return next(own, spellings[0])
+
+
+def _left_out(questions: Questions, package: str, call: WrittenCall) -> Iterator[Call]:
+    """Helper calls that this one is in some releases, for it leaves out what they name."""
+    if call.positional:
+        return
+    for id_, helper in questions.kb.helpers.items():
+        if helper.left_out is None:
+            continue
+        known = helper_calls.call(questions.kb, id_)
+        name, _bracket, rest = helper.call.partition("(")
+        named = arguments(rest.rpartition(")")[0]).keywords
+        same = name.rpartition(".")[2] == call.name.rpartition(".")[2]
+        if same and known.home == package and not named.keys() & call.keywords.keys():
+            yield known
+
+
+def _says_other(helper: Call, setting: str | None, value: str | None) -> bool:
+    """Whether a call gives a switch the opposite of what the helper of its arguments gives it:
+    ``use_deterministic_algorithms(False, warn_only=True)``.
+    """
+    return value in ("True", "False") and any(
+        turn.set == setting and value not in turn.to for turn in helper.helper.sets
+    )
+
+
+def _helper(questions: Questions, vocabulary: Vocabulary, call: WrittenCall) -> Call | None:
+    package = vocabulary.package(call.name)
+    last = call.name.rpartition(".")[2]
+    if package is None or (package, last) not in vocabulary.helpers:
+        return None
+    folders = questions.kb.meta.folders
+    for spelling in (call.name, f"{package}.{last}", last):
+        found = questions.helper(package, written(call, spelling))
+        if found is not None and found.home == package and folders:
+            return found if found.id in questions.kb.helpers else None
+    return None

@@ -1,0 +1,1 @@
+"""One walk through a Python file: from its tree to its facts."""

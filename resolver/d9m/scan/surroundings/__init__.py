@@ -1,0 +1,1 @@
+"""From the versions that files state to the environment of each folder."""

@@ -1,0 +1,53 @@
+"""Images that files name, and the packages in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from d9m.environment.container import Image, contents, find_image
+from d9m.environment.releases import Installed
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.scan.surroundings.surrounding import How, StatedVersion
+from d9m.scan.versions.stated import StatedImage
+
+
+def packages_in(kb: KnowledgeBase, image: StatedImage, path: str) -> dict[str, StatedVersion]:
+    known = known_image(kb, image.reference)
+    if known is None:
+        return {}
+    held = kb.once(("contents", image.reference), lambda: contents(kb, known))
+    found: dict[str, StatedVersion] = {}
+    for name, installed in held.items():
+        if name not in kb.meta.platforms:
+            version = newest(installed)
+            how: How = "assumed" if _moves(image.reference) else "pinned"
+            found[name] = StatedVersion(version, how, f"{path}:{image.line}")
+    return found
+
+
+def _moves(reference: str) -> bool:
+    """Whether a tag means another image after every release: ``latest-gpu``."""
+    return reference.rpartition(":")[2].startswith("latest")
+
+
+def newest(installed: Installed) -> str | None:
+    releases = installed.candidates.releases
+    return installed.version or (releases[-1] if releases else None)
+
+
+def known_image(kb: KnowledgeBase, reference: str) -> Image | None:
+    families = kb.once("image words", lambda: set(_image_words(kb)))
+    if reference.rpartition(":")[0].rpartition("/")[2].lower() not in families:
+        return None
+    try:
+        return find_image(kb, reference)
+    except UsageError:
+        return None
+
+
+def _image_words(kb: KnowledgeBase) -> Iterator[str]:
+    """Last parts of the names by which somebody may call an image."""
+    for family, packages in kb.meta.images.items():
+        for word in (family, *packages, kb.packages[packages[0]].repository or family):
+            yield word.rpartition("/")[2]

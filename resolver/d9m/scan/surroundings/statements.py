@@ -1,0 +1,157 @@
+"""What the files of one folder state of each package, and which statement is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from d9m.errors import UsageError
+from d9m.kb.store import KnowledgeBase
+from d9m.model.versions import candidates, is_before_all
+from d9m.scan.surroundings.images import packages_in
+from d9m.scan.surroundings.surrounding import How, StatedVersion
+from d9m.scan.versions.stated import STRENGTHS, FileVersions, StatedPackage, Strength
+
+_HOW: dict[Strength, How] = {
+    "lock": "pinned",
+    "image": "pinned",
+    "pin": "pinned",
+    "code": "range",
+    "range": "range",
+    "name": "assumed",
+}
+
+_EXACT: frozenset[Strength] = frozenset(("lock", "image", "pin"))
+
+
+class Contradiction(msgspec.Struct, frozen=True):
+    """Two statements on one package, of which the first is followed."""
+
+    package: str
+    followed: str
+    """``2.4.1 (uv.lock:12)``."""
+    other: str
+
+
+class Stated(msgspec.Struct, frozen=True):
+    """One version of one package as one file states it."""
+
+    version: StatedVersion
+    strength: Strength
+
+    @property
+    def text(self) -> str:
+        return f"{self.version.version} ({self.version.said_in})"
+
+
+class FolderStatements(msgspec.Struct, frozen=True):
+    """What the files of one folder state."""
+
+    packages: dict[str, list[Stated]]
+    """By the knowledge base's name of the package."""
+    containers: dict[str, str]
+    """The reference of an image, by the place that names it."""
+    devices: list[str]
+
+
+def statements(kb: KnowledgeBase, files: Sequence[tuple[str, FileVersions]]) -> FolderStatements:
+    """All that the files of one folder state, in their order."""
+    found = FolderStatements({}, {}, [])
+    mixed = _mixed(files)
+    for path, versions in files:
+        for package in versions.packages:
+            if package.strength == "code" and package.name in mixed:
+                continue
+            name = kb.distribution(package.name)
+            version = _read(kb, name, package, path) if name is not None else None
+            if name is not None and version is not None:
+                found.packages.setdefault(name, []).append(Stated(version, package.strength))
+        for image in versions.images:
+            for name, version in packages_in(kb, image, path).items():
+                strength: Strength = "name" if version.how == "assumed" else "image"
+                found.packages.setdefault(name, []).append(Stated(version, strength))
+                found.containers[version.said_in] = image.reference
+        if versions.device is not None:
+            found.devices.append(versions.device)
+    return found
+
+
+def followed(
+    kb: KnowledgeBase, name: str, stated: Sequence[Stated], above: StatedVersion | None
+) -> StatedVersion | None:
+    """Which of the statements on one package counts; None where what holds above the folder does.
+    Calls that only some releases have count less than what a file states, and narrow its range.
+    """
+    first, *others = sorted(stated, key=_strength)
+    if first.strength == "code" and above is not None and above.is_stated:
+        return None
+    shown = [other.version for other in others if other.strength == "code"]
+    if first.strength == "range" and shown:
+        return _both(kb.releases(name), first.version, shown[0])
+    return first.version
+
+
+def contradiction(name: str, stated: Sequence[Stated]) -> Contradiction | None:
+    """The first of the exact statements on a package that says another version than the one that
+    is followed.
+    """
+    first, *others = sorted(stated, key=_strength)
+    for other in others:
+        if other.version.version != first.version.version and other.strength in _EXACT:
+            return Contradiction(name, first.text, other.text)
+    return None
+
+
+def _strength(stated: Stated) -> int:
+    return STRENGTHS.index(stated.strength)
+
+
+def _mixed(files: Sequence[tuple[str, FileVersions]]) -> frozenset[str]:
+    """Packages of which some code calls what later releases lack, and some what earlier ones do:
+    it is for both.
+    """
+    shown: dict[str, set[str | None]] = {}
+    for _path, versions in files:
+        for package in versions.packages:
+            if package.strength == "code":
+                shown.setdefault(package.name, set()).add(package.version)
+    return frozenset(name for name, ranges in shown.items() if len(ranges) > 1)
+
+
+def _both(released: Sequence[str], stated: StatedVersion, shown: StatedVersion) -> StatedVersion:
+    """A stated range without the releases that lack what the code calls; as it is stated, where
+    none is left.
+    """
+    left = _allowed(released, stated)
+    left = [release for release in left if release in _allowed(released, shown)]
+    return msgspec.structs.replace(stated, version=left[-1], oldest=left[0]) if left else stated
+
+
+def _allowed(released: Sequence[str], said: StatedVersion) -> Sequence[str]:
+    if said.version not in released or said.oldest not in released:
+        return ()
+    return released[released.index(said.oldest) : released.index(said.version) + 1]
+
+
+def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> StatedVersion | None:
+    """A statement in terms of the listed releases; None where it is not a version. A release older
+    than all of them stays as it is: nothing is known of it.
+    """
+    released = kb.releases(name)
+    said_in = f"{path}:{package.line}"
+    if package.version is None:
+        newest = released[-1] if released else None
+        return StatedVersion(newest, _HOW[package.strength], said_in)
+    try:
+        found = candidates(name, package.version, released)
+    except UsageError:
+        if is_before_all(package.version, released):
+            return StatedVersion(package.version, "pinned", said_in)
+        return None
+    if not released:
+        return StatedVersion(package.version, _HOW[package.strength], said_in)
+    if package.strength in ("code", "range", "name"):
+        newest, oldest = found.releases[-1], found.releases[0]
+        return StatedVersion(newest, "range", said_in, oldest, package.strength == "code")
+    return StatedVersion(package.version, "pinned", said_in)
