@@ -66,6 +66,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """How programs draw from a space of an environment, by attribute and method
     (``action_space.sample``) -> the settings that seed it: the seed of the environment does not.
     """
+    plays: list[str] = []
+    """Methods of an environment that draw from its generator."""
     copied_to_workers: When | None = None
     """Where every worker of a loader starts with a copy of the global generator."""
     seeded_in_workers: When | None = None

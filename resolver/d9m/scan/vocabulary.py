@@ -126,6 +126,7 @@ class Vocabulary:
         self.calls_named = self.marks("calls_named")
         self.makes_option = self.marks("makes_option")
         self.environments = self.marks("environments")
+        self.plays = self.marks("plays")
         self.of_releases: list[ReleaseNames] = []
         self.call_arguments: dict[str, list[str]] = {}
         self.maker_parameters: dict[str, str] = {}

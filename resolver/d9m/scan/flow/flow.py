@@ -39,7 +39,7 @@ Followed: TypeAlias = OrderKind | Literal["walk", "iterator"]
 iterator one whose elements have none, until a list is made of them.
 """
 
-_READERS = ("__getitem__", "__iter__", "__call__")
+_SPECIAL = ("__getitem__", "__iter__", "__call__")
 _CONVERSIONS = ("abs", "hex", "int", "str")
 
 
@@ -382,7 +382,7 @@ class Flow:
     def _place(self, node: ast.expr) -> tuple[bool, int, int]:
         """In the order of the text, but first what Python calls by itself: ``__getitem__``."""
         function = self._tree.function(node)
-        special = isinstance(function, ast.FunctionDef) and function.name in _READERS
+        special = isinstance(function, ast.FunctionDef) and function.name in _SPECIAL
         return not special, node.lineno, node.col_offset
 
     def _by_loop(self, loop: ast.For, depth: int, kind: Followed) -> Consumer | None:

@@ -153,7 +153,11 @@ class Program:
         return self._calls.live(self.path, self.files, surely=True)[0]
 
     def asks(self, path: str, scope: int, parameter: str) -> bool:
-        """Whether some call of that function asks for what a parameter offers."""
+        """Whether some call of that function asks for what a parameter offers; true where nothing
+        is offered.
+        """
+        if not parameter:
+            return True
         if path not in self.files:
             return False
         function = self.files[path].scopes[scope]
@@ -175,7 +179,7 @@ class Program:
             return False
         if self.never_runs(effect.path, effect.place.line, effect.place.column):
             return False
-        return not effect.offered or self.asks(effect.path, effect.scope, effect.offered)
+        return self.asks(effect.path, effect.scope, effect.offered)
 
 
 def find_programs(

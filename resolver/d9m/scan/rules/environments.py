@@ -57,36 +57,32 @@ def _made_in(project: Project, program: Program) -> tuple[str, WrittenCall] | No
         for call in facts.calls:
             if call.name not in project.vocabulary.environments:
                 continue
-            if program.may_run(path, call) and not _is_only_asked(program, path, call):
+            if program.may_run(path, call) and not _is_only_asked(project, program, path, call):
                 return path, call
     return None
 
 
-_PLAYS = ("reset", "step")
-"""Methods that draw from the generator of an environment."""
-
-
-def _is_only_asked(program: Program, path: str, made: WrittenCall) -> bool:
+def _is_only_asked(project: Project, program: Program, path: str, made: WrittenCall) -> bool:
     """Whether an environment is made in the call of a function of the program that does not play
     in it: ``arguments_of(gym.make("CartPole-v1"))``.
     """
     for call in program.files[path].called:
         same = call.scope == made.scope and call.line == made.place.line and call.is_call
         if same and call.name != last_part(made.name) and not made.target:
-            plays = [_plays(facts, call.name) for facts in program.files.values()]
+            plays = [_plays(project, facts, call.name) for facts in program.files.values()]
             if False in plays:
                 return True not in plays
     return False
 
 
-def _plays(facts: FileFacts, name: str) -> bool | None:
+def _plays(project: Project, facts: FileFacts, name: str) -> bool | None:
     """Whether a function of a file plays in an environment; None if the file has no such one."""
     found = None
     for number, scope in enumerate(facts.scopes):
         if scope.kind != "function" or called_as(scope.name) != name:
             continue
         inside = [call.name for call in facts.called if call.scope == number]
-        found = bool(found) or any(method in inside for method in _PLAYS)
+        found = bool(found) or any(method in project.vocabulary.plays for method in inside)
     return found
 
 

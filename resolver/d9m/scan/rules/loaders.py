@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.model.code_marks import Loader
 from d9m.model.when import parse
-from d9m.scan.facts import FileFacts, LocalCall, WrittenCall
+from d9m.scan.facts import FileFacts, LocalCall, WrittenCall, class_around
 from d9m.scan.finding import Spot
 from d9m.scan.project.call_graph import Place, last_part
 from d9m.scan.project.knowledge import Generator
@@ -172,17 +172,10 @@ def _calls(program: Program, place: Place) -> Iterator[tuple[str, LocalCall]]:
         for call in facts.called:
             if call.name != name:
                 continue
-            owner = _class_around(facts, call.scope)
+            owner = class_around(facts.scopes, call.scope)
             own = (other, owner) == (path, function.parent)
-            if own or owner < 0 or owner not in holders:
+            if own or not owner or owner not in holders:
                 yield other, call
-
-
-def _class_around(facts: FileFacts, scope: int) -> int:
-    """The number of the class that holds a scope; -1 outside of classes."""
-    while scope >= 0 and facts.scopes[scope].kind != "class":
-        scope = facts.scopes[scope].parent
-    return scope
 
 
 def starts_worker(project: Project, program: Program, path: str, call: WrittenCall) -> bool:

@@ -68,7 +68,8 @@ def _is_own_seed(project: Project, program: Program, path: str, call: WrittenCal
     chance = project.vocabulary.chance
     if not call.fallback and any(name in chance for name in call.made_from):
         return False
-    return is_asked(program, path, call) and not starts_worker(project, program, path, call)
+    asked = program.asks(path, call.scope, call.offered)
+    return asked and not starts_worker(project, program, path, call)
 
 
 class SeededProgram(msgspec.Struct, frozen=True):
@@ -120,11 +121,6 @@ def _begins_with(program: Program, name: str) -> bool:
     return any(
         call.name == name and (call.in_main or call.scope == 0) for call in program.entry.called
     )
-
-
-def is_asked(program: Program, path: str, call: WrittenCall) -> bool:
-    """Whether some call asks for what only a parameter, false by default, offers."""
-    return not call.offered or program.asks(path, call.scope, call.offered)
 
 
 def seed_call(project: Project, program: Program, generator: Generator) -> str:

@@ -22,7 +22,6 @@ from d9m.scan.rules.loaders import (
     starts_worker,
 )
 from d9m.scan.rules.program_seeds import (
-    is_asked,
     listed,
     seed_call,
     seeded,
@@ -322,7 +321,8 @@ def draws_of(
                 continue
             if call.to_show or _NO_MATTER.search(call.target) or _SEED.search(call.target):
                 continue
-            if is_asked(program, path, call) and program.may_run(path, call):
+            asked = program.asks(path, call.scope, call.offered)
+            if asked and program.may_run(path, call):
                 yield path, call
 
 
