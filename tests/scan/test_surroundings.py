@@ -95,6 +95,8 @@ def test_a_bare_name_is_an_assumption() -> None:
         ("setup.py", "def (:\n"),
         ("setup.cfg", "no section\n"),
         ("Dockerfile", "FROM pytorch/pytorch:unheard-of\n"),
+        ("Dockerfile", "FROM pytorch/pytorch:0.4_cuda9_cudnn7\n"),
+        ("Dockerfile", "FROM pytorch/pytorch:2.x-cuda12.1-cudnn9-runtime\n"),
         (".github/workflows/ci.yml", "run: pip install torch==1.0.0\n"),
         (".circleci/docker/Dockerfile", "FROM pytorch/pytorch:1.8.1-cuda10.2-cudnn7-devel\n"),
         ("run.sh", "pip install torch==$VERSION\n"),
@@ -258,3 +260,11 @@ def test_a_folder_of_environments_speaks_for_the_one_above() -> None:
     inside = {**pins, "train.py": "", "environment/wrap.py": ""}
     assert torch(inside) is None
     assert torch(inside, "environment") is not None
+
+
+def test_the_other_releases_that_files_state_are_kept() -> None:
+    images = "FROM pytorch/pytorch:{}-cuda12.1-cudnn9-runtime\n"
+    files = {f"docker/{tag}.Dockerfile": images.format(tag) for tag in ("2.4.0", "2.4.1")}
+    stated = torch(files)
+    assert stated is not None
+    assert (stated.version, stated.others) == ("2.4.0", ("2.4.1",))

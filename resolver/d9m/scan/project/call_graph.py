@@ -19,6 +19,24 @@ Place: TypeAlias = tuple[str, int]
 """A scope: path of its file, and its number there."""
 
 
+class Places:
+    """A set of scopes that takes one bit for each scope of the project: a project may have
+    hundreds of programs, each of which runs most of one library.
+    """
+
+    def __init__(self, numbers: Mapping[Place, int], places: Iterable[Place]) -> None:
+        self._numbers = numbers
+        bits = bytearray(len(numbers) // 8 + 1)
+        for place in places:
+            number = numbers[place]
+            bits[number >> 3] |= 1 << (number & 7)
+        self._bits = bytes(bits)
+
+    def __contains__(self, place: Place) -> bool:
+        number = self._numbers.get(place)
+        return number is not None and bool(self._bits[number >> 3] >> (number & 7) & 1)
+
+
 class CallGraph:
     """Which scopes of a project's files call which, by name."""
 
@@ -67,6 +85,44 @@ class CallGraph:
                     run_on_import.append(place)
                 if scope.kind == "class":
                     self._classes.setdefault(last_part(scope.name), []).append(place)
+
+    def packed(self, places: Iterable[Place]) -> Places:
+        """A set of scopes to keep for each program."""
+        return Places(self._numbers, places)
+
+    @functools.cached_property
+    def _numbers(self) -> dict[Place, int]:
+        """A number for every scope of the project."""
+        found: dict[Place, int] = {}
+        for path, facts in self._files.items():
+            for scope in range(len(facts.scopes)):
+                found[path, scope] = len(found)
+        return found
+
+    def calls_of(self, name: str) -> Sequence[tuple[str, LocalCall]]:
+        """Every call of a name in the project, and every place that hands it on, with its file."""
+        return self._by_name.get(name, ())
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, list[tuple[str, LocalCall]]]:
+        found: dict[str, list[tuple[str, LocalCall]]] = {}
+        for path, facts in self._files.items():
+            for call in facts.called:
+                found.setdefault(call.name, []).append((path, call))
+        return found
+
+    def set_elsewhere(self, name: str) -> Sequence[str]:
+        """The files that set an attribute of something which is not the object itself."""
+        return self._set_elsewhere.get(name, ())
+
+    @functools.cached_property
+    def _set_elsewhere(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path, facts in self._files.items():
+            for attribute in facts.attributes:
+                if attribute.scope == 0:
+                    found.setdefault(attribute.name, []).append(path)
+        return found
 
     def called_in(self, place: Place) -> Sequence[LocalCall]:
         path, scope = place
@@ -253,17 +309,14 @@ class CallGraph:
                     found.append(place)
         return found
 
-    def live(
-        self, entry: str, paths: Collection[str], surely: bool = False
-    ) -> tuple[frozenset[Place], dict[str, list[LocalCall]]]:
+    def live(self, entry: str, paths: Collection[str], surely: bool = False) -> frozenset[Place]:
         """Scopes of these files that run: module code, and every function whose name is called
-        from one that runs; and the calls, by name.
+        from one that runs.
 
         Under ``if __name__ == "__main__"`` only the entry runs. `surely`: calls that depend on a
         test do not count.
         """
         found: set[Place] = set()
-        called: dict[str, list[LocalCall]] = {}
         searched: set[tuple[str, str]] = set()
         todo: list[Place] = []
         for path in paths:
@@ -280,8 +333,7 @@ class CallGraph:
                 if (call.name, home) not in searched:
                     searched.add((call.name, home))
                     todo += self.functions(call.name, paths, home)
-                called.setdefault(call.name, []).append(call)
-        return frozenset(found), called
+        return frozenset(found)
 
 
 def last_part(name: str) -> str:

@@ -83,13 +83,14 @@ class KnownValues:
             return self._of_parameter((path, scope), name)
         if owner in OWN:
             return self._of_attribute(path, scope, name)
-        known = self._names_set_elsewhere.isdisjoint((name, ANY))
-        return self._options.get(name) if known else None
+        if self._is_set_elsewhere(name) or self._is_set_elsewhere(ANY):
+            return None
+        return self._options.get(name)
 
     def _of_attribute(self, path: str, scope: int, name: str) -> Sequence[str] | None:
         """What a class, or one that derives from it, gives an attribute of its objects."""
         scope = class_around(self._files[path].scopes, scope)
-        if scope == 0 or name in self._names_set_elsewhere:
+        if scope == 0 or self._is_set_elsewhere(name):
             return None
         found: list[str] = []
         for place in self._with_heirs((path, scope)):
@@ -125,7 +126,7 @@ class KnownValues:
         scope = self._files[path].scopes[number]
         if scope.registered or last_part(scope.name) in self._configured:
             return True
-        return bool(self._calls_of(DYNAMIC)) and self._graph.may_be_picked(place)
+        return self._picks and self._graph.may_be_picked(place)
 
     def _of_parameter(self, place: Place, parameter: str) -> tuple[str, ...] | None:
         key = (place, parameter)
@@ -214,23 +215,16 @@ class KnownValues:
 
     def _calls_of(self, name: str) -> Sequence[tuple[str, LocalCall]]:
         """Every call of a name in the program, and every place that hands it on."""
-        return self._calls.get(name, ())
+        return [one for one in self._graph.calls_of(name) if one[0] in self._files]
 
     @functools.cached_property
-    def _calls(self) -> dict[str, list[tuple[str, LocalCall]]]:
-        found: dict[str, list[tuple[str, LocalCall]]] = {}
-        for path, facts in self._files.items():
-            for call in facts.called:
-                found.setdefault(call.name, []).append((path, call))
-        return found
+    def _picks(self) -> bool:
+        """Whether a name that only the run decides picks a function or class."""
+        return bool(self._calls_of(DYNAMIC))
 
-    @functools.cached_property
-    def _names_set_elsewhere(self) -> frozenset[str]:
-        """Attributes that something sets which is not the object itself."""
-        found: set[str] = set()
-        for facts in self._files.values():
-            found.update(each.name for each in facts.attributes if each.scope == 0)
-        return frozenset(found)
+    def _is_set_elsewhere(self, name: str) -> bool:
+        """Whether something sets an attribute which is not the object itself."""
+        return any(path in self._files for path in self._graph.set_elsewhere(name))
 
 
 def _texts(predicate: Predicate) -> frozenset[str]:

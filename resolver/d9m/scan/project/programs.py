@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from d9m.scan.facts import DYNAMIC, OWN, FileFacts, Order, WrittenCall
-from d9m.scan.project.call_graph import CallGraph, Place, called_as, last_part
+from d9m.scan.project.call_graph import CallGraph, Place, Places, called_as, last_part
 from d9m.scan.project.effects import Effect
 from d9m.scan.project.known_values import KnownValues
 from d9m.scan.project.modules import Modules
@@ -46,7 +46,7 @@ class Program:
         self._values = KnownValues(self.files, calls, configured, {})
         self._turned_on = turned_on
         self._stated = stated
-        self._live, self._asked = calls.live(entry.path, self.files)
+        self._live = calls.packed(calls.live(entry.path, self.files))
         self.effects: tuple[Effect, ...] = ()
         """Settings that it makes for sure."""
 
@@ -75,12 +75,14 @@ class Program:
         return place in self._possible
 
     @functools.cached_property
-    def _possible(self) -> frozenset[Place]:
+    def _possible(self) -> Places:
         return self._search(self._values)
 
-    def _search(self, values: KnownValues) -> frozenset[Place]:
+    def _search(self, values: KnownValues) -> Places:
         never = values.never_runs
-        return possible(self._calls, self.entry, self.files, self._configured, never)
+        return self._calls.packed(
+            possible(self._calls, self.entry, self.files, self._configured, never)
+        )
 
     @functools.cached_property
     def _defaults(self) -> KnownValues:
@@ -96,7 +98,7 @@ class Program:
         return KnownValues(self.files, self._calls, self._configured, left, self._stated)
 
     @functools.cached_property
-    def _usual(self) -> frozenset[Place]:
+    def _usual(self) -> Places:
         return self._search(self._defaults)
 
     def literals(self, path: str, scope: int, name: str) -> Sequence[str] | None:
@@ -149,8 +151,8 @@ class Program:
         return (path, scope) in self._sure
 
     @functools.cached_property
-    def _sure(self) -> frozenset[Place]:
-        return self._calls.live(self.path, self.files, surely=True)[0]
+    def _sure(self) -> Places:
+        return self._calls.packed(self._calls.live(self.path, self.files, surely=True))
 
     def asks(self, path: str, scope: int, parameter: str) -> bool:
         """Whether some call of that function asks for what a parameter offers; true where nothing
@@ -169,7 +171,9 @@ class Program:
         place = named.index(parameter) - (is_method or named[0] in OWN)
         names = {function.name.rpartition(".")[2], called_as(function.name)}
         for name in names:
-            for call in self._asked.get(name, ()):
+            for caller, call in self._calls.calls_of(name):
+                if not self.runs(caller, call.scope) or (call.in_main and caller != self.path):
+                    continue
                 if parameter in call.asked or call.positional > place:
                     return True
         return False
@@ -257,7 +261,7 @@ def _trains_when_run(
     """Whether what a file calls outside of its functions trains: ``history = fit(model)``."""
     if not any(call.scope == 0 and call.is_call for call in python[entry].called):
         return False
-    live, _called = calls.live(entry, frozenset(_reached(entry, imported)))
+    live = calls.live(entry, frozenset(_reached(entry, imported)))
     for path in {path for path, _scope in live}:
         for call in python[path].calls:
             if call.name in trains and (path, call.scope) in live and not call.in_main:

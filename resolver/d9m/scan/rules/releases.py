@@ -53,20 +53,36 @@ def _check_release(project: Project) -> Iterator[Objection]:
 
 
 def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
-    """The stated release of a setting's package, if no release that is allowed has it."""
+    """The stated release of a setting's package, if no release that is allowed has it, and no
+    other one that is stated.
+    """
     id_ = project.kb.setting_ids[name]
     home = project.kb.meta.folders.get(id_.partition("/")[0])
     said = project.around(path).packages.get(home) if home is not None else None
     if home is None or said is None or said.version is None or not said.is_stated:
         return None
     setting = project.kb.settings[name]
-    for oldest in (False, True):
-        stack = project.questions.world(project.around(path), (home,), oldest)
+    for around, oldest in _meant(project.around(path), home, said):
+        stack = project.questions.world(around, (home,), oldest)
         if project.questions.environment(stack) is None:
             return None
         if project.questions.holds(stack, setting.condition):
             return None
     return said
+
+
+def _meant(
+    around: Surrounding, package: str, said: StatedVersion
+) -> Iterator[tuple[Surrounding, bool]]:
+    """The surroundings that a project may have, as to the release of one package, and whether the
+    oldest of its range is meant.
+    """
+    yield around, False
+    yield around, True
+    for version in said.others:
+        other = msgspec.structs.replace(said, version=version, oldest=None, others=())
+        packages = {**around.packages, package: other}
+        yield msgspec.structs.replace(around, packages=packages), False
 
 
 def _successor(project: Project, path: str, effect: Effect) -> str:
@@ -103,8 +119,9 @@ WRONG_RELEASE = ScanRule(
     title="A setting that the stated release does not have",
     why="""A call that the release lacks stops the program with an AttributeError; a variable
     that it does not read is silently ignored.""",
-    silent="""No release is stated, an allowed release has the setting, or the call stands under
-    hasattr, try, or a version check.""",
+    silent="""No release is stated; an allowed release has the setting, or another one that a file
+    for the same folder states, such as a second Dockerfile; or the call stands under hasattr, try,
+    or a version check.""",
     bad="import torch\n\ntorch.set_deterministic(True)\n",
     good="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     check=_check_release,

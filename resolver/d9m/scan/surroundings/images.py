@@ -13,10 +13,8 @@ from d9m.scan.versions.stated import StatedImage
 
 
 def packages_in(kb: KnowledgeBase, image: StatedImage, path: str) -> dict[str, StatedVersion]:
-    known = known_image(kb, image.reference)
-    if known is None:
-        return {}
-    held = kb.once(("contents", image.reference), lambda: contents(kb, known))
+    """What an image holds, as far as the records and its tag say."""
+    held = kb.once(("contents", image.reference), lambda: _contents(kb, image.reference))
     found: dict[str, StatedVersion] = {}
     for name, installed in held.items():
         if name not in kb.meta.platforms:
@@ -24,6 +22,16 @@ def packages_in(kb: KnowledgeBase, image: StatedImage, path: str) -> dict[str, S
             how: How = "assumed" if _moves(image.reference) else "pinned"
             found[name] = StatedVersion(version, how, f"{path}:{image.line}")
     return found
+
+
+def _contents(kb: KnowledgeBase, reference: str) -> dict[str, Installed]:
+    image = known_image(kb, reference)
+    if image is None:
+        return {}
+    try:
+        return contents(kb, image)
+    except UsageError:  # a tag like that of another one: pytorch:0.4_cuda9_cudnn7
+        return {}
 
 
 def _moves(reference: str) -> bool:

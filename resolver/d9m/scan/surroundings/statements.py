@@ -89,7 +89,12 @@ def followed(
     shown = [other.version for other in others if other.strength == "code"]
     if first.strength == "range" and shown:
         return _both(kb.releases(name), first.version, shown[0])
-    return first.version
+    different: set[str] = set()
+    for other in others:
+        version = other.version.version
+        if version is not None and version != first.version.version and other.strength in _EXACT:
+            different.add(version)
+    return msgspec.structs.replace(first.version, others=tuple(sorted(different)))
 
 
 def contradiction(name: str, stated: Sequence[Stated]) -> Contradiction | None:

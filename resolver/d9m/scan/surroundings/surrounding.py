@@ -22,6 +22,8 @@ class StatedVersion(msgspec.Struct, frozen=True):
     """Of a range: the oldest release that is allowed."""
     by_calls: bool = False
     """Whether nobody states it: the calls of the code show it."""
+    others: tuple[str, ...] = ()
+    """Other releases that files of the same folder state, each exactly, such as those of images."""
 
     @property
     def is_stated(self) -> bool:
