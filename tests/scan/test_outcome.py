@@ -175,6 +175,32 @@ def test_a_fix_ends_its_finding_and_is_made_once(here: Path, rule: ScanRule) -> 
     assert (here / rule.sample).read_bytes() == once
 
 
+TWINS = """import os
+import random
+
+images = [read(name) for name in os.listdir(root)]
+labels = [label(name) for name in {}]
+random.Random(1).shuffle(images)
+random.Random(1).shuffle(labels)
+"""
+
+
+def test_one_of_two_listings_that_belong_together_is_not_sorted_alone(here: Path) -> None:
+    write(here, {"a.py": TWINS.format("os.listdir(root)")})
+    found = [one for one in scanned().report.findings if one.code == "unsorted-listing"]
+    ways = [one.way_out for one in found]
+    same = "and the same in line {}: their elements may belong together"
+    assert ways == [f"sorted(os.listdir(root)), {same.format(line)}" for line in (5, 4)]
+    assert fix() == []
+    assert fix(unsafe=True) == ["a.py"]
+    assert (here / "a.py").read_text().count("sorted(") == 2
+
+
+def test_a_listing_whose_twin_is_sorted_is_fixed(here: Path) -> None:
+    write(here, {"a.py": TWINS.format("sorted(os.listdir(root))")})
+    assert fix() == ["a.py"]
+
+
 def test_a_difference_as_patch_takes_it(here: Path) -> None:
     write(here, {"sub/a.py": IDLE.rstrip("\n"), "b.py": "x = 1\n"})
     outcome = scanned()

@@ -345,6 +345,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """
     kept_as: str = ""
     """The attribute that its numbers go into, and nothing else: ``class_to_id``."""
+    also_in: tuple[int, ...] = ()
+    """Lines in which the same function lists the same, unsorted: what it makes of one may belong
+    to what it makes of the other, element by element.
+    """
 
 
 class OrderUse(msgspec.Struct, frozen=True, kw_only=True):

@@ -50,6 +50,17 @@ class ReleaseNames:
         self.names = Marks(names)
 
 
+def _makers_of_order(kb: KnowledgeBase) -> dict[str, frozenset[str]]:
+    """Call that makes a generator -> its methods whose result depends on the order of what they
+    get: those that the global generator of its library has, too.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for marks in kb.code.values():
+        methods = frozenset(name.rpartition(".")[2] for name in marks.order_bound)
+        found.update(dict.fromkeys(marks.makers, methods))
+    return found
+
+
 def _of_releases(marks: CodeMarks) -> Iterator[ReleaseNames]:
     if marks.package is None:
         return
@@ -93,6 +104,8 @@ class Vocabulary:
         self.completions = self.marks("completions")
         self.order_blind = self.marks("order_blind")
         self.order_bound = self.marks("order_bound")
+        self.makers_of_order = _makers_of_order(kb)
+        self.methods_bound_to_order = frozenset[str]().union(*self.makers_of_order.values())
         self.order_kept = self.marks("order_kept")
         self.finds_places = self.marks("finds_places")
         self.asks_shape = self.marks("asks_shape")

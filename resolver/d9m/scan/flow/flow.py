@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, TypeGuard
 import msgspec
 
 from d9m.scan.facts import Order, OrderUse
+from d9m.scan.flow.generators import Generators
 from d9m.scan.flow.loops import Loops
 from d9m.scan.flow.only_shown import OnlyShown
 from d9m.scan.flow.places import MAKE_LISTS, Places
@@ -39,6 +40,8 @@ Followed: TypeAlias = OrderKind | Literal["walk", "iterator"]
 iterator one whose elements have none, until a list is made of them.
 """
 
+_LONGEST = 100
+"""Characters of an expression that are kept."""
 _SPECIAL = ("__getitem__", "__iter__", "__call__")
 _CONVERSIONS = ("abs", "hex", "int", "str")
 
@@ -71,6 +74,7 @@ class Flow:
         self._sets = Sets(self._tree)
         self._reads = Reads(self._tree)
         self._shown = OnlyShown(self._tree, vocabulary)
+        self._generators = Generators(self._tree, vocabulary)
 
     def orders(self, sources: Sequence[tuple[OrderKind, ast.expr, str]]) -> list[Order]:
         """What builds on the order of these expressions: kind, node and name of each."""
@@ -123,8 +127,8 @@ class Flow:
             lasting=use.lasting,
             consumer_place=self._lines.spot(use.node),
             draws=use.draws,
-            subject=ast.unparse(node)[:100],
-            holds=ast.unparse(start)[:100],
+            subject=as_written(node),
+            holds=as_written(start),
             by_caller=self._places.is_picked_by_caller(use.node),
             returned=use.returned,
             wrap=self._lines.spot(node) if kind != "completion" else None,
@@ -222,7 +226,7 @@ class Flow:
             return None
         name = self._tree.name(call.func)
         if name is None:
-            return None
+            return self._by_generator(call, node, kind)
         if name in self._vocabulary.order_blind:
             return None
         if name in self._vocabulary.order_bound and node is call.args[0]:
@@ -241,6 +245,15 @@ class Flow:
         if name in ("builtins.map", "builtins.filter") and node is call.args[-1]:
             return self._consumer(call, depth + 1, kind, listed)
         return None
+
+    def _by_generator(self, call: ast.Call, node: ast.expr, kind: Followed) -> Consumer | None:
+        """``random.Random(1).shuffle(files)``: sure where a seed fixes what is drawn."""
+        if node is not call.args[0] or kind == "iterator" or self._shown.is_shown(call):
+            return None
+        maker = self._generators.maker(call.func)
+        if maker is None:
+            return None
+        return Consumer(short_text(call), call, sure=bool(maker.args or maker.keywords))
 
     def _by_numbers(self, call: ast.Call, depth: int, kind: Followed) -> Consumer | None:
         """``enumerate``: its number must be used for something that stays."""
@@ -411,6 +424,11 @@ class Flow:
                     return after
                 returned = returned or after
         return returned
+
+
+def as_written(node: ast.expr) -> str:
+    """What an order knows of an expression."""
+    return ast.unparse(node)[:_LONGEST]
 
 
 def _better(one: Consumer | None, other: Consumer | None) -> Consumer | None:

@@ -62,7 +62,8 @@ class Reads:
 
     def in_class(self, statement: ast.stmt, written: str) -> list[ast.expr]:
         """Where the methods of a class read an attribute; none if it is given something else, or
-        sorted, in another place than the other arm of the same test.
+        sorted, in another place than the other arm of the same test. An empty list is where it
+        begins.
         """
         around: ast.AST = statement
         while around in self._tree.parents and not isinstance(around, ast.ClassDef):
@@ -73,20 +74,31 @@ class Reads:
                 if self._tree.is_sorted_in_place(node):
                     return []
                 found.append(node)
-            elif self._tree.parents.get(node) is not statement and not self._excludes(
-                statement, node
-            ):
+            elif not self._begins_as(node, statement) and not self._excludes(statement, node):
                 return []
         return found
 
+    def _begins_as(self, stored: ast.expr, statement: ast.stmt) -> bool:
+        """Whether an attribute is given its value by a statement, or nothing yet."""
+        parent = self._tree.parents.get(stored)
+        return parent is statement or (
+            isinstance(parent, ast.Assign | ast.AnnAssign)
+            and isinstance(parent.value, ast.List)
+            and not parent.value.elts
+        )
+
     def is_length_test(self, node: ast.expr) -> bool:
-        """``len(files) == 1``, ``len(set(sizes)) == 1``: one element has no order."""
+        """``len(files) == 1``, ``len(set(sizes)) == 1``: one element has no order. An answer that
+        only goes into a name decides nothing yet.
+        """
         call = self._tree.parents.get(node)
         if isinstance(call, ast.Call) and dotted(call.func) in _DISTINCT:
             call = self._tree.parents.get(call)
         if not isinstance(call, ast.Call) or dotted(call.func) != "len":
             return False
         test = self._tree.parents.get(call)
+        if test is not None and isinstance(self._tree.parents.get(test), ast.Assign):
+            return False
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or test.left is not call:
             return False
         few = self._tree.constant(test.comparators[0])

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from d9m.scan.facts import FileFacts, Guard, LocalCall, Predicate
+from d9m.scan.facts import DYNAMIC, FileFacts, Guard, LocalCall, Predicate
 from d9m.scan.project.modules import Modules
 from d9m.scan.vocabulary import Vocabulary
 
@@ -17,6 +17,8 @@ _DEEPEST = 3
 
 Place: TypeAlias = tuple[str, int]
 """A scope: path of its file, and its number there."""
+Meaning: TypeAlias = tuple[str, str]
+"""A name, and the only file whose own function or class it can mean: see `CallGraph.home`."""
 
 
 class Places:
@@ -71,6 +73,7 @@ class CallGraph:
         self._files: dict[str, FileFacts] = {}
         self._calls: dict[str, dict[int, list[LocalCall]]] = {}
         """Of the files that something reaches: number of a scope -> what it calls."""
+        self._own_calls: dict[Place, list[tuple[Meaning, LocalCall]]] = {}
         for facts in files:
             self._files[facts.path] = facts
             run_on_import = self._modules.setdefault(facts.path, [])
@@ -132,6 +135,19 @@ class CallGraph:
                 calls.setdefault(call.scope, []).append(call)
             self._calls[path] = calls
         return self._calls[path].get(scope, ())
+
+    def own_calls_in(self, place: Place) -> Sequence[tuple[Meaning, LocalCall]]:
+        """What a scope calls of that which the project may define, each with what it can mean:
+        other calls lead nowhere.
+        """
+        if place not in self._own_calls:
+            found: list[tuple[Meaning, LocalCall]] = []
+            for call in self.called_in(place):
+                name = call.name
+                if name in self._functions or name in self._classes or name == DYNAMIC:
+                    found.append(((name, self.home(call, place[0])), call))
+            self._own_calls[place] = found
+        return self._own_calls[place]
 
     def on_import(self, path: str) -> Sequence[Place]:
         """What runs once a file is imported."""
@@ -317,7 +333,7 @@ class CallGraph:
         test do not count.
         """
         found: set[Place] = set()
-        searched: set[tuple[str, str]] = set()
+        searched: set[Meaning] = set()
         todo: list[Place] = []
         for path in paths:
             todo += self._modules[path]
@@ -326,13 +342,13 @@ class CallGraph:
             if place in found:
                 continue
             found.add(place)
-            for call in self.called_in(place):
+            for meaning, call in self.own_calls_in(place):
                 if (surely and call.is_optional) or (call.in_main and place[0] != entry):
                     continue
-                home = self.home(call, place[0])
-                if (call.name, home) not in searched:
-                    searched.add((call.name, home))
-                    todo += self.functions(call.name, paths, home)
+                if meaning not in searched:
+                    searched.add(meaning)
+                    name, home = meaning
+                    todo += self.functions(name, paths, home)
         return frozenset(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from d9m.scan.facts import DYNAMIC, FileFacts, LocalCall
-from d9m.scan.project.call_graph import CallGraph, Place, last_part
+from d9m.scan.project.call_graph import CallGraph, Meaning, Place, last_part
 from d9m.scan.project.fitting import fits
 
 _MAIN = ("main",)
@@ -74,8 +74,7 @@ class _Search:
         self._files = files
         self._entry = entry
         self._named: set[str] = set()
-        self._searched: set[tuple[str, str]] = set()
-        """Names, each with the file whose own function it means."""
+        self._searched: set[Meaning] = set()
         self._used: set[Place] = set()
         self._todo: list[Place] = []
 
@@ -87,12 +86,12 @@ class _Search:
     def run(self) -> None:
         while self._todo:
             place = self._todo.pop()
-            for call in self._graph.called_in(place):
-                home = self._graph.home(call, place[0])
-                if (call.name, home) in self._searched:
+            for meaning, call in self._graph.own_calls_in(place):
+                if meaning in self._searched:
                     continue
+                name, home = meaning
                 if self._is_made(place[0], call) and self._may_succeed(call, home):
-                    self.name(call.name, home)
+                    self.name(name, home)
 
     def _is_made(self, path: str, call: LocalCall) -> bool:
         own = not call.in_main or path == self._entry

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from d9m.scan.facts import Order, OrderUse
-from d9m.scan.flow.flow import Flow, OrderKind
+from d9m.scan.flow.flow import Flow, OrderKind, as_written
 from d9m.scan.source import Lines
 from d9m.scan.syntax.elements import encoded, is_cached, is_numeric, is_text
 from d9m.scan.syntax.expressions import dotted, nodes
@@ -42,7 +42,7 @@ class OrderSources:
         """A listing, a set, results as they are ready, a hash of text, an order by identity."""
         vocabulary = self._vocabulary
         self._on_windows = self._on_windows or _splits_windows_path(node)
-        if name is not None and name in vocabulary.order_bound:
+        if self._may_bind_order(node, name):
             self._bound.add(self._here.scope)
         elif own := self._own_name(node, name):
             self._own.append((node, own, self._here.scope))
@@ -60,6 +60,13 @@ class OrderSources:
             self._found.append(("set", node, "set"))
         elif name == "builtins.sorted":
             self._by_identity(node)
+
+    def _may_bind_order(self, node: ast.Call, name: str | None) -> bool:
+        """Whether a call may build on the order of what it gets: also that of a method."""
+        if name is not None:
+            return name in self._vocabulary.order_bound
+        methods = self._vocabulary.methods_bound_to_order
+        return isinstance(node.func, ast.Attribute) and node.func.attr in methods
 
     def _is_in_order(self, listing: ast.Call) -> bool:
         """Whether a path says that it is in a store which lists in order, perhaps in what is given
@@ -107,6 +114,7 @@ class OrderSources:
         """What builds on something without an order, and on what own functions return."""
         flow = Flow(tree, self._vocabulary, self._lines)
         found = (*flow.orders(self._found), *self._direct, *self._hashed(flow))
+        found = tuple(self._with_twins(tree, found))
         if self._on_windows:
             found = tuple(map(_unsure_listing, found))
         scopes = self._here.names.scopes
@@ -116,6 +124,21 @@ class OrderSources:
             if name in given or scope in self._bound or scopes[scope].parent in self._indexed:
                 asked.append((call, name))
         return found, tuple(flow.uses(asked))
+
+    def _with_twins(self, tree: Tree, found: Sequence[Order]) -> Iterator[Order]:
+        """The orders, each with the lines that list the same in the same function."""
+        lines: dict[tuple[int, str], list[int]] = {}
+        for kind, node, _name in self._found:
+            outer = tree.parents.get(node)
+            taken_by = tree.name(outer.func) if isinstance(outer, ast.Call) else None
+            is_blind = taken_by is not None and taken_by in self._vocabulary.order_blind
+            if kind == "listing" and not is_blind:
+                key = (tree.scope(node), as_written(node))
+                lines.setdefault(key, []).append(self._lines.spot(node).line)
+        for order in found:
+            twins = lines.get((order.scope, order.subject), ())
+            also_in = tuple(line for line in twins if line != order.place.line)
+            yield msgspec.structs.replace(order, also_in=also_in) if also_in else order
 
     @functools.cached_property
     def _indexed(self) -> frozenset[int]:

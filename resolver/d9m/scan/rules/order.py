@@ -56,6 +56,10 @@ def _check_listing(project: Project) -> Iterator[Objection]:
         order, *others = together
         drawn = unseeded(project, order)
         alike = ", and the others alike" if others else ""
+        twins = _twins(together)
+        if twins and not others:
+            lines = in_words([project.line(path, line) for line in twins])
+            alike = f", and the same in {lines}: their elements may belong together"
         yield Objection(
             path=path,
             place=order.place,
@@ -96,7 +100,13 @@ def _sorted(project: Project, together: Sequence[Order]) -> Fix | None:
         if order.name in project.vocabulary.walks or order.wrap is None:
             return None
         edits += _around(order.wrap)
-    return Fix(True, "Sort it", edits)
+    return Fix(not _twins(together), "Sort it", edits)
+
+
+def _twins(together: Sequence[Order]) -> list[int]:
+    """Lines that list the same as one of these, and are not among them."""
+    own = {order.place.line for order in together}
+    return sorted({line for order in together for line in order.also_in} - own)
 
 
 UNSORTED_LISTING = ScanRule(
@@ -120,8 +130,9 @@ UNSORTED_LISTING = ScanRule(
     whose file systems list by name. An iterator such as Path.glob() has no places
     to build on. A copy of another project, in a folder such as third_party, is a hint. So are a
     table of numbers that nothing in the project reads, and draws from a list by a generator that
-    the function around it seeds by chance. A list that a function returns is followed to its
-    callers in the project, and not further.""",
+    gets no seed, or that the function around it seeds by chance. A list that a function returns is
+    followed to its callers in the project, and not further. Where a function lists one folder
+    twice, --fix leaves both: their elements may belong together, so sort both or neither.""",
     bad=(
         "import os\nimport random\n\nrandom.seed(1)\n"
         'files = os.listdir("data")\nrandom.shuffle(files)\n'
