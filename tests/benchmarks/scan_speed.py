@@ -71,6 +71,19 @@ def copied(paths: Sequence[Path], folder: Path, files: int = 0, lines: int = 0) 
     return made, counted
 
 
+def shared(paths: Sequence[Path], folder: Path, files: int, programs: int) -> None:
+    """Write programs that all reach the same library, as the examples of a framework do."""
+    library = folder / "library"
+    library.mkdir(parents=True)
+    for number, path in enumerate(paths[:files]):
+        (library / f"file{number}.py").write_bytes(path.read_bytes())
+    names = ", ".join(f"file{number}" for number in range(files))
+    (library / "__init__.py").write_text(f"from . import {names}\n")
+    for number in range(programs):
+        text = f"import library\nprint({number})\nlibrary.file0.run().backward()\n"
+        (folder / f"train{number}.py").write_text(text)
+
+
 def child(command: Sequence[str], folder: Path) -> tuple[float, float]:
     """CPU seconds of a process, and the most memory that any child has held, in GB."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -111,6 +124,11 @@ def main() -> None:
         spent, memory = child((*SCAN, "--no-cache"), large)
         print(f"{made:,} files, {counted:,} lines: {spent:.0f} s, {counted / spent:,.0f} lines/s")
         print(f"  at most {memory:.2f} GB (wanted: 1)")
+        for programs in (1, 300):
+            folder = Path(name, f"shared{programs}")
+            shared(paths, folder, 300, programs)
+            spent, memory = child((*SCAN, "--no-cache"), folder)
+            print(f"300 files that {programs} programs reach: {spent:.0f} s")
 
 
 if __name__ == "__main__":

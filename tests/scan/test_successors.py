@@ -32,3 +32,21 @@ def test_a_call_that_the_release_lacks_has_a_successor(
 ) -> None:
     answer = scanned({"a.py": text}, **versions)
     assert [one.way_out for one in answer.findings if one.code == "wrong-release"] == [way_out]
+
+
+@pytest.mark.parametrize(
+    ("script", "versions", "way_out"),
+    [
+        ("export VLLM_ATTENTION_BACKEND=FLASH_ATTN", {"vllm": "0.19.1"},
+         "--attention-backend FLASH_ATTN"),
+        ("export ONEDNN_MAX_CPU_ISA=AVX2", {"onednn": "2.4"}, "DNNL_MAX_CPU_ISA=AVX2"),
+        ("export TORCHINDUCTOR_DETERMINISTIC=1", {"torch": "2.4.1"},
+         "remove it, or use another release of torch"),
+    ],
+)  # fmt: skip
+def test_a_variable_that_the_release_does_not_read_has_a_successor(
+    script: str, versions: dict[str, str], way_out: str
+) -> None:
+    files = {"run.sh": f"{script}\npython train.py\n", "train.py": "loss.backward()\n"}
+    answer = scanned(files, **versions)
+    assert [one.way_out for one in answer.findings if one.code == "wrong-release"] == [way_out]

@@ -10,6 +10,7 @@ import msgspec
 from d9m.kb.store import KnowledgeBase
 from d9m.model.code_marks import CodeMarks
 from d9m.model.records import Setting, Solution, Source, Turn
+from d9m.model.when import Range
 from d9m.scan.vocabulary import setting_statements
 
 VariableTurn: TypeAlias = tuple[Solution, Turn]
@@ -108,6 +109,19 @@ class Knowledge:
         turns = [turn for turn in solution.settings if turn.set in self.variables and turn.to]
         return [(solution, turn) for turn in turns]
 
+    def in_place_of(self, variable: str) -> list[Setting]:
+        """Settings to which a solution gives the values of a variable, in the releases before or
+        after those in which it sets the variable.
+        """
+        found: list[Setting] = []
+        for solution in self.kb.solutions.values():
+            turns = [turn for turn in solution.settings if turn.set == variable and turn.to]
+            for other in solution.settings:
+                for turn in turns:
+                    if other.to == turn.to and other.set and _take_turns(turn, other):
+                        found.append(self.kb.settings[other.set])
+        return found
+
     def generators(self) -> tuple[Generator, ...]:
         return self.kb.once("scan generators", lambda: tuple(self._generators()))
 
@@ -117,3 +131,17 @@ class Knowledge:
             if marks.generator is not None:
                 settings = {by_statement[name] for name in marks.seeds if name in by_statement}
                 yield Generator(marks.generator, marks, frozenset(settings))
+
+
+def _take_turns(one: Turn, other: Turn) -> bool:
+    """Whether the releases of one begin where those of the other end."""
+    if isinstance(one.when, list) or isinstance(other.when, list):
+        return False
+    for package, first in one.when.items():
+        second = other.when.get(package)
+        if isinstance(first, Range) and isinstance(second, Range):
+            if first.until is not None and first.until == second.from_:
+                return True
+            if second.until is not None and second.until == first.from_:
+                return True
+    return False

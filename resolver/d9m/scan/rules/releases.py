@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.scan.facts import WITHOUT_EFFECT
+from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite
 from d9m.scan.finding import RelatedSpot
 from d9m.scan.project.effects import Effect
 from d9m.scan.project.project import Project
@@ -47,9 +47,23 @@ def _check_release(project: Project) -> Iterator[Objection]:
                 place=write.place,
                 severity="warning",
                 message=f"{home} {said.version} ({said.said_in}) does not read {write.name}.",
-                way_out=f"remove it, or use another release of {home}",
+                way_out=_in_place_of(project, path, write, home),
                 because=because_of(project, write.name, "releases"),
             )
+
+
+def _in_place_of(project: Project, path: str, write: EnvironmentWrite, package: str) -> str:
+    """What does the same in the stated release as a variable does in others."""
+    stack = project.questions.world(project.around(path), (package,))
+    for setting in project.knowledge.in_place_of(write.name):
+        if not project.questions.holds(stack, setting.condition):
+            continue
+        value = write.value or "VALUE"
+        if setting.kind == "env":
+            return f"{setting.name}={value}"
+        if setting.statement is not None:
+            return setting.statement.replace("{value}", value)
+    return f"remove it, or use another release of {package}"
 
 
 def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
