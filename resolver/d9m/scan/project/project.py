@@ -69,6 +69,10 @@ class Project:
         self._trains: dict[str, bool] = {}
         self._packages: dict[str, frozenset[str]] = {}
 
+    def surroundings(self) -> Collection[Surrounding]:
+        """Those of all folders that state anything, and of the root."""
+        return self._surroundings.values()
+
     def around(self, path: str) -> Surrounding:
         """What holds for a file: what the nearest folder above it states."""
         folder = path

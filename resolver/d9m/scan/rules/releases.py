@@ -76,7 +76,7 @@ def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
     if home is None or said is None or said.version is None or not said.is_stated:
         return None
     setting = project.kb.settings[name]
-    for around, oldest in _meant(project.around(path), home, said):
+    for around, oldest in _meant(project, path, home, said):
         stack = project.questions.world(around, (home,), oldest)
         if project.questions.environment(stack) is None:
             return None
@@ -86,17 +86,24 @@ def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
 
 
 def _meant(
-    around: Surrounding, package: str, said: StatedVersion
+    project: Project, path: str, package: str, said: StatedVersion
 ) -> Iterator[tuple[Surrounding, bool]]:
-    """The surroundings that a project may have, as to the release of one package, and whether the
-    oldest of its range is meant.
+    """The surroundings that a file may have, as to the release of one package, and whether the
+    oldest of its range is meant. Where the files of one folder do not agree on a release, those
+    of other folders may be meant as well.
     """
+    around = project.around(path)
     yield around, False
     yield around, True
-    for version in said.others:
+    releases = set(said.others)
+    for elsewhere in project.surroundings() if releases else ():
+        stated = elsewhere.packages.get(package)
+        if stated is not None and stated.is_stated and stated.version is not None:
+            releases.update((stated.version, *stated.others))
+    for version in sorted(releases):
         other = msgspec.structs.replace(said, version=version, oldest=None, others=())
         packages = {**around.packages, package: other}
-        yield msgspec.structs.replace(around, packages=packages), False
+        yield msgspec.structs.replace(around, packages=packages, container=None), False
 
 
 def _successor(project: Project, path: str, effect: Effect) -> str:
@@ -133,9 +140,9 @@ WRONG_RELEASE = ScanRule(
     title="A setting that the stated release does not have",
     why="""A call that the release lacks stops the program with an AttributeError; a variable
     that it does not read is silently ignored.""",
-    silent="""No release is stated; an allowed release has the setting, or another one that a file
-    for the same folder states, such as a second Dockerfile; or the call stands under hasattr, try,
-    or a version check.""",
+    silent="""No release is stated; an allowed release has the setting; files for the same folder
+    state different releases, such as two Dockerfiles, and any release that the project states has
+    it; or the call stands under hasattr, try, or a version check.""",
     bad="import torch\n\ntorch.set_deterministic(True)\n",
     good="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     check=_check_release,
