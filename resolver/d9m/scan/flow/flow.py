@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias, TypeGuard
 import msgspec
 
 from d9m.scan.facts import Order, OrderUse
-from d9m.scan.flow.generators import Generators
 from d9m.scan.flow.loops import Loops
 from d9m.scan.flow.only_shown import OnlyShown
 from d9m.scan.flow.places import MAKE_LISTS, Places
 from d9m.scan.flow.reads import Reads
 from d9m.scan.flow.sets import Sets
+from d9m.scan.flow.shufflers import Shufflers
 from d9m.scan.source import Lines
 from d9m.scan.syntax.expressions import dotted, nodes
 from d9m.scan.syntax.shapes import (
@@ -74,7 +74,7 @@ class Flow:
         self._sets = Sets(self._tree)
         self._reads = Reads(self._tree)
         self._shown = OnlyShown(self._tree, vocabulary)
-        self._generators = Generators(self._tree, vocabulary)
+        self._shufflers = Shufflers(self._tree, vocabulary)
 
     def orders(self, sources: Sequence[tuple[OrderKind, ast.expr, str]]) -> list[Order]:
         """What builds on the order of these expressions: kind, node and name of each."""
@@ -250,7 +250,7 @@ class Flow:
         """``random.Random(1).shuffle(files)``: sure where a seed fixes what is drawn."""
         if node is not call.args[0] or kind == "iterator" or self._shown.is_shown(call):
             return None
-        maker = self._generators.maker(call.func)
+        maker = self._shufflers.maker(call.func)
         if maker is None:
             return None
         return Consumer(short_text(call), call, sure=bool(maker.args or maker.keywords))

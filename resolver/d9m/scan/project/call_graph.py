@@ -21,7 +21,7 @@ Meaning: TypeAlias = tuple[str, str]
 """A name, and the only file whose own function or class it can mean: see `CallGraph.home`."""
 
 
-class Places:
+class ScopeSet:
     """A set of scopes that takes one bit for each scope of the project: a project may have
     hundreds of programs, each of which runs most of one library.
     """
@@ -89,9 +89,9 @@ class CallGraph:
                 if scope.kind == "class":
                     self._classes.setdefault(last_part(scope.name), []).append(place)
 
-    def packed(self, places: Iterable[Place]) -> Places:
+    def packed(self, places: Iterable[Place]) -> ScopeSet:
         """A set of scopes to keep for each program."""
-        return Places(self._numbers, places)
+        return ScopeSet(self._numbers, places)
 
     @functools.cached_property
     def _numbers(self) -> dict[Place, int]:

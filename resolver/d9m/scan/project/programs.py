@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from d9m.scan.facts import DYNAMIC, OWN, FileFacts, Order, WrittenCall
-from d9m.scan.project.call_graph import CallGraph, Place, Places, called_as, last_part
+from d9m.scan.project.call_graph import CallGraph, Place, ScopeSet, called_as, last_part
 from d9m.scan.project.effects import Effect
 from d9m.scan.project.known_values import KnownValues
 from d9m.scan.project.modules import Modules
@@ -75,10 +75,10 @@ class Program:
         return place in self._possible
 
     @functools.cached_property
-    def _possible(self) -> Places:
+    def _possible(self) -> ScopeSet:
         return self._search(self._values)
 
-    def _search(self, values: KnownValues) -> Places:
+    def _search(self, values: KnownValues) -> ScopeSet:
         never = values.never_runs
         return self._calls.packed(
             possible(self._calls, self.entry, self.files, self._configured, never)
@@ -98,7 +98,7 @@ class Program:
         return KnownValues(self.files, self._calls, self._configured, left, self._stated)
 
     @functools.cached_property
-    def _usual(self) -> Places:
+    def _usual(self) -> ScopeSet:
         return self._search(self._defaults)
 
     def literals(self, path: str, scope: int, name: str) -> Sequence[str] | None:
@@ -151,7 +151,7 @@ class Program:
         return (path, scope) in self._sure
 
     @functools.cached_property
-    def _sure(self) -> Places:
+    def _sure(self) -> ScopeSet:
         return self._calls.packed(self._calls.live(self.path, self.files, surely=True))
 
     def asks(self, path: str, scope: int, parameter: str) -> bool:

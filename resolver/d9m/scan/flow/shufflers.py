@@ -8,7 +8,7 @@ from d9m.scan.syntax.tree import Tree
 from d9m.scan.vocabulary import Vocabulary
 
 
-class Generators:
+class Shufflers:
     """Finds the calls that make the generators of one file."""
 
     def __init__(self, tree: Tree, vocabulary: Vocabulary) -> None:
