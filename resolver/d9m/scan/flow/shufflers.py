@@ -22,8 +22,9 @@ class Shufflers:
         owner = method.value
         made = [owner] if isinstance(owner, ast.Call) else self._tree.given(owner)
         for value in made:
-            name = self._tree.name(value.func) if isinstance(value, ast.Call) else None
+            if not isinstance(value, ast.Call):
+                continue
+            name = self._tree.name(value.func)
             if name is not None and method.attr in self._makers.get(name, ()):
-                assert isinstance(value, ast.Call)
                 return value
         return None

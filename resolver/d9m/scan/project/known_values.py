@@ -126,7 +126,7 @@ class KnownValues:
         scope = self._files[path].scopes[number]
         if scope.registered or last_part(scope.name) in self._configured:
             return True
-        return self._picks and self._graph.may_be_picked(place)
+        return self.picks and self._graph.may_be_picked(place)
 
     def _of_parameter(self, place: Place, parameter: str) -> tuple[str, ...] | None:
         key = (place, parameter)
@@ -218,7 +218,7 @@ class KnownValues:
         return [one for one in self._graph.calls_of(name) if one[0] in self._files]
 
     @functools.cached_property
-    def _picks(self) -> bool:
+    def picks(self) -> bool:
         """Whether a name that only the run decides picks a function or class."""
         return bool(self._calls_of(DYNAMIC))
 

@@ -119,11 +119,7 @@ class Program:
 
     def may_pick(self, place: Place) -> bool:
         """Whether a name that only the run decides may pick a function or class of a file."""
-        return self._picks and self._calls.may_be_picked(place)
-
-    @functools.cached_property
-    def _picks(self) -> bool:
-        return any(call.name == DYNAMIC for facts in self.files.values() for call in facts.called)
+        return self._values.picks and self._calls.may_be_picked(place)
 
     def makes_objects(self, path: str, scope: int) -> bool:
         """Whether code that may run names the class around a scope, or one that derives from it:

@@ -129,10 +129,12 @@ class OrderSources:
         """The orders, each with the lines that list the same in the same function."""
         lines: dict[tuple[int, str], list[int]] = {}
         for kind, node, _name in self._found:
+            if kind != "listing":
+                continue
             outer = tree.parents.get(node)
             taken_by = tree.name(outer.func) if isinstance(outer, ast.Call) else None
             is_blind = taken_by is not None and taken_by in self._vocabulary.order_blind
-            if kind == "listing" and not is_blind:
+            if not is_blind:
                 key = (tree.scope(node), as_written(node))
                 lines.setdefault(key, []).append(self._lines.spot(node).line)
         for order in found:

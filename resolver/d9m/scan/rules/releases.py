@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from d9m.resolve.merge import line
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite
 from d9m.scan.finding import RelatedSpot
 from d9m.scan.project.effects import Effect
@@ -61,8 +62,9 @@ def _in_place_of(project: Project, path: str, write: EnvironmentWrite, package: 
         value = write.value or "VALUE"
         if setting.kind == "env":
             return f"{setting.name}={value}"
-        if setting.statement is not None:
-            return setting.statement.replace("{value}", value)
+        written = line(setting, value)
+        if written is not None:
+            return written
     return f"remove it, or use another release of {package}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -49,7 +49,7 @@ class FolderStatements(msgspec.Struct, frozen=True):
     """What the files of one folder state."""
 
     packages: dict[str, list[Stated]]
-    """By the knowledge base's name of the package."""
+    """By the knowledge base's name of the package, the strongest first."""
     containers: dict[str, str]
     """The reference of an image, by the place that names it."""
     devices: list[str]
@@ -74,6 +74,8 @@ def statements(kb: KnowledgeBase, files: Sequence[tuple[str, FileVersions]]) -> 
                 found.containers[version.said_in] = image.reference
         if versions.device is not None:
             found.devices.append(versions.device)
+    for stated in found.packages.values():
+        stated.sort(key=lambda each: STRENGTHS.index(each.strength))
     return found
 
 
@@ -83,33 +85,31 @@ def followed(
     """Which of the statements on one package counts; None where what holds above the folder does.
     Calls that only some releases have count less than what a file states, and narrow its range.
     """
-    first, *others = sorted(stated, key=_strength)
+    first, *others = stated
     if first.strength == "code" and above is not None and above.is_stated:
         return None
     shown = [other.version for other in others if other.strength == "code"]
     if first.strength == "range" and shown:
         return _both(kb.releases(name), first.version, shown[0])
-    different: set[str] = set()
-    for other in others:
-        version = other.version.version
-        if version is not None and version != first.version.version and other.strength in _EXACT:
-            different.add(version)
-    return msgspec.structs.replace(first.version, others=tuple(sorted(different)))
+    different = {other.version.version for other in _differing(stated)} - {None}
+    return msgspec.structs.replace(first.version, others=tuple(sorted(map(str, different))))
 
 
 def contradiction(name: str, stated: Sequence[Stated]) -> Contradiction | None:
     """The first of the exact statements on a package that says another version than the one that
     is followed.
     """
-    first, *others = sorted(stated, key=_strength)
-    for other in others:
-        if other.version.version != first.version.version and other.strength in _EXACT:
-            return Contradiction(name, first.text, other.text)
+    for other in _differing(stated):
+        return Contradiction(name, stated[0].text, other.text)
     return None
 
 
-def _strength(stated: Stated) -> int:
-    return STRENGTHS.index(stated.strength)
+def _differing(stated: Sequence[Stated]) -> Iterator[Stated]:
+    """The exact statements that say another version than the first."""
+    first, *others = stated
+    for other in others:
+        if other.version.version != first.version.version and other.strength in _EXACT:
+            yield other
 
 
 def _mixed(files: Sequence[tuple[str, FileVersions]]) -> frozenset[str]:
