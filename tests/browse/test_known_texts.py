@@ -12,7 +12,10 @@ import tracemalloc
 import pytest
 
 from d9m.browse import log
+from d9m.browse.explain import explain
 from d9m.browse.known_texts import LONG, Match, search
+from d9m.environment.environment import Setup
+from d9m.model.when import Range
 from golden import knowledge_base
 from growth import LINEAR, growth
 
@@ -35,6 +38,18 @@ def read(raw: bytes) -> str:
 
 def steps(number: int) -> str:
     return "".join(STEP.format(step) for step in range(number))
+
+
+def test_a_message_that_is_cut_off_before_a_comma_is_one_of_every_release_that_begins_so() -> None:
+    text = (
+        "grid_sampler_2d_backward_cuda does not have a deterministic implementation, but you set "
+        "'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this "
+        "operation"
+    )
+    setup = Setup(packages=(("torch", "2.4"),))
+    (explanation,) = explain(knowledge_base(), text, setup).found
+    assert explanation.printed == "here"
+    assert explanation.releases[0]["torch"] == Range(from_="1.8")
 
 
 def test_a_message_is_found_behind_many_blocks_with_its_line() -> None:

@@ -243,6 +243,8 @@ def pattern(text: str, whole: bool = False) -> re.Pattern[str]:
 _BLANKS = r"\s*"
 _ANYTHING = rf"(?:{_BLANKS}\S(?:.{{0,400}}?\S)??)??"
 _ONE_WORD = r"[^\s'\"]{1,400}"
+_COMMA = r"(?:,|\s*\Z)\s*"
+"""A text that is cut off before a comma may go on with it, as other wordings do not."""
 
 
 def _word(word: str) -> str:
@@ -258,4 +260,4 @@ def _part(part: str) -> str:
     if part.startswith("{") and part.endswith("}"):
         name = part[1:-1]
         return rf"(?P<{name}>{_ONE_WORD})" if name.isidentifier() else _ONE_WORD
-    return r",\s*".join(re.escape(piece.lower()) for piece in part.split(","))
+    return _COMMA.join(re.escape(piece.lower()) for piece in part.split(","))
