@@ -50,7 +50,7 @@ class _Tables:
         sources = list(dict.fromkeys(each.op_source.id for each in self.columns.every))
         statements = Statements(kb, self.conditions).everything(sources)
         about = {name: self._about(name) for name in kb.packages}
-        facts = {name: _fact(fact, self.conditions) for name, fact in sorted(kb.meta.facts.items())}
+        facts = {name: self._fact(fact) for name, fact in sorted(kb.meta.facts.items())}
         rows = Rows(kb, self.sheet, self.columns.every, self.conditions)
         offers = Offers(kb)
         offered = [self._offered(rows, offers, choice) for choice in choices(kb)]
@@ -136,8 +136,22 @@ class _Tables:
             "devices": {device: self._older(name, to) for device, to in package.devices.items()},
         }
 
+    def _fact(self, fact: Fact) -> list[Any]:
+        return [
+            fact.title,
+            fact.values or None,
+            fact.default,
+            int(fact.argument),
+            fact.says,
+            fact.usual,
+            fact.parameters or None,
+            int(fact.names_device),
+            [[each.value, self.conditions.number(each.when)] for each in fact.often],
+            {name: self._older(name, first) for name, first in fact.since.items()},
+        ]
+
     def _older(self, name: str, first: str) -> list[Any]:
-        """The release that brought a device, and those before it."""
+        """The release that brought something, and those before it."""
         return [first, [old for old in self.kb.releases(name) if key(old) < key(first)]]
 
     def _ranks(self) -> dict[str, dict[str, int]]:
@@ -174,20 +188,6 @@ def _imported(kb: KnowledgeBase) -> set[str]:
     for setting in kb.settings.values():
         found.update(map(module, setting.imports))
     return found
-
-
-def _fact(fact: Fact, conditions: Conditions) -> list[Any]:
-    return [
-        fact.title,
-        fact.values or None,
-        fact.default,
-        int(fact.argument),
-        fact.says,
-        fact.usual,
-        fact.parameters or None,
-        int(fact.names_device),
-        [[each.value, conditions.number(each.when)] for each in fact.often],
-    ]
 
 
 def _gpu(model: GpuModel) -> dict[str, str]:

@@ -519,6 +519,8 @@ class Fact(Record, frozen=True, kw_only=True):
     """
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
+    since: dict[str, str] = {}
+    """Package -> the release that brought it: of an older one nothing is assumed aloud."""
     names_device: bool = False
     """Says where a library computes: an answer about such libraries names this, and no device."""
     says: dict[str, str] = {}

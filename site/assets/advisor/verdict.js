@@ -24,10 +24,17 @@ export function sentences(tables, advice) {
   const repeatsAround = own && REPEATS.includes(own.outcome) && own.sources.some((source) => tables.about[source.home].framework);
   if (!repeatsAround) aboutOps.push(...unique(ops.filter((op) => !recorded.includes(op)).map((op) => elsewhere(tables, op))));
   if (advice.named_ops) parts.push(...toPass(tables, advice, ops), ...aboutOps, ...judged(tables, ops));
-  if (own && (!ops.length || !REPEATS.includes(own.outcome) || !advice.named_ops)) parts.push(...ofPackages(tables, advice, own));
+  const repeats = own && REPEATS.includes(own.outcome);
+  if (own && !(repeats && isDenied(own, ops)) && (!ops.length || !repeats || !advice.named_ops)) parts.push(...ofPackages(tables, advice, own));
   if (!advice.named_ops) parts.push(...aboutOps);
   if (!advice.ops.length) parts.push(ofNothing(tables, advice));
   return parts.join(" ");
+}
+
+// Whether ops of the packages that otherwise repeat do not: no "XGBoost repeats" above them.
+function isDenied(own, ops) {
+  const homes = new Set(own.sources.map((source) => source.home));
+  return ops.some((op) => !REPEATS.includes(op.outcome) && op.sources.some((source) => homes.has(source.home)));
 }
 
 // What to say where no record names a difference: of a library it is the ops of its framework.

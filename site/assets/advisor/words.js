@@ -34,10 +34,15 @@ export function environment(tables, advice) {
   parts.push(activity(tables, here));
   const facts = Object.entries(here.facts).filter(([name]) => name !== "training");
   const said = ([name, value]) => phrases.condition(tables, { [name]: value });
-  const taken = facts.filter(([name]) => here.assumed.includes(name)).map(said);
+  const taken = facts.filter(([name]) => here.assumed.includes(name) && exists(tables, here, name)).map(said);
   parts.push(...facts.filter(([name]) => !here.assumed.includes(name)).map(said));
   if (taken.length) parts.push(`assumed: ${taken.join(", ")}`);
   return parts.join(" · ");
+}
+
+// Whether some release in question has what a fact is about.
+function exists(tables, here, fact) {
+  return Object.entries(tables.facts[fact][9]).every(([name, [, older]]) => !older.includes(here.releases[name]?.at(-1)));
 }
 
 // Whether a fact says where the one library computes that was named.

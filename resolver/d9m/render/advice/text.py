@@ -9,6 +9,7 @@ import msgspec
 
 from d9m.environment.version_options import naming
 from d9m.model.advice import REPEATS, Advice, OpAnswer
+from d9m.model.versions import key
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
@@ -72,10 +73,21 @@ def environment(answer: Answer) -> str:
     parts.append(_activity(answer))
     known = {name: value for name, value in facts.items() if name not in here.assumed}
     parts += [phrases.condition(answer.kb, {name: value}) for name, value in known.items()]
-    taken += [phrases.condition(answer.kb, {n: v}) for n, v in facts.items() if n in here.assumed]
+    for name, value in facts.items():
+        if name in here.assumed and _exists(answer, name):
+            taken.append(phrases.condition(answer.kb, {name: value}))
     if taken:
         parts.append(f"assumed: {', '.join(taken)}")
     return " · ".join(parts)
+
+
+def _exists(answer: Answer, fact: str) -> bool:
+    """Whether some release in question has what a fact is about."""
+    releases = answer.advice.environment.releases
+    for package, first in answer.kb.meta.facts[fact].since.items():
+        if releases.get(package) and key(releases[package][-1]) < key(first):
+            return False
+    return True
 
 
 def _is_elsewhere(answer: Answer, facts: Mapping[str, str]) -> bool:

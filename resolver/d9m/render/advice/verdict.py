@@ -45,7 +45,11 @@ def sentences(answer: Answer) -> str:
         about_ops += elsewhere(answer, [op for op in ops if op not in judged])
     if answer.named_ops:
         parts += [*to_pass(answer, ops), *about_ops, *judged_parts(answer, ops)]
-    is_left_out = own is not None and own.outcome in REPEATS and answer.is_reported
+    is_left_out = (
+        own is not None
+        and own.outcome in REPEATS
+        and (answer.is_reported or _is_denied(answer, own, ops))
+    )
     if (
         own is not None
         and not is_left_out
@@ -101,6 +105,17 @@ def _is_of_framework(answer: Answer, own: OpAnswer) -> bool:
     """Whether what belongs to no op is something that a framework does around all of them."""
     homes = {answer.kb.home(source.id) for source in own.sources}
     return any(answer.kb.packages[home].kind == "framework" for home in homes)
+
+
+def _is_denied(answer: Answer, own: OpAnswer, ops: Sequence[OpAnswer]) -> bool:
+    """Whether ops of the packages that otherwise repeat do not: no "XGBoost repeats" above them."""
+    homes = {answer.kb.home(source.id) for source in own.sources}
+    return any(
+        answer.kb.home(source.id) in homes
+        for op in ops
+        if op.outcome not in REPEATS
+        for source in op.sources
+    )
 
 
 def at_calls(answer: Answer) -> list[str]:

@@ -1,0 +1,25 @@
+"""The verdict and the environment: the first lines of an advice."""
+
+from __future__ import annotations
+
+import pytest
+
+from process import d9m
+
+
+def first_lines(*options: str) -> str:
+    text = d9m("advise", *options, "--allow-unknown").stdout
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+@pytest.mark.parametrize(("release", "is_assumed"), [("2.1", False), ("2.2", True)])
+def test_what_a_release_does_not_have_is_not_assumed_of_it(release: str, is_assumed: bool) -> None:
+    lines = first_lines("--torch", release)
+    assert "without torch.compile" in lines
+    assert ("with fill_uninitialized_memory on" in lines) == is_assumed
+
+
+def test_a_library_does_not_repeat_above_its_ops_that_do_not() -> None:
+    lines = first_lines("--with", "xgboost=1.0.2", "--fact", "boosting_device=cuda")
+    assert "XGBoost repeats" not in lines
+    assert "can differ" in lines
