@@ -102,6 +102,14 @@ TEXTS = [
     ),
     (["advise", "--torch", "2.4", "--calls", LONG], ["is not a call"]),
     (
+        ["advise", "--torch", "2.4", "--calls", "torch.compile(model)"],
+        ["unknown call 'torch.compile(model)'", "it is an op: --ops torch.compile"],
+    ),
+    (
+        ["advise", "--with", "transformer-engine", "--ops", "attention"],
+        ["is an op of JAX, PyTorch and TensorFlow", "of Transformer Engine: leave --ops out"],
+    ),
+    (
         [
             "advise",
             "--torch",

@@ -70,6 +70,8 @@ def test_an_op_is_shown_once_and_its_other_names_in_a_line() -> None:
         ("use_deterministic_algorithms", "torch.use_deterministic_algorithms(True)  solution"),
         ("cudnn.benchmark", "torch.backends.cudnn.benchmark = False  solution"),
         ("seed_everything", "lightning/seed-everything  helper"),
+        ("xla_gpu_deterministic_ops", "--xla_gpu_deterministic_ops  setting"),
+        ("scatter-set", "jax/scatter-set  known difference"),
     ],
 )
 def test_a_setting_is_shown_by_the_end_of_its_name(ending: str, first: str) -> None:

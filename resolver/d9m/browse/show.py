@@ -103,7 +103,7 @@ def _ranges(track: ReleaseTrack) -> list[Possible]:
 
 
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
-    ways = (_records, _calls, _ops, _by_real_name, _unrecorded)
+    ways = (_records, _calls, _ops, _by_real_name, _by_last_part, _unrecorded)
     found = next(filter(None, (list(way(kb, name)) for way in ways)), list[Shown]())
     if not found:
         raise UsageError(
@@ -182,6 +182,16 @@ def _by_real_name(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
         if f".{helper.call.partition('(')[0]}".endswith(ending):
             calls.append(id_)
     for key in settings or calls:
+        yield from _records(kb, key)
+
+
+def _by_last_part(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
+    """The flag that a name is without its dashes, else the records whose id ends like it:
+    ``scatter-set``.
+    """
+    flags = [setting for setting in kb.settings if setting.lstrip("-") == name]
+    ending = f"/{name}"
+    for key in flags or [key for key in (*kb.sources, *kb.errors) if key.endswith(ending)]:
         yield from _records(kb, key)
 
 

@@ -14,6 +14,7 @@ from d9m.model.op_syntax import split
 from d9m.model.records import Helper
 from d9m.model.signatures import arguments as read_arguments
 from d9m.resolve import own_statements
+from d9m.resolve.op_names import meaning
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -64,7 +65,16 @@ def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
     for known in every:
         names += spellings(known)
     near = _nearest(text.partition("(")[0].strip(), names)
-    raise UsageError(f"unknown call {quote(text)}", nearest=near, tip="see: d9m list helpers")
+    tip = _as_op(kb, packages, written["name"]) or "see: d9m list helpers"
+    raise UsageError(f"unknown call {quote(text)}", nearest=near, tip=tip)
+
+
+def _as_op(kb: KnowledgeBase, packages: Sequence[str], name: str) -> str | None:
+    """How to name what is an op: ``torch.compile`` sets nothing, and says a lot of the program."""
+    for package in packages:
+        if package in kb.meta.prefixes and meaning(kb, package, name).entries:
+            return f"it is an op: --ops {name}"
+    return None
 
 
 def _no_call(text: str) -> UsageError:

@@ -16,14 +16,13 @@ def unknown_op(
     kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query
 ) -> UsageError:
     """The error for a name, with what it could have been."""
-    for other in kb.meta.prefixes:
-        if other not in packages and meaning(kb, other, query.name).entries:
-            title = kb.packages[other].title
-            asked = ", ".join(environment.packages) or "no framework"
-            return UsageError(
-                f"{quote(query.name)} is an op of {title}, and the environment has {asked}",
-                tip=f"name it too: --with {other}=VERSION",
-            )
+    elsewhere = [
+        other
+        for other in kb.meta.prefixes
+        if other not in packages and meaning(kb, other, query.name).entries
+    ]
+    if elsewhere:
+        return _op_of_others(kb, environment, elsewhere, query)
     if not packages:
         asked = ", ".join(environment.packages) or "nothing"
         return UsageError(
@@ -53,6 +52,24 @@ def unknown_op(
         f"unknown op {quote(query.name)} in {', '.join(packages)}",
         nearest=nearest(plain(query.name), _known_names(kb, packages)),
         tip="\n  ".join([*tips, "see: d9m list ops"]),
+    )
+
+
+def _op_of_others(
+    kb: KnowledgeBase, environment: Environment, others: Sequence[str], query: Query
+) -> UsageError:
+    *more, last = (kb.packages[other].title for other in others)
+    titles = f"{', '.join(more)} and {last}" if more else last
+    asked = ", ".join(environment.packages) or "no framework"
+    which = "one of them" if more else "it"
+    tips = [f"name {which} too: --with {others[0]}=VERSION"]
+    held = environment.packages.items()
+    for name in [name for name, installed in held if installed.origin == "given"]:
+        if name not in VERSION_OPTIONS:
+            tips.append(f"what d9m knows of {kb.packages[name].title}: leave --ops out")
+    return UsageError(
+        f"{quote(query.name)} is an op of {titles}, and the environment has {asked}",
+        tip="\n  ".join(tips),
     )
 
 

@@ -33,6 +33,7 @@ _HOLDS = {
     "ingredients": "what a program needs, whatever its ops",
     "helpers": "calls that set several things",
     "errors": "messages and complaints",
+    "symptoms": "complaints, without messages",
     "pull-requests": "changes upstream",
     "issues": "reports upstream",
     "claims": "statements, with their best evidence",
