@@ -8,6 +8,7 @@ from d9m.browse.explain import Explained, explain
 from d9m.browse.points import of_symptom
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
+from d9m.model.versions import key
 from d9m.render.browse.explain import render
 from golden import flat, knowledge_base
 
@@ -153,7 +154,7 @@ def test_what_is_no_version_is_an_error() -> None:
 
 def test_a_text_that_names_no_runs_is_told_how_it_was_read() -> None:
     page = _page("My results are not reproducible", ("torch", "2.4"))
-    read = page.index(flat("Read as: two runs of the same program differ"))
+    read = page.index(flat('Read as "Two runs of the same program differ"'))
     assert page.index("To make training repeat") < read < page.index("Shell, before Python starts")
     assert "symptoms/other-batch-size" in page
 
@@ -273,8 +274,10 @@ def test_a_switch_that_the_release_does_not_know_is_not_switched_on() -> None:
 
 def test_the_value_of_a_variable_is_said_only_where_it_was_left_out() -> None:
     text = "Every run differs although I use TF_DETERMINISTIC_OPS{} with TensorFlow 2.3"
-    assert "TF_DETERMINISTIC_OPS must be 1" in _page(text.format(""))
-    assert "TF_DETERMINISTIC_OPS must be 1" not in _page(text.format("=1"))
+    bare, valued = _page(text.format("")), _page(text.format("=1"))
+    assert "Check TF_DETERMINISTIC_OPS: it must be 1 or true." in bare
+    assert "You already set TF_DETERMINISTIC_OPS" not in bare
+    assert "You already set TF_DETERMINISTIC_OPS" in valued
 
 
 def test_a_symptom_of_a_library_comes_before_what_the_newest_release_does() -> None:
@@ -375,3 +378,34 @@ def test_an_option_of_a_command_line_is_made() -> None:
 def test_a_setting_of_old_releases_decides_which_one_stands_in() -> None:
     page = _page("env.seed(0) does not make my gym environment reproducible")
     assert "OpenAI Gym 0.25" in page
+
+
+def test_a_text_that_is_near_a_symptom_says_how_it_was_read() -> None:
+    near = _page(
+        "tfdeterminism patch applied but learning still non-deterministic, I guess it is XLA"
+    )
+    assert flat('Read as "Compiled code gives other results than eager code"') in flat(near)
+    assert "Read as" not in _page("loss differs after resume from checkpoint")
+
+
+def test_a_library_that_computes_alone_has_no_trouble_of_a_framework() -> None:
+    text = "onnxruntime: two instances of the same model on the GPU do not give the same result"
+    assert "symptoms/models-built-twice" not in [found.id for found in _explained(text).found]
+    framework = text.replace("onnxruntime", "PyTorch")
+    assert [found.id for found in _explained(framework).found] == ["symptoms/models-built-twice"]
+
+
+def test_a_text_about_one_part_of_a_library_gets_that_part() -> None:
+    explained = _explained("cuML UMAP with random_state gives another embedding every run")
+    assert explained.subject is not None
+    sources = {source.id for op in explained.subject.advice.ops for source in op.sources}
+    assert "cuml/umap" in sources
+    assert "cuml/kernel-shap" not in sources
+
+
+def test_an_image_gives_its_parts_the_releases_of_its_time() -> None:
+    setup = Setup(container="nvcr.io/nvidia/pytorch:24.09-py3", packages=(("nccl", None),))
+    whole = explain(knowledge_base(), "all_reduce differs between runs", setup)
+    assert whole.subject is not None
+    release = whole.subject.advice.environment.packages["nccl"]
+    assert key(release) < key("2.24")

@@ -17,6 +17,7 @@ from d9m.browse import (
     messages,
     named_packages,
     points,
+    suspects,
     symptom_answers,
     symptoms,
     unadvised_settings,
@@ -46,7 +47,7 @@ class Explained(msgspec.Struct, frozen=True):
     found: list[Explanation]
     """Known texts in the order of the text; else symptoms, most likely first."""
     reading: Interpretation | None = None
-    """How a text was read that does not say what it compares."""
+    """How a text was read, where it can mean something else."""
     switches: list[str] = []
     """How frameworks are made deterministic, where settings are the answer and none is shown."""
     subject: Subject | None = None
@@ -183,6 +184,9 @@ def _of_complaint(
     named = mentions.find(kb, said, packages_of(kb, setup) if setup is not None else ())
     shown = _shown_groups(kb, sentences, said, named)
     described = symptoms.described(kb, sentences, shown)
+    described = suspects.of_libraries(kb, described, named.packages) or symptoms.general(
+        kb, sentences
+    )
     is_open = all(symptom.is_general for symptom in described)
     if sentences != said and is_open and not symptoms.compares_runs(kb, sentences):
         described = _of_code(kb, said, named) or described

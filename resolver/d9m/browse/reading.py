@@ -1,4 +1,4 @@
-"""How a complaint was read that does not say what it compares."""
+"""How a complaint was read, and what else it can mean."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from d9m.kb.store import KnowledgeBase
 
 MOST_OTHERS = 3
 
+MOST_NEIGHBOURS = 2
+"""Other symptoms that are named to somebody who describes a particular one."""
+
+SURE = 0.85
+"""Likeness from which nobody has to be asked whether a particular symptom is meant."""
+
 
 class Interpretation(msgspec.Struct, frozen=True):
-    """What a general answer is about, and what the text can mean instead."""
+    """What an answer is about, and what the text can mean instead."""
 
     title: str
     """The symptom that the answer is for."""
@@ -24,13 +30,19 @@ class Interpretation(msgspec.Struct, frozen=True):
 def reading(
     kb: KnowledgeBase, text: str, described: Sequence[symptoms.Symptom]
 ) -> Interpretation | None:
-    """How a text was read that shows no more than a general symptom; None where it says outright
-    that it compares runs, or describes a particular one.
+    """How a text was read: as the general symptom, where it shows no more than that and does not
+    say outright that it compares runs, or as a particular one that it does not quite describe.
     """
     lists = kb.word_lists
-    if lists.general is None or not described or symptoms.compares_runs(kb, text):
+    if lists.general is None or not described:
         return None
-    if described[0].id not in (lists.general, *lists.broad):
+    shown = [symptom.id for symptom in described]
+    near = [id_ for id_ in symptoms.nearest(kb, text) if id_ not in shown]
+    if shown[0] not in (lists.general, *lists.broad):
+        is_sure = described[0].is_general or described[0].likeness >= SURE
+        title = described[0].record.title
+        return None if is_sure else Interpretation(title, near[:MOST_NEIGHBOURS])
+    if symptoms.compares_runs(kb, text):
         return None
-    others = dict.fromkeys([*symptoms.nearest(kb, text), *lists.readings])
+    others = dict.fromkeys([*near, *lists.readings])
     return Interpretation(kb.errors[lists.general].title, list(others)[:MOST_OTHERS])

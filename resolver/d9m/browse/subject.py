@@ -309,7 +309,7 @@ def _of_packages(
         differing = suspects.differing(advice)
         if differing is None and not set(known).intersection(libraries):
             return None  # nobody named them, and they are not the trouble
-        advice = differing or advice
+        advice = suspects.spoken_of(kb, differing or advice, text)
     if not advice.ops:
         return None
     homes = set(map(kb.home, advice.sources()))

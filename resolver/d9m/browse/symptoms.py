@@ -79,6 +79,11 @@ def described(kb: KnowledgeBase, text: str, shown: frozenset[str] = frozenset())
     return nearly[:MOST_SYMPTOMS] or _general(kb, thoughts)
 
 
+def general(kb: KnowledgeBase, text: str) -> list[Symptom]:
+    """The general symptom, for a text that is about determinism."""
+    return _general(kb, _vocabulary(kb).thoughts(text))
+
+
 def with_switch(kb: KnowledgeBase, symptoms: list[Symptom]) -> list[Symptom]:
     """What a text describes that says that deterministic ops are switched on: where settings would
     answer it, that the switch does not reach all.
@@ -99,6 +104,14 @@ def answered_by_switches(kb: KnowledgeBase, symptoms: Sequence[Symptom]) -> bool
 def groups(kb: KnowledgeBase, text: str) -> frozenset[str]:
     """The groups of words that a text says, and its other telling words."""
     return _vocabulary(kb).telling(text)
+
+
+def usual(kb: KnowledgeBase) -> frozenset[str]:
+    """What every complaint may say: the words of the general symptom, and those that alone show
+    that a text is about determinism.
+    """
+    alone = [topic[0] for topic in kb.word_lists.topics if len(topic) == 1]
+    return _known(kb).common.union(alone)
 
 
 def compares_runs(kb: KnowledgeBase, text: str) -> bool:

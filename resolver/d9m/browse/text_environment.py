@@ -100,8 +100,10 @@ def _of_wheels(kb: KnowledgeBase, setup: Setup, newest: Iterable[str]) -> dict[s
 
 
 def _time(kb: KnowledgeBase, setup: Setup) -> str | None:
-    """The day of the last release that is named, if each of them has one."""
-    days: list[str] = []
+    """The day of the last release that is named, if each has one; of an image, the month."""
+    image = describe(kb, setup).image
+    built = kb.packages[image.package].releases.get(image.release) if image is not None else None
+    days = [built.date] if built is not None and built.date is not None else []
     for name, version in setup.packages:
         package = kb.package_named(name)
         if version is not None and kb.packages[package].kind != "platform":
@@ -116,7 +118,11 @@ def _newest_until(kb: KnowledgeBase, package: str, day: str | None) -> str | Non
     if day is None:
         return "latest"
     releases = kb.packages[package].releases
-    before = [release for release, known in releases.items() if known.date and known.date <= day]
+    before = [
+        release
+        for release, known in releases.items()
+        if known.date and known.date[: len(day)] <= day
+    ]
     return max(before, key=key, default=None)
 
 

@@ -479,6 +479,8 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """For a library that a user puts on one of several frameworks: these, the one that it takes by
     itself first.
     """
+    computes_alone: bool = False
+    """For a library: whether it runs its own models, and no framework's."""
     serves: bool = False
     """Whether it answers requests with a trained model, and never trains."""
     releases: dict[str, Release] = {}

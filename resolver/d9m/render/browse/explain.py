@@ -149,13 +149,13 @@ def _names_cause(explained: Explained) -> bool:
 
 
 def _reading(page: Page, explained: Explained) -> None:
-    """How a text was read that does not say what it compares, and what else to ask for."""
+    """How a text was read, and what else to ask for."""
     reading = explained.reading
     if reading is None:
         return
     others = phrases.join(reading.others, "or")
-    title = reading.title[0].lower() + reading.title[1:]
-    page.paragraph(f"Read as: {title}. Something else? d9m show {others}", style="doubt")
+    see = f"d9m show {others}" if others else "d9m list symptoms"
+    page.paragraph(f'Read as "{reading.title}". Something else? {see}', style="doubt")
     page.gap()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -81,9 +81,7 @@ def write(
     if calls or not subject.made:
         todo.helpers(page, answer)
     if subject.made:
-        page.paragraph(
-            " ".join([f"You already set {phrases.join(_made(kb, subject))}.", *_values(subject)])
-        )
+        page.paragraph(" ".join(_made(kb, subject)))
     if subject.said:
         seeds = phrases.join([_seed(step) for step in subject.said])
         page.paragraph(f"You say that seeds are set. Make sure that it is these: {seeds}.")
@@ -226,31 +224,33 @@ def _unmade(answer: Answer, subject: Subject) -> Answer:
     return msgspec.structs.replace(answer, advice=msgspec.structs.replace(advice, steps=left))
 
 
-def _made(kb: KnowledgeBase, subject: Subject) -> list[str]:
-    """The settings that a text names; of one at a call, its parameter; of one that is a call by
-    itself, what is called.
+def _made(kb: KnowledgeBase, subject: Subject) -> Iterator[str]:
+    """What to say of the settings that a text names: that they are made, or, of a variable without
+    a value, what it must be.
     """
-    shown: list[str] = []
-    for name in subject.made:
-        setting = kb.settings[name]
-        statement = setting.statement if setting.kind == "code" else None
-        called = statement.partition("(")[0] if statement else name
-        shown.append(parameter(name) or called)
-    return shown
+    to_check = {step.name: step for step in subject.advice.steps if _lacks_value(subject, step)}
+    made = [_called(kb, name) for name in subject.made if name not in to_check]
+    if made:
+        yield f"You already set {phrases.join(made)}."
+    for name, step in to_check.items():
+        yield f"Check {name}: it must be {phrases.join(step.accepts, 'or')}."
+
+
+def _lacks_value(subject: Subject, step: Step) -> bool:
+    return step.name in subject.unvalued and step.kind == "env" and not step.free
+
+
+def _called(kb: KnowledgeBase, name: str) -> str:
+    """A setting by its name; one at a call by its parameter; a call by what is called."""
+    setting = kb.settings[name]
+    statement = setting.statement if setting.kind == "code" else None
+    called = statement.partition("(")[0] if statement else name
+    return parameter(name) or called
 
 
 def _seed(step: Step) -> str:
     at_call = parameter(step.name)
     return step.name if at_call is None else f"{at_call} in {step.where}"
-
-
-def _values(subject: Subject) -> list[str]:
-    """What the variables must be that a text names without a value."""
-    found: list[str] = []
-    for step in subject.advice.steps:
-        if step.name in subject.unvalued and step.kind == "env" and not step.free:
-            found.append(f"{step.name} must be {phrases.join(step.accepts, 'or')}.")
-    return found
 
 
 def _way_out(kb: KnowledgeBase, subject: Subject) -> str | None:
