@@ -85,6 +85,7 @@ NO_PROBE = {
     "pytorch/flex-attention-rocm": "concerns torch.compile alone, which needs a compiler",
     "pytorch/random-generator": "is about seeds, which the advised arm makes",
     "pytorch/xpu-collectives": "takes several devices, and a group of processes on them",
+    "pytorch/sdpa-backward-rocm": "the probe of attention meets it on that device",
     "pytorch/rocm-untraced": "the probes of its ops meet it on that device",
     **dict.fromkeys(ON_XPU, "the probes of its ops meet it on that device"),
 }
