@@ -186,7 +186,9 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
     value = None
     if values:
         value = values[0] if setting.list_ is None else setting.list_.join(values)
-    notes = dict.fromkeys(demand.turn.note for demand in users if demand.turn.note)
+    notes = dict.fromkeys(
+        part for demand in users for part in (demand.turn.note or "").split("; ") if part
+    )
     everywhere = any(not demand.when for demand in users)
     clauses: list[Clause] = []
     if not everywhere:

@@ -105,7 +105,7 @@ function step(here, group, values) {
   if (turn.set == null) kind = setting.kind === "env" ? "unset" : "avoid";
   else if (isList) kind = "append";
   const value = values.length ? (isList ? values.join(setting.list) : values[0]) : null;
-  const note = unique(users.map((each) => each.turn.note).filter(Boolean)).join("; ");
+  const note = unique(users.flatMap((each) => (each.turn.note ?? "").split("; ")).filter(Boolean)).join("; ");
   const clauses = here.clauses.united(users.flatMap((each) => (each.when.length ? each.when : [{}])));
   return {
     kind,
