@@ -195,6 +195,9 @@ def _write_question(page: Page, subject: Subject) -> None:
     for package, version in here.packages.items():
         if package not in here.assumed:
             command.append(naming(package, version if version != "any" else "VERSION"))
+    for name, value in here.facts.items():
+        if name not in here.assumed:
+            command.append("--inference" if name == "training" else f"--fact {name}={value}")
     page.line(f"  d9m advise {' '.join(command)} --ops {','.join(subject.ops)}")
     page.gap()
 
