@@ -125,13 +125,14 @@ def nearest(kb: KnowledgeBase, text: str) -> list[str]:
     """
     known = _known(kb)
     thoughts = _vocabulary(kb).thoughts(text)
+    everything = frozenset[str]().union(*(thought.words for thought in thoughts))
     usual = set(known.common)
     for place, (id_, _record, _wording) in enumerate(known.wordings):
         if id_ in kb.word_lists.broad:
             usual |= known.likeness.known[place]
     best: dict[str, float] = {}
     for place, (id_, record, _wording) in enumerate(known.wordings):
-        if record.by_settings:
+        if record.by_settings or everything & set(record.not_about):
             continue
         for thought in thoughts:
             if record.about and thought.words.isdisjoint(record.about[0]):
