@@ -10,6 +10,7 @@ import msgspec
 from d9m.about import __version__
 from d9m.browse import history
 from d9m.browse.history import ReleaseTrack
+from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb import kinds
 from d9m.kb.kinds import SETTINGS, SOLUTIONS, SOURCES
@@ -150,9 +151,9 @@ def _calls(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
 
 
 def _ops(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
-    """The ops that a name means, in every package that has such a name."""
+    """The ops that a name means, in every package that has such a name, the frameworks' first."""
     wanted = parse(name).name
-    for package in kb.meta.prefixes:
+    for package in sorted(kb.meta.prefixes, key=lambda prefix: prefix not in VERSION_OPTIONS):
         for entry in op_names.namesakes(kb, package, wanted):
             histories: dict[str, SourceHistory] = {}
             for reached in entry.reaches:

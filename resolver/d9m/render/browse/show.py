@@ -38,19 +38,21 @@ COMPARED: dict[Scope, str] = {
 def render(kb: KnowledgeBase, showing: Showing, width: int = WIDTH) -> Page:
     page = Page(width)
     silent: list[str] = []
-    alike: list[str] = []
+    alike: dict[str, list[str]] = {}
     described: set[str] = set()
     for shown in showing.found:
-        if _another_name_of(shown) in described:
-            alike.append(shown.id)
+        op = _another_name_of(shown)
+        if op is not None and op in described:
+            alike.setdefault(op, []).append(shown.id)
         elif shown.kind == "op" and not shown.history:
             silent.append(_silent(shown))
         else:
             described.add(shown.id)
             _shown(page, kb, shown)
             page.gap()
-    if alike:
-        page.paragraph(f"The same holds for {phrases.join(alike)}.", "", "  ")
+    for op, names in alike.items():
+        same = f"What holds for {op} holds" if len(alike) > 1 else "The same holds"
+        page.paragraph(f"{same} for {phrases.join(names)}.", "", "  ")
         page.gap()
     if silent:
         names = phrases.join(list(dict.fromkeys(silent)), "or")
