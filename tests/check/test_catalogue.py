@@ -51,6 +51,7 @@ NO_PROBE = {
     "pytorch/cumprod": "varies in one dimension on a GPU only; its probe is still to be written",
     "pytorch/cudnn-rnn-dropout-state": "needs PyTorch before 2.0, and two trainings in one process",
     "pytorch/data-loader": "is about seeds, which the advised arm makes",
+    "pytorch/persistent-workers": "concerns workers of a loader, which a probe does not start",
     "pytorch/dropout": "is about seeds, which the advised arm makes",
     "pytorch/embedding-max-norm": "varies before 1.8 only, on a GPU",
     "pytorch/inductor-autotune": "concerns torch.compile alone, which needs a compiler",
