@@ -14,7 +14,7 @@ from installations import ROOT
 
 from d9m.about import __version__
 
-LARGEST_WHEEL = 2_100_000
+LARGEST_WHEEL = 2_200_000
 
 
 @pytest.fixture(scope="module")
