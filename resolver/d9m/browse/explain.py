@@ -184,9 +184,9 @@ def _of_complaint(
     named = mentions.find(kb, said, packages_of(kb, setup) if setup is not None else ())
     shown = _shown_groups(kb, sentences, said, named)
     described = symptoms.described(kb, sentences, shown)
-    described = suspects.of_libraries(kb, described, named.packages) or symptoms.general(
-        kb, sentences
-    )
+    if described:
+        own = suspects.of_libraries(kb, described, named.packages)
+        described = own or symptoms.general(kb, sentences)
     is_open = all(symptom.is_general for symptom in described)
     if sentences != said and is_open and not symptoms.compares_runs(kb, sentences):
         described = _of_code(kb, said, named) or described

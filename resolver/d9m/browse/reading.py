@@ -36,13 +36,15 @@ def reading(
     lists = kb.word_lists
     if lists.general is None or not described:
         return None
+    first = described[0]
+    is_particular = first.id not in (lists.general, *lists.broad)
+    if is_particular and (first.is_general or first.likeness >= SURE):
+        return None
+    if not is_particular and symptoms.compares_runs(kb, text):
+        return None
     shown = [symptom.id for symptom in described]
     near = [id_ for id_ in symptoms.nearest(kb, text) if id_ not in shown]
-    if shown[0] not in (lists.general, *lists.broad):
-        is_sure = described[0].is_general or described[0].likeness >= SURE
-        title = described[0].record.title
-        return None if is_sure else Interpretation(title, near[:MOST_NEIGHBOURS])
-    if symptoms.compares_runs(kb, text):
-        return None
+    if is_particular:
+        return Interpretation(first.record.title, near[:MOST_NEIGHBOURS])
     others = dict.fromkeys([*near, *lists.readings])
     return Interpretation(kb.errors[lists.general].title, list(others)[:MOST_OTHERS])

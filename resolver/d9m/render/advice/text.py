@@ -9,7 +9,6 @@ import msgspec
 
 from d9m.environment.version_options import naming
 from d9m.model.advice import REPEATS, Advice, OpAnswer
-from d9m.model.versions import key
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
@@ -83,11 +82,8 @@ def environment(answer: Answer) -> str:
 
 def _exists(answer: Answer, fact: str) -> bool:
     """Whether some release in question has what a fact is about."""
-    releases = answer.advice.environment.releases
-    for package, first in answer.kb.meta.facts[fact].since.items():
-        if releases.get(package) and key(releases[package][-1]) < key(first):
-            return False
-    return True
+    since = answer.kb.meta.facts[fact].since
+    return not any(verdict.is_older(answer, package, first) for package, first in since.items())
 
 
 def _is_elsewhere(answer: Answer, facts: Mapping[str, str]) -> bool:

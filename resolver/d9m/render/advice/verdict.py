@@ -128,14 +128,19 @@ def without_device(answer: Answer) -> str:
     here = answer.advice.environment
     for name in here.packages:
         first = answer.kb.packages[name].devices.get(here.device)
-        releases = here.releases.get(name, [])
-        if first is not None and releases and key(releases[-1]) < key(first):
+        if first is not None and is_older(answer, name, first):
             title, device = phrases.title(answer.kb, name), phrases.DEVICES[here.device]
             return (
                 f"{title} {here.packages[name]} does not know {device}, which came with {title} "
                 f"{first}. Upgrade, or name another device."
             )
     return ""
+
+
+def is_older(answer: Answer, package: str, first: str) -> bool:
+    """Whether every release of a package in question came before one."""
+    releases = answer.advice.environment.releases.get(package)
+    return bool(releases) and key(releases[-1]) < key(first)
 
 
 def _beyond(answer: Answer) -> list[str]:
