@@ -4,9 +4,9 @@
 tests/questions/ holds what people asked in public threads, in our words and split by the thread's
 repository: `tune` for those who write the code that answers, `held_out` for figures alone. Each has
 the command that the person would type, and what a right answer must say. Right: everything that
-must be there is, nothing that must not, and the exit code fits. Wrong: a false statement, or nothing
-of what must be there. Not understood: exit code 2. The rest is partly right. Strings prove little:
-read what --show prints before you believe a figure."""
+must be there is, nothing that must not, and the exit code fits. Wrong: a false statement, or
+nothing of what must be there. Not understood: exit code 2. The rest is partly right. Strings prove
+little: read what --show prints before you believe a figure."""
 
 from __future__ import annotations
 
