@@ -22,7 +22,7 @@ from d9m.errors import ExitCode
 from d9m.kb.kinds import KINDS
 from d9m.model.versions import candidates
 
-GROUP = ("lint", "audit", "collect", "build", "stats", "mutate")
+GROUP = ("lint", "audit", "collect", "build", "stats", "mutate", "schema")
 
 
 @functools.cache
