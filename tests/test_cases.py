@@ -7,7 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import output_schema
 from d9m.authoring import cases
+from d9m.errors import D9mError
 from golden import CASES, knowledge_base, unfounded
 
 ALL = sorted(CASES.glob("*.json"))
@@ -16,7 +18,10 @@ ALL = sorted(CASES.glob("*.json"))
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_a_case_is_answered_as_its_documents_say(path: Path) -> None:
     case = cases.read(path)
-    failures = cases.failures(knowledge_base(), case)
+    said = cases.reply(knowledge_base(), case)
+    failures = cases.faults(case, said)
+    if not isinstance(said, D9mError):
+        failures += output_schema.faults(msgspec.to_builtins(said), ["advise"])
     assert not failures, "\n".join([case.title, *failures])
 
 

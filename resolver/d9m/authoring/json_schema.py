@@ -90,7 +90,7 @@ def schema() -> dict[str, Any]:
             "Definitions in lower case are the outputs, by command. Keys may be added; renaming "
             "or dropping one needs another schema_version."
         ),
-        "oneOf": [_reference(root) for root in roots],
+        "anyOf": [_reference(root) for root in roots],
         "$defs": {**outputs, **parts},
     }
 
