@@ -537,4 +537,7 @@ def test_list_runs_nothing() -> None:
 
 def test_list_names_what_ops_would_run() -> None:
     found = json.loads(d9m("--list", "--ops", "index_put", "--format", "json").stdout)
-    assert {each["id"] for each in found} == {"torch/index-put", "torch/index-put-accumulate"}
+    assert {each["id"] for each in found["probes"]} == {
+        "torch/index-put",
+        "torch/index-put-accumulate",
+    }
