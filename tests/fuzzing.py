@@ -42,7 +42,6 @@ from d9m.kb import compiled, measured_costs, soundness, yaml_files
 from d9m.kb.kinds import BY_NAME
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
-from d9m.model.advice import SCHEMA_VERSION
 from d9m.model.runs import Run
 from d9m.render.check import junit, markdown
 from d9m.render.check import text as check_text
@@ -359,7 +358,6 @@ def _report() -> str:
     ]
     found = msgspec.structs.replace(
         played,
-        schema_version=SCHEMA_VERSION,
         probes=probes,
         settings=[SettingCheck("NAME", "1", "2", "wrong", "export NAME=1")],
         notes=["a note"],

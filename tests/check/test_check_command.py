@@ -19,6 +19,7 @@ import pytest
 from forked_interpreter import forked_python
 from machines import COMMAND, FAULTY, brief, children, d9m, python_with, until
 
+import output_schema
 from d9m.authoring.lint import lint
 from d9m.check import examine
 from d9m.check.plan.effort import FULL
@@ -220,6 +221,7 @@ def test_a_full_run_tries_every_type_in_eight_processes(
 
 def test_the_json_has_the_keys_of_the_contract(files: tuple[Path, Path, int]) -> None:
     found = json.loads(files[0].read_text())
+    assert not output_schema.faults(found, ["check"])
     assert found.keys() >= {"schema_version", "d9m", "host", "settings", "probes", "summary"}
     keys = {
         "id",
@@ -252,6 +254,7 @@ def test_the_json_has_the_keys_of_the_contract(files: tuple[Path, Path, int]) ->
 
 def test_the_evidence_is_a_record_without_paths(files: tuple[Path, Path, int], forked: str) -> None:
     text = files[1].read_text()
+    assert not output_schema.faults(json.loads(text), ["check-evidence"])
     run = msgspec.json.decode(text, type=Run)
     assert {each.source for each in run.observations} >= {
         "pytorch/index-put-accumulate",
@@ -288,7 +291,7 @@ def test_a_machine_that_differs_is_named(files: tuple[Path, Path, int], tmp_path
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[1]", '{"schema_version": 2}', "\0", '{"notes": ' + "[" * 5000]
+    "text", ["", "{}", "[1]", '{"schema_version": 3}', "\0", '{"notes": ' + "[" * 5000]
 )
 def test_a_file_that_is_no_report_is_refused_with_exit_5(tmp_path: Path, text: str) -> None:
     broken = tmp_path / "broken.json"
@@ -325,7 +328,9 @@ def test_every_format_tells_the_same_report(report: Report) -> None:
 
 def test_the_self_test_holds_through_a_command_that_leads_to_a_python(torch: str) -> None:
     run = d9m("--runner", f"env {torch}", "--selftest", "--format", "json")
-    facts = json.loads(run.stdout)
+    found = json.loads(run.stdout)
+    assert not output_schema.faults(found, ["check-selftest"])
+    facts = found["facts"]
     assert [each["text"] for each in facts if not each["holds"]] == []
     assert len(facts) == 5
     assert run.returncode == 0
@@ -532,4 +537,7 @@ def test_list_runs_nothing() -> None:
 
 def test_list_names_what_ops_would_run() -> None:
     found = json.loads(d9m("--list", "--ops", "index_put", "--format", "json").stdout)
-    assert {each["id"] for each in found} == {"torch/index-put", "torch/index-put-accumulate"}
+    assert {each["id"] for each in found["probes"]} == {
+        "torch/index-put",
+        "torch/index-put-accumulate",
+    }

@@ -15,6 +15,7 @@ import pytest
 from forked_interpreter import forked_python
 from machines import brief
 
+from d9m.about import SCHEMA_VERSION
 from d9m.check.examine import CheckRequest
 from d9m.check.messages import GroupJob, Reading, WorkerEvent, WorkerFault
 from d9m.check.plan.effort import QUICK
@@ -115,7 +116,7 @@ def report(*digests: str | None, device: str = "some GPU") -> Report:
     ]
     return msgspec.convert(
         {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "d9m": {"version": "0", "kb_date": "2026-01-31"},
             "host": {
                 "gpus": [],

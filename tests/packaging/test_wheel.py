@@ -12,7 +12,7 @@ import archives
 import pytest
 from installations import ROOT
 
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 
 LARGEST_WHEEL = 2_200_000
 
@@ -90,6 +90,7 @@ def test_an_sdist_holds_all_that_its_tests_and_site_need(sdist: Path) -> None:
         "README.md",
         "CHANGELOG.md",
         "CONTRIBUTING.md",
+        f"schema/{SCHEMA_VERSION}.json",
     ]
     assert set(needed) <= held
     assert not [

@@ -9,6 +9,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
+
+import output_schema
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings
@@ -57,7 +60,9 @@ def write(run: Path, streams: dict[str, list[str]], header: dict[str, object]) -
 
 
 def compared(path: Path, text: str, wanted: Wanted | None = None, **header: object) -> Findings:
-    return compare(*recordings(path, text, **header), "2026-11-22", wanted or Wanted())
+    found = compare(*recordings(path, text, **header), "2026-11-22", wanted or Wanted())
+    assert not output_schema.faults(msgspec.to_builtins(found), ["diff"])
+    return found
 
 
 def kinds(found: Findings) -> list[str]:

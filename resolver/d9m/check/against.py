@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 
 from d9m import files
+from d9m.about import SCHEMA_VERSION
 from d9m.check.plan.catalogue import Selected
 from d9m.check.report import AgainstResult, ProbeResult, Report
+from d9m.check.versions import require_version
 from d9m.environment.environment import Environment
 from d9m.errors import AbsentError, DataError, quote
-from d9m.model.advice import SCHEMA_VERSION
 from d9m.model.runs import DigestFile, DigestRecord
 
 OWN = ("memory",)
@@ -51,10 +52,14 @@ def _digest(probe: ProbeResult) -> DigestRecord | None:
     )
 
 
+_TIP = "write them: d9m check --digests FILE"
+
+
 def read(file: str) -> DigestReference:
     """What `d9m check --digests` wrote, or a whole report of `--format json`. Raises DataError."""
     try:
         content = files.content(file)
+        require_version(file, content, _TIP)
         keys = msgspec.json.decode(content)
         if isinstance(keys, dict) and "probes" in keys:
             found = bits(msgspec.json.decode(content, type=Report))
@@ -65,13 +70,8 @@ def read(file: str) -> DigestReference:
     except files.UNREADABLE as error:
         raise DataError(
             f"{quote(file)} holds no digests of d9m check: {error}",
-            tip="write them: d9m check --digests FILE",
+            tip=_TIP,
         ) from None
-    if found.schema_version != SCHEMA_VERSION:
-        raise DataError(
-            f"{quote(file)} has schema_version {found.schema_version}; this d9m reads "
-            f"{SCHEMA_VERSION}"
-        )
     if not found.results:
         raise DataError(f"{quote(file)} holds no digest")
     return DigestReference(file, found)

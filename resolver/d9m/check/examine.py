@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.api import advise
 from d9m.check import host, report, settings, trust
 from d9m.check.against import DigestReference, hold, narrowed, require_releases
@@ -23,7 +24,7 @@ from d9m.check.workers.run import Plan, Readings, Watch, run
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import AbsentError, UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, Advice
+from d9m.model.advice import Advice
 from d9m.resolve.compare_settings import judge_existing
 
 

@@ -1,4 +1,4 @@
-"""The answer of `d9m check`, version 1 of its JSON."""
+"""The answer of `d9m check`. Field names are those of the JSON."""
 
 from __future__ import annotations
 
