@@ -57,9 +57,5 @@ def wish(steps: str | None, step_by: str, compiled: str, max_size: str) -> Wish:
         step_by=step_by,
         compiled=compiled,
         max_size=read_size(max_size),
-        variables=tuple(
-            name
-            for name, setting in open_knowledge_base().settings.items()
-            if setting.kind == "env"
-        ),
+        variables=tuple(open_knowledge_base().variables()),
     )

@@ -51,7 +51,13 @@ def record(
     settings = importlib.import_module("_d9m_recorder.settings")
     start.begin(
         settings.Settings(
-            folder, level=level, first=first or 0, last=last, inputs=inputs, step_by=step_by
+            folder,
+            level=level,
+            first=first or 0,
+            last=last,
+            inputs=inputs,
+            step_by=step_by,
+            variables=_variables(),
         )
     )
     try:
@@ -88,6 +94,18 @@ def _command() -> list[str]:
     """What starts this program again; nothing does, where it is a notebook."""
     notebook = os.path.basename(sys.argv[0]) == "ipykernel_launcher.py"
     return [] if notebook else ["python", *sys.argv]
+
+
+def _variables() -> tuple[str, ...]:
+    """Environment variables that the records know, as the wheel lists them. A checkout has no list,
+    so that a program that records itself stores none.
+    """
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    try:
+        with open(os.path.join(package, "_kb", "variables.txt"), encoding="utf-8") as file:
+            return tuple(line.strip() for line in file)
+    except FileNotFoundError:
+        return ()
 
 
 def _make(folder: str, level: str) -> None:

@@ -226,8 +226,8 @@ def now() -> str:
 
 
 def about(path: Path) -> RunInfo:
-    """What a run folder says of itself. Raises DataError where it is none, damaged, or another
-    format's.
+    """What a run folder says of itself. Raises DataError where it is none, of another format, or
+    damaged; so is one with damaged complaints.
     """
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
@@ -242,6 +242,7 @@ def about(path: Path) -> RunInfo:
     _require_format(path, content, is_whole)
     if not is_whole:
         raise DataError(f"{quote(str(path / ABOUT))} is damaged: its checksum does not fit")
+    complaints(path)
     try:
         return msgspec.json.decode(content, type=RunInfo)
     except files.UNREADABLE as error:

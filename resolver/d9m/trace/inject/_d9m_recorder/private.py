@@ -21,7 +21,7 @@ _VALUE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SHELL_OPTION = re.compile(r"-[a-z]*c")
-_URL_USER = re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/'\"]+@", re.IGNORECASE)
+_URL_USER = re.compile(r"(\b[a-z][a-z0-9+.-]{0,20}://)[^\s/]+@", re.IGNORECASE)
 _WORD_END = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
@@ -57,10 +57,11 @@ def masked_text(text: str) -> str:
     """A text with `***` for the values of secrets, as in a command line."""
     parts, end = [], 0
     for named in _NAMED.finditer(text):
-        value = _VALUE.match(text, named.end())
-        if named.start() < end or value is None:
+        name = named[1] or named[2]
+        if named.start() < end or not _may_be_secret(name):
             continue
-        if _is_secret(named[1] or named[2], value[0]):
+        value = _VALUE.match(text, named.end())
+        if value and _is_secret(name, value[0]):
             parts += [text[end : named.end()], MASK]
             end = value.end()
     return _URL_USER.sub(rf"\g<1>{MASK}@", "".join([*parts, text[end:]]))
@@ -80,14 +81,18 @@ def _masked_argument(argument: str) -> str:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    words = [word.lower().rstrip("0123456789") for word in _WORD_END.split(name) if word]
-    last = bool(words) and _is_secret_word(words[-1])
-    named = any(_is_secret_word(word) or _is_secret_word(_singular(word)) for word in words)
-    return last or (named and not _NUMBER.fullmatch(value))
+    return _may_be_secret(name) and (
+        _is_secret_word(_words(name)[-1]) or not _NUMBER.fullmatch(value)
+    )
 
 
-def _singular(word: str) -> str:
-    return word[:-1] if word.endswith("s") else word
+def _may_be_secret(name: str) -> bool:
+    singular = (word[:-1] if word.endswith("s") else word for word in _words(name))
+    return any(_is_secret_word(word) for word in singular)
+
+
+def _words(name: str) -> list:
+    return [word.lower().rstrip("0123456789") for word in _WORD_END.split(name) if word]
 
 
 def _is_secret_word(word: str) -> bool:
