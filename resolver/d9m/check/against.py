@@ -55,6 +55,7 @@ def read(file: str) -> DigestReference:
     """What `d9m check --digests` wrote, or a whole report of `--format json`. Raises DataError."""
     try:
         content = files.content(file)
+        files.require_version(file, content, "schema_version", SCHEMA_VERSION)
         keys = msgspec.json.decode(content)
         if isinstance(keys, dict) and "probes" in keys:
             found = bits(msgspec.json.decode(content, type=Report))
@@ -67,11 +68,6 @@ def read(file: str) -> DigestReference:
             f"{quote(file)} holds no digests of d9m check: {error}",
             tip="write them: d9m check --digests FILE",
         ) from None
-    if found.schema_version != SCHEMA_VERSION:
-        raise DataError(
-            f"{quote(file)} has schema_version {found.schema_version}; this d9m reads "
-            f"{SCHEMA_VERSION}"
-        )
     if not found.results:
         raise DataError(f"{quote(file)} holds no digest")
     return DigestReference(file, found)

@@ -2,16 +2,22 @@
 
     run.json       what was run, and how it ended: `RunInfo`
     r0-0.d9m       a stream for each process: rank, then a number that counts up
-    errors.txt     faults of the recorder; only if there were any
+    errors.txt     faults of the recorder, sealed lines; only if there were any
     zoom/0/        a call that was asked for, with its values (`torch_zoom.py`); only from hunt's
                    last run
 
-A stream is text with one JSON value a line: the header (an object), records (arrays whose first
-item is a letter), the tail (an object). A process that was killed leaves no tail, and its last line
-may lack its end; such a line does not count. The number of a record is the number of its line, the
-header being line 0.
+Files are readable for their owner alone. All of them carry checksums (`inject/_d9m_recorder/
+seals.py`): a line ends with a space and the CRC-32 of what comes before it, as 8 hex digits, then
+the line break; the last key of `run.json` and of a saved call is "checksum", of all bytes before
+its digits; a saved call has a checksum of each tensor. What does not fit its checksum is damaged,
+and is refused. Format 1 had no checksums; it is refused, too.
 
-    {"d9m_trace": 1, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
+A stream is text with one JSON value a line, shown here without its seal: the header (an object),
+records (arrays whose first item is a letter), the tail (an object). A process that was killed
+leaves no tail, and its last line may lack its end; such a line does not count. The number of a
+record is the number of its line, the header being line 0.
+
+    {"d9m_trace": 2, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
      "modules": [], "compiled": "as-is", "rank": 0, "process": 0, "parent": null,
      "argv": ["train.py"], "python": "3.11.7", "packages": {"torch": "2.13.0+cpu"},
      "device": "cpu", "gpu": null, "threads": 8, "hashseed": null, "env": {"OMP_NUM_THREADS": "8"},
@@ -23,8 +29,9 @@ is written outside of them. `modules`, at level op: those whose ops are recorded
 them and what encloses them; empty: all. `compiled` is "eager" where compiled graphs ran op by op.
 `deterministic` has plain values by the name of the setting; so has that of `t`. `generators` are
 the states before the first record, of those that were used: a generator that still is as it was
-imported is left out. `env` has the variables of the process that can matter, `hashseed` is
-PYTHONHASHSEED.
+imported is left out. `env` has the variables that the knowledge base knows, no others, `hashseed`
+is PYTHONHASHSEED. In `argv`, `env` and the command of `run.json`, `***` stands for the value of a
+secret (`inject/_d9m_recorder/private.py` says which are).
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage

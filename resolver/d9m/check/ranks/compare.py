@@ -41,17 +41,13 @@ class ReportComparison(msgspec.Struct, frozen=True):
 def read(file: str) -> Report:
     """Raises DataError for a file that is not a report of `d9m check --format json`."""
     try:
-        found = msgspec.json.decode(files.content(file), type=Report)
+        content = files.content(file)
+        files.require_version(file, content, "schema_version", SCHEMA_VERSION)
+        return msgspec.json.decode(content, type=Report)
     except OSError as error:
         raise DataError(f"{quote(file)} cannot be read: {error.strerror or error}") from None
     except files.UNREADABLE as error:
         raise DataError(f"{quote(file)} is not a report of d9m check: {error}") from None
-    if found.schema_version != SCHEMA_VERSION:
-        raise DataError(
-            f"{quote(file)} has schema_version {found.schema_version}; this d9m reads "
-            f"{SCHEMA_VERSION}"
-        )
-    return found
 
 
 def compare(first: Report, second: Report, files: tuple[str, str]) -> ReportComparison:
