@@ -25,8 +25,12 @@ class KnowledgeBaseHook(BuildHookInterface):
 
         self._folder = tempfile.TemporaryDirectory()
         target = Path(self._folder.name) / compiled.FILE
-        compiled.write(from_yaml(root / "kb"), target)
+        kb = from_yaml(root / "kb")
+        compiled.write(kb, target)
         build_data["force_include"][str(target)] = f"d9m/_kb/{compiled.FILE}"
+        variables = target.with_name("variables.txt")
+        variables.write_text("\n".join(sorted(kb.variables())) + "\n", encoding="utf-8")
+        build_data["force_include"][str(variables)] = f"d9m/_kb/{variables.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if version != "editable":

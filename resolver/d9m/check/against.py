@@ -12,7 +12,6 @@ from d9m import files
 from d9m.about import SCHEMA_VERSION
 from d9m.check.plan.catalogue import Selected
 from d9m.check.report import AgainstResult, ProbeResult, Report
-from d9m.check.versions import require_version
 from d9m.environment.environment import Environment
 from d9m.errors import AbsentError, DataError, quote
 from d9m.model.runs import DigestFile, DigestRecord
@@ -59,7 +58,7 @@ def read(file: str) -> DigestReference:
     """What `d9m check --digests` wrote, or a whole report of `--format json`. Raises DataError."""
     try:
         content = files.content(file)
-        require_version(file, content, _TIP)
+        files.require_version(file, content, "schema_version", SCHEMA_VERSION, _TIP)
         keys = msgspec.json.decode(content)
         if isinstance(keys, dict) and "probes" in keys:
             found = bits(msgspec.json.decode(content, type=Report))

@@ -10,7 +10,6 @@ import msgspec
 from d9m import files
 from d9m.about import SCHEMA_VERSION
 from d9m.check.report import OddResult, ProbeResult, Report
-from d9m.check.versions import require_version
 from d9m.errors import DataError, ExitCode, quote
 
 ARMS = ("default", "advised")
@@ -43,7 +42,8 @@ def read(file: str) -> Report:
     """Raises DataError for a file that is not a report of `d9m check --format json`."""
     try:
         content = files.content(file)
-        require_version(file, content, "write it again: d9m check --format json -o FILE")
+        tip = "write it again: d9m check --format json -o FILE"
+        files.require_version(file, content, "schema_version", SCHEMA_VERSION, tip)
         return msgspec.json.decode(content, type=Report)
     except OSError as error:
         raise DataError(f"{quote(file)} cannot be read: {error.strerror or error}") from None
