@@ -226,7 +226,7 @@ def launch(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [*brief(1), "--python", torch, "--quick", "--format", "json"]
+    command = [*brief(3), "--python", torch, "--quick", "--format", "json"]
     command += ["--ops", "cumsum,index-put-accumulate", *more]
     path = os.pathsep.join(sys.path)
     started: list[subprocess.Popen[str]] = []
