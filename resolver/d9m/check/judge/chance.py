@@ -48,7 +48,7 @@ def _calls(readings: Sequence[Reading]) -> int:
 
 
 def can_prove(processes: int) -> bool:
-    """Return whether so many processes of each arm are enough, if every one without settings varies.
+    """Return whether so many processes of each arm are enough where all of them vary by default.
 
     >>> can_prove(2), can_prove(3)
     (False, True)

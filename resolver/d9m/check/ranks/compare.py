@@ -8,11 +8,14 @@ from typing import Any, Literal
 import msgspec
 
 from d9m import files
+from d9m.check.judge.observe import ArmResult
 from d9m.check.report import OddResult, ProbeResult, Report
 from d9m.errors import DataError, ExitCode, quote
 from d9m.model.advice import SCHEMA_VERSION
 
 ARMS = ("default", "advised")
+
+RAISED, VARIES = "raised", "varies by itself"
 
 Alike = Literal["same", "differs", "not comparable"]
 
@@ -37,6 +40,14 @@ class ReportComparison(msgspec.Struct, frozen=True):
     def count(self, result: Alike) -> int:
         return sum(pair.result == result for pair in self.pairs)
 
+    def missing(self) -> list[Pair]:
+        """Return what should have been compared and was not; an op that raises, or that varies, on
+        both machines has no result to compare.
+        """
+        without = (RAISED, VARIES)
+        unlike = [pair for pair in self.pairs if pair.result == "not comparable"]
+        return [pair for pair in unlike if pair.why not in without]
+
 
 def read(file: str) -> Report:
     """Raises DataError for a file that is not a report of `d9m check --format json`."""
@@ -55,17 +66,24 @@ def read(file: str) -> Report:
 
 
 def compare(first: Report, second: Report, files: tuple[str, str]) -> ReportComparison:
-    others = {(probe.id, probe.dtype): probe for probe in second.probes}
+    here, there = _by_key(first), _by_key(second)
     pairs: list[Pair] = []
-    for probe in first.probes:
-        other = others.get((probe.id, probe.dtype))
-        if other is not None:
-            both = [arm for arm in ARMS if arm in probe.arms and arm in other.arms]
-            pairs += [_pair(probe, other, arm) for arm in both]
+    for key in {**here, **there}:
+        for arm in ARMS:
+            one, other = here.get(key), there.get(key)
+            found = [probe for probe in (one, other) if probe is not None and arm in probe.arms]
+            if one is not None and other is not None and len(found) == 2:
+                pairs.append(_pair(one, other, arm))
+            elif found:
+                pairs.append(Pair(*key, arm, "not comparable", "in one report only"))
     left, right = _machine(first), _machine(second)
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     differences = {name: (str(left.get(name, "-")), str(right.get(name, "-"))) for name in names}
     return ReportComparison(SCHEMA_VERSION, files, differences, pairs)
+
+
+def _by_key(report: Report) -> dict[tuple[str, str], ProbeResult]:
+    return {(probe.id, probe.dtype): probe for probe in report.probes}
 
 
 def _machine(report: Report) -> dict[str, Any]:
@@ -91,11 +109,21 @@ def _facts(report: Report) -> dict[str, Any]:
 def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
     if one.case != other.case or one.device != other.device:
         return Pair(one.id, one.dtype, arm, "not comparable", "other sizes or another device")
-    left, right = one.arms[arm].digest, other.arms[arm].digest
-    if left is None or right is None:
-        why = "raised" if one.arms[arm].raised or other.arms[arm].raised else "varies by itself"
+    both = one.arms[arm], other.arms[arm]
+    left, right = (found.digest for found in both)
+    why = _why_not(both)
+    if why:
         return Pair(one.id, one.dtype, arm, "not comparable", why)
     return Pair(one.id, one.dtype, arm, "same" if left == right else "differs")
+
+
+def _why_not(both: Sequence[ArmResult]) -> str:
+    """Return why two results cannot be compared; empty: they can."""
+    if any(arm.raised for arm in both):
+        return RAISED if all(arm.raised for arm in both) else "raised in one report only"
+    if any(arm.failed or not arm.repeats for arm in both):
+        return "did not run to its end"
+    return VARIES if any(arm.digest is None for arm in both) else ""
 
 
 def odd(reports: Sequence[Report]) -> list[OddResult]:

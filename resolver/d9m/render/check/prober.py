@@ -45,6 +45,8 @@ def comparison(found: ReportComparison, width: int = WIDTH) -> Page:
     )
     if not same and not other:
         verdict = "Nothing in these reports can be compared."
+    elif found.missing() and not other:
+        verdict = "All results that could be compared are the same bits; some could not."
     page.paragraph(verdict, style="bad" if other else "good" if same else "doubt")
     page.line(Span(f"{same} results the same, {other} different, {unlike} not comparable", "dim"))
     if found.differences:
@@ -56,4 +58,8 @@ def comparison(found: ReportComparison, width: int = WIDTH) -> Page:
         differing = [pair for pair in found.pairs if pair.result == "differs"]
         results = [(pair.id, pair.dtype, pair.arm) for pair in differing]
         page.table(("differs", "type", "arm"), results, shrink=(0,))
+    if missing := found.missing():
+        page.gap()
+        missed = [(pair.id, pair.dtype, pair.arm, pair.why) for pair in missing]
+        page.table(("not compared", "type", "arm", "why"), missed, shrink=(0, 3))
     return page
