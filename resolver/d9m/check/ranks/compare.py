@@ -15,8 +15,6 @@ from d9m.model.advice import SCHEMA_VERSION
 
 ARMS = ("default", "advised")
 
-RAISED, VARIES = "raised", "varies by itself"
-
 Alike = Literal["same", "differs", "not comparable"]
 
 
@@ -40,13 +38,11 @@ class ReportComparison(msgspec.Struct, frozen=True):
     def count(self, result: Alike) -> int:
         return sum(pair.result == result for pair in self.pairs)
 
-    def missing(self) -> list[Pair]:
-        """Return what should have been compared and was not; an op that raises, or that varies, on
-        both machines has no result to compare.
-        """
-        without = (RAISED, VARIES)
-        unlike = [pair for pair in self.pairs if pair.result == "not comparable"]
-        return [pair for pair in unlike if pair.why not in without]
+    def uncompared(self) -> set[tuple[str, str]]:
+        """Return id and type of the probes of which no arm could be compared."""
+        probes = {(pair.id, pair.dtype) for pair in self.pairs}
+        compared = [pair for pair in self.pairs if pair.result != "not comparable"]
+        return probes - {(pair.id, pair.dtype) for pair in compared}
 
 
 def read(file: str) -> Report:
@@ -66,24 +62,20 @@ def read(file: str) -> Report:
 
 
 def compare(first: Report, second: Report, files: tuple[str, str]) -> ReportComparison:
-    here, there = _by_key(first), _by_key(second)
+    ones = {(probe.id, probe.dtype): probe for probe in first.probes}
+    others = {(probe.id, probe.dtype): probe for probe in second.probes}
     pairs: list[Pair] = []
-    for key in {**here, **there}:
+    for key in {**ones, **others}:
+        one, other = ones.get(key), others.get(key)
         for arm in ARMS:
-            one, other = here.get(key), there.get(key)
-            found = [probe for probe in (one, other) if probe is not None and arm in probe.arms]
-            if one is not None and other is not None and len(found) == 2:
+            if one and other and arm in one.arms and arm in other.arms:
                 pairs.append(_pair(one, other, arm))
-            elif found:
+            elif (one and arm in one.arms) or (other and arm in other.arms):
                 pairs.append(Pair(*key, arm, "not comparable", "in one report only"))
     left, right = _machine(first), _machine(second)
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     differences = {name: (str(left.get(name, "-")), str(right.get(name, "-"))) for name in names}
     return ReportComparison(SCHEMA_VERSION, files, differences, pairs)
-
-
-def _by_key(report: Report) -> dict[tuple[str, str], ProbeResult]:
-    return {(probe.id, probe.dtype): probe for probe in report.probes}
 
 
 def _machine(report: Report) -> dict[str, Any]:
@@ -111,19 +103,15 @@ def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
         return Pair(one.id, one.dtype, arm, "not comparable", "other sizes or another device")
     both = one.arms[arm], other.arms[arm]
     left, right = (found.digest for found in both)
-    why = _why_not(both)
-    if why:
-        return Pair(one.id, one.dtype, arm, "not comparable", why)
+    if any(found.failed or found.raised for found in both) or left is None or right is None:
+        return Pair(one.id, one.dtype, arm, "not comparable", _why_not(both))
     return Pair(one.id, one.dtype, arm, "same" if left == right else "differs")
 
 
 def _why_not(both: Sequence[ArmResult]) -> str:
-    """Return why two results cannot be compared; empty: they can."""
     if any(arm.raised for arm in both):
-        return RAISED if all(arm.raised for arm in both) else "raised in one report only"
-    if any(arm.failed or not arm.repeats for arm in both):
-        return "did not run to its end"
-    return VARIES if any(arm.digest is None for arm in both) else ""
+        return "raised"
+    return "not run to its end" if any(arm.failed for arm in both) else "varies by itself"
 
 
 def odd(reports: Sequence[Report]) -> list[OddResult]:
