@@ -73,6 +73,12 @@ def read(file: str) -> DigestReference:
         ) from None
     if not found.results:
         raise DataError(f"{quote(file)} holds no digest")
+    for result in found.results:
+        if _framework(result) not in found.frameworks:
+            raise DataError(
+                f"{quote(file)} holds a digest of {quote(result.probe)}, but does not say on which "
+                "release and device it was made"
+            )
     return DigestReference(file, found)
 
 
@@ -101,6 +107,23 @@ def narrowed(selected: Sequence[Selected], reference: DigestReference) -> list[S
     return kept
 
 
+def asked(
+    reference: DigestReference, frameworks: Sequence[str], named: Sequence[Selected] | None
+) -> DigestReference:
+    """Return the reference without the results that the question leaves out; `named`: the probes
+    that it names.
+    """
+    keys = None if named is None else {(one.probe.id, one.dtype) for one in named}
+    kept: list[DigestRecord] = []
+    for result in reference.digests.results:
+        if _framework(result) in frameworks and (
+            keys is None or (result.probe, result.dtype) in keys
+        ):
+            kept.append(result)
+    digests = msgspec.structs.replace(reference.digests, results=kept)
+    return msgspec.structs.replace(reference, digests=digests)
+
+
 def hold(report: Report, reference: DigestReference) -> AgainstResult:
     """Which results have the bits of the reference; none is compared on another device."""
     there = reference.digests
@@ -120,6 +143,10 @@ def hold(report: Report, reference: DigestReference) -> AgainstResult:
 
 def _key(result: DigestRecord) -> str:
     return f"{result.probe} {result.dtype}"
+
+
+def _framework(result: DigestRecord) -> str:
+    return result.probe.partition("/")[0]
 
 
 def _device(reference: DigestFile) -> str:
