@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,3 +66,26 @@ def test_long_arguments_that_differ_late_are_told_from_each_other(
     assert one.startswith(long[:400])
     assert len(one) < 430
     assert digester.cut("dim=0") == "dim=0"
+
+
+def test_a_torch_that_asserts_its_names_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As 1.12 does for each name of torch.backends.cuda.matmul that came later."""
+
+    class Matmul:
+        allow_tf32 = True
+
+        def __getattr__(self, name: str) -> bool:
+            raise AssertionError(f"Unknown attribute {name}")
+
+    def no() -> bool:
+        return False
+
+    monkeypatch.syspath_prepend(INJECT)
+    switches = importlib.import_module("_d9m_recorder.torch_settings").Switches
+    backends = SimpleNamespace(cuda=SimpleNamespace(matmul=Matmul()))
+    torch = SimpleNamespace(
+        are_deterministic_algorithms_enabled=no,
+        is_deterministic_algorithms_warn_only_enabled=no,
+        backends=backends,
+    )
+    assert switches(torch).now()["torch.backends.cuda.matmul.allow_tf32"] is True
