@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Iterable
 
 FILE, FOLDER = 0o600, 0o700
 """Modes of what a recording consists of."""
@@ -29,7 +30,7 @@ _WORDS = {"auth", "authorization", "key", "apikey", "passphrase", "pwd"}
 _ENDS = ("token", "secret", "password", "passwd", "credential")
 
 
-def masked(arguments) -> list:
+def masked(arguments: Iterable[str]) -> list[str]:
     """A command line with `***` for the values of secrets.
 
     The value of an option or of NAME=VALUE is secret where a word of its name ends with token,
@@ -39,7 +40,7 @@ def masked(arguments) -> list:
     word in the singular: `--num-tokens 8`, `--key-frames 3`. The same holds within an argument, as
     of `sh -c`; the user and the password in a URL are secret, too.
     """
-    found: list = []
+    found: list[str] = []
     before = ""
     for argument in arguments:
         option = _OPTION.fullmatch(before)
@@ -91,7 +92,7 @@ def _may_be_secret(name: str) -> bool:
     return any(_is_secret_word(word) for word in singular)
 
 
-def _words(name: str) -> list:
+def _words(name: str) -> list[str]:
     return [word.lower().rstrip("0123456789") for word in _WORD_END.split(name) if word]
 
 

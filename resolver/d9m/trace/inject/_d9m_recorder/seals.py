@@ -8,6 +8,7 @@ document is that of all bytes before the digits.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 
 FORMAT = 2
 """Of a recording: its folder and its streams."""
@@ -30,7 +31,7 @@ def opened(sealed: bytes) -> bytes | None:
     return data if sealed[-_SIZE:] == b" %08x" % zlib.crc32(data) else None
 
 
-def are_whole(lines) -> bool:
+def are_whole(lines: Iterable[bytes]) -> bool:
     """Whether all of these lines are as they were written."""
     crc32 = zlib.crc32
     return all(each[-_SIZE:] == b" %08x" % crc32(each[:-_SIZE]) for each in lines)
