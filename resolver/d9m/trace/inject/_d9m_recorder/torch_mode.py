@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import sys
 
+from .torch_tensors import splits
+
 
 def make_mode(torch, ops, watcher):
     """A mode that `ops` records with."""
@@ -15,9 +17,13 @@ def make_mode(torch, ops, watcher):
     had_compiler = "torch._dynamo" in sys.modules
     plain = (torch.Tensor, torch.nn.Parameter)
     session = ops.session
+    unheard = torch._C.DisableTorchFunction
+    below = torch._C._len_torch_dispatch_stack
 
     def dispatch(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if below():  # modes that trace: what their tensors hold is not computed
+            return function(*args, **kwargs)
         plan = ops.plans.get(function) or ops.learn(function)
         if not session.on or plan.passes:
             if session.on and ops.viewing:
@@ -25,11 +31,17 @@ def make_mode(torch, ops, watcher):
             return function(*args, **kwargs)
         for kind in types:
             if kind not in plain:
-                return NotImplemented  # it splits itself, and its parts come by here
-        about = ops.before(plan, args, kwargs, sys._getframe(1))
+                if splits(kind):
+                    return NotImplemented  # its parts come by here
+                if not kind.__module__.startswith("torch."):  # those of torch hold nothing
+                    session.unseen("subclass")
+                return function(*args, **kwargs)
+        with unheard():
+            about = ops.before(plan, args, kwargs, sys._getframe(1))
         found = function(*args, **kwargs)
         if about is not None:
-            ops.after(plan, about, found)
+            with unheard():
+                ops.after(plan, about, found)
         return found
 
     class RecorderMode(TorchDispatchMode):

@@ -40,7 +40,9 @@ def begin(torch, session, steps) -> None:
         session.record("m", number, [steps.text(output) for output in outputs])
         for output in outputs if every else ():
             if output.requires_grad and not output.is_leaf and torch.is_grad_enabled():
-                output.register_hook(functools.partial(came_back, number))
+                hook = functools.partial(came_back, number)
+                hook.__torch_unserializable__ = True  # torch warns where a tensor with one is saved
+                output.register_hook(hook)
 
     def came_back(number: int, gradient) -> None:
         if session.on:
