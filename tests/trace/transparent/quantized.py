@@ -14,7 +14,7 @@ values = torch.quantize_per_tensor(torch.randn(4, 4), 0.1, 3, torch.quint8)
 channels = torch.quantize_per_channel(
     torch.randn(2, 4), torch.tensor([0.1, 0.2]), torch.tensor([0, 1]), 0, torch.qint8
 )
-print(values.int_repr().tolist(), channels.transpose(0, 1).dequantize().tolist())
+print(values.int_repr().tolist(), channels.dequantize().tolist())
 if torch.backends.quantized.engine != "none":
     small = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
     print(small(torch.ones(2, 4)).tolist())

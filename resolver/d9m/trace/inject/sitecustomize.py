@@ -53,9 +53,8 @@ try:
         begin_recorder()
 except Exception as fault:
     if sys.version_info >= OLDEST:
-        sys.stderr.write(
-            "d9m: this process is not recorded: {}: {}\n".format(type(fault).__name__, fault)
-        )
+        what = "{}: {}".format(type(fault).__name__, fault)  # noqa: UP032  Python 2 reads this
+        sys.stderr.write("d9m: this process is not recorded: " + what + "\n")
 
 # The program's own. If it has none, Python forgets this module as if it had not been found.
 del sys.modules["sitecustomize"]
