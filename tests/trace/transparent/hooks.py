@@ -25,7 +25,7 @@ optimizer.register_step_post_hook(noting("step post"))
 model[0].weight.register_post_accumulate_grad_hook(noting("accumulated"))
 for _step in range(2):
     with torch.autograd.graph.saved_tensors_hooks(lambda x: order.append("pack") or x, lambda x: x):
-        found = model(torch.ones(2, 3))
+        found = model(torch.ones(2, 3, requires_grad=True))
     found.register_hook(noting("gradient"))
     found.sum().backward()
     optimizer.step(lambda: order.append("closure"))

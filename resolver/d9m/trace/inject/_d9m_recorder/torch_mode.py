@@ -74,13 +74,21 @@ def _unheard_call(torch):
     def call(function, args, kwargs):
         if not modes():
             return function(*args, **kwargs)
-        handle = getattr(function, "_handle", None)
+        handle = _handle(function)
         if boxed is not None and handle is not None:
             return boxed(handle, *args, **kwargs)
         with unheard():  # in old releases, such a mode does not see what an op in Python calls
             return function(*args, **kwargs)
 
     return call
+
+
+def _handle(function):
+    """What the dispatcher knows the op by; None of those that it does not know."""
+    try:
+        return getattr(function, "_handle", None)
+    except RuntimeError:
+        return None
 
 
 class Window:
