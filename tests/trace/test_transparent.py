@@ -6,6 +6,8 @@ By day a sample runs, op by op; at night every program of `transparent/` at ever
 from __future__ import annotations
 
 import functools
+import json
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -68,3 +70,23 @@ def test_recording_does_not_change_a_program_of_an_old_release(
     name: str, level: str, tmp_path: Path
 ) -> None:
     must_not_change(framework_python("torch-2.4.1"), name, level, tmp_path)
+
+
+def test_parameters_of_ranks_are_compared_by_their_shards(tmp_path: Path) -> None:
+    run = plain_and_recorded.run(torch_python(), "two_ranks", tmp_path / "run", "op")
+    assert (run.seen.code, run.complaints, run.streams) == (0, [], 2)
+    for path in sorted((tmp_path / "run" / "record").glob("*.d9m")):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        learned = [line for line in lines if isinstance(line, list) and line[0] in "igp"]
+        assert [line[0] for line in learned] == ["i", "g", "p", "g", "p"]
+        for _letter, _whole, each in learned:
+            assert len(each) == 4
+            assert all(re.match("[0-9a-f]{8}", digest) for digest in each)
+        parameters = [each for letter, _whole, each in learned if letter in "ip"]
+        assert all(one != other for one, other in zip(parameters[0], parameters[1], strict=True))
+        in_flight = [
+            line
+            for line in lines
+            if isinstance(line, list) and line[0] == "k" and "_wrap_tensor" in line[1]
+        ]
+        assert in_flight == []

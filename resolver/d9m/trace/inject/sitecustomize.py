@@ -58,4 +58,4 @@ except Exception as fault:
 
 # The program's own. If it has none, Python forgets this module as if it had not been found.
 del sys.modules["sitecustomize"]
-import sitecustomize  # noqa: E402, F401
+import sitecustomize  # noqa: E402, F401  # pyright: ignore[reportMissingImports]

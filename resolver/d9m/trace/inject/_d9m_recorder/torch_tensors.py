@@ -33,6 +33,9 @@ class Tensors:
         """The tensors with memory of their own that hold this one's values."""
         torch = self._torch
         kind = type(tensor)
+        if hasattr(kind, "trigger_wait"):  # a collective may still be writing it
+            with torch.no_grad():
+                return self.parts(tensor.trigger_wait())
         if splits(kind):
             names, _context = tensor.__tensor_flatten__()
             held = [getattr(tensor, name) for name in names]
