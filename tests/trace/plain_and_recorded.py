@@ -50,6 +50,7 @@ def run(python: str, name: str, place: Path, level: str | None) -> Run:
         "HOME": str(place.parent),
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "0",  # what torch.jit saves follows the order of sets
         "TORCHINDUCTOR_CACHE_DIR": str(place.parent / "compiled"),
     }
     if level is not None:

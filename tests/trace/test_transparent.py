@@ -65,7 +65,7 @@ def test_recording_does_not_change_a_program(name: str, level: str, tmp_path: Pa
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("name", ["fake_tensors", "function_mode", "two_ranks"])
+@pytest.mark.parametrize("name", ["fake_tensors", "function_mode", "sharded_tensors"])
 def test_recording_does_not_change_a_program_of_an_old_release(
     name: str, level: str, tmp_path: Path
 ) -> None:
@@ -90,3 +90,13 @@ def test_parameters_of_ranks_are_compared_by_their_shards(tmp_path: Path) -> Non
             if isinstance(line, list) and line[0] == "k" and "_wrap_tensor" in line[1]
         ]
         assert in_flight == []
+
+
+def test_ops_on_fake_tensors_are_not_recorded(tmp_path: Path) -> None:
+    run = plain_and_recorded.run(torch_python(), "fake_tensors", tmp_path / "run", "op")
+    assert run.streams == 1
+    (path,) = (tmp_path / "run" / "record").glob("*.d9m")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    sites = {line[2] for line in lines if isinstance(line, list) and line[0] == "S"}
+    assert "aten::mul" in sites
+    assert not sites & {"aten::mm", "aten::relu_", "aten::empty", "aten::addmm"}

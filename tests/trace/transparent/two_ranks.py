@@ -1,4 +1,7 @@
-"""FSDP2 over gloo: two ranks, whose parameters are DTensors. Rank 0 prints."""
+"""FSDP2 over gloo: two ranks, whose parameters are DTensors. Rank 0 prints.
+
+On a CPU it needs torch 2.7; `sharded_tensors.py` runs with older releases.
+"""
 
 import os
 
@@ -6,11 +9,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch.distributed.device_mesh import init_device_mesh
-
-try:
-    from torch.distributed.fsdp import fully_shard
-except ImportError:  # before torch 2.6
-    from torch.distributed._composable.fsdp import fully_shard
+from torch.distributed.fsdp import fully_shard
 
 
 def train(rank, path):
