@@ -81,13 +81,21 @@ def _never(_tensor) -> bool:
 
 
 def quiet(torch):
-    """Makes contexts in which neither ops nor calls of functions are seen by anyone."""
+    """Makes contexts in which no mode, override or trace of the program sees ops and calls."""
     functions, ops = torch._C.DisableTorchFunction, silent(torch)
+    tracing, trace = torch._C._get_tracing_state, torch._C._set_tracing_state
 
     @contextlib.contextmanager
     def made():
-        with functions(), ops():
-            yield
+        state = tracing()
+        if state is not None:
+            trace(None)
+        try:
+            with functions(), ops():
+                yield
+        finally:
+            if state is not None:
+                trace(state)
 
     return made
 
