@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from recorded import python_of
 
 from d9m import trace
+from process import d9m
 
 INJECT = str(Path(trace.__file__).with_name("inject"))
 BINARY = 1 << 28
@@ -91,3 +94,46 @@ def test_a_torch_that_asserts_its_names_is_recorded(monkeypatch: pytest.MonkeyPa
         backends=backends,
     )
     assert switches(torch).now()["torch.backends.cuda.matmul.allow_tf32"] is True
+
+
+PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+OWN = {
+    "one that works": "import sys; sys.own = 1",
+    "one that fails": "raise ValueError(1)",
+    "one that lacks a module": "import there_is_no_such_module",
+    "none": "",
+}
+SAYS = "import sys; print('sitecustomize' in sys.modules, getattr(sys, 'own', 0), len(sys.path))"
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+@pytest.mark.parametrize("own", OWN)
+def test_a_recorded_python_runs_its_own_sitecustomize(
+    own: str, version: str, tmp_path: Path
+) -> None:
+    places = {"plain": str(tmp_path), "recorded": os.pathsep.join([INJECT, str(tmp_path)])}
+    if OWN[own]:
+        (tmp_path / "sitecustomize.py").write_text(OWN[own])
+    record = tmp_path / "record"
+    record.mkdir()
+    seen = {}
+    for name, path in places.items():
+        variables = {"PYTHONPATH": path, "D9M_TRACE": json.dumps({"folder": str(record)})}
+        command = [python_of(version), "-c", SAYS]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True)
+        seen[name] = done.returncode, done.stdout, done.stderr
+    assert seen["recorded"] == seen["plain"]
+    old = version in ("2.7", "3.6", "3.7")
+    assert [path.name for path in record.iterdir()] == (["too-old.txt"] if old else [])
+
+
+def test_a_python_that_is_too_old_is_named(tmp_path: Path) -> None:
+    python = python_of("3.6")
+    run = str(tmp_path / "run")
+    said = "A child of Python 3.6 was not recorded: the recorder needs 3.8 or newer."
+    done = d9m("trace", "-o", run, "--", python, "-c", "")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert said in done.stderr
+    assert said in d9m("trace", "--show", run).stdout
+    d9m("trace", "--force", "-o", run, "--", sys.executable, "-c", "")
+    assert said not in d9m("trace", "--show", run).stdout

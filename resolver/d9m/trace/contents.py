@@ -50,13 +50,16 @@ class RunContents(msgspec.Struct, frozen=True):
     streams: tuple[StreamContents, ...]
     complaints: tuple[str, ...]
     """What the recorder could not do."""
+    not_recorded: tuple[str, ...] = ()
+    """A sentence for each version of Python that is too old for it."""
 
 
 def contents(path: Path) -> RunContents:
     """Raises DataError where `path` is not a recording."""
     about = folder.about(path)
     streams = tuple(_stream(stream) for stream in folder.streams(path))
-    return RunContents(about, streams, tuple(folder.complaints(path)))
+    complaints = tuple(folder.complaints(path))
+    return RunContents(about, streams, complaints, tuple(folder.not_recorded(path)))
 
 
 def lacks_level(found: RunContents) -> bool:

@@ -3,6 +3,7 @@
     run.json       what was run, and how it ended: `RunInfo`
     r0-0.d9m       a stream for each process: rank, then a number that counts up
     errors.txt     faults of the recorder, sealed lines; only if there were any
+    too-old.txt    versions of Python that the recorder does not run on, a line for each process
     zoom/0/        a call that was asked for, with its values (`torch_zoom.py`); only from hunt's
                    last run
 
@@ -99,10 +100,12 @@ at 0 in each stream and are not used again.
     ["t", DETERMINISTIC, THREADS]  all settings, where some have changed since the step began
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
                                    compiled, compiler (no op is recorded any more, so that
-                                   torch.compile compiles, before PyTorch 2.9), mode, level
-                                   (nothing is recorded of it at this one), loop (of JAX, too long
-                                   to run op by op, or of many iterations that end one by one),
-                                   devices (what JAX runs on several at once is one op), size, fault
+                                   torch.compile compiles, before PyTorch 2.9), mode, subclass
+                                   (what ops do with tensors that only their own class can take
+                                   apart), level (nothing is recorded of it at this one), loop (of
+                                   JAX, too long to run op by op, or of many iterations that end one
+                                   by one), devices (what JAX runs on several at once is one op),
+                                   size, fault
 
 A TensorFlow program has the same records. OP is "tf.raw_ops.MatMul", MODULE the path of the Keras
 layer, NODE is empty. Numbers are those of eager tensors, which never change, and of variables. "-"
@@ -121,6 +124,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -139,6 +143,7 @@ FORMAT = seals.FORMAT
 
 ABOUT = "run.json"
 ERRORS = "errors.txt"
+TOO_OLD = "too-old.txt"
 STREAMS = "r*-*.d9m"
 ZOOM = "zoom"
 
@@ -190,7 +195,7 @@ def _clear(path: Path, force: bool) -> None:
         return
     if not force:
         raise UsageError(f"{quote(str(path))} is not empty", tip="--force replaces a recording")
-    ours = {ABOUT, ERRORS, ZOOM, *(file.name for file in path.glob(STREAMS))}
+    ours = {ABOUT, ERRORS, TOO_OLD, ZOOM, *(file.name for file in path.glob(STREAMS))}
     foreign = [name for name in names if name not in ours]
     if ABOUT not in names or foreign:
         raise UsageError(
@@ -301,3 +306,18 @@ def complaints(path: Path) -> list[str]:
     lines = WholeLines(file)
     found = [line.decode("utf-8", "replace") for line in iter(lines.next, None)]
     return found or [f"{ERRORS} was cut off"]
+
+
+def not_recorded(path: Path) -> list[str]:
+    """A sentence for each version of Python that was started and that the recorder does not run
+    on.
+    """
+    try:
+        versions = set(files.text(path / TOO_OLD).split())
+    except (OSError, UnicodeDecodeError):
+        return []
+    known = sorted(version for version in versions if re.fullmatch(r"\d\.\d{1,2}", version))
+    return [
+        f"A child of Python {version} was not recorded: the recorder needs 3.8 or newer."
+        for version in known
+    ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
@@ -40,6 +41,8 @@ class Session:
         self._since_end = False
         self._ended = False
         self._waits = header.is_worker()
+        self.quiet = contextlib.nullcontext
+        """Makes contexts in which the program's own modes and overrides see no call of ours."""
         self.stream = self._new_stream()
 
     def _new_stream(self) -> Stream:
@@ -90,7 +93,8 @@ class Session:
         The second value of the pair says whether it did.
         """
         try:
-            return act(*arguments), True
+            with self.quiet():
+                return act(*arguments), True
         except Exception as fault:
             self.fault(place, fault)
             return None, False
