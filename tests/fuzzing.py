@@ -249,7 +249,7 @@ class Doors:
             text = mutated(chance, text)
         settings = env_file.read(text, "file")
         if chance.random() < 0.2:
-            api.advise(self.kb, self.torch, ["conv"], settings=settings)
+            api.advise(self.kb, self.torch, ["conv"], settings=[settings])
 
     def package_files(self, chance: random.Random, text: str) -> None:
         listed = package_files.read(mutated(chance, text), "file")
