@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from d9m import files
+from d9m import exit_codes, files
 from d9m.check.report import OddResult, ProbeResult, Report
 from d9m.errors import DataError, ExitCode, quote
+from d9m.exit_codes import CommandResult
 from d9m.model.advice import SCHEMA_VERSION
 
 ARMS = ("default", "advised")
@@ -37,6 +38,12 @@ class ReportComparison(msgspec.Struct, frozen=True):
     def count(self, result: Alike) -> int:
         return sum(pair.result == result for pair in self.pairs)
 
+    def uncompared(self) -> set[tuple[str, str]]:
+        """Return id and type of the probes of which no arm could be compared."""
+        probes = {(pair.id, pair.dtype) for pair in self.pairs}
+        compared = [pair for pair in self.pairs if pair.result != "not comparable"]
+        return probes - {(pair.id, pair.dtype) for pair in compared}
+
 
 def read(file: str) -> Report:
     """Raises DataError for a file that is not a report of `d9m check --format json`."""
@@ -55,13 +62,16 @@ def read(file: str) -> Report:
 
 
 def compare(first: Report, second: Report, files: tuple[str, str]) -> ReportComparison:
+    ones = {(probe.id, probe.dtype): probe for probe in first.probes}
     others = {(probe.id, probe.dtype): probe for probe in second.probes}
     pairs: list[Pair] = []
-    for probe in first.probes:
-        other = others.get((probe.id, probe.dtype))
-        if other is not None:
-            both = [arm for arm in ARMS if arm in probe.arms and arm in other.arms]
-            pairs += [_pair(probe, other, arm) for arm in both]
+    for key in {**ones, **others}:
+        one, other = ones.get(key), others.get(key)
+        for arm in ARMS:
+            if one and other and arm in one.arms and arm in other.arms:
+                pairs.append(_pair(one, other, arm))
+            elif (one and arm in one.arms) or (other and arm in other.arms):
+                pairs.append(Pair(*key, arm, "not comparable", "in one report only"))
     left, right = _machine(first), _machine(second)
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     differences = {name: (str(left.get(name, "-")), str(right.get(name, "-"))) for name in names}
@@ -142,7 +152,12 @@ def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[OddResult]
 
 
 def exit_code(comparison: ReportComparison) -> ExitCode:
-    """A machine that differs from its twin is a finding; ABSENT where nothing could be compared."""
-    if comparison.count("differs"):
-        return ExitCode.FINDINGS
-    return ExitCode.ANSWERED if comparison.count("same") else ExitCode.ABSENT
+    """Return how a comparison ends: a machine that differs from its twin is a finding."""
+    differs = comparison.count("differs")
+    return exit_codes.exit_code(
+        CommandResult(
+            did_nothing=not differs and not comparison.count("same"),
+            has_findings=differs > 0,
+            is_incomplete=bool(comparison.uncompared()),
+        )
+    )
