@@ -97,8 +97,9 @@ def test_the_code_of_the_readme_runs(code: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_readme_has_every_exit_code() -> None:
-    assert re.findall(r"^\| (\d) \|", README, re.MULTILINE) == [str(int(code)) for code in ExitCode]
+def test_the_readme_has_the_exit_codes_that_the_program_prints() -> None:
+    table = re.findall(r"^\| (\d) \| (.*) \|$", README, re.MULTILINE)
+    assert table == [(str(int(code)), code.meaning) for code in ExitCode]
 
 
 def test_the_readme_names_every_format() -> None:

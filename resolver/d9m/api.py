@@ -31,8 +31,10 @@ class Question(msgspec.Struct, frozen=True):
     scope: Scope = "run"
     calls: tuple[Call, ...] = ()
     """Helper calls that the program makes already."""
-    settings: Mapping[str, PlainValue] | None = None
-    """Settings that are made already; None: nobody asked about them."""
+    settings: Sequence[Mapping[str, PlainValue]] | None = None
+    """Settings that are made already, each place that holds some for itself, the last one wins;
+    None: they are not in question.
+    """
 
 
 def understand(
@@ -41,7 +43,7 @@ def understand(
     ops: Sequence[str] | None = None,
     scope: Scope = "run",
     calls: Sequence[str] = (),
-    settings: Mapping[str, PlainValue] | None = None,
+    settings: Sequence[Mapping[str, PlainValue]] | None = None,
 ) -> Question:
     """Read a question. Raises UsageError for anything that cannot be answered."""
     named = [kb.package_named(name) for name, _version in setup.packages]
@@ -122,17 +124,20 @@ def answer(
     """The advice for a question; its settings, if there are any, are held against it. Those that
     are `made` only decide between solutions that do as well.
     """
-    environment, found = question.environment, question.settings
-    known = {**(found or {}), **(made or {})}
+    environment, places = question.environment, question.settings
+    found: dict[str, PlainValue] = {}
+    for place in places or ():
+        found.update(place)
+    known = {**found, **(made or {})}
     advice = resolve(kb, environment, question.items, question.scope, question.calls, known)
-    if found is None:
+    if places is None:
         return advice
     from d9m.resolve import compare_settings
 
     return msgspec.structs.replace(
         advice,
         existing=compare_settings.judge_existing(kb, environment, advice, found),
-        missing=compare_settings.missing(advice, found),
+        missing=compare_settings.missing(kb, advice, places),
     )
 
 
@@ -142,7 +147,7 @@ def advise(
     ops: Sequence[str] | None = None,
     scope: Scope = "run",
     calls: Sequence[str] = (),
-    settings: Mapping[str, PlainValue] | None = None,
+    settings: Sequence[Mapping[str, PlainValue]] | None = None,
 ) -> Advice:
     """`answer` to what `understand` reads."""
     return answer(kb, understand(kb, setup, ops, scope, calls, settings))

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How a command ends. Findings win over what is unknown."""
+    """How a command ends: the first that applies of 5, 4, 2, 1, 3 and 0."""
 
     ANSWERED = 0
     FINDINGS = 1
@@ -23,29 +23,31 @@ class ExitCode(IntEnum):
 
 
 _MEANINGS = {
-    ExitCode.ANSWERED: "full answer; nothing nondeterministic remains",
+    ExitCode.ANSWERED: (
+        "complete and good: all that was asked for was read, run and compared, without a finding"
+    ),
     ExitCode.FINDINGS: (
-        "findings. advise: an op is unsolved or raises, or settings conflict. check: a setting is "
-        "missing, wrong, "
-        "forbidden or too late; something varies as-is or advised; a wrong value; the knowledge "
-        "base is contradicted. diff: a difference reaches data, loss, gradients, parameters or "
-        "outputs. "
-        "scan: findings at or above --fail-on. lint, audit: findings"
+        "findings: an op is unsolved or raises an error; settings conflict; an advised setting is "
+        "missing, wrong or too late; results differ between runs, releases or machines; two runs "
+        "are of different length; a wrong value; scan, lint and audit: findings"
     ),
     ExitCode.USAGE: (
-        "usage: unknown op, version, container, package or fact; contradiction between options; "
-        "text not recognised; a faulty configuration"
+        "usage: unknown option, op, version, container, package or fact; options that contradict "
+        "each other; text not recognised; output that cannot be written"
     ),
     ExitCode.UNKNOWN: (
-        "answered, but part of it is unknown, or depends on something that was not said "
-        "(--allow-unknown turns it into 0). diff: equal, but not all could be compared. "
-        "scan: a file that was named or that a program reaches could not be read"
+        "incomplete: part of the answer is unknown or depends on something that was not said; a "
+        "file was not read; something was not run or compared; a recorded run ended with an error "
+        "or was cut by a default limit (advise and scan: --allow-unknown turns 3 into 0)"
     ),
     ExitCode.ABSENT: (
-        "the device asked for is absent, the framework is broken, no probe could run, no "
-        "process was recorded, or there was nothing to scan"
+        "nothing was done: the device or framework is absent or broken, no probe could run, no "
+        "process was recorded, or there was nothing to read or compare"
     ),
-    ExitCode.DATA: "bad or incompatible data (knowledge base, report file, recording, baseline)",
+    ExitCode.DATA: (
+        "bad or incompatible data: a knowledge base, report, recording, baseline or file of "
+        "settings or packages; or an internal error of d9m"
+    ),
 }
 
 

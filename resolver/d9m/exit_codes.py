@@ -24,22 +24,26 @@ class CommandResult:
     """Something was not read, run or compared, ended with an error, or is not known."""
 
 
-def exit_code(result: CommandResult, *, allow_unknown: bool = False) -> ExitCode:
+def exit_code(
+    result: CommandResult, *, allow_unknown: bool = False, exit_zero: bool = False
+) -> ExitCode:
     """Return the exit code: the first that applies of 4, 2, 1, 3 and 0.
 
-    `allow_unknown` turns 3 into 0, and nothing else.
+    `allow_unknown` turns 3 into 0, `exit_zero` 1 and 3, and neither anything else.
 
     >>> exit_code(CommandResult(has_findings=True, is_incomplete=True)).name
     'FINDINGS'
     >>> exit_code(CommandResult(did_nothing=True), allow_unknown=True).name
     'ABSENT'
+    >>> exit_code(CommandResult(has_findings=True), exit_zero=True).name
+    'ANSWERED'
     """
     if result.did_nothing:
         return ExitCode.ABSENT
     if result.has_usage_errors:
         return ExitCode.USAGE
-    if result.has_findings:
+    if result.has_findings and not exit_zero:
         return ExitCode.FINDINGS
-    if result.is_incomplete and not allow_unknown:
+    if result.is_incomplete and not (allow_unknown or exit_zero):
         return ExitCode.UNKNOWN
     return ExitCode.ANSWERED

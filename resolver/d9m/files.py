@@ -25,9 +25,7 @@ def content(file: str | Path, most: int = LARGEST) -> bytes:
     return found
 
 
-def require_version(
-    file: str, found: bytes | str, key: str, version: int, tip: str = ""
-) -> None:
+def require_version(file: str, found: bytes | str, key: str, version: int, tip: str = "") -> None:
     """Raises DataError for JSON of another version, before a decoder meets fields that it does not
     know.
     """

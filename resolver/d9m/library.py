@@ -68,7 +68,8 @@ def advise(
         from d9m.environment import package_files
 
         setup = package_files.merged(kb, setup, package_files.open_file(file))
-    return api.advise(kb, setup, ops, scope, calls, settings)
+    places = None if settings is None else [settings]
+    return api.advise(kb, setup, ops, scope, calls, places)
 
 
 def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | None) -> Explained:

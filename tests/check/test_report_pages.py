@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -10,10 +11,10 @@ import msgspec
 import pytest
 from test_ranks import report
 
-from d9m.check import against
+from d9m.check.against import read as read_digests
 from d9m.check.judge.observe import ArmResult
 from d9m.check.ranks import compare
-from d9m.check.report import OddResult, RankDevice, Report, exit_code, summary
+from d9m.check.report import AgainstResult, OddResult, RankDevice, Report, exit_code, summary
 from d9m.check.settings import SettingCheck
 from d9m.errors import DataError
 from d9m.render import as_json
@@ -24,12 +25,19 @@ from golden import knowledge_base
 KB = knowledge_base()
 ODD = OddResult("torch/op-0", "float32", "default", [2], 4)
 MISSING = SettingCheck("NAME", "1", None, "missing", "export NAME=1")
+MADE = SettingCheck("NAME", "1", "1", "ok", "")
 TOO_LATE = SettingCheck("OTHER", "1", "2", "too-late", "restart it with: export OTHER=1")
 
 
 def made(**changes: Any) -> Report:
     found = report("a")
     return msgspec.structs.replace(found, summary=summary(found.probes), **changes)
+
+
+def against(
+    same: Sequence[str] = (), differing: Sequence[str] = (), missing: Sequence[str] = ()
+) -> AgainstResult:
+    return AgainstResult("file.json", "GPU", {}, list(same), list(differing), list(missing))
 
 
 def withheld() -> Report:
@@ -74,9 +82,21 @@ def changed(found: Report, **changes: Any) -> Report:
         (changed(made(), kb="contradicts"), 1, "1 result contradicts our records."),
         (made(odd=[ODD]), 1, "1 device differs from those like it."),
         (
-            made(settings_only=True),
+            made(settings_only=True, settings=[MADE]),
             0,
             "Every setting that can be seen from outside is made; nothing was run.",
+        ),
+        (made(settings_only=True), 4, "No setting is advised here; nothing was run."),
+        (made(against=against(same=["a"])), 0, "No op differed between runs."),
+        (
+            made(against=against(same=["a"], missing=["b"])),
+            3,
+            "1 result of the reference was not compared.",
+        ),
+        (
+            made(against=against(missing=["a", "b"])),
+            4,
+            "No result could be compared with the reference.",
         ),
         (made(newer={"torch": "2.15"}), 3, "No op differed between runs."),
         (
@@ -87,7 +107,7 @@ def changed(found: Report, **changes: Any) -> Report:
         (withheld(), 4, "What ran does not say enough for a verdict."),
         (
             msgspec.structs.replace(withheld(), settings=[MISSING]),
-            1,
+            4,
             "1 setting is missing. What ran does not say enough for a verdict.",
         ),
         (
@@ -261,7 +281,7 @@ def test_a_report_without_the_arm_of_no_settings_can_be_read() -> None:
     assert "1 op was identical in every repeat." in " ".join(text.split())
 
 
-@pytest.mark.parametrize("read", [compare.read, against.read])
+@pytest.mark.parametrize("read", [compare.read, read_digests])
 @pytest.mark.parametrize("version", [1, 2, 4])
 @pytest.mark.parametrize("rest", ["", ', "summary": {}', ', "probes": [{"new": 1}]'])
 def test_a_file_of_another_schema_version_is_refused_whatever_it_holds(

@@ -153,3 +153,14 @@ def test_a_setting_that_is_forbidden_here_is_a_finding() -> None:
     """jaxlib 0.5.3 gives wrong scatters with this flag (jax#27796)."""
     lines = {each.name: each for each in settings.compare(*advice_of(jax="0.5.3"))}
     assert lines["XLA_FLAGS"].status in ("forbidden", "wrong"), lines
+
+
+@pytest.mark.parametrize(
+    ("seed", "status"), [("-1", "wrong"), ("4294967296", "wrong"), ("+5", "ok")]
+)
+def test_a_hash_seed_that_python_refuses_is_wrong(seed: str, status: str) -> None:
+    kb, setup, variables = knowledge_base(), Setup((("torch", "2.4"),)), {"PYTHONHASHSEED": seed}
+    advice = advise(kb, setup, ["mm"])
+    existing = judge_existing(kb, describe(kb, setup), advice, variables)
+    lines = settings.compare(advice, existing, variables)
+    assert {line.name: line.status for line in lines}["PYTHONHASHSEED"] == status

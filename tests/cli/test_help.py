@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -65,3 +68,17 @@ def test_without_arguments_the_overview_is_shown_as_an_error() -> None:
 def test_short_options_work(short: str) -> None:
     assert d9m(short).stdout == d9m("--help").stdout
     assert d9m("advise", short).stdout == d9m("advise", "--help").stdout
+
+
+@pytest.mark.parametrize("page", ["--help", *(f"{command} --help" for command in OPTIONS)])
+def test_a_python_that_drops_docstrings_shows_what_each_command_does(page: str) -> None:
+    program = "import sys; sys.argv[0] = 'd9m'; from d9m.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", program, *page.split()],
+        capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"},
+    )  # fmt: skip
+    assert done.returncode == 0
+    usage, does, *_rest = re.split(r"\n\s*\n", done.stdout)
+    assert usage.startswith("Usage: ")
+    assert does.startswith("  ")
+    assert not does.lstrip().startswith("-")

@@ -340,6 +340,6 @@ def test_a_file_name_cannot_break_out_of_the_comment_that_repeats_it(
     name = "a\nrm -rf x\n\x1b[31m"
     (tmp_path / name).write_text("TF_DETERMINISTIC_OPS=1\n")
     done = d9m(*QUESTION, "--format", format_, "--env-file", name, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (1, "")
     assert not [line for line in done.stdout.splitlines() if line.startswith("rm ")]
     assert "\x1b" not in done.stdout

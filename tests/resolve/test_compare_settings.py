@@ -27,6 +27,13 @@ def judged(
     return judge_existing(knowledge_base(), environment, ask(packages, *ops, calls=calls), found)
 
 
+def lacking(
+    found: dict[str, PlainValue], packages: str = HERE, calls: tuple[str, ...] = ()
+) -> list[str]:
+    ops = ["add"] if "frame" in packages else []
+    return missing(knowledge_base(), ask(packages, *ops, calls=calls), [found])
+
+
 VERDICTS = [
     (HERE, "FRAME_WORKSPACE", ":16", "needed", ""),
     (HERE, "FRAME_WORKSPACE", ":4", "contradictory", "must be :8 or :16, for Ordered kernels"),
@@ -34,7 +41,7 @@ VERDICTS = [
     ("train=2.0", "FRAME_WORKSPACE", ":4", "harmless", "not needed"),
     (HERE, "FRAME_SEED", "3", "needed", ""),
     (HERE, "FRAME_SEED", "random", "contradictory", "random undoes"),
-    (HERE, "FRAME_SEED", "three", "invalid", "must be of type integer"),
+    (HERE, "FRAME_SEED", "three", "invalid", "must be a whole number"),
     (HERE, "FRAME_ALGO", "chain", "contradictory", "must be ring, for Ordered training"),
     ("frame=1.1 train=1.0", "FRAME_ALGO", "chain", "needed", ""),
     (HERE, "FRAME_DETERMINISM", "1", "no-effect", "nothing reads it; FRAME_ALGO was meant"),
@@ -113,8 +120,8 @@ def test_settings_of_python_are_judged_and_missed_where_a_file_holds_some() -> N
         ("frame.ordered", "False", "contradictory"),
     ]
     assert verdicts[1].why == "must be True, for Ordered kernels"
-    assert "frame.seed" in missing(ask(HERE, "add"), found)
-    assert "frame.seed" not in missing(ask(HERE, "add"), {"FRAME_WORKSPACE": ":8"})
+    assert "frame.seed" in lacking(found)
+    assert "frame.seed" not in lacking({"FRAME_WORKSPACE": ":8"})
 
 
 def test_unknown_variables_are_nobodys_business() -> None:
@@ -122,11 +129,35 @@ def test_unknown_variables_are_nobodys_business() -> None:
 
 
 def test_what_is_missing_is_told_but_for_what_a_call_does() -> None:
-    assert missing(ask(HERE, "add"), {"FRAME_ALGO": "ring", "FRAME_FLAGS": "--frame_tune=0"}) == [
+    assert lacking({"FRAME_ALGO": "ring", "FRAME_FLAGS": "--frame_tune=0"}) == [
         "FRAME_WORKSPACE", "FRAME_SEED", "FRAME_FLAGS",
     ]  # fmt: skip
-    made = ask(HERE, "add", calls=("Runner(ordered=True)",))
-    assert missing(made, {"FRAME_ALGO": "ring"}) == ["FRAME_SEED", "FRAME_FLAGS"]
+    calls = ("Runner(ordered=True)",)
+    assert lacking({"FRAME_ALGO": "ring"}, calls=calls) == ["FRAME_SEED", "FRAME_FLAGS"]
+
+
+VARIABLES = ["FRAME_ALGO", "FRAME_WORKSPACE", "FRAME_SEED", "FRAME_FLAGS"]
+
+
+@pytest.mark.parametrize(
+    "name", ["foo.bar", "no.FRAME_SEED", "frame.unknown", "x", "frame_ordered"]
+)
+def test_a_name_that_no_record_has_excuses_no_missing_variable(name: str) -> None:
+    assert sorted(lacking({name: "1"})) == sorted(VARIABLES)
+
+
+def test_a_setting_of_python_excuses_no_missing_variable() -> None:
+    assert set(VARIABLES) <= set(lacking({"frame.ordered": True}))
+
+
+def test_a_configuration_is_not_asked_for_variables() -> None:
+    assert lacking({"epochs": 3, "train.seed": 7}, packages="train=2.0") == []
+    assert lacking({"epochs": 3}, packages="train=2.0") == ["FRAME_ALGO"]
+
+
+def test_a_configuration_beside_an_environment_excuses_no_missing_variable() -> None:
+    advice = ask("train=2.0")
+    assert missing(knowledge_base(), advice, [{"HOME": "/"}, {"train.seed": 7}]) == ["FRAME_ALGO"]
 
 
 def test_json_is_read_with_its_nested_keys_and_types() -> None:

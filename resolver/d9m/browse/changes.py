@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from d9m import exit_codes
 from d9m.about import SCHEMA_VERSION
 from d9m.api import advise
 from d9m.environment.environment import Setup
 from d9m.errors import ExitCode, UsageError, quote
+from d9m.exit_codes import CommandResult
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS, WORST_LAST, Advice, OpAnswer, Tool
 from d9m.model.records import Default, Outcome, Scope
@@ -46,6 +48,8 @@ class ReleaseChanges(msgspec.Struct, frozen=True, kw_only=True):
     settings_before: Settings
     settings_after: Settings
     unchanged: int
+    unknown: int
+    """Ops of which the answer is unknown in one of the releases."""
 
 
 def compare(
@@ -80,6 +84,7 @@ def compare(
         settings_before=first[0].settings,
         settings_after=second[0].settings,
         unchanged=len(changes) - len(changed),
+        unknown=sum(map(_is_unknown, changes)),
     )
 
 
@@ -107,10 +112,21 @@ def _state(op: OpAnswer) -> State:
     return State(op.outcome, op.default, op.solutions, ordered, error, switch)
 
 
-def exit_code(change: ReleaseChanges) -> ExitCode:
-    """An op that is worse after than before is a finding."""
-    worse = any(_is_worse(op) for op in change.ops)
-    return ExitCode.FINDINGS if worse else ExitCode.ANSWERED
+def exit_code(
+    change: ReleaseChanges, *, allow_unknown: bool = False, exit_zero: bool = False
+) -> ExitCode:
+    """Return how a comparison ends: an op that is worse after than before is a finding."""
+    result = CommandResult(
+        did_nothing=not change.ops and not change.unchanged,
+        has_findings=any(_is_worse(op) for op in change.ops),
+        is_incomplete=change.unknown > 0,
+    )
+    return exit_codes.exit_code(result, allow_unknown=allow_unknown, exit_zero=exit_zero)
+
+
+def _is_unknown(op: OpChange) -> bool:
+    states = [state for state in (op.before, op.after) if state is not None]
+    return any(state.outcome == "unknown" for state in states)
 
 
 def _is_worse(op: OpChange) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from d9m import exit_codes
 from d9m.about import __version__
 from d9m.check.host import Host
 from d9m.check.judge.chance import silence
@@ -19,6 +20,7 @@ from d9m.check.plan.catalogue import Selected
 from d9m.check.settings import FINDINGS, SettingCheck
 from d9m.check.workers.run import Readings
 from d9m.errors import ExitCode
+from d9m.exit_codes import CommandResult
 from d9m.model.advice import Tool
 from d9m.model.op_syntax import Direction
 from d9m.model.records import Outcome
@@ -285,17 +287,20 @@ def varies_in(probe: ProbeResult, *arms: str) -> bool:
 
 
 def exit_code(report: Report) -> ExitCode:
-    """A finding wins; else whether any probe could run, and whether all of them did."""
-    missing = any(setting.status in FINDINGS for setting in report.settings)
-    if missing or report.odd or any(finding(probe) for probe in report.probes):
-        return ExitCode.FINDINGS
-    if report.against is not None and report.against.differing:
-        return ExitCode.FINDINGS
-    if report.against is not None and not report.against.same:
-        return ExitCode.ABSENT
-    if report.settings_only:
-        return ExitCode.UNKNOWN if report.newer else ExitCode.ANSWERED
-    if not report.summary.probed:
-        return ExitCode.ABSENT
-    partial = report.summary.could_not_run or report.interrupted or report.newer
-    return ExitCode.UNKNOWN if partial else ExitCode.ANSWERED
+    """Return how a check ends: with 4 where no probe could run, or none could be compared."""
+    settings = [setting.status for setting in report.settings]
+    against = report.against
+    is_different = against is not None and bool(against.differing)
+    is_uncompared = against is not None and not against.same and not against.differing
+    did_nothing = not settings if report.settings_only else not report.summary.probed
+    return exit_codes.exit_code(
+        CommandResult(
+            did_nothing=did_nothing or is_uncompared,
+            has_findings=is_different
+            or bool(report.odd)
+            or not set(FINDINGS).isdisjoint(settings)
+            or any(finding(probe) for probe in report.probes),
+            is_incomplete=bool(report.newer or report.interrupted or report.summary.could_not_run)
+            or (against is not None and bool(against.missing)),
+        )
+    )

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from d9m.model.advice import Advice, Existing
+from d9m.model.advice import FAULTS, Advice, Existing
 from d9m.model.settings import Step
 
 Status = Literal["ok", "missing", "wrong", "forbidden", "too-late", "no-effect", "unseen"]
@@ -34,7 +34,8 @@ def compare(
 
     `running`: the variables are those with which a process started that is running now.
     """
-    lines = [_line(step, variables.get(step.name)) for step in advice.steps]
+    faults = {made.name: made.why for made in existing if made.status in FAULTS}
+    lines = [_line(step, variables.get(step.name), faults) for step in advice.steps]
     if running:
         lines = [_too_late(step, line) for step, line in zip(advice.steps, lines)]
     advised = {step.name for step in advice.steps}
@@ -72,7 +73,7 @@ def _too_late(step: Step, line: SettingCheck) -> SettingCheck:
     return line
 
 
-def _line(step: Step, found: str | None) -> SettingCheck:
+def _line(step: Step, found: str | None, faults: Mapping[str, str]) -> SettingCheck:
     if step.kind == "unset":
         if found is None:
             return SettingCheck(step.name, None, None, "ok", "")
@@ -85,7 +86,7 @@ def _line(step: Step, found: str | None) -> SettingCheck:
             "unseen",
             "lives in your program or its launch line",
         )
-    if found is not None and step.satisfied_by(found):
+    if found is not None and step.satisfied_by(found) and step.name not in faults:
         return SettingCheck(step.name, step.value, found, "ok", "")
     status: Status = "missing" if found is None else "wrong"
     return SettingCheck(step.name, step.value, found, status, _export(step, found))

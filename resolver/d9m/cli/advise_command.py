@@ -2,14 +2,14 @@
 
 import os
 import sys
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from d9m.api import advise, brings_packages
 from d9m.cli import options, output
 from d9m.environment.environment import Setup
-from d9m.errors import DataError, ExitCode, UsageError, printable, quote, reason
+from d9m.errors import DataError, UsageError, printable, quote, reason
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, exit_code
@@ -17,6 +17,9 @@ from d9m.model.records import Scope
 from d9m.model.settings import PlainValue
 from d9m.render.advice import FORMATS, render
 from d9m.render.interface import Answer
+
+if TYPE_CHECKING:
+    from d9m.browse.changes import ReleaseChanges
 
 
 def register(app: typer.Typer) -> None:
@@ -61,7 +64,7 @@ def command(
     ] = False,
     exit_zero: Annotated[
         bool,
-        typer.Option("--exit-zero", help="Exit with 0 whatever the answer says; errors stay."),
+        typer.Option("--exit-zero", help="Exit with 0 instead of 1 or 3; 2, 4 and 5 stay."),
     ] = False,
     color: output.Color = "auto",
 ) -> None:
@@ -76,41 +79,51 @@ def command(
     kb = open_knowledge_base()
     setup = place.setup_or_installed(kb, fact, inference, not brings_packages(kb, items or ()))
     if diff is not None:
+        from d9m.browse import changes
+
         given = {
             "--calls": made,
             "--env-file": env_file,
             "--from-env": from_env,
             "--quiet": quiet,
             "--all": everything,
-            "--allow-unknown": allow_unknown,
         }
         ignored = [option for option, value in given.items() if value]
         if ignored:
             raise UsageError(f"--diff compares two releases: it has no use for {ignored[0]}")
-        code = _diff(kb, setup, items, diff, scope, format_, out, color)
-        raise typer.Exit(ExitCode.ANSWERED if exit_zero else code)
-    advice = advise(kb, setup, items, scope, made, _settings(env_file, from_env))  # type: ignore[arg-type]
+        change = _diff(kb, setup, items, diff, scope, format_, out, color)
+        code = changes.exit_code(change, allow_unknown=allow_unknown, exit_zero=exit_zero)
+        raise typer.Exit(code)
+    of_file = _read_settings(kb, env_file) if env_file is not None else None
+    places = [*([os.environ] if from_env else []), *([of_file] if of_file is not None else [])]
+    advice = advise(kb, setup, items, scope, made, places or None)  # type: ignore[arg-type]
     if quiet and format_ != "text":
         raise UsageError(f"--quiet shortens the text; --format {format_} has one length")
-    _write(kb, advice, format_, items is not None, everything, quiet, color, out)
-    raise typer.Exit(ExitCode.ANSWERED if exit_zero else exit_code(advice, allow_unknown))
+    is_foreign = of_file is not None and of_file.keys().isdisjoint(
+        each.name for each in advice.existing
+    )
+    foreign_file = env_file if is_foreign else None
+    _write(kb, advice, format_, items is not None, everything, quiet, color, out, foreign_file)
+    raise typer.Exit(exit_code(advice, allow_unknown=allow_unknown, exit_zero=exit_zero))
 
 
-def _settings(env_file: str | None, from_env: bool) -> dict[str, PlainValue] | None:
-    """The settings to check; None where nobody asked. Those of the file win. Raises DataError."""
-    if env_file is None and not from_env:
-        return None
-    found: dict[str, PlainValue] = {**os.environ} if from_env else {}
-    if env_file is not None:
-        from d9m import files
-        from d9m.environment import env_file as written
+def _read_settings(kb: KnowledgeBase, file: str) -> dict[str, PlainValue]:
+    """Read the settings to check. Raises DataError."""
+    from d9m import files
+    from d9m.environment import env_file
 
-        try:
-            found.update(written.read(files.text(env_file), env_file))
-        except (OSError, UnicodeDecodeError) as error:
+    try:
+        found = env_file.read(files.text(file), file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"--env-file {quote(file)}: cannot be read: {reason(error)}") from None
+    for name in found:
+        outer, _dot, inner = name.rpartition(".")
+        setting = kb.settings.get(inner)
+        if outer and name not in kb.settings and setting is not None and setting.kind == "env":
             raise DataError(
-                f"--env-file {quote(env_file)}: cannot be read: {reason(error)}"
-            ) from None
+                f"{file}: {inner} is inside {quote(outer)}",
+                tip='put variables at the top level, {"NAME": "value"}, or write NAME=value lines',
+            )
     return found
 
 
@@ -123,6 +136,7 @@ def _write(
     quiet: bool,
     color: str,
     out: str | None,
+    foreign_file: str | None,
 ) -> None:
     import shlex
 
@@ -138,6 +152,7 @@ def _write(
         everything=everything,
         quiet=quiet,
         width=output.width(out),
+        foreign_file=foreign_file,
     )
     rendered = render(format_, answer)
     output.show(rendered.body, color, out)
@@ -154,7 +169,7 @@ def _diff(
     format_: str,
     out: str | None,
     color: str,
-) -> ExitCode:
+) -> "ReleaseChanges":
     from d9m.browse import changes
     from d9m.render import as_json
     from d9m.render.browse import changes as changes_text
@@ -165,4 +180,4 @@ def _diff(
         output.write(as_json.render(change), out)
     else:
         output.show(changes_text.render(kb, change, output.width(out)), color, out)
-    return changes.exit_code(change)
+    return change

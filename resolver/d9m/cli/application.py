@@ -10,9 +10,12 @@ from typing import Annotated
 
 import typer
 
-import d9m
 from d9m.about import __version__
 from d9m.errors import ExitCode
+
+SUMMARY = (
+    "d9m: what to set, in this version, on this machine, so that the same run gives the same bits."
+)
 
 COMMANDS = {
     "advise": "The exact settings for an environment and ops.",
@@ -37,7 +40,7 @@ def application(arguments: list[str]) -> typer.Typer:
     first = next((word for word in arguments if not word.startswith("-")), None)
     app = typer.Typer(
         name="d9m",
-        help=(d9m.__doc__ or "").partition("\n")[0],
+        help=SUMMARY,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         add_completion=first not in COMMANDS,
@@ -49,6 +52,8 @@ def application(arguments: list[str]) -> typer.Typer:
         importlib.import_module(f"d9m.cli.{name}_command").register(app)
     for command in app.registered_commands:
         command.short_help = COMMANDS[command.name or ""]
+        if command.callback is not None and command.callback.__doc__ is None:  # python -OO
+            command.help = command.short_help
     return app
 
 
@@ -66,6 +71,7 @@ def _explain_exit(wanted: bool) -> None:
             typer.echo(
                 textwrap.fill(code.meaning, 80, initial_indent=f"{code}  ", subsequent_indent="   ")
             )
+        typer.echo("The first that applies of 5, 4, 2, 1, 3 and 0.")
         raise typer.Exit
 
 

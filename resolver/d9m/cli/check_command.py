@@ -13,6 +13,7 @@ import typer
 from d9m.cli import options, output
 from d9m.environment.environment import DEVICES
 from d9m.errors import ExitCode
+from d9m.exit_codes import CommandResult, exit_code
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def _list(
         color,
         out,
     )
-    return ExitCode.ANSWERED
+    return exit_code(CommandResult(did_nothing=not found))
 
 
 def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> ExitCode:
@@ -290,7 +291,8 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
         color,
         out,
     )
-    return ExitCode.ANSWERED if all(each.holds for each in found.facts) else ExitCode.ABSENT
+    can_be_trusted = bool(found.facts) and all(each.holds for each in found.facts)
+    return exit_code(CommandResult(did_nothing=not can_be_trusted))
 
 
 def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> ExitCode:

@@ -14,6 +14,7 @@ import typer
 
 from d9m.cli import options, output
 from d9m.errors import UsageError, quote, reason
+from d9m.exit_codes import CommandResult, exit_code
 from d9m.kb.locate import open_knowledge_base
 
 
@@ -53,6 +54,7 @@ def command(
         output.write(as_json.render(explained), out)
     else:
         output.show(rendered.render(kb, explained, output.width(out)), color, out)
+    raise typer.Exit(exit_code(CommandResult(is_incomplete=explained.is_unknown_message)))
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from d9m.cli import output
-from d9m.errors import DataError, ExitCode, UsageError, quote
+from d9m.errors import DataError, UsageError, quote
+from d9m.exit_codes import CommandResult, exit_code
 from d9m.kb import locate
 
 Format = Annotated[str, output.formats("text", "json")]
@@ -18,13 +19,22 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(
         help="For people who write records.", no_args_is_help=True, rich_markup_mode=None
     )
-    group.command("lint")(lint)
-    group.command("audit")(audit)
-    group.command("collect")(collect)
-    group.command("build")(build)
-    group.command("stats")(stats)
-    group.command("mutate")(mutate)
-    group.command("schema")(schema)
+    for command, does in (
+        (
+            lint,
+            "Every fault of every record, each with file, line, field, value and what is allowed.",
+        ),
+        (audit, "Compare the records with facts extracted from wheels, both ways."),
+        (collect, "Extract what a framework's wheel says about determinism, for kb/evidence/."),
+        (
+            build,
+            "Compile the records into one file, as the wheel carries it (D9M_KB=FILE uses it).",
+        ),
+        (stats, "How much is known, and what is not."),
+        (mutate, "Break each boundary, solution and outcome in turn: does a golden case notice?"),
+        (schema, "Print the JSON Schema of everything that d9m prints as JSON."),
+    ):
+        group.command(command.__name__, help=does)(command)
     app.add_typer(group, name="kb")
 
 
@@ -38,7 +48,6 @@ def lint(
     format_: Format = "text",
     out: output.Out = None,
 ) -> None:
-    """Every fault of every record, each with file, line, field, value and what is allowed."""
     from d9m.authoring import lint as linting
 
     output.one_of("--format", format_, ("text", "json"))
@@ -50,14 +59,13 @@ def lint(
     output.write(
         (linting.as_json(faults) if format_ == "json" else linting.as_text(faults)) + "\n", out
     )
-    raise typer.Exit(ExitCode.FINDINGS if faults else ExitCode.ANSWERED)
+    raise typer.Exit(exit_code(CommandResult(has_findings=bool(faults))))
 
 
 def audit(
     folder: Annotated[str | None, typer.Argument(help="A kb/ folder.")] = None,
     format_: Format = "text",
 ) -> None:
-    """Compare the records with facts extracted from wheels, both ways."""
     from d9m.authoring.audit import audit
     from d9m.render import as_json
 
@@ -119,7 +127,6 @@ def collect(
     ] = None,
     out: output.Out = None,
 ) -> None:
-    """Extract what a framework's wheel says about determinism, for kb/evidence/."""
     import datetime
     import tempfile
 
@@ -178,7 +185,6 @@ def build(
         str, typer.Option("--output", "-o", metavar="FILE", help="Compiled file to write.")
     ],
 ) -> None:
-    """Compile the records into one file, as the wheel carries it (D9M_KB=FILE uses it)."""
     from d9m.kb import compiled
 
     output.writable(out)
@@ -201,7 +207,6 @@ def stats(
     ] = False,
     format_: Format = "text",
 ) -> None:
-    """How much is known, and what is not."""
     from d9m.authoring.coverage import answered
     from d9m.authoring.public_share import public_shares
     from d9m.authoring.stats import stats
@@ -234,7 +239,6 @@ def mutate(
     seed: Annotated[int, typer.Option()] = 0,
     format_: Format = "text",
 ) -> None:
-    """Break each boundary, solution and outcome in turn: does a golden case notice?"""
     from d9m.authoring.mutation.mutate import run
     from d9m.render import as_json
 
@@ -243,11 +247,10 @@ def mutate(
         raise DataError(f"{quote(cases)} is not a folder of golden cases")
     report = run(locate.folder(), Path(cases), sample, seed, records or ())
     output.write(as_json.render(report) if format_ == "json" else report.text(), None)
-    raise typer.Exit(ExitCode.FINDINGS if report.survivors else ExitCode.ANSWERED)
+    raise typer.Exit(report.exit_code())
 
 
 def schema(out: output.Out = None) -> None:
-    """Print the JSON Schema of everything that d9m prints as JSON."""
     from d9m.authoring import json_schema
 
     output.write(json_schema.encoded().decode(), out)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from d9m.cli import output
+from d9m.exit_codes import CommandResult, exit_code
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
@@ -63,3 +64,4 @@ def command(
         output.show(rendered.overview(found, width), color, out)
     else:
         output.show(rendered.render(found[0], width), color, out)
+    raise typer.Exit(exit_code(CommandResult(did_nothing=not any(each.rows for each in found))))

@@ -128,8 +128,8 @@ def _run() -> int:
 
 
 def _refuse(error: Exception) -> int:
-    """A command line that cannot be read ends with its usage. Any other error is a fault of ours,
-    or of a compiled file that somebody named: its checksums do not say that its records make sense.
+    """A command line that cannot be read ends with its usage. Any other error is a fault of d9m,
+    or of a compiled file that was named: its checksums do not say that its records make sense.
     """
     show = getattr(error, "show", None)
     named = os.environ.get("D9M_KB", "")
@@ -138,7 +138,11 @@ def _refuse(error: Exception) -> int:
         _complain(f"{what}\n  to see where: python -X dev -m d9m")
         return ExitCode.DATA
     if show is None:
-        raise error
+        import traceback
+
+        _say(traceback.format_exc())
+        _complain("internal error: please report it with the lines above")
+        return ExitCode.DATA
     said = io.StringIO()
     show(file=said)
     if " " in getattr(error, "option_name", ""):

@@ -19,13 +19,16 @@ def read(text: str, file: str) -> dict[str, PlainValue]:
 
     Raises DataError with line and column for what is neither.
     """
+    text = text.removeprefix("\ufeff")
     return (
         dict(_flat("", _json(text, file))) if text.lstrip()[:1] == "{" else dict(_lines(text, file))
     )
 
 
 def _lines(text: str, file: str) -> Iterator[tuple[str, str]]:
-    """As Docker and systemd read them: ``#`` comments, optional quotes and ``export``."""
+    """As a shell reads them: ``#`` comments, optional quotes and ``export``. A value without
+    quotes may hold spaces, as in Docker's files.
+    """
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -33,15 +36,29 @@ def _lines(text: str, file: str) -> Iterator[tuple[str, str]]:
         if match is None:
             column = len(line) - len(line.lstrip()) + 1
             raise DataError(f"{file}:{number}:{column}: expected NAME=value, found {quote(line)}")
-        value = match["value"]
-        if value[:1] in "'\"" and value:
-            if len(value) < 2 or value[-1] != value[0]:
-                column = match.start("value") + 1
-                raise DataError(
-                    f"{file}:{number}:{column}: this quote is never closed: {quote(value)}"
-                )
-            value = value[1:-1]
-        yield match["name"], value
+        place = f"{file}:{number}:{match.start('value') + 1}"
+        yield match["name"], _value(match["value"], place)
+
+
+def _value(written: str, place: str) -> str:
+    """A value without its quotes and the comment behind it."""
+    if written[:1] not in ("'", '"'):
+        return _COMMENT.split(written, maxsplit=1)[0].rstrip()
+    quoted = _QUOTED.match(written)
+    if quoted is None:
+        raise DataError(f"{place}: this quote is never closed: {quote(written)}")
+    rest = written[quoted.end() :]
+    if rest and _COMMENT.match(rest) is None:
+        raise DataError(f"{place}: more text after the closing quote: {quote(rest)}")
+    if quoted["single"] is not None:
+        return quoted["single"]
+    return _ESCAPE.sub(r"\1", quoted["double"])
+
+
+_COMMENT = re.compile(r"(?:^|\s)#")
+_QUOTED = re.compile(r"'(?P<single>[^']*)'" r'|"(?P<double>(?:[^"\\]|\\.)*)"')
+_ESCAPE = re.compile(r'\\([$`"\\])')
+"""What a backslash escapes between double quotes."""
 
 
 def _json(text: str, file: str) -> dict[str, Any]:

@@ -60,7 +60,10 @@ def folder_or_none() -> Path | None:
 
 
 def from_yaml(root: Path) -> KnowledgeBase:
-    """Read and index the records of a checkout."""
+    """Read and index the records of a checkout. Raises DataError where there are none."""
     from d9m.kb import build, yaml_files
 
-    return build.build(yaml_files.load(root))
+    loaded = yaml_files.load(root)
+    if not loaded.loaded and not loaded.faults:
+        raise DataError(f"{root}: no records there")
+    return build.build(loaded)

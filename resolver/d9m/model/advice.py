@@ -7,7 +7,9 @@ from typing import Literal
 
 import msgspec
 
+from d9m import exit_codes
 from d9m.errors import ExitCode
+from d9m.exit_codes import CommandResult
 from d9m.model.op_syntax import Direction
 from d9m.model.records import Default, EvidenceKind, Outcome, RecordedOutcome, Scope
 from d9m.model.settings import Conflict, Settings, Step
@@ -351,14 +353,11 @@ class Advice(msgspec.Struct, frozen=True):
         return found
 
 
-def exit_code(advice: Advice, allow_unknown: bool = False) -> ExitCode:
-    """Findings win over what is unknown or depends. A setting against the advice is a finding."""
-    against = any(made.status in FAULTS for made in advice.existing)
-    if (
-        against
-        or advice.conflicts
-        or any(op.outcome in ("raises", "unsolved") for op in advice.ops)
-    ):
-        return ExitCode.FINDINGS
-    is_open = advice.unknowns or any(op.outcome in ("depends", "unknown") for op in advice.ops)
-    return ExitCode.UNKNOWN if is_open and not allow_unknown else ExitCode.ANSWERED
+def exit_code(advice: Advice, *, allow_unknown: bool = False, exit_zero: bool = False) -> ExitCode:
+    """Return how `advise` ends: a setting that is missing or against the advice is a finding."""
+    outcomes = {op.outcome for op in advice.ops}
+    is_against = any(made.status in FAULTS for made in advice.existing)
+    is_bad = bool(advice.missing or advice.conflicts) or bool(outcomes & {"raises", "unsolved"})
+    is_open = bool(advice.unknowns) or bool(outcomes & {"depends", "unknown"})
+    result = CommandResult(has_findings=is_against or is_bad, is_incomplete=is_open)
+    return exit_codes.exit_code(result, allow_unknown=allow_unknown, exit_zero=exit_zero)

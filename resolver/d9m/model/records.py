@@ -8,6 +8,7 @@ Two ideas carry every record: ``when``, one grammar for conditions, and a
 """
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
@@ -278,6 +279,10 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """How the flags of a list variable begin; those of another variable do nothing here."""
     value_type: Literal["string", "integer", "boolean"] = "string"
     """Type of a config key's value."""
+    least: int | None = None
+    """The lowest number that it takes, where it takes integers."""
+    most: int | None = None
+    """The highest one."""
     where: str | None = None
     """For ``code``: the call or place to edit."""
     effect: Literal["always", "never"] = "always"
@@ -298,6 +303,28 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """Where something reads it."""
     evidence: list[Evidence]
     moved_from: list[str] = []
+
+    def takes_number(self, text: str) -> bool:
+        """Return whether a text is a number that it takes, as C and Python read numbers; true for
+        a setting that is no number.
+        """
+        if self.value_type != "integer":
+            return True
+        if _INTEGER.fullmatch(text) is None:
+            return False
+        number = int(text)
+        is_enough = self.least is None or number >= self.least
+        return is_enough and (self.most is None or number <= self.most)
+
+    def number_wanted(self) -> str:
+        """Describe the numbers that it takes: ``a whole number from 0 to 7``."""
+        lower = "" if self.least is None else f" from {self.least}"
+        upper = "" if self.most is None else f" up to {self.most}"
+        return f"a whole number{lower}{upper}"
+
+
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,1000}", re.ASCII)
+"""Longer ones Python refuses to read."""
 
 
 class Example(Conditional, frozen=True, kw_only=True):

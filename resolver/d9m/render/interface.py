@@ -37,6 +37,8 @@ class Answer(msgspec.Struct, frozen=True):
     quiet: bool = False
     """Show the verdict and nothing else (`--quiet`)."""
     width: int = WIDTH
+    foreign_file: str | None = None
+    """The file of settings (`--env-file`), if it holds none that d9m knows."""
 
 
 class Rendered(msgspec.Struct, frozen=True):

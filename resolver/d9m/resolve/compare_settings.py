@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
@@ -31,9 +31,12 @@ def judge_existing(
     return verdicts
 
 
-def missing(advice: Advice, found: Mapping[str, PlainValue]) -> list[str]:
-    """Advised settings of the kinds that were read which are not there."""
-    kinds = _kinds(advice, found)
+def missing(
+    kb: KnowledgeBase, advice: Advice, places: Sequence[Mapping[str, PlainValue]]
+) -> list[str]:
+    """List the advised settings that are in none of the places that could hold them."""
+    kinds = set[Kind]().union(*(_kinds(kb, advice, place) for place in places))
+    found = {name: value for place in places for name, value in place.items()}
     lacking: dict[str, None] = {}
     for step in advice.steps:
         if step.covered_by is None and step.kind in kinds and not _is_there(step, found):
@@ -41,12 +44,22 @@ def missing(advice: Advice, found: Mapping[str, PlainValue]) -> list[str]:
     return list(lacking)
 
 
-def _kinds(advice: Advice, found: Mapping[str, PlainValue]) -> set[Kind]:
-    """An environment holds no dotted names; a configuration may hold Python's settings, too."""
-    if not any("." in name for name in found):
-        return {"env", "append"}
-    kinds: set[Kind] = {"config"}
-    kinds.update(step.kind for step in advice.steps if step.name in found)
+def _kinds(kb: KnowledgeBase, advice: Advice, place: Mapping[str, PlainValue]) -> set[Kind]:
+    """Return the kinds of settings that a place could hold, by the known names in it.
+
+    Keys of a configuration are no environment variables; whatever else is there is taken for an
+    environment, unless the advice has no variables.
+    """
+    kinds: set[Kind] = set()
+    for name in place:
+        setting = kb.settings.get(name)
+        if setting is not None and setting.kind in _JUDGED:
+            kinds.add(setting.kind)
+    variables: set[Kind] = {"env", "append"}
+    if "env" in kinds or "config" not in kinds:
+        kinds |= variables
+    if kinds == variables and not any(step.kind in variables for step in advice.steps):
+        kinds.add("config")
     return kinds
 
 
@@ -56,7 +69,7 @@ def _is_there(step: Step, found: Mapping[str, PlainValue]) -> bool:
     return step.kind != "append" or step.satisfied_by(str(found[step.name]))
 
 
-_JUDGED = ("env", "config", "python")
+_JUDGED: tuple[Literal["env", "config", "python"], ...] = ("env", "config", "python")
 """Kinds of settings that a file can hold as a name with a value."""
 
 
@@ -173,6 +186,8 @@ class _Case:
             return self._says("invalid", f"accepted: {', '.join(self.setting.accepts)}")
         if not self._has_type():
             return self._says("invalid", f"must be of type {self.setting.value_type}")
+        if not self.setting.takes_number(self.value):
+            return self._says("invalid", f"must be {self.setting.number_wanted()}")
         return None
 
     def _has_type(self) -> bool:
@@ -181,9 +196,7 @@ class _Case:
         if self.setting.kind == "config" and not isinstance(self.typed, str):
             kinds = {"string": (), "integer": (int,), "boolean": (bool,)}[wanted]
             return type(self.typed) in kinds
-        if self.setting.kind == "config":
-            return wanted == "string"
-        return wanted != "integer" or re.fullmatch(r"-?[0-9]+", self.value) is not None
+        return self.setting.kind != "config" or wanted == "string"
 
     def _contested(self) -> Existing | None:
         for conflict in self.advice.conflicts:

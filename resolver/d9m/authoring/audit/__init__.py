@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from d9m import exit_codes
 from d9m.about import SCHEMA_VERSION
 from d9m.authoring.audit import (
     alerts,
@@ -30,6 +31,7 @@ from d9m.authoring.audit import (
 )
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped, shipped
 from d9m.errors import ExitCode
+from d9m.exit_codes import CommandResult
 from d9m.kb import build, yaml_files
 
 CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
@@ -66,10 +68,10 @@ class Audit(msgspec.Struct, frozen=True):
         return "\n".join([*lines, f"{count}, {len(self.compared)} fact files compared"]) + "\n"
 
     def exit_code(self) -> ExitCode:
-        """A difference is a finding; UNKNOWN where nothing could be compared."""
-        if self.differences:
-            return ExitCode.FINDINGS
-        return ExitCode.ANSWERED if self.compared else ExitCode.UNKNOWN
+        """Return how the audit ends: a difference is a finding."""
+        return exit_codes.exit_code(
+            CommandResult(did_nothing=not self.compared, has_findings=bool(self.differences))
+        )
 
 
 def audit(folder: Path) -> Audit:

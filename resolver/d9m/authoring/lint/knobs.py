@@ -104,7 +104,7 @@ def value_not_accepted(index: RecordIndex) -> Iterator[Finding]:
 
 
 def _is_accepted(setting: records.Setting, value: str) -> bool:
-    if setting.value_type == "integer" and re.fullmatch(r"-?[0-9]+", value) is None:
+    if not setting.takes_number(value):
         return False
     if setting.value_type == "boolean" and value not in ("true", "false"):
         return False

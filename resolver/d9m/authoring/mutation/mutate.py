@@ -9,12 +9,14 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from d9m import exit_codes
 from d9m.about import SCHEMA_VERSION
 from d9m.authoring import cases
 from d9m.authoring.cases import Case
 from d9m.authoring.mutation import equivalence
 from d9m.authoring.mutation.mutants import Mutant, Mutation, mutants
-from d9m.errors import D9mError, UsageError, quote
+from d9m.errors import D9mError, ExitCode, UsageError, quote
+from d9m.exit_codes import CommandResult
 from d9m.kb import build, yaml_files
 from d9m.kb.build import Memory
 from d9m.kb.store import KnowledgeBase, Value
@@ -41,6 +43,16 @@ class MutationReport(msgspec.Struct, frozen=True, kw_only=True):
         """Share of mutants that some case notices."""
         counted = self.killed + len(self.survivors)
         return self.killed / counted if counted else 1.0
+
+    def exit_code(self) -> ExitCode:
+        """Return how the run ends: a mutant that no case notices is a finding."""
+        return exit_codes.exit_code(
+            CommandResult(
+                did_nothing=not self.killed and not self.survivors and not self.equivalent,
+                has_findings=bool(self.survivors),
+                is_incomplete=bool(self.failing),
+            )
+        )
 
     def text(self) -> str:
         counted = self.killed + len(self.survivors)

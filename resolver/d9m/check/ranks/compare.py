@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from d9m import files
+from d9m import exit_codes, files
 from d9m.about import SCHEMA_VERSION
 from d9m.check.judge.observe import ArmResult
 from d9m.check.report import OddResult, ProbeResult, Report
 from d9m.errors import DataError, ExitCode, quote
+from d9m.exit_codes import CommandResult
 
 ARMS = ("default", "advised")
 
@@ -155,7 +156,12 @@ def _odd(reports: Sequence[Report], ranks: Sequence[int]) -> Iterator[OddResult]
 
 
 def exit_code(comparison: ReportComparison) -> ExitCode:
-    """A machine that differs from its twin is a finding; ABSENT where nothing could be compared."""
-    if comparison.count("differs"):
-        return ExitCode.FINDINGS
-    return ExitCode.ANSWERED if comparison.count("same") else ExitCode.ABSENT
+    """Return how a comparison ends: a machine that differs from its twin is a finding."""
+    differs = comparison.count("differs")
+    return exit_codes.exit_code(
+        CommandResult(
+            did_nothing=not differs and not comparison.count("same"),
+            has_findings=differs > 0,
+            is_incomplete=bool(comparison.uncompared()),
+        )
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from d9m.model.advice import REPEATS, OpAnswer, Possible, SourceAnswer
+from d9m.model.advice import FAULTS, REPEATS, OpAnswer, Possible, SourceAnswer
 from d9m.model.records import together
 from d9m.render import phrases, words
 from d9m.render.advice.op_lines import WORSE, packages_lead
@@ -192,6 +192,10 @@ def with_settings(answer: Answer) -> str:
     advice = answer.advice
     if advice.conflicts:
         return " once you have chosen"
+    if advice.solutions and any(made.status in FAULTS for made in advice.existing):
+        return " once that is corrected"
+    if advice.solutions and advice.missing:
+        return " once it is set" if len(advice.missing) == 1 else " once they are set"
     known = _known_switches(answer)
     if known:
         return f" with {phrases.join(known)}"

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from d9m.environment.version_options import naming
-from d9m.model.advice import REPEATS, Advice, OpAnswer
+from d9m.errors import ExitCode
+from d9m.model.advice import REPEATS, Advice, OpAnswer, exit_code
 from d9m.render import phrases
 from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
@@ -48,9 +49,10 @@ def render(answer: Answer) -> Rendered:
 
 
 def _style(advice: Advice) -> Style:
-    if advice.outcome in ("raises", "unsolved") or advice.conflicts:
-        return "bad"
-    return "doubt" if advice.outcome in ("depends", "unknown") else "good"
+    code = exit_code(advice)
+    if code == ExitCode.ANSWERED:
+        return "good"
+    return "doubt" if code == ExitCode.UNKNOWN else "bad"
 
 
 def environment(answer: Answer) -> str:

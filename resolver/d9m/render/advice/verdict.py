@@ -157,10 +157,13 @@ def _faults(answer: Answer) -> list[str]:
     """Settings that are wrong, that are missing, and that contradict each other."""
     advice = answer.advice
     wrong = [made for made in advice.existing if made.status in FAULTS]
-    found = [_fault(made) for made in wrong]
+    found: list[str] = []
+    if answer.foreign_file is not None:
+        found.append(f"Nothing in {answer.foreign_file} is a setting that d9m knows.")
+    found += [_fault(made) for made in wrong]
     if len(wrong) > MOST_FAULTS:
         names = phrases.join(list(dict.fromkeys(made.name for made in wrong)))
-        found = [f"{len(wrong)} settings are wrong: {names}."]
+        found[-len(wrong) :] = [f"{len(wrong)} settings are wrong: {names}."]
     if advice.missing:
         several = len(advice.missing) > MOST_NAMES
         names = "settings" if several else phrases.join(advice.missing)

@@ -22,7 +22,7 @@ def render(kb: KnowledgeBase, change: ReleaseChanges, width: int = WIDTH) -> Pag
     count = len(change.ops)
     changes = {0: "no op changes", 1: "1 op changes"}.get(count, f"{count} ops change")
     unchanged = f"; {change.unchanged} unchanged" if change.unchanged and count else ""
-    page.paragraph(f"{_beyond(kb, change)}{between}, {changes}{unchanged}.")
+    page.paragraph(f"{_beyond(kb, change)}{between}, {changes}{unchanged}.{_unknown(change)}")
     page.gap()
     if change.ops:
         rows = [(op.query, _does(kb, op.before), _does(kb, op.after)) for op in change.ops]
@@ -31,6 +31,13 @@ def render(kb: KnowledgeBase, change: ReleaseChanges, width: int = WIDTH) -> Pag
     _settings(page, change)
     page.line(f"knowledge base of {change.d9m.kb_date}")
     return page
+
+
+def _unknown(change: ReleaseChanges) -> str:
+    if not change.unknown:
+        return ""
+    ops = "1 op is" if change.unknown == 1 else f"{change.unknown} ops are"
+    return f" {ops} not verified in one of them."
 
 
 def _beyond(kb: KnowledgeBase, change: ReleaseChanges) -> str:

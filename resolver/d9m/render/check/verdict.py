@@ -102,6 +102,12 @@ def _ops(report: Report) -> Iterator[str]:
         )
         if not report.against.same and not report.against.differing:
             yield "No result could be compared with the reference."
+        elif report.against.missing:
+            yield from _counted(
+                len(report.against.missing),
+                "{} result of the reference was not compared.",
+                "{} results of the reference were not compared.",
+            )
     if _ran_well(report):
         yield from _counted(
             report.summary.could_not_run,
@@ -121,6 +127,8 @@ def _ran_well(report: Report) -> bool:
 
 
 def _good(report: Report) -> str:
+    if report.settings_only and not report.settings:
+        return "No setting is advised here; nothing was run."
     if report.settings_only:
         return "Every setting that can be seen from outside is made; nothing was run."
     if not _ran_well(report):

@@ -118,7 +118,7 @@ class Questions:
         key = (stack, name, value)
         if key not in self._judged:
             try:
-                answer = api.advise(self.kb, _setup(stack), [], settings={name: value})
+                answer = api.advise(self.kb, _setup(stack), [], settings=[{name: value}])
                 self._judged[key] = tuple(answer.existing)
             except D9mError:
                 self._judged[key] = ()

@@ -23,8 +23,8 @@ def value_fault(setting: Setting, value: str) -> str | None:
         *others, last = setting.accepts
         accepted = f"{', '.join(others)} or {last}" if others else last
         return f"It accepts {accepted}."
-    if setting.value_type == "integer" and not value.lstrip("-").isdigit():
-        return "It must be a whole number."
+    if not setting.takes_number(value):
+        return f"It must be {setting.number_wanted()}."
     return None
 
 
