@@ -74,6 +74,11 @@ def test_a_wrong_comment_is_a_finding(here: Path) -> None:
     ]
 
 
+def test_a_comment_that_a_readme_shows_is_no_comment(here: Path) -> None:
+    write(here, {"a.py": "x = 1\n", "README.md": "x = 1  # d9m: ignore[CODE] reason\n"})
+    assert codes(scanned()) == []
+
+
 def test_the_samples_of_the_rule_on_comments(here: Path) -> None:
     write(here, {"bad.py": UNUSED_IGNORE.bad, "good.py": UNUSED_IGNORE.good})
     assert codes(scanned()) == ["bad.py:1 unused-ignore"]

@@ -66,7 +66,8 @@ def read_file(vocabulary: Vocabulary, path: str, kind: Kind, data: bytes) -> Fil
             facts = _unreadable(path, kind, fault.why)
             return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line))
     facts = read_job(path, kind, text) or FileFacts(path=path, kind="other")
-    return FileRead(facts, read_versions(path, kind, text), find_ignores(kind, text))
+    ignores = () if kind in ABOUT else find_ignores(kind, text)
+    return FileRead(facts, read_versions(path, kind, text), ignores)
 
 
 def text_of(kind: Kind, data: bytes) -> str:
