@@ -269,6 +269,6 @@ def test_a_file_of_another_schema_version_is_refused_whatever_it_holds(
 ) -> None:
     file = tmp_path / "old.json"
     file.write_text(f'{{"schema_version": {version}{rest}}}')
-    with pytest.raises(DataError, match=f"has schema_version {version}; this d9m reads 3") as said:
+    with pytest.raises(DataError, match=f"schema_version {version}; this d9m reads 3") as said:
         read(str(file))
     assert "d9m check --" in said.value.tip

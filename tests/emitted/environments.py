@@ -111,7 +111,8 @@ def find_python(version: str) -> str:
     of_pyenv = sorted((Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python"))
     for candidate in [*([on_path] if on_path else []), *map(str, of_pyenv)]:
         asked = subprocess.run([candidate, "--version"], capture_output=True, text=True)
-        if asked.returncode == 0 and asked.stdout.startswith(f"Python {version}."):
+        said = asked.stdout + asked.stderr  # Python 2 says it there
+        if asked.returncode == 0 and said.startswith(f"Python {version}."):
             return candidate
     raise UnavailableError(f"no Python {version} on the path or in ~/.pyenv")
 
@@ -154,6 +155,7 @@ FRAMEWORKS = (
     _torch("1.0.0", "1.19.5", "3.7"),
     _torch("1.7.1", "1.19.5", "3.8"),
     _torch("1.12.1", "1.23.5", "3.9"),
+    _torch("2.4.1", "1.26.4", "3.11"),
 )
 
 

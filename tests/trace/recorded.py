@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from written import opened
 
 from conftest import needs, shared
 from process import COMMAND, d9m, environment
@@ -23,7 +24,13 @@ TRIES = 3
 """Pairs of runs until an op that adds in no fixed order must have differed."""
 
 sys.path.append(str(TESTS / "emitted"))
-from environments import FRAMEWORKS, LAUNCHERS, PROBED  # noqa: E402  its folder has to be on the path
+from environments import (  # noqa: E402  its folder has to be on the path
+    FRAMEWORKS,
+    LAUNCHERS,
+    PROBED,
+    UnavailableError,
+    find_python,
+)
 
 
 def framework_python(name: str) -> str:
@@ -31,6 +38,14 @@ def framework_python(name: str) -> str:
     framework = next(found for found in FRAMEWORKS if found.name == name)
     needs(framework.stands, framework.name, framework.how)
     return str(framework.interpreter)
+
+
+def python_of(version: str) -> str:
+    """An interpreter without frameworks; skips the test where there is none of this version."""
+    try:
+        return find_python(version)
+    except UnavailableError as reason:
+        pytest.skip(str(reason))
 
 
 def torch_python() -> str:
@@ -72,7 +87,7 @@ class Recorded:
     def streams(self) -> list[list[Any]]:
         """The lines of each stream, decoded."""
         files = sorted(self.run.glob("*.d9m"))
-        return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+        return [[json.loads(line) for line in opened(file)] for file in files]
 
     def stream(self) -> list[Any]:
         """The lines of the only one."""

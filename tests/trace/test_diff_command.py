@@ -139,6 +139,32 @@ def test_equal_runs_without_an_optimizer_claim_no_more_than_the_loss(tmp_path: P
     assert "No optimizer stepped, so no parameters were compared." in out
 
 
+def test_equal_runs_in_which_the_recorder_failed_end_with_3(tmp_path: Path) -> None:
+    code, out, _err = diff(tmp_path, '["l",["ee"]]\n["u","fault"]\n["d",0,{}]', level="step")
+    assert code == 3
+    assert out.startswith("What could be compared is equal, but that is not all of both runs")
+    assert "No optimizer stepped" not in out
+    assert "The recorder failed" in out
+
+
+def test_a_difference_is_not_called_harmless_where_the_recorder_failed(tmp_path: Path) -> None:
+    timed = 'A ["o",3,"",["a1n9"],["b1.8"]]\nB ["o",3,"",["a2n9"],["b2.8"]]\n["u","fault"]'
+    code, out, _err = diff(tmp_path, f'{SITES}\n{timed}\n{SAME}\n["d",1,{{}}]')
+    assert code == 1
+    assert "reaches nothing that is learned" not in out
+
+
+def test_versions_of_python_that_were_not_recorded_are_named(tmp_path: Path) -> None:
+    a, b = recordings(tmp_path, SAME, level="step")
+    (a / folder.TOO_OLD).write_text("3.6\n2.7\n3.6\n\x1b[2J\n")
+    done = d9m("diff", str(a), str(b))
+    assert done.returncode == 0
+    said = "A child of Python 3.6 was not recorded: the recorder needs 3.8 or newer."
+    assert done.stdout.count(said) == 1
+    assert "Python 2.7" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
 def test_a_difference_that_reaches_nothing_ends_with_0_and_one_line(tmp_path: Path) -> None:
     timed = 'A ["o",3,"",["a1n9"],["b1.8"]]\nB ["o",3,"",["a2n9"],["b2.8"]]'
     code, out, err = diff(tmp_path, f"{SITES}\n{timed}\n{SAME}")

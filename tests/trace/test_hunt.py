@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from written import write
+from written import opened, sealed, write
 
 import output_schema
 from d9m.errors import AbsentError
@@ -341,7 +341,7 @@ def test_a_program_that_was_ended_after_the_last_step_has_not_failed(tmp_path: P
     def ended(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
         ending = program(path, wish, watch)
         (stream,) = path.glob("*.d9m")
-        stream.write_text(stream.read_text().replace('"exit"', '"steps"'))
+        stream.write_bytes(sealed(*(line.replace('"exit"', '"steps"') for line in opened(stream))))
         return ending
 
     hunt = Hunt(ended, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)

@@ -181,6 +181,7 @@ def build(
     """Compile the records into one file, as the wheel carries it (D9M_KB=FILE uses it)."""
     from d9m.kb import compiled
 
+    output.writable(out)
     kb = locate.from_yaml(locate.folder())
     try:
         size = compiled.write(kb, Path(out))

@@ -24,6 +24,7 @@ ENDS = {
 def ended(found: RunContents, path: str) -> str:
     """The lines on stderr after the program's own."""
     lines = [f"d9m: {_summary(found)} in {path}\n"] if found.streams else [NOTHING]
+    lines += [f"d9m: {said}\n" for said in found.not_recorded]
     if found.complaints:
         lines.append(f"d9m: recording was incomplete: {path}/errors.txt says why\n")
     slow = [stream for stream in found.streams if stream.header.get("digest") == "crc32"]
@@ -52,6 +53,8 @@ def shown(found: RunContents, path: str) -> str:
         lines += ["", *_stream(stream)]
     if not found.streams:
         lines += ["", "No process was recorded."]
+    if found.not_recorded:
+        lines += ["", *found.not_recorded]
     if found.complaints:
         lines += ["", "Recording was incomplete:", *(f"  {line}" for line in found.complaints)]
     return "\n".join(lines) + "\n"

@@ -68,9 +68,11 @@ def causes(processes: Sequence[ComparedProcess]) -> tuple[list[Cause], list[Caus
 
 
 def _mattering(process: ComparedProcess) -> set[int]:
-    """Of a process that was cut off, what it found last may still have reached something."""
+    """Of a process that was cut off, what it found last may still have reached something; where the
+    recorder failed, anything may.
+    """
     suspects = process.trail.suspects
-    cut = min(process.a.step, process.b.step)
+    cut = 0 if "fault" in process.unseen else min(process.a.step, process.b.step)
     found = suspects.mattering(not process.trail.learned.recorded)
     for number, suspect in enumerate(() if process.complete else suspects):
         if suspect.step >= cut and suspect.kind != "structure":

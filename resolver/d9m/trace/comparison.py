@@ -72,7 +72,8 @@ def _streams(path: Path) -> list[RecordStream]:
     if not kept:
         raise AbsentError(
             f"{quote(str(path))} holds no process: the program started no Python that imports "
-            "torch, tensorflow or jax, or started it with -I, -E or -S"
+            "torch, tensorflow or jax, or started it with -I, -E or -S",
+            tip=" ".join(folder.not_recorded(path)),
         )
     return kept
 
@@ -170,7 +171,7 @@ def _findings(
         harmless=harmless,
         forks=forks,
         unseen=unseen,
-        notes=_notes(processes, alone),
+        notes=[*_notes(processes, alone), *_not_recorded(paths)],
     )
 
 
@@ -194,6 +195,10 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
         command=list(about.command),
         exit_code=about.exit_code,
     )
+
+
+def _not_recorded(paths: Sequence[Path]) -> list[str]:
+    return list(dict.fromkeys(said for path in paths for said in folder.not_recorded(path)))
 
 
 def _notes(processes: Sequence[ComparedProcess], alone: Sequence[str]) -> list[str]:

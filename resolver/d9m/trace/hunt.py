@@ -269,7 +269,8 @@ class Hunt:
         if not ending.processes:
             raise AbsentError(
                 f"nothing was recorded: the program ended with {ending.code} and started no Python "
-                "that imports a framework d9m can record, or started it with -I, -E or -S"
+                "that imports a framework d9m can record, or started it with -I, -E or -S",
+                tip=" ".join(folder.not_recorded(path)),
             )
         if ending.code and not ending.stopped and not _ended(path, "steps"):
             self._notes.append(f"Run {self._count} ended with exit code {ending.code}.")

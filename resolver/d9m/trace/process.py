@@ -52,8 +52,11 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether both ended by themselves, or where they were wanted to."""
-        return all(stream.ended in ("exit", "steps") for stream in (self.a, self.b))
+        """Whether both ended by themselves, or where they were wanted to, and no part of what they
+        learned is missing because the recorder failed.
+        """
+        ended = all(stream.ended in ("exit", "steps") for stream in (self.a, self.b))
+        return ended and "fault" not in self.unseen
 
 
 def name(stream: RecordStream) -> str:

@@ -33,6 +33,7 @@ _UNSEEN = {
         "are recorded (--level module shows what modules return)"
     ),
     "mode": "ops under another dispatch mode",
+    "subclass": "ops on subclasses of Tensor that have a __torch_dispatch__ and no flattening",
     "level": "what JAX computes, which has no --level module",
     "loop": "the inside of loops of JAX that are too long to run op by op, or many in one by vmap",
     "devices": "the inside of shard_map and pmap of JAX: each is one op for all devices",
@@ -304,9 +305,12 @@ def notes(found: Findings) -> list[str]:
         more = f" ({count} such places)" if count > 1 else ""
         said.append(f"The two runs do not do the same: {sentences.part(fork)}{more}.")
     trains = found.learned and "jax" not in found.packages
-    if trains and not sentences.optimizer_seen(found):
+    failed = any(unseen.what == "fault" for unseen in found.unseen)
+    if failed:
+        said.append("The recorder failed: what it says of this is in errors.txt of each recording.")
+    elif trains and not sentences.optimizer_seen(found):
         said.append("No optimizer stepped, so no parameters were compared.")
-    if not found.learned:
+    elif not found.learned:
         said.append(
             "No optimizer stepped and backward was never called, so nothing that is learned was "
             "compared. For inference, --step-by forward compares what the model returns."

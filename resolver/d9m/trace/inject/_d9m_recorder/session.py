@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import traceback
 
-from . import generators, header
+from . import generators, header, private, seals
 from .digest import Digester
 from .stream import Stream, compact
 from .threads import Threads
@@ -40,6 +41,8 @@ class Session:
         self._since_end = False
         self._ended = False
         self._waits = header.is_worker()
+        self.quiet = contextlib.nullcontext
+        """Makes contexts in which the program's own modes and overrides see no call of ours."""
         self.stream = self._new_stream()
 
     def _new_stream(self) -> Stream:
@@ -90,7 +93,8 @@ class Session:
         The second value of the pair says whether it did.
         """
         try:
-            return act(*arguments), True
+            with self.quiet():
+                return act(*arguments), True
         except Exception as fault:
             self.fault(place, fault)
             return None, False
@@ -105,8 +109,8 @@ class Session:
         try:
             self.unseen("fault")
             path = os.path.join(self.settings.folder, "errors.txt")
-            with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(f"process {os.getpid()}: {place}: {text} ({line})\n")
+            with open(path, "ab", opener=private.open_file) as file:
+                file.write(seals.line(f"process {os.getpid()}: {place}: {text} ({line})"))
         except Exception:
             self.on = False
 

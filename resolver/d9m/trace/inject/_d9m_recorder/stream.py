@@ -9,6 +9,8 @@ import json
 import os
 import threading
 
+from . import private, seals
+
 APPENDED = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 """Binary: Windows would write its own ends of lines."""
 
@@ -33,6 +35,7 @@ class Stream:
         self._early: list[str] | None = None
         """Lines that come while the header is made."""
         self._written = 0
+        self._lines = 0
         self._lock = threading.RLock()
         self.closed = False
         self.over = False
@@ -44,7 +47,7 @@ class Stream:
         return self._file is not None
 
     def add(self, line: str) -> None:
-        """`line` ends with a line break."""
+        """`line` ends with its only line break."""
         with self._lock:
             if self.closed:
                 return
@@ -63,10 +66,10 @@ class Stream:
         self.add(compact(items) + "\n")
 
     def end(self, tail: dict) -> None:
-        """The last line, if there was a first one."""
+        """The last line, if there was a first one: it counts those before it."""
         with self._lock:
             if self.begun:
-                self.add(compact(tail) + "\n")
+                self.add(compact({**tail, "lines": self._lines}) + "\n")
             self.closed = True
             if self._file is not None:
                 os.close(self._file)
@@ -77,17 +80,19 @@ class Stream:
         while file is None:
             path = os.path.join(self._folder, f"r{rank}-{number}.d9m")
             try:
-                file = os.open(path, APPENDED, 0o644)
+                file = os.open(path, APPENDED, private.FILE)
             except FileExistsError:
                 number += 1
         self._early = []
         header = compact(self._header(number)) + "\n"
         early, self._early = self._early, None
         self._file = file
-        self._write(header + "".join(early))
+        for line in (header, *early):
+            self._write(line)
 
-    def _write(self, text: str) -> None:
-        data = text.encode("utf-8", "backslashreplace")
+    def _write(self, line: str) -> None:
+        self._lines += 1
+        data = seals.line(line[:-1])
         self._written += len(data)
         self.over = self._written > self._most
         while data:

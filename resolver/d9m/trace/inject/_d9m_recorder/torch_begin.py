@@ -13,7 +13,7 @@ from .torch_mode import Window, make_mode
 from .torch_ops import Ops
 from .torch_place import Places
 from .torch_steps import Steps
-from .torch_tensors import Tensors
+from .torch_tensors import Tensors, quiet
 
 
 def begin(torch, session, watcher) -> None:
@@ -30,6 +30,7 @@ class Torch:
         self.torch = torch
         self.session = session
         self.watcher = watcher
+        session.quiet = quiet(torch)
         self.tensors = Tensors(torch, session)
         self.steps = Steps(torch, session, self.tensors)
         self._switches = torch_settings.Switches(torch)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import sys
 
+from .torch_tensors import splits
+
 
 def make_mode(torch, ops, watcher):
     """A mode that `ops` records with."""
@@ -15,21 +17,32 @@ def make_mode(torch, ops, watcher):
     had_compiler = "torch._dynamo" in sys.modules
     plain = (torch.Tensor, torch.nn.Parameter)
     session = ops.session
+    unheard = torch._C.DisableTorchFunction
+    below = torch._C._len_torch_dispatch_stack
+    call = _unheard_call(torch)
 
     def dispatch(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if below():  # modes that trace: what their tensors hold is not computed
+            return call(function, args, kwargs)
         plan = ops.plans.get(function) or ops.learn(function)
         if not session.on or plan.passes:
             if session.on and ops.viewing:
                 ops.passed(sys._getframe(1))
-            return function(*args, **kwargs)
+            return call(function, args, kwargs)
         for kind in types:
             if kind not in plain:
-                return NotImplemented  # it splits itself, and its parts come by here
-        about = ops.before(plan, args, kwargs, sys._getframe(1))
-        found = function(*args, **kwargs)
+                if splits(kind):
+                    return NotImplemented  # its parts come by here
+                if not kind.__module__.startswith("torch."):  # those of torch hold nothing
+                    session.unseen("subclass")
+                return call(function, args, kwargs)
+        with unheard():
+            about = ops.before(plan, args, kwargs, sys._getframe(1))
+        found = call(function, args, kwargs)
         if about is not None:
-            ops.after(plan, about, found)
+            with unheard():
+                ops.after(plan, about, found)
         return found
 
     class RecorderMode(TorchDispatchMode):
@@ -51,6 +64,31 @@ def make_mode(torch, ops, watcher):
         RecorderMode.__torch_dispatch__ = dispatch
         watcher.when_imported("torch._dynamo", wrap)
     return RecorderMode()
+
+
+def _unheard_call(torch):
+    """Calls an op so that a function mode of the program does not see that it is called again."""
+    modes, unheard = torch._C._len_torch_function_stack, torch._C.DisableTorchFunction
+    boxed = getattr(torch._C, "_dispatch_call_boxed", None)
+
+    def call(function, args, kwargs):
+        if not modes():
+            return function(*args, **kwargs)
+        handle = _handle(function)
+        if boxed is not None and handle is not None:
+            return boxed(handle, *args, **kwargs)
+        with unheard():  # in old releases, such a mode does not see what an op in Python calls
+            return function(*args, **kwargs)
+
+    return call
+
+
+def _handle(function):
+    """What the dispatcher knows the op by; None of those that it does not know."""
+    try:
+        return getattr(function, "_handle", None)
+    except RuntimeError:
+        return None
 
 
 class Window:

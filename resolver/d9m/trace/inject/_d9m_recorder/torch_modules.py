@@ -40,11 +40,13 @@ def begin(torch, session, steps) -> None:
         session.record("m", number, [steps.text(output) for output in outputs])
         for output in outputs if every else ():
             if output.requires_grad and not output.is_leaf and torch.is_grad_enabled():
-                output.register_hook(functools.partial(came_back, number))
+                # A hook of the tensor would be seen in it, and torch warns where it is saved.
+                place = output.output_nr
+                output.grad_fn.register_prehook(functools.partial(came_back, number, place))
 
-    def came_back(number: int, gradient) -> None:
-        if session.on:
-            session.guarded("a module's gradient", write_gradient, number, gradient)
+    def came_back(number: int, place: int, gradients) -> None:
+        if session.on and gradients[place] is not None:
+            session.guarded("a module's gradient", write_gradient, number, gradients[place])
 
     def write_gradient(number: int, gradient) -> None:
         session.record("h", number, [steps.text(gradient)])

@@ -140,6 +140,8 @@ class Ops:
         return site, ", ".join(texts), inputs, generator, written, group
 
     def _shape(self, tensor):
+        if tensor.is_nested:
+            return tensor.dtype, None, None
         if tensor.layout is not self._strided or tensor.is_contiguous():
             return tensor.dtype, tensor.shape, None
         return tensor.dtype, tensor.shape, tensor.stride()
@@ -267,7 +269,7 @@ def _tensors(value, kind) -> list:
 
 def _described(shape) -> str:
     kind, size, strides = shape
-    text = f"{str(kind).replace('torch.', '')}{list(size)}"
+    text = f"{str(kind).replace('torch.', '')}{'[nested]' if size is None else list(size)}"
     return text if strides is None else f"{text} strides {list(strides)}"
 
 

@@ -30,6 +30,9 @@ MOVES = frozenset(["set_", "resize_", "resize_as_", "_resize_output_", "record_s
 FROM_PYTHON = "lift_fresh"
 """What `torch.tensor` calls with the tensor that it has filled: a view, but values come in here."""
 
+WAITS = frozenset(["wait_tensor", "_wrap_tensor_autograd"])
+"""Ops that take what a collective may still be writing, and compute nothing."""
+
 GROUPS = frozenset(["c10d", "_c10d_functional"])
 
 
@@ -107,7 +110,7 @@ def _writes(found: Plan) -> bool:
 
 def _passes(torch, found: Plan, schema, space: str, base: str, tags) -> bool:
     """Whether it computes nothing: a view, a question about shapes, a mark of the profiler."""
-    if space in UNTRACED or base in MOVES or base == "wait_tensor":
+    if space in UNTRACED or base in MOVES or base in WAITS:
         return True
     if getattr(torch.Tag, "inplace_view", None) in tags:
         return True

@@ -17,6 +17,9 @@ class Tensors:
         self._torch = torch
         self._digester = session.digester
         self.silent = silent(torch)
+        functorch = torch._C._functorch
+        self._wrapped = getattr(functorch, "is_functorch_wrapped_tensor", _never)
+        self._unwrapped = functorch.get_unwrapped
 
     def digest(self, tensor) -> str:
         """Of the values of a tensor, wherever it lives."""
@@ -29,17 +32,23 @@ class Tensors:
     def parts(self, tensor) -> list:
         """The tensors with memory of their own that hold this one's values."""
         torch = self._torch
+        kind = type(tensor)
+        if hasattr(kind, "trigger_wait"):  # a collective may still be writing it
+            with torch.no_grad():
+                return self.parts(tensor.trigger_wait())
+        if splits(kind):
+            names, _context = tensor.__tensor_flatten__()
+            held = [getattr(tensor, name) for name in names]
+            inside = [self.parts(part) for part in held if isinstance(part, torch.Tensor)]
+            return [part for parts in inside for part in parts]
+        if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+            return []  # what it holds, only its class knows
+        if self._wrapped(tensor):
+            return self.parts(self._unwrapped(tensor))
+        if tensor.is_nested:
+            return [tensor.values()]
         if tensor.layout is torch.strided:
-            if type(tensor) in (torch.Tensor, torch.nn.Parameter):
-                return [tensor]
-            flatten = getattr(tensor, "__tensor_flatten__", None)
-            if flatten is None:
-                return [tensor]
-            names, _context = flatten()
-            parts: list = []
-            for name in names:
-                parts += self.parts(getattr(tensor, name))
-            return parts
+            return [tensor]
         if tensor.layout is torch.sparse_coo:
             return [tensor._indices(), tensor._values()]
         if tensor.layout is torch.sparse_csr or tensor.layout is torch.sparse_bsr:
@@ -59,6 +68,36 @@ class Tensors:
             copied = compact(tensor)
             copied = copied if kind == "cpu" else copied.cpu()
         return self._digester.at(copied.data_ptr(), copied.numel() * copied.element_size())
+
+
+def splits(kind) -> bool:
+    """Whether tensors of this class say which others hold their values."""
+    return hasattr(kind, "__tensor_flatten__")
+
+
+def _never(_tensor) -> bool:
+    """Whether a transform of torch.func wraps a tensor: before torch 2.1, it is not asked."""
+    return False
+
+
+def quiet(torch):
+    """Makes contexts in which no mode, override or trace of the program sees ops and calls."""
+    functions, ops = torch._C.DisableTorchFunction, silent(torch)
+    tracing, trace = torch._C._get_tracing_state, torch._C._set_tracing_state
+
+    @contextlib.contextmanager
+    def made():
+        state = tracing()
+        if state is not None:
+            trace(None)
+        try:
+            with functions(), ops():
+                yield
+        finally:
+            if state is not None:
+                trace(state)
+
+    return made
 
 
 def silent(torch):
