@@ -17,10 +17,11 @@ import pytest
 import yaml
 
 from d9m.about import __version__
+from d9m.authoring import cases
 from d9m.authoring.lint import as_text, lint
 from d9m.cli.advise_command import FORMATS
 from d9m.errors import ExitCode
-from golden import KB, TESTS
+from golden import KB, TESTS, knowledge_base, unfounded
 from process import d9m
 
 ROOT = TESTS.parent
@@ -141,13 +142,25 @@ def test_the_example_of_a_record_answers_as_written(
     assert name in ask(["show", name], tmp_path, D9M_KB=kb).stdout
 
 
+PLACEHOLDERS = ("CODE", "KIND", "RULE", "example")
+
+
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
 def test_every_place_that_is_named_exists(text: str) -> None:
     named = re.findall(r"`((?:kb|tests|resolver|site|\.ci)/[\w./-]*)`", text)
     linked = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
-    places = {each for each in (*named, *linked) if "RULE" not in each and "example" not in each}
+    places = {each for each in (*named, *linked) if not any(word in each for word in PLACEHOLDERS)}
     assert [each for each in places if not (ROOT / each).exists()] == []
     assert places
+
+
+def test_the_example_of_a_golden_case_is_one(tmp_path: Path) -> None:
+    (case,) = blocks((TESTS / "README.md").read_text(encoding="utf-8"), "json")
+    file = tmp_path / "example.json"
+    file.write_text(case, encoding="utf-8")
+    example = cases.read(file)
+    assert cases.failures(knowledge_base(), example) == []
+    assert [unfounded(row.because) for row in example.expect] == [None]
 
 
 def test_the_changelog_speaks_of_this_version() -> None:

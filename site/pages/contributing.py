@@ -14,7 +14,7 @@ TEXT = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     text = Markdown(TEXT.read_text(encoding="utf-8"))
-    description = "How to fix or add a record, what lint tells you, and how the code is laid out."
+    description = "How to fix or add a record, and which tests to run for which change."
     yield layout.page(
         kb, "contributing.md", "contributing.md", "Contributing", description, text=text
     )

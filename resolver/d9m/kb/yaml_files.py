@@ -92,7 +92,7 @@ def load(root: Path) -> Records:
     apart: dict[str, list[Loaded]] = {kind: [] for kind in kinds}
     faults: list[Fault] = []
     for path in sorted(root.rglob("*")):
-        if path.is_dir() or path.name.startswith("."):
+        if path.is_dir() or path.name.startswith(".") or path == root / _REFERENCE:
             continue
         for found in read(path, root):
             if isinstance(found, Loaded):
@@ -122,6 +122,9 @@ _SINGLE: dict[str, Any] = {
     "evidence/explained.yaml": dict[str, str],
 }
 """Files that hold more than one record, or none."""
+
+_REFERENCE = "README.md"
+"""Describes the fields of records to those who write them."""
 
 
 def read(path: Path, root: Path) -> Iterator[Loaded | Fault]:
