@@ -33,7 +33,7 @@ def test_a_program_that_leaves_without_cleaning_up(whole: Recorded, tmp_path: Pa
     assert (found.code, steps(found.stream())) == (0, [0, 1])
     code, out = diff(whole, found)
     assert code == 3
-    assert "Run B ended with 0, but a process of it wrote no end" in out
+    assert "Run B ended with exit code 0, but rank 0 wrote no end" in out
 
 
 @pytest.mark.nightly
@@ -65,7 +65,9 @@ def test_a_program_that_changes_its_folder(whole: Recorded, tmp_path: Path) -> N
 def test_a_program_that_fails_keeps_its_code(whole: Recorded, tmp_path: Path) -> None:
     found = record(tmp_path, "", torch_python(), "bad_luck.py", "fails")
     assert (found.code, steps(found.stream())) == (9, [0, 1, 2, 3])
-    assert diff(whole, found)[0] == 0
+    code, out = diff(whole, found)
+    assert code == 1
+    assert "Run B ended with an error after 4 steps, run A did not: exit code 9." in out
 
 
 def test_a_full_disk_ends_the_recording_and_not_the_program(
@@ -73,7 +75,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(
 ) -> None:
     limited = f"ulimit -f 4; exec '{torch_python()}' '{PROGRAMS / 'bad_luck.py'}'"
     found = record(tmp_path, "--level op", "sh", "-c", limited)
-    assert (found.code, found.stdout) == (0, whole.stdout)
+    assert (found.code, found.stdout) == (3, whole.stdout)
     assert "the stream: OSError" in found.errors
     shown = d9m("trace", "--show", str(found.run))
     assert shown.returncode == 0
@@ -89,7 +91,7 @@ def test_a_stream_that_was_cut_is_compared_up_to_there(whole: Recorded, tmp_path
     file.write_bytes(content[: content.index(b'["d",2') + 9])
     code, out = diff(whole, other)
     assert code == 3
-    assert "What could be compared is equal, but that is not all of both runs" in out
+    assert "What was compared is equal bit for bit: 2 steps of 1 process." in out
 
 
 def test_programs_that_were_killed_are_compared_op_by_op_up_to_there(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from written import write
+from written import ended, write
 
 from d9m.errors import AbsentError
 from d9m.trace.findings import Cause, Findings, Replay
@@ -86,6 +86,7 @@ class MadeUpProgram:
         }
         write(path, {"r0-0": lines}, header)
         self.watched.append(watch is not None and watch())
+        ended(path, self.code, stopped=self.watched[-1])
         return Ending(self.code, self.watched[-1], 1)
 
 
@@ -189,7 +190,7 @@ def test_what_could_have_differed_is_called_alone_where_nothing_was_seen_to(
         0,
     )
     assert candidate.arguments == {"accumulate": "True"}
-    found = hunt.replayed(found, lambda _place, _cause: ALONE)
+    found = hunt.replayed(found, lambda _place, _cause, _seconds: ALONE)
     assert len(program.wishes) == 6
     assert len(program.wishes[-1].zoom) == 1
     assert found.candidates[0].replay == ALONE
@@ -269,7 +270,7 @@ def test_a_compiled_graph_that_differs_is_run_op_by_op(tmp_path: Path) -> None:
         ("op", "aten::index_put", 1)
     ]
     assert [wish.compiled for wish in program.wishes] == ["as-is"] * 4 + ["eager"] * 2
-    found = hunt.replayed(found, lambda _place, _cause: ALONE)
+    found = hunt.replayed(found, lambda _place, _cause, _seconds: ALONE)
     assert (program.wishes[-1].compiled, len(program.wishes[-1].zoom)) == ("eager", 1)
     assert found.inside[0].replay == ALONE
     assert [stage.level for stage in found.stages] == ["step", "op", "eager", "replay"]
@@ -294,7 +295,7 @@ def test_the_op_is_called_alone_with_what_one_more_run_saved(
     hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
     asked: list[tuple[Path, str | None]] = []
 
-    def replay(place: Path, cause: Cause) -> Replay | ReplayFailure:
+    def replay(place: Path, cause: Cause, _seconds: float) -> Replay | ReplayFailure:
         asked.append((place, cause.op))
         return came
 
@@ -312,7 +313,7 @@ def test_the_op_is_called_alone_with_what_one_more_run_saved(
 def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
     hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(runs=4), "", lambda _text: None)
-    found = hunt.replayed(hunt.found(), lambda _place, _cause: ALONE)
+    found = hunt.replayed(hunt.found(), lambda _place, _cause, _seconds: ALONE)
     assert len(program.wishes) == 4
     assert any("to call it alone: --runs" in note for note in found.notes)
 
@@ -328,20 +329,25 @@ def test_with_no_run_left_the_step_is_the_answer(tmp_path: Path) -> None:
 def test_a_program_that_fails_is_compared_all_the_same(tmp_path: Path) -> None:
     found = hunted(tmp_path, MadeUpProgram(lambda run, step: False, code=1))
     assert found.same
-    assert found.notes == ["Run 1 ended with exit code 1.", "Run 2 ended with exit code 1."]
+    assert not found.complete
+    assert [(gap.why, gap.run, gap.what) for gap in found.incomplete] == [
+        ("error", "A", "exit code 1"),
+        ("error", "B", "exit code 1"),
+    ]
 
 
 def test_a_program_that_was_ended_after_the_last_step_has_not_failed(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: False, code=1)
 
-    def ended(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def cut(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
         ending = program(path, wish, watch)
         (stream,) = path.glob("*.d9m")
         stream.write_text(stream.read_text().replace('"exit"', '"steps"'))
         return ending
 
-    hunt = Hunt(ended, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
-    assert hunt.found().notes == []
+    hunt = Hunt(cut, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    found = hunt.found()
+    assert (found.notes, found.complete) == ([], True)
 
 
 def test_a_program_without_a_framework_cannot_be_hunted(tmp_path: Path) -> None:

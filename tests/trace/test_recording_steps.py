@@ -168,7 +168,7 @@ def test_steps_bound_the_recording(
 
 def test_the_recording_stops_at_its_size(tmp_path: Path) -> None:
     found = record(tmp_path, "--max-size 800B", torch_python(), "train.py")
-    assert found.code == 0
+    assert found.code == 3
     assert found.stream()[-1]["ended"] == "size"
     assert found.stream()[-2] == ["u", "size"]
     assert len(found.records("d")) < 4

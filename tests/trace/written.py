@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
+
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings
@@ -54,6 +56,27 @@ def write(run: Path, streams: dict[str, list[str]], header: dict[str, object]) -
         elif not lines[-1].startswith("{"):
             lines = [*lines, '{"ended": "exit"}']
         (run / f"{name}.d9m").write_text("".join(f"{line}\n" for line in lines))
+
+
+def ended(
+    run: Path,
+    code: int | None,
+    *,
+    stopped: bool = False,
+    error: str | None = None,
+    fault: str | None = None,
+    **made: object,
+) -> None:
+    """Say of a recording how its program ended, by which exception, and what the recorder could not
+    do. `made`: what d9m had set for it.
+    """
+    about = msgspec.structs.replace(folder.about(run), exit_code=code, stopped=stopped, **made)
+    folder.write_about(run, about)
+    if error is not None:
+        event = {"process": 1, "error": error, "file": "train.py", "line": 9}
+        (run / folder.PROCESSES).write_text(json.dumps(event) + "\n")
+    if fault is not None:
+        (run / folder.ERRORS).write_text(f"process 1: gradients: {fault}\n")
 
 
 def compared(path: Path, text: str, wanted: Wanted | None = None, **header: object) -> Findings:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from d9m.errors import DataError, quote
 from d9m.trace import folder
 from d9m.trace.folder import RunInfo
-from d9m.trace.stream_records import Blindness
+from d9m.trace.stream_records import Blindness, StepEnd
 from d9m.trace.whole_lines import LONGEST
+
+Kind = TypeVar("Kind")
 
 KINDS = {
     "o": ("op", "ops"), "v": ("value", "values"), "m": ("module output", "module outputs"),
@@ -39,6 +41,8 @@ class StreamContents(msgspec.Struct, frozen=True):
     """Letter of a record -> how many there are."""
     unseen: tuple[str, ...]
     """Why something could not be seen."""
+    step_rule: str | None
+    """What ended them; None: none ended before the program."""
     ended: str
     """`exit`, `steps`, `size` or `killed`."""
     bytes: int
@@ -58,6 +62,11 @@ def contents(path: Path) -> RunContents:
     return RunContents(about, streams, tuple(folder.complaints(path)))
 
 
+def is_incomplete(found: RunContents) -> bool:
+    """Whether something that was to be recorded was not."""
+    return bool(found.complaints) or any(stream.ended == "size" for stream in found.streams)
+
+
 def lacks_level(found: RunContents) -> bool:
     """Whether nothing was recorded because a framework of the program lacks this level."""
     asked = [stream for stream in found.streams if "level" in stream.unseen]
@@ -69,6 +78,7 @@ def _stream(path: Path) -> StreamContents:
     tail: dict[str, Any] = {}
     unseen: list[str] = []
     steps = 0
+    step_end = b""
     header: dict[str, Any] | None = None
     with open(path, "rb") as lines:
         while line := lines.readline(LONGEST):
@@ -76,8 +86,10 @@ def _stream(path: Path) -> StreamContents:
                 letter = chr(line[2])
                 counts[letter] = counts.get(letter, 0) + 1
                 if letter == "u":
-                    unseen.append(_why(line, path))
-                steps += letter == "d" and not line.endswith(PROGRAM_END)
+                    unseen.append(_record(line, path, Blindness).why)
+                if letter == "d" and not line.endswith(PROGRAM_END):
+                    steps += 1
+                    step_end = line
             elif line.startswith(b"{") and line.endswith(b"\n"):
                 found = _object(line, path)
                 header, tail = (found, tail) if header is None else (header, found)
@@ -85,12 +97,13 @@ def _stream(path: Path) -> StreamContents:
         raise DataError(f"{quote(str(path))} is damaged: it has no header")
     ended = str(tail.get("ended", "killed"))
     size = path.stat().st_size
-    return StreamContents(path.name, header, steps, counts, tuple(unseen), ended, size)
+    rule = _record(step_end, path, StepEnd).rule or None if step_end.endswith(b"\n") else None
+    return StreamContents(path.name, header, steps, counts, tuple(unseen), rule, ended, size)
 
 
-def _why(line: bytes, path: Path) -> str:
+def _record(line: bytes, path: Path, kind: type[Kind]) -> Kind:
     try:
-        return msgspec.json.decode(line, type=Blindness).why
+        return msgspec.json.decode(line, type=kind)
     except msgspec.MsgspecError as error:
         raise DataError(f"{quote(str(path))} is damaged: {error}") from None
 

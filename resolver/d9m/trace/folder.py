@@ -3,6 +3,9 @@
     run.json       what was run, and how it ended: `RunInfo`
     r0-0.d9m       a stream for each process: rank, then a number that counts up
     errors.txt     faults of the recorder; only if there were any
+    processes.jsonl  of each process that imported a framework: {"process": PID, "imported": NAME};
+                   of each that an exception ended: {"process": PID, "error": TEXT, "file": NAME,
+                   "line": NUMBER}
     zoom/0/        a call that was asked for, with its values (`torch_zoom.py`); only from hunt's
                    last run
 
@@ -129,6 +132,7 @@ FORMAT = 1
 
 ABOUT = "run.json"
 ERRORS = "errors.txt"
+PROCESSES = "processes.jsonl"
 STREAMS = "r*-*.d9m"
 ZOOM = "zoom"
 
@@ -180,7 +184,7 @@ def _clear(path: Path, force: bool) -> None:
         return
     if not force:
         raise UsageError(f"{quote(str(path))} is not empty", tip="--force replaces a recording")
-    ours = {ABOUT, ERRORS, ZOOM, *(file.name for file in path.glob(STREAMS))}
+    ours = {ABOUT, ERRORS, PROCESSES, ZOOM, *(file.name for file in path.glob(STREAMS))}
     foreign = [name for name in names if name not in ours]
     if ABOUT not in names or foreign:
         raise UsageError(

@@ -136,7 +136,8 @@ def start(
         _end(child, watch is not None)
     code = code if code >= 0 else 128 - code
     done = msgspec.structs.replace(about, ended=folder.now(), exit_code=code, stopped=stopped)
-    folder.write_about(path, done)
+    with contextlib.suppress(OSError):  # the program may have deleted the folder
+        folder.write_about(path, done)
     return Ending(code, stopped, len(folder.streams(path)))
 
 
@@ -155,13 +156,14 @@ def _waited(child: subprocess.Popen[bytes]) -> int:
 
 @contextlib.contextmanager
 def _passed_on(child: subprocess.Popen[bytes]) -> Generator[None, None, None]:
-    """Send signals on. Ctrl-C on a terminal reaches the program by itself."""
+    """Send signals on. Those of a terminal's keys reach the program without that."""
+    keys = (signal.SIGINT, getattr(signal, "SIGQUIT", signal.SIGINT))
 
     def send(number: int, _frame: FrameType | None) -> None:
-        if not (number == signal.SIGINT and os.isatty(0)):
+        if not (number in keys and os.isatty(0)):
             child.send_signal(number)
 
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
     for number, handler in before.items():
@@ -186,12 +188,22 @@ def _watched(child: subprocess.Popen[bytes], watch: Callable[[], bool]) -> tuple
 
 def _end(child: subprocess.Popen[bytes], group: bool) -> None:
     """End it, if it still runs, and with `group` everything that it started."""
-    together = group and hasattr(os, "killpg")
-    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-        if child.poll() is not None and not group:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, number) if together else child.send_signal(number)
+    if child.poll() is not None and not group:
+        return
+    try:
+        _send(child, signal.SIGTERM, group)
         until = time.monotonic() + GRACE
         while child.poll() is None and time.monotonic() < until:
             time.sleep(TICK / 4)
+    finally:  # a second Ctrl-C waits no longer
+        if group or child.poll() is None:
+            _send(child, getattr(signal, "SIGKILL", signal.SIGTERM), group)
+    child.wait()
+
+
+def _send(child: subprocess.Popen[bytes], number: int, group: bool) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if group and hasattr(os, "killpg"):
+            os.killpg(child.pid, number)
+        else:
+            child.send_signal(number)
