@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,42 @@ def test_programs_that_were_killed_are_compared_op_by_op_up_to_there(tmp_path: P
     assert steps(lines) == [0, 1]
     assert "o" in [line[0] for line in lines[lines.index(runs[0].records("d")[1]) :]]
     assert found["compared"]["records"] == len(lines)
+
+
+def test_an_error_is_recorded_and_the_programs_output_is_its_own(tmp_path: Path) -> None:
+    alone = subprocess.run(
+        [torch_python(), "bad_luck.py", "raises"], cwd=PROGRAMS, capture_output=True, text=True
+    )
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "raises")
+    assert (found.code, found.stdout) == (1, alone.stdout)
+    assert found.stderr.startswith(alone.stderr)
+    assert found.stderr.removeprefix(alone.stderr).startswith("d9m: 1 process, 2 steps, ")
+    shown = d9m("trace", "--show", str(found.run)).stdout
+    lines = (PROGRAMS / "bad_luck.py").read_text().splitlines()
+    line = lines.index('    raise ValueError("two\\nlines")') + 1
+    assert f"ended with exit code 1: ValueError: two lines (bad_luck.py:{line})" in shown
+
+
+def test_a_deleted_recording_is_said_and_keeps_the_exit_code(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "deletes")
+    assert found.code == 9
+    assert found.stderr.startswith("d9m: nothing was recorded: the folder of the recording is gone")
+    assert "Traceback" not in found.stderr
+
+
+def test_a_program_that_dies_after_an_op_is_not_said_to_import_nothing(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "dies")
+    assert found.code == 139
+    assert "imported torch and was killed by SIGSEGV (signal 11), but called no" in found.stderr
+
+
+def test_a_fix_that_stops_the_program_is_not_a_fix(tmp_path: Path) -> None:
+    setting = "torch.use_deterministic_algorithms"
+    done = d9m(
+        "hunt", "--no-replay", "--runs", "2", "--set", setting, "--format", "json", "--",
+        torch_python(), str(PROGRAMS / "bad_luck.py"), "refuses", TMPDIR=str(tmp_path),
+    )  # fmt: skip
+    found = json.loads(done.stdout[done.stdout.index("{") :])
+    assert (done.returncode, found["same"], found["complete"]) == (1, False, False)
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["argument"], cause["step"]) == ("error", setting, 2)

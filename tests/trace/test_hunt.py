@@ -13,8 +13,9 @@ import pytest
 from written import ended, write
 
 from d9m.errors import AbsentError
+from d9m.render.findings.sentences import verdict
 from d9m.trace.findings import Cause, Findings, Replay
-from d9m.trace.hunt import Hunt, HuntLimits
+from d9m.trace.hunt import REPLAY_SECONDS, Hunt, HuntLimits
 from d9m.trace.replay import ReplayFailure
 from d9m.trace.start import Ending, Wish
 from process import d9m, environment
@@ -308,6 +309,58 @@ def test_the_op_is_called_alone_with_what_one_more_run_saved(
     failed = [note for note in found.notes if "was not called alone: it took too long" in note]
     assert bool(failed) is (came is not ALONE)
     assert [stage.level for stage in found.stages] == ["step", "op", "replay"]
+
+
+def test_no_op_is_called_alone_after_the_time_is_up(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+    limits = HuntLimits(seconds=3600)
+    hunt = Hunt(program, tmp_path, Wish(stop=20), limits, "", lambda _text: None)
+    given: list[float] = []
+
+    def replay(_place: Path, _cause: Cause, seconds: float) -> Replay | ReplayFailure:
+        given.append(seconds)
+        return ALONE
+
+    found = hunt.found()
+    hunt.replayed(found, replay)
+    assert len(given) == 1
+    assert 0 < given[0] <= REPLAY_SECONDS, "without --time, too"
+    late = Hunt(program, tmp_path / "late", Wish(stop=20), limits, "", lambda _text: None)
+    found = late.found()
+    late._limits = HuntLimits(seconds=0.0)  # pyright: ignore[reportPrivateUsage]
+    late.replayed(found, replay)
+    assert len(given) == 1
+
+
+def test_a_replay_that_records_nothing_keeps_the_answer(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+
+    def lost(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        if not wish.zoom:
+            return program(path, wish, watch)
+        write(path, {}, {})
+        return Ending(1, False, 0)
+
+    hunt = Hunt(lost, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    found = hunt.replayed(hunt.found(), lambda _place, _cause, _seconds: ALONE)
+    assert [cause.kind for cause in found.causes] == ["op"]
+    assert any("No op was called alone: nothing was recorded" in note for note in found.notes)
+
+
+def test_runs_that_fail_only_while_ops_are_recorded_say_so(tmp_path: Path) -> None:
+    made_up = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+
+    def program(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        ending = made_up(path, wish, watch)
+        if wish.level != "op":
+            return ending
+        ended(path, 1, error="TypeError: all handlers returned NotImplemented")
+        return Ending(1, False, 1)
+
+    found = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None).found()
+    assert [cause.op for cause in found.causes] == ["aten::index_put"]
+    assert [gap.why for gap in found.incomplete] == ["error", "error"]
+    assert "Both runs ended with an error after 3 steps: TypeError" in verdict(found)
 
 
 def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def assert_formats_agree(answer: Findings) -> None:
     assert markdown.render(view).startswith("## ")
 
 
-ENDINGS = {
+ENDINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "exit": ("", {}),
     "error": ("", {"code": 1, "error": ERROR}),
     "exit code": ("", {"code": 3}),
@@ -222,20 +222,24 @@ def test_only_runs_that_ended_well_are_green(tmp_path: Path, a: str, b: str, mor
 @pytest.mark.parametrize("statement", ["torch.use_deterministic_algorithms(True)"])
 def test_a_setting_that_stops_both_runs_is_a_finding(tmp_path: Path, statement: str) -> None:
     error = "RuntimeError: no deterministic implementation, but you set 'torch.use_deterministic_"
-    how = {"code": 1, "error": f"{error}algorithms(True)'", "python": (statement,)}
+    how: dict[str, Any] = {"code": 1, "error": f"{error}algorithms(True)'", "python": (statement,)}
     answer = found(tmp_path, steps(2), dict(how), dict(how))
     assert (exit_code(answer), answer.complete) == (1, False)
     (cause,) = answer.causes
     assert (cause.kind, cause.argument) == ("error", "torch.use_deterministic_algorithms")
     assert "with it, the program does not run" in sentences.verdict(answer)
     assert_formats_agree(answer)
-    other = {**how, "python": ("torch.backends.cudnn.benchmark = False",)}
+    other: dict[str, Any] = {**how, "python": ("torch.backends.cudnn.benchmark = False",)}
     plain = found(tmp_path / "other", steps(2), dict(other), dict(other))
     assert exit_code(plain) == 3
 
 
 def test_a_variable_that_stops_both_runs_is_a_finding(tmp_path: Path) -> None:
-    how = {"code": 1, "error": "RuntimeError: bad CUBLAS_WORKSPACE_CONFIG", "env": {}}
+    how: dict[str, Any] = {
+        "code": 1,
+        "error": "RuntimeError: bad CUBLAS_WORKSPACE_CONFIG",
+        "env": {},
+    }
     assert exit_code(found(tmp_path / "not set", steps(2), dict(how), dict(how))) == 3
     how["env"] = {"CUBLAS_WORKSPACE_CONFIG": ":1:1"}
     assert exit_code(found(tmp_path / "set", steps(2), dict(how), dict(how))) == 1

@@ -47,6 +47,8 @@ MOST = 8
 """Runs of a hunt, all stages together, where nobody says otherwise."""
 INSIDE = ("op", "seed", "generator", "data-order", "data-content")
 """Kinds of causes that a compiled graph can hide."""
+NO_OPS = ("structure", "error")
+"""Kinds of causes that no look at ops explains."""
 _LOOKS_AT = {"op": "ops of ", "module": "modules of "}
 MOST_REPLAYED = 5
 """Causes whose op is called again alone."""
@@ -133,7 +135,7 @@ class Hunt:
         if step is None:
             bound = Silence(compared, 1 - 0.05 ** (1 / (compared - 1)))
             return self._answer(found, bound)
-        if any(cause.kind == "structure" for cause in found.causes):
+        if found.first is None or found.causes[found.first.cause].kind in NO_OPS:
             return self._answer(found, None)
         if any(name in found.packages for name in FRAMEWORKS):
             try:

@@ -17,6 +17,9 @@ from d9m.trace.findings import RunError
 SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a program."""
 
+LONGEST = 160
+"""Characters of an error that a sentence quotes; the JSON has all of it."""
+
 _ACTS = {
     "torch": "optimizer, backward(), module with parameters or DataLoader",
     "tensorflow": "optimizer, gradient or iterator over batches",
@@ -93,9 +96,10 @@ def code_meaning(code: int) -> str:
 
 
 def described(found: RunError) -> str:
-    """The error with its line."""
+    """The error, as long as a sentence, with its line."""
+    text = found.text if len(found.text) <= LONGEST else f"{found.text[:LONGEST]}…"
     place = found.file if found.line is None else f"{found.file}:{found.line}"
-    return f"{found.text} ({place})" if found.file else found.text
+    return f"{text} ({place})" if found.file else text
 
 
 def _events(path: Path) -> Iterator[_ProcessEvent]:

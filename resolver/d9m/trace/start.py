@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ STEP_RULES = ("auto", "optimizer", "backward", "forward", "explicit")
 
 GRACE = 10.0
 """Seconds that a program has to end after it was asked to."""
+PARENT_DEATH_SIGNAL = 1
+"""Linux's number of it."""
 TICK = 0.2
 """Seconds between two looks at a run that is watched."""
 
@@ -122,6 +125,7 @@ def start(
             env=own | variables(path, wish, own),
             stdin=subprocess.DEVNULL if watch else None,
             start_new_session=watch is not None,
+            preexec_fn=_ends_with_d9m() if watch else None,
         )
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
@@ -139,6 +143,28 @@ def start(
     with contextlib.suppress(OSError):  # the program may have deleted the folder
         folder.write_about(path, done)
     return Ending(code, stopped, len(folder.streams(path)))
+
+
+def _ends_with_d9m() -> Callable[[], None] | None:
+    """On Linux: what has the system send SIGTERM to the program if d9m is killed and cannot end it.
+    That reaches the program alone, not what it has started.
+    """
+    if sys.platform != "linux":
+        return None
+    try:
+        import ctypes
+
+        control = ctypes.CDLL(None).prctl
+    except (ImportError, OSError, AttributeError):
+        return None
+    parent = os.getpid()
+
+    def act() -> None:
+        control(PARENT_DEATH_SIGNAL, int(signal.SIGTERM))
+        if os.getppid() != parent:
+            os._exit(128 + signal.SIGTERM)
+
+    return act
 
 
 def _cannot_run(command: Sequence[str], why: str) -> UsageError:
