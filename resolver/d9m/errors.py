@@ -28,8 +28,8 @@ _MEANINGS = {
         "findings. advise: an op is unsolved or raises, or settings conflict. check: a setting is "
         "missing, wrong, "
         "forbidden or too late; something varies as-is or advised; a wrong value; the knowledge "
-        "base is contradicted. diff: a difference reaches data, loss, gradients, parameters or "
-        "outputs. "
+        "base is contradicted. diff, hunt: a difference reaches data, loss, gradients, parameters "
+        "or outputs, or only one run ends with an error or earlier. "
         "scan: findings at or above --fail-on. lint, audit: findings"
     ),
     ExitCode.USAGE: (
@@ -38,7 +38,8 @@ _MEANINGS = {
     ),
     ExitCode.UNKNOWN: (
         "answered, but part of it is unknown, or depends on something that was not said "
-        "(--allow-unknown turns it into 0). diff: equal, but not all could be compared"
+        "(--allow-unknown turns it into 0). diff, hunt: equal, but a run ended with an error, or "
+        "not all was compared. trace: the recording is incomplete"
     ),
     ExitCode.ABSENT: (
         "the device asked for is absent, the framework is broken, no probe could run, or no "

@@ -18,6 +18,8 @@ from recorded import PROGRAMS
 from process import COMMAND, d9m, environment
 
 PROGRAM = str(PROGRAMS / "pretends.py")
+PATH = os.pathsep.join(place for place in sys.path if place)
+"""Where this process finds d9m, a process of its own finds the same."""
 PATIENCE = 120
 """Seconds until something must have happened on a busy machine."""
 
@@ -105,7 +107,7 @@ class Started:
                 *COMMAND, "hunt", "--format", "junit", "-o", str(self.out), *options.split(), "--",
                 sys.executable, PROGRAM, "3", *how,
             ],
-            env=environment(TMPDIR=str(self.temporary), PYTHONPATH=os.environ["PYTHONPATH"]),
+            env=environment(TMPDIR=str(self.temporary), PYTHONPATH=PATH),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 

@@ -68,7 +68,8 @@ at 0 in each stream and are not used again.
                                    the `o` of the op that read it
     ["M", MODULE, NAME]            a module's number, before the first record that names it
     ["m", MODULE, [DIGEST]]        a module returned these (level module; of the outermost one also
-                                   where forward passes end steps; of JAX, a jitted function)
+                                   where forward passes end steps, or may: under auto, before an
+                                   optimizer or backward(); of JAX, a jitted function)
     ["h", MODULE, [DIGEST]]        gradients that came back to it
     ["P", [NAME]]                  the parameters of the next `i`, `g` and `p`, in their order
                                    (level module)

@@ -84,10 +84,12 @@ class ForwardSteps:
         if self._steps.trains():
             self.end()
             return False
-        if self._session.waits:
+        try:
+            held = next(module.parameters(), None)
+            held = next(module.buffers(), None) if held is None else held
+        except Exception:  # a program's module may have made something else of these names
             return False
-        held = next(module.parameters(), None)
-        return held is not None or next(module.buffers(), None) is not None
+        return held is not None and not self._session.waits
 
     def _ended(self, module, found) -> None:
         if self._over:

@@ -58,7 +58,8 @@ class Steps:
     def _optimizer_made(self) -> bool:
         """Whether it has made one of torch's: with the first of a class, torch marks its `step`."""
         if not self._has_optimizer:
-            self._has_optimizer = _is_made(self._torch.optim.Optimizer)
+            optimizer = self._torch.optim.Optimizer
+            self._has_optimizer, _done = self._session.guarded("optimizers", _is_made, optimizer)
         return self._has_optimizer
 
     def at_end(self, act) -> None:
