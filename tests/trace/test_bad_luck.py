@@ -54,6 +54,8 @@ def test_a_fork_that_trains_has_a_stream_of_its_own(tmp_path: Path) -> None:
     assert steps(parent) == [0, 1, 2, 3, 4]
     assert [line[2] for line in child if isinstance(line, list) and line[0] == "p"]
     assert child[-1]["ended"] == "exit"
+    ends = [line for line in child if isinstance(line, list) and line[0] == "d"]
+    assert not any("python" in line[2] for line in ends), "a fork seeds it; the program did not use it"
 
 
 @pytest.mark.nightly
