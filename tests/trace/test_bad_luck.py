@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def test_a_program_that_leaves_without_cleaning_up(whole: Recorded, tmp_path: Pa
     assert (found.code, steps(found.stream())) == (0, [0, 1])
     code, out = diff(whole, found)
     assert code == 3
-    assert "Run B ended with 0, but a process of it wrote no end" in out
+    assert "Run B ended with exit code 0, but rank 0 wrote no end" in out
 
 
 @pytest.mark.nightly
@@ -53,6 +54,10 @@ def test_a_fork_that_trains_has_a_stream_of_its_own(tmp_path: Path) -> None:
     assert steps(parent) == [0, 1, 2, 3, 4]
     assert [line[2] for line in child if isinstance(line, list) and line[0] == "p"]
     assert child[-1]["ended"] == "exit"
+    ends = [line for line in child if isinstance(line, list) and line[0] == "d"]
+    assert not any("python" in line[2] for line in ends), (
+        "a fork seeds it; the program did not use it"
+    )
 
 
 @pytest.mark.nightly
@@ -65,7 +70,9 @@ def test_a_program_that_changes_its_folder(whole: Recorded, tmp_path: Path) -> N
 def test_a_program_that_fails_keeps_its_code(whole: Recorded, tmp_path: Path) -> None:
     found = record(tmp_path, "", torch_python(), "bad_luck.py", "fails")
     assert (found.code, steps(found.stream())) == (9, [0, 1, 2, 3])
-    assert diff(whole, found)[0] == 0
+    code, out = diff(whole, found)
+    assert code == 1
+    assert "Run B ended with an error after 4 steps, run A did not: exit code 9." in out
 
 
 def test_a_full_disk_ends_the_recording_and_not_the_program(
@@ -73,7 +80,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(
 ) -> None:
     limited = f"ulimit -f 4; exec '{torch_python()}' '{PROGRAMS / 'bad_luck.py'}'"
     found = record(tmp_path, "--level op", "sh", "-c", limited)
-    assert (found.code, found.stdout) == (0, whole.stdout)
+    assert (found.code, found.stdout) == (3, whole.stdout)
     assert "the stream: OSError" in found.errors
     shown = d9m("trace", "--show", str(found.run))
     assert shown.returncode == 0
@@ -89,7 +96,7 @@ def test_a_stream_that_was_cut_is_compared_up_to_there(whole: Recorded, tmp_path
     file.write_bytes(content[: content.index(b'["d",2') + 9])
     code, out = diff(whole, other)
     assert code == 3
-    assert "What could be compared is equal, but that is not all of both runs" in out
+    assert "What was compared is equal bit for bit: 2 steps of 1 process." in out
 
 
 def test_programs_that_were_killed_are_compared_op_by_op_up_to_there(tmp_path: Path) -> None:
@@ -105,3 +112,42 @@ def test_programs_that_were_killed_are_compared_op_by_op_up_to_there(tmp_path: P
     assert steps(lines) == [0, 1]
     assert "o" in [line[0] for line in lines[lines.index(runs[0].records("d")[1]) :]]
     assert found["compared"]["records"] == len(lines)
+
+
+def test_an_error_is_recorded_and_the_programs_output_is_its_own(tmp_path: Path) -> None:
+    alone = subprocess.run(
+        [torch_python(), "bad_luck.py", "raises"], cwd=PROGRAMS, capture_output=True, text=True
+    )
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "raises")
+    assert (found.code, found.stdout) == (1, alone.stdout)
+    assert found.stderr.startswith(alone.stderr)
+    assert found.stderr.removeprefix(alone.stderr).startswith("d9m: 1 process, 2 steps, ")
+    shown = d9m("trace", "--show", str(found.run)).stdout
+    lines = (PROGRAMS / "bad_luck.py").read_text().splitlines()
+    line = lines.index('    raise ValueError("two\\nlines")') + 1
+    assert f"ended with exit code 1: ValueError: two lines (bad_luck.py:{line})" in shown
+
+
+def test_a_deleted_recording_is_said_and_keeps_the_exit_code(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "deletes")
+    assert found.code == 9
+    assert found.stderr.startswith("d9m: nothing was recorded: the folder of the recording is gone")
+    assert "Traceback" not in found.stderr
+
+
+def test_a_program_that_dies_after_an_op_is_not_said_to_import_nothing(tmp_path: Path) -> None:
+    found = record(tmp_path, "", torch_python(), "bad_luck.py", "dies")
+    assert found.code == 139
+    assert "imported torch and was killed by SIGSEGV (signal 11), but called no" in found.stderr
+
+
+def test_a_fix_that_stops_the_program_is_not_a_fix(tmp_path: Path) -> None:
+    setting = "torch.use_deterministic_algorithms"
+    done = d9m(
+        "hunt", "--no-replay", "--runs", "2", "--set", setting, "--format", "json", "--",
+        torch_python(), str(PROGRAMS / "bad_luck.py"), "refuses", TMPDIR=str(tmp_path),
+    )  # fmt: skip
+    found = json.loads(done.stdout[done.stdout.index("{") :])
+    assert (done.returncode, found["same"], found["complete"]) == (1, False, False)
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["argument"], cause["step"]) == ("error", setting, 2)

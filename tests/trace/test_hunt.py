@@ -11,12 +11,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from written import opened, sealed, write
+from written import ended, opened, sealed, write
 
 import output_schema
 from d9m.errors import AbsentError
+from d9m.render.findings.sentences import verdict
 from d9m.trace.findings import Cause, Findings, Replay
-from d9m.trace.hunt import Hunt, HuntLimits
+from d9m.trace.hunt import REPLAY_SECONDS, Hunt, HuntLimits
 from d9m.trace.replay import ReplayFailure
 from d9m.trace.start import Ending, Wish
 from process import d9m, environment
@@ -88,6 +89,7 @@ class MadeUpProgram:
         }
         write(path, {"r0-0": lines}, header)
         self.watched.append(watch is not None and watch())
+        ended(path, self.code, stopped=self.watched[-1])
         return Ending(self.code, self.watched[-1], 1)
 
 
@@ -193,7 +195,7 @@ def test_what_could_have_differed_is_called_alone_where_nothing_was_seen_to(
         0,
     )
     assert candidate.arguments == {"accumulate": "True"}
-    found = hunt.replayed(found, lambda _place, _cause: ALONE)
+    found = hunt.replayed(found, lambda _place, _cause, _seconds: ALONE)
     assert len(program.wishes) == 6
     assert len(program.wishes[-1].zoom) == 1
     assert found.candidates[0].replay == ALONE
@@ -273,7 +275,7 @@ def test_a_compiled_graph_that_differs_is_run_op_by_op(tmp_path: Path) -> None:
         ("op", "aten::index_put", 1)
     ]
     assert [wish.compiled for wish in program.wishes] == ["as-is"] * 4 + ["eager"] * 2
-    found = hunt.replayed(found, lambda _place, _cause: ALONE)
+    found = hunt.replayed(found, lambda _place, _cause, _seconds: ALONE)
     assert (program.wishes[-1].compiled, len(program.wishes[-1].zoom)) == ("eager", 1)
     assert found.inside[0].replay == ALONE
     assert [stage.level for stage in found.stages] == ["step", "op", "eager", "replay"]
@@ -298,7 +300,7 @@ def test_the_op_is_called_alone_with_what_one_more_run_saved(
     hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
     asked: list[tuple[Path, str | None]] = []
 
-    def replay(place: Path, cause: Cause) -> Replay | ReplayFailure:
+    def replay(place: Path, cause: Cause, _seconds: float) -> Replay | ReplayFailure:
         asked.append((place, cause.op))
         return came
 
@@ -313,10 +315,62 @@ def test_the_op_is_called_alone_with_what_one_more_run_saved(
     assert [stage.level for stage in found.stages] == ["step", "op", "replay"]
 
 
+def test_no_op_is_called_alone_after_the_time_is_up(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+    limits = HuntLimits(seconds=3600)
+    hunt = Hunt(program, tmp_path, Wish(stop=20), limits, "", lambda _text: None)
+    given: list[float] = []
+
+    def replay(_place: Path, _cause: Cause, seconds: float) -> Replay | ReplayFailure:
+        given.append(seconds)
+        return ALONE
+
+    found = hunt.found()
+    hunt.replayed(found, replay)
+    assert len(given) == 1
+    assert 0 < given[0] <= REPLAY_SECONDS, "without --time, too"
+    late = Hunt(program, tmp_path / "late", Wish(stop=20), limits, "", lambda _text: None)
+    found = late.found()
+    late._limits = HuntLimits(seconds=0.0)  # pyright: ignore[reportPrivateUsage]
+    late.replayed(found, replay)
+    assert len(given) == 1
+
+
+def test_a_replay_that_records_nothing_keeps_the_answer(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+
+    def lost(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        if not wish.zoom:
+            return program(path, wish, watch)
+        write(path, {}, {})
+        return Ending(1, False, 0)
+
+    hunt = Hunt(lost, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    found = hunt.replayed(hunt.found(), lambda _place, _cause, _seconds: ALONE)
+    assert [cause.kind for cause in found.causes] == ["op"]
+    assert any("No op was called alone: nothing was recorded" in note for note in found.notes)
+
+
+def test_runs_that_fail_only_while_ops_are_recorded_say_so(tmp_path: Path) -> None:
+    made_up = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+
+    def program(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        ending = made_up(path, wish, watch)
+        if wish.level != "op":
+            return ending
+        ended(path, 1, error="TypeError: all handlers returned NotImplemented")
+        return Ending(1, False, 1)
+
+    found = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None).found()
+    assert [cause.op for cause in found.causes] == ["aten::index_put"]
+    assert [gap.why for gap in found.incomplete] == ["error", "error"]
+    assert "Both runs ended with an error after 3 steps: TypeError" in verdict(found)
+
+
 def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
     hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(runs=4), "", lambda _text: None)
-    found = hunt.replayed(hunt.found(), lambda _place, _cause: ALONE)
+    found = hunt.replayed(hunt.found(), lambda _place, _cause, _seconds: ALONE)
     assert len(program.wishes) == 4
     assert any("to call it alone: --runs" in note for note in found.notes)
 
@@ -332,20 +386,25 @@ def test_with_no_run_left_the_step_is_the_answer(tmp_path: Path) -> None:
 def test_a_program_that_fails_is_compared_all_the_same(tmp_path: Path) -> None:
     found = hunted(tmp_path, MadeUpProgram(lambda run, step: False, code=1))
     assert found.same
-    assert found.notes == ["Run 1 ended with exit code 1.", "Run 2 ended with exit code 1."]
+    assert not found.complete
+    assert [(gap.why, gap.run, gap.what) for gap in found.incomplete] == [
+        ("error", "A", "exit code 1"),
+        ("error", "B", "exit code 1"),
+    ]
 
 
 def test_a_program_that_was_ended_after_the_last_step_has_not_failed(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: False, code=1)
 
-    def ended(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def cut(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
         ending = program(path, wish, watch)
         (stream,) = path.glob("*.d9m")
         stream.write_bytes(sealed(*(line.replace('"exit"', '"steps"') for line in opened(stream))))
         return ending
 
-    hunt = Hunt(ended, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
-    assert hunt.found().notes == []
+    hunt = Hunt(cut, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    found = hunt.found()
+    assert (found.notes, found.complete) == ([], True)
 
 
 def test_a_program_without_a_framework_cannot_be_hunted(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from written import HEADER, compared, recordings, sealed, write
 
 from d9m.errors import AbsentError, DataError, UsageError
 from d9m.trace.comparison import Wanted, compare
+from d9m.trace.findings import Gap
 from d9m.trace.memory import Bits, bits
 from d9m.trace.reading import RecordStream
 
@@ -161,4 +162,4 @@ def test_a_process_of_one_run_alone_makes_the_comparison_partial(tmp_path: Path)
     write(tmp_path / "B", {"r0-0": ['["d",0,{}]']}, {})
     found = compare(tmp_path / "A", tmp_path / "B", "", Wanted())
     assert not found.complete
-    assert found.notes == ["There is only rank 0, process 1 of the first run."]
+    assert found.incomplete == [Gap("process", "A", "rank 0, process 1")]

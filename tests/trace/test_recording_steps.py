@@ -145,6 +145,31 @@ def test_each_call_of_a_model_is_a_step_of_inference(tmp_path: Path) -> None:
     assert (ended.code, ended.stdout) == (0, found.stdout.splitlines(keepends=True)[0])
 
 
+@pytest.mark.parametrize(
+    ("how", "rules", "said"),
+    [
+        ("infers", ["forward"] * 4, " (each ended by a forward pass)"),
+        ("by_hand", ["backward"] * 4, " (each ended by backward())"),
+        ("accumulates", ["optimizer"] * 2, ""),
+        ("late", ["forward"] * 2 + ["optimizer"] * 2, ""),
+    ],
+)
+def test_auto_falls_back_from_the_optimizer_to_backward_to_the_forward_pass(
+    tmp_path: Path, how: str, rules: list[str], said: str
+) -> None:
+    found = record(tmp_path, "", torch_python(), "step_rules.py", how)
+    assert (found.code, found.errors) == (0, "")
+    assert [line[3] for line in found.records("d")] == rules
+    assert f" steps{said}, " in found.stderr
+
+
+def test_steps_of_inference_bound_the_recording(tmp_path: Path) -> None:
+    found = record(tmp_path, "--steps 2", torch_python(), "step_rules.py", "infers")
+    assert (found.code, found.stdout) == (0, "")
+    assert [line[1:4:2] for line in found.records("d")] == [[0, "forward"], [1, "forward"]]
+    assert found.stream()[-1] == {"ended": "steps", "steps": 2}
+
+
 def test_workers_that_prepare_data_leave_no_stream(tmp_path: Path) -> None:
     found = record(tmp_path, "", torch_python(), "loaders.py")
     assert (found.code, found.errors) == (0, "")
@@ -168,7 +193,7 @@ def test_steps_bound_the_recording(
 
 def test_the_recording_stops_at_its_size(tmp_path: Path) -> None:
     found = record(tmp_path, "--max-size 800B", torch_python(), "train.py")
-    assert found.code == 0
+    assert found.code == 3
     assert found.stream()[-1]["ended"] == "size"
     assert found.stream()[-2] == ["u", "size"]
     assert len(found.records("d")) < 4

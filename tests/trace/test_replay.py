@@ -6,11 +6,13 @@ import json
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 from recorded import LONGEST, PROGRAMS, torch_python
 from written import compared, recordings
 
-from d9m.trace.findings import Replay
+from d9m.render.findings.text import alone
+from d9m.trace.findings import Cause, Replay
 from d9m.trace.replay import ReplayFailure, replayed, wanted
 from d9m.trace.start import INJECT, Wish, ZoomCall, start
 
@@ -68,6 +70,22 @@ def test_a_saved_call_gives_the_bits_that_it_gave(saved: tuple[Path, list[str]])
 def test_a_call_that_repeats_is_one_result(saved: tuple[Path, list[str]]) -> None:
     fix = {"D9M_UNUSED": "1"}, ["torch.use_deterministic_algorithms(True)"]
     assert replayed(saved[0] / "7", {}, fix) == Replay(32, 1, 0.0, None, 1)
+
+
+def test_a_fix_that_the_op_refuses_is_no_fix(saved: tuple[Path, list[str]]) -> None:
+    fix = {"D9M_UNUSED": "1"}, ["raise RuntimeError('not deterministic')"]
+    found = replayed(saved[0] / "7", {}, fix)
+    assert isinstance(found, Replay)
+    assert (found.with_advice, found.advice_error) == (None, "RuntimeError: not deterministic")
+    index = Cause(kind="op", process="rank 0", step=0, record=0, replay=found)
+    assert "the same result in 32 of 32 calls" in alone(index)
+    changes = msgspec.structs.replace(found, distinct=3)
+    index = Cause(kind="op", process="rank 0", step=0, record=0, replay=changes)
+    assert alone(index).endswith("with the fix, the op fails: RuntimeError: not deterministic")
+
+
+def test_a_replay_ends_with_its_time(saved: tuple[Path, list[str]]) -> None:
+    assert replayed(saved[0] / "7", {}, None, 0.01) == ReplayFailure("it took too long")
 
 
 def test_what_cannot_be_saved_says_why(saved: tuple[Path, list[str]]) -> None:

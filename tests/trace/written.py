@@ -70,6 +70,27 @@ def opened(file: Path) -> list[str]:
     return [line.rpartition(" ")[0] for line in file.read_text().splitlines()]
 
 
+def ended(
+    run: Path,
+    code: int | None,
+    *,
+    stopped: bool = False,
+    error: str | None = None,
+    fault: str | None = None,
+    **made: object,
+) -> None:
+    """Say of a recording how its program ended, by which exception, and what the recorder could not
+    do. `made`: what d9m had set for it.
+    """
+    about = msgspec.structs.replace(folder.about(run), exit_code=code, stopped=stopped, **made)
+    folder.write_about(run, about)
+    if error is not None:
+        event = {"process": 1, "error": error, "file": "train.py", "line": 9}
+        (run / folder.PROCESSES).write_bytes(sealed(json.dumps(event)))
+    if fault is not None:
+        (run / folder.ERRORS).write_bytes(sealed(f"process 1: gradients: {fault}"))
+
+
 def compared(path: Path, text: str, wanted: Wanted | None = None, **header: object) -> Findings:
     found = compare(*recordings(path, text, **header), "2026-11-22", wanted or Wanted())
     assert not output_schema.faults(msgspec.to_builtins(found), ["diff"])

@@ -6,7 +6,6 @@ import contextlib
 import shlex
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,14 +16,15 @@ import typer
 
 from d9m.cli import output, recorded_program
 from d9m.cli.diff_command import FORMATS, rendered
-from d9m.errors import ExitCode, UsageError, quote
+from d9m.errors import UsageError, quote
 from d9m.kb.locate import open_knowledge_base
 from d9m.trace.inject._d9m_recorder.private import masked
 
 if TYPE_CHECKING:
     from d9m.kb.store import KnowledgeBase
-    from d9m.trace.findings import Cause, Replay
+    from d9m.trace.findings import Cause, Findings, Replay
     from d9m.trace.hunt import Replays
+    from d9m.trace.hunt_folder import RecordingsFolder
     from d9m.trace.replay import ReplayFailure
     from d9m.trace.settings_made import MadeSettings
     from d9m.trace.start import Ending, Wish
@@ -46,16 +46,18 @@ def register(app: typer.Typer) -> None:
 def command(
     program: recorded_program.Program = None,
     steps: Annotated[
-        str,
-        typer.Option(metavar="N|A:B|all", help="End each run after N steps, or look at A to B."),
-    ] = str(STEPS),
+        str | None,
+        typer.Option(
+            metavar="N|A:B|all", help="End each run after N steps (20), or look at A to B."
+        ),
+    ] = None,
     runs: Annotated[
         int | None,
         typer.Option(metavar="N", min=2, help="Record at most N runs instead of 8."),
     ] = None,
     limit: Annotated[
         float | None,
-        typer.Option("--time", metavar="SECONDS", help="Start no new run after this long."),
+        typer.Option("--time", metavar="SECONDS", help="Start nothing new after this long."),
     ] = None,
     until_found: Annotated[
         bool, typer.Option("--until-found", help="Keep running until two runs differ.")
@@ -97,7 +99,7 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
     program = recorded_program.required(program, "d9m hunt -- python train.py")
-    wish = _to_the_last(recorded_program.wish(steps, step_by, compiled, max_size))
+    wish = recorded_program.wish(steps or str(STEPS), step_by, compiled, max_size)
     first = _split(before)
     from d9m.render.findings.text import FindingsView
     from d9m.trace.cure import with_advice
@@ -108,26 +110,38 @@ def command(
     kb = open_knowledge_base()
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
-    limits = HuntLimits(runs, limit, until_found)
-    hunt = Hunt(_runner(program, settings, first), place, wish, limits, kb.meta.date, _tell)
-    code: int = ExitCode.ANSWERED
+    limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
+    runner = _runner(program, settings, first)
+    hunt = Hunt(runner, place.path, _to_the_last(wish), limits, kb.meta.date, _tell)
+    again = _again(steps, step_by, compiled, max_size, before, set_)
+
+    def report(found: Findings) -> None:
+        shown = shlex.join(masked(program))
+        view = FindingsView(found, kb, everything, shown, output.width(out), again)
+        output.show(rendered(view, format_), color, out)
+
+    found = None
     try:
         found = with_advice(kb, hunt.found())
         if replay:
             found = hunt.replayed(found, _replayer(kb, settings, program, keep is not None))
+        report(found)
         code = exit_code(found)
+    except KeyboardInterrupt:
+        known = hunt.so_far()
+        if known is None:
+            _tell("interrupted before two runs could be compared")
+        else:
+            found = with_advice(kb, known)
+            report(found)
+        raise
     finally:
-        if keep is None and code != ExitCode.FINDINGS:
-            shutil.rmtree(place, ignore_errors=True)
-    again = _again(steps, step_by, compiled, max_size, before, set_)
-    shown = shlex.join(masked(program))
-    view = FindingsView(found, kb, everything, shown, output.width(out), again)
-    output.show(rendered(view, format_), color, out)
+        place.close(keep=found is not None and bool(found.causes))
     raise typer.Exit(code)
 
 
 def _again(
-    steps: str,
+    steps: str | None,
     step_by: str,
     compiled: str,
     max_size: str,
@@ -137,7 +151,7 @@ def _again(
     """The options that a hunt of the same program needs to record the same."""
     words: list[str] = []
     for option, value, default in (
-        ("--steps", steps, str(STEPS)),
+        ("--steps", steps, None),
         ("--step-by", step_by, STEP_BY),
         ("--compiled", compiled, COMPILED),
         ("--max-size", max_size, MOST),
@@ -165,14 +179,16 @@ def _split(before: str | None) -> list[str]:
     return words
 
 
-def _place(keep: str | None) -> Path:
+def _place(keep: str | None) -> RecordingsFolder:
     """The folder of the recordings."""
+    from d9m.trace.hunt_folder import RecordingsFolder
+
     if keep is None:
-        return Path(tempfile.mkdtemp(prefix="d9m-hunt-"))
+        return RecordingsFolder.temporary()
     place = Path(keep)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise UsageError(f"--keep {quote(keep)}: it is there already, and not an empty folder")
-    return place
+    return RecordingsFolder(place)
 
 
 def _runner(
@@ -195,13 +211,13 @@ def _replayer(
     from d9m.trace.replay import replayed
     from d9m.trace.settings_made import made
 
-    def replay(place: Path, cause: Cause) -> Replay | ReplayFailure:
+    def replay(place: Path, cause: Cause, seconds: float) -> Replay | ReplayFailure:
         advised = None
         if cause.advice is not None and cause.advice.solutions and not cause.advice.already:
             with contextlib.suppress(UsageError):
                 fix = made(kb, cause.advice.solutions, program)
                 advised = fix.env, fix.python
-        found = replayed(place, settings.env, advised)
+        found = replayed(place, settings.env, advised, seconds)
         if not keep:
             shutil.rmtree(place, ignore_errors=True)
         return found

@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import sys
+import time
 from types import FrameType
 
 from d9m.cli import signals
@@ -17,6 +18,9 @@ GARBAGE = 100_000
 """Objects before the collector runs. An answer makes fewer; a long run is still collected.
 With the collector's own 700, a quarter of a short run goes into looking for garbage."""
 
+
+ONE_SIGNAL = 1.0
+"""Seconds in which a second signal is the same wish: `timeout` sends two."""
 
 SOON = 0.05
 """Seconds until an interruption that got lost is repeated."""
@@ -51,8 +55,14 @@ def _listen(received: list[int]) -> None:
     interruption that ended there is repeated a moment later.
     """
 
+    since: list[float] = []
+
     def interrupt(number: int, _frame: FrameType | None) -> None:
         if number != getattr(signal, "SIGALRM", None):
+            now = time.monotonic()
+            if since and now - since[0] < ONE_SIGNAL:
+                return
+            since[:] = [now]
             received.append(number)
         raise KeyboardInterrupt
 

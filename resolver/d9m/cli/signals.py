@@ -6,8 +6,8 @@ longer than all the rest of the way to `d9m.cli.main`."""
 import os
 import sys
 
-NAMES = ("SIGHUP", "SIGINT", "SIGTERM")
-"""Signals that end a command: a closed terminal, Ctrl-C, a scheduler."""
+NAMES = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM")
+"""Signals that end a command: a closed terminal, Ctrl-C, Ctrl-\\, a scheduler."""
 
 _system = sys.modules["_signal"]
 """The part of `signal` that is there from the start."""

@@ -10,7 +10,8 @@ import msgspec
 import typer
 
 from d9m.cli import output, recorded_program
-from d9m.errors import AbsentError, ExitCode, UsageError
+from d9m.errors import AbsentError, DataError, ExitCode, UsageError
+from d9m.exit_codes import CommandResult, exit_code
 from d9m.trace.start import INPUTS, LEVELS
 
 if TYPE_CHECKING:
@@ -88,11 +89,18 @@ def command(
 
 def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:
     from d9m.render import trace
-    from d9m.trace.contents import contents, lacks_level
+    from d9m.trace import outcomes
+    from d9m.trace.contents import contents, is_incomplete, lacks_level
     from d9m.trace.start import start
 
     ending = start(program, path, wish, force=force)
-    found = contents(path)
+    try:
+        found = contents(path)
+    except DataError:
+        if not ending.code:
+            raise AbsentError(outcomes.nothing_recorded(path, ending.code)) from None
+        typer.echo(f"d9m: {outcomes.nothing_recorded(path, ending.code)}", err=True)
+        return ending.code
     typer.echo(trace.ended(found, str(path)), err=True, nl=False)
     if ending.code:
         return ending.code
@@ -102,7 +110,9 @@ def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:
             tip="record it at --level step (what each jitted function gets and returns), or at "
             "--level op --compiled eager (each op in it)",
         )
-    return ExitCode.ANSWERED if ending.processes else ExitCode.ABSENT
+    return exit_code(
+        CommandResult(did_nothing=not ending.processes, is_incomplete=is_incomplete(found))
+    )
 
 
 def _export(path: Path, wish: Wish, force: bool) -> ExitCode:

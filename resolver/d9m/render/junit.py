@@ -1,4 +1,4 @@
-"""JUnit XML, which every CI server reads: a suite of cases that fail, are skipped or pass."""
+"""JUnit XML, which every CI server reads: cases that fail, are in error, are skipped or pass."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Suite:
         """The file. `said`: lines about the whole."""
         cases = list(self._suite)
         self._suite.set("tests", str(len(cases)))
-        for kind, name in (("errors", "error"), ("failures", "failure"), ("skipped", "skipped")):
+        for kind, name in (("failures", "failure"), ("skipped", "skipped"), ("errors", "error")):
             self._suite.set(kind, str(sum(case.find(name) is not None for case in cases)))
         ElementTree.SubElement(self._suite, "system-out").text = printable("\n".join(said))
         ElementTree.indent(self._suite)
@@ -43,6 +43,7 @@ def fail(case: Case, message: str, text: str = "", **more: str) -> None:
 
 
 def error(case: Case, message: str, text: str = "") -> None:
+    """Say that the case could not be decided: CI servers count it as failed."""
     _outcome(case, "error", message, text, {})
 
 

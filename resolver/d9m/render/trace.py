@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
+from d9m.errors import printable
+from d9m.trace import outcomes
 from d9m.trace.called_ops import ProgramOps
 from d9m.trace.contents import KINDS, RunContents, StreamContents
-
-NOTHING = """\
-d9m: nothing was recorded: no process of the command stepped an optimizer, called
-     for gradients or read a batch with torch or tensorflow, or called a function
-     that jax.jit made, or Python was started with -I, -E or -S
-"""
 
 ENDS = {
     "exit": "to its end",
@@ -21,12 +18,25 @@ ENDS = {
 }
 
 
+BY = {
+    "backward": "each ended by backward()",
+    "forward": "each ended by a forward pass",
+    "explicit": "each ended by d9m.trace.step()",
+}
+"""What ended steps, where it was not the optimizer."""
+
+
 def ended(found: RunContents, path: str) -> str:
     """The lines on stderr after the program's own."""
-    lines = [f"d9m: {_summary(found)} in {path}\n"] if found.streams else [NOTHING]
-    lines += [f"d9m: {said}\n" for said in found.not_recorded]
+    if found.streams:
+        said = f"{_summary(found)} in {path}"
+    else:
+        said = outcomes.nothing_recorded(Path(path), found.about.exit_code)
+    lines = [f"d9m: {each}\n" for each in (printable(said), *found.not_recorded)]
     if found.complaints:
         lines.append(f"d9m: recording was incomplete: {path}/errors.txt says why\n")
+    if any(stream.ended == "size" for stream in found.streams):
+        lines.append("d9m: recording was incomplete: it reached its size limit (--max-size)\n")
     slow = [stream for stream in found.streams if stream.header.get("digest") == "crc32"]
     if slow and found.about.level == "op":
         lines.append("d9m: recording is several times faster with xxhash: pip install xxhash\n")
@@ -37,7 +47,10 @@ def _summary(found: RunContents) -> str:
     processes = len(found.streams)
     steps = max(stream.steps for stream in found.streams)
     total = sum(stream.bytes for stream in found.streams)
-    return f"{_count(processes, 'process', 'processes')}, {_count(steps, 'step')}, {size(total)}"
+    rules = {stream.step_rule for stream in found.streams if stream.step_rule in BY}
+    by = f" ({' and '.join(BY[rule] for rule in sorted(rules))})" if rules else ""
+    counted = f"{_count(processes, 'process', 'processes')}, {_count(steps, 'step')}"
+    return f"{counted}{by}, {size(total)}"
 
 
 def shown(found: RunContents, path: str) -> str:
@@ -46,13 +59,13 @@ def shown(found: RunContents, path: str) -> str:
     command = shlex.join(about.command) if about.command else "started by hand or by a job"
     lines = [f"{path} · level {about.level} · {about.started}", f"  {command}"]
     if about.exit_code is not None:
-        lines.append(f"  ended with exit code {about.exit_code}")
+        lines.append(f"  {outcomes.run_ending(Path(path), about.exit_code)}")
     for name, value in about.env.items():
         lines.append(f"  {name}={value}")
     for stream in found.streams:
         lines += ["", *_stream(stream)]
     if not found.streams:
-        lines += ["", "No process was recorded."]
+        lines += ["", outcomes.nothing_recorded(Path(path), about.exit_code)]
     if found.not_recorded:
         lines += ["", *found.not_recorded]
     if found.complaints:

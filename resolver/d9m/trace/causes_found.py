@@ -74,7 +74,8 @@ def _mattering(process: ComparedProcess) -> set[int]:
     suspects = process.trail.suspects
     cut = 0 if "fault" in process.unseen else min(process.a.step, process.b.step)
     found = suspects.mattering(not process.trail.learned.recorded)
-    for number, suspect in enumerate(() if process.complete else suspects):
+    cut_off = any(stream.ended not in ("exit", "steps") for stream in (process.a, process.b))
+    for number, suspect in enumerate(suspects if cut_off else ()):
         if suspect.step >= cut and suspect.kind != "structure":
             found.add(number)
     found -= {number for number in found if suspects[number].moved}
@@ -157,6 +158,8 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
         return [_THREADS]
     if suspect.opaque:
         return [_OPAQUE]
+    if suspect.kind == "structure" and any(None in (fork.a, fork.b) for fork in process.forks[:1]):
+        return []  # one run is shorter: chance in Python is the least of the reasons
     if suspect.kind == "state" and _is_unseeded(process):
         return [_UNSEEDED]
     drawn = suspect.may_follow & process.trail.suspects.numbers(DRAWS)

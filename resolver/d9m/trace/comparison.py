@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,15 +11,19 @@ import msgspec
 from d9m.about import SCHEMA_VERSION, __version__
 from d9m.errors import AbsentError, UsageError, quote
 from d9m.model.advice import Tool
-from d9m.trace import causes_found, folder, ranks
+from d9m.trace import causes_found, folder, outcomes, ranks
 from d9m.trace.findings import (
+    Cause,
+    ComparedSteps,
     Counts,
     Findings,
     First,
     ForkPlace,
+    Gap,
     RecordedRun,
     SettingDifference,
     Unseen,
+    with_gaps,
 )
 from d9m.trace.process import ComparedProcess, follow, name
 from d9m.trace.reading import RecordStream
@@ -50,7 +54,10 @@ def compare(a: Path, b: Path, kb_date: str, wanted: Wanted) -> Findings:
     """
     if a.resolve() == b.resolve():
         raise UsageError(f"{quote(str(a))} is named twice", tip="name two recordings: d9m diff A B")
-    pairs, alone = _paired(_streams(a), _streams(b), wanted)
+    mine, its = _streams(a), _streams(b)
+    if not (mine and its):
+        return _one_sided((a, b), kb_date, mine, its)
+    pairs, alone = _paired(mine, its, wanted)
     processes = [follow(one, other, wanted.steps, wanted.resume) for one, other in pairs]
     ranks.settle([process.trail for process in processes])
     if not any(process.trail.records for process in processes):
@@ -69,19 +76,51 @@ def _streams(path: Path) -> list[RecordStream]:
         if first is not None:
             stream.hold([first])
             kept.append(stream)
-    if not kept:
-        raise AbsentError(
-            f"{quote(str(path))} holds no process: the program started no Python that imports "
-            "torch, tensorflow or jax, or started it with -I, -E or -S",
-            tip=" ".join(folder.not_recorded(path)),
-        )
     return kept
+
+
+def _one_sided(
+    paths: tuple[Path, Path], kb_date: str, mine: list[RecordStream], its: list[RecordStream]
+) -> Findings:
+    """Of two runs, one recorded nothing. If it has ended, it is the shorter one. Raises AbsentError
+    where it has not, or where neither recorded anything.
+    """
+    empty = paths[1] if mine else paths[0]
+    about = folder.about(empty)
+    if not (mine or its) or about.exit_code is None:
+        why = outcomes.nothing_recorded(empty, about.exit_code)
+        tip = " ".join(folder.not_recorded(empty))
+        raise AbsentError(f"{quote(str(empty))} holds no process: {why}", tip=tip)
+    streams = mine or its
+    for stream in streams:
+        stream.read_to_end()
+    runs = [_run(paths[0], mine), _run(paths[1], its)]
+    header = streams[0].header
+    step = header.steps[0] or 0
+    cause = Cause(kind="structure", process=name(streams[0]), step=step, record=0, count=1)
+    found = Findings(
+        d9m=Tool(__version__, kb_date),
+        same=False,
+        complete=True,
+        runs=runs,
+        packages=header.packages,
+        device=header.device,
+        threads=header.threads,
+        settings=[],
+        compared=Counts(),
+        first=First(cause.process, step, 0, 0),
+        causes=[cause],
+        harmless=[],
+        forks=[],
+        unseen=[],
+    )
+    return with_gaps(found, _gaps(paths, runs, [mine, its], []))
 
 
 def _paired(
     mine: list[RecordStream], its: list[RecordStream], wanted: Wanted
-) -> tuple[list[tuple[RecordStream, RecordStream]], list[str]]:
-    """By rank and number, then by program; and the names of those that have no counterpart."""
+) -> tuple[list[tuple[RecordStream, RecordStream]], list[Gap]]:
+    """By rank and number, then by program; and those that have no counterpart."""
     count, its_count = (len({stream.header.rank for stream in streams}) for streams in (mine, its))
     if wanted == Wanted(steps=wanted.steps, resume=wanted.resume) and count != its_count:
         raise UsageError(
@@ -101,8 +140,8 @@ def _paired(
                 pairs.append((stream, other))
                 mine.remove(stream)
                 its.remove(other)
-    alone = [f"{name(stream)} of the first run" for stream in mine]
-    alone += [f"{name(stream)} of the second run" for stream in its]
+    alone = [Gap("process", "A", name(stream)) for stream in mine]
+    alone += [Gap("process", "B", name(stream)) for stream in its]
     return sorted(pairs, key=lambda pair: (pair[0].header.rank, pair[0].header.process)), alone
 
 
@@ -125,45 +164,41 @@ def _findings(
     paths: tuple[Path, Path],
     kb_date: str,
     processes: Sequence[ComparedProcess],
-    alone: Sequence[str],
+    alone: Sequence[Gap],
 ) -> Findings:
     causes, harmless = causes_found.causes(processes)
-    began = [cause for cause in causes if cause.kind != "settings"]
-    first = min(began, key=lambda cause: cause.step, default=None)
     header = processes[0].a.header
     settings: dict[SettingDifference, None] = {}
     forks: list[ForkPlace] = []
     unseen: list[Unseen] = []
-    mine: list[RecordStream] = []
-    its: list[RecordStream] = []
     learned: set[str] = set()
     compared: Counter[str] = Counter()
-    complete = not alone
     for process in processes:
         settings.update(dict.fromkeys(process.settings.differences))
-        mine.append(process.a)
-        its.append(process.b)
         forks += process.forks
         unseen += [Unseen(what, process.name) for what in process.unseen]
         learned |= process.trail.learned.recorded
-        complete = complete and process.complete
         for field in Counts.__struct_fields__:
             compared[field] += getattr(process.trail, field)
-    return Findings(
+    streams = [process.a for process in processes], [process.b for process in processes]
+    runs = [_run(path, its) for path, its in zip(paths, streams)]
+    causes = _with_error(causes, runs)
+    began = [cause for cause in causes if cause.kind != "settings"]
+    first = min(began, key=lambda cause: cause.step, default=None)
+    found = Findings(
         schema_version=SCHEMA_VERSION,
         d9m=Tool(__version__, kb_date),
         same=not causes,
-        complete=complete,
-        runs=[
-            _run(paths[0], mine),
-            _run(paths[1], its),
-        ],
+        complete=True,
+        runs=runs,
         packages=header.packages,
         device=header.device,
         threads=header.threads,
         settings=list(settings),
         learned=sorted(learned),
         compared=Counts(**compared),
+        steps=_steps(streams, runs),
+        step_rule=next((process.step_rule for process in processes if process.step_rule), None),
         first=None
         if first is None
         else First(first.process, first.step, first.record, causes.index(first)),
@@ -171,29 +206,34 @@ def _findings(
         harmless=harmless,
         forks=forks,
         unseen=unseen,
-        notes=[*_notes(processes, alone), *_not_recorded(paths)],
+        notes=[*_notes(processes, causes), *_not_recorded(paths)],
     )
+    gaps = [gap for gap in _gaps(paths, runs, streams, alone) if not causes or gap.why != "stopped"]
+    return with_gaps(found, gaps)
 
 
 def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
-    header = streams[0].header
-    ended = streams[0].ended
-    for stream in reversed(streams):
-        if stream.ended in ("killed", "size"):
-            ended = stream.ended
+    """A run of which these processes are compared; none: it recorded nothing."""
     about = folder.about(path)
+    endings = [stream.ended for stream in streams]
+    ended = next((how for how in ("killed", "size", "steps") if how in endings), "exit")
+    error = outcomes.error(path, about) if about.exit_code else None
+    failed = about.exit_code not in (None, 0) and not about.stopped
     if ended == "killed" and about.stopped:
         ended = "stopped"
+    header = streams[0].header if streams else None
     return RecordedRun(
         path=str(path),
         processes=[name(stream) for stream in streams],
-        steps=max(stream.step for stream in streams),
-        level=header.level,
-        inputs=header.inputs,
-        digest=header.digest,
+        steps=max((stream.step for stream in streams), default=0),
+        level=header.level if header else about.level,
+        inputs=header.inputs if header else "",
+        digest=header.digest if header else "",
         ended=ended,
         command=list(about.command),
         exit_code=about.exit_code,
+        failed=failed and (error is not None or "steps" not in endings),
+        error=error,
     )
 
 
@@ -201,7 +241,64 @@ def _not_recorded(paths: Sequence[Path]) -> list[str]:
     return list(dict.fromkeys(said for path in paths for said in folder.not_recorded(path)))
 
 
-def _notes(processes: Sequence[ComparedProcess], alone: Sequence[str]) -> list[str]:
+def _with_error(causes: list[Cause], runs: Sequence[RecordedRun]) -> list[Cause]:
+    """The causes, with the error that ended one run and not the other, or that names a setting
+    which both runs were to try. That one run is the shorter one is the same fact.
+    """
+    a, b = runs
+    codes = [run.exit_code if run.failed else 0 for run in runs]
+    named = a.error.setting if a.error and b.error and a.error.setting == b.error.setting else None
+    known = not any(run.exit_code is None or run.ended == "stopped" for run in runs)
+    if codes[0] == codes[1]:
+        wanted = a.failed and named is not None
+    else:
+        wanted = known and not any(cause.kind == "structure" for cause in causes)
+    if not wanted:
+        return causes
+    step = min(run.steps for run in runs)
+    process = (a.processes or b.processes)[0]
+    cause = Cause(kind="error", process=process, step=step, record=0, argument=named)
+    return [*causes, cause]
+
+
+def _gaps(
+    paths: Sequence[Path],
+    runs: Sequence[RecordedRun],
+    streams: Sequence[Sequence[RecordStream]],
+    alone: Sequence[Gap],
+) -> list[Gap]:
+    """Why not all of both runs was compared."""
+    found: list[Gap] = []
+    for label, path, run, its in zip("AB", paths, runs, streams):
+        if run.failed:
+            found.append(Gap("error", label, outcomes.failure(run.error, run.exit_code)))
+        elif run.ended == "killed":
+            cut = next(stream for stream in its if stream.ended == "killed")
+            found.append(Gap("killed", label, name(cut)))
+        elif run.ended == "stopped":
+            found.append(Gap("stopped", label))
+        if any(stream.ended == "size" for stream in its):
+            found.append(Gap("size", label))
+        faults = folder.complaints(path)
+        if faults:
+            found.append(Gap("recorder", label, faults[0]))
+    return [*found, *alone]
+
+
+def _steps(
+    streams: Sequence[Sequence[RecordStream]], runs: Sequence[RecordedRun]
+) -> ComparedSteps | None:
+    """The steps that both runs have."""
+    headers = [stream.header for its in streams for stream in its]
+    first = max(header.steps[0] or 0 for header in headers)
+    last = min(run.steps for run in runs) - 1
+    lasts = [header.steps[1] for header in headers if header.steps[1] is not None]
+    last = min([last, *lasts])
+    limited = bool(first or lasts or any(run.ended == "steps" for run in runs))
+    return ComparedSteps(first, last, limited) if last >= first else None
+
+
+def _notes(processes: Sequence[ComparedProcess], causes: Sequence[Cause]) -> list[str]:
     notes: dict[str, None] = {}
     for package, title in EXPERIMENTAL.items():
         if any(package in process.a.header.packages for process in processes):
@@ -214,6 +311,17 @@ def _notes(processes: Sequence[ComparedProcess], alone: Sequence[str]) -> list[s
         if process.resumed_after is not None:
             step = process.resumed_after
             notes[f"The second run goes on where step {step} of the first ended."] = None
-    for which in alone:
-        notes[f"There is only {which}."] = None
+    if not causes:
+        notes.update(dict.fromkeys(_other_states(processes)))
     return list(notes)
+
+
+def _other_states(processes: Sequence[ComparedProcess]) -> Iterator[str]:
+    """Which records are not equal, though nothing differs because of them."""
+    counts: Counter[str] = Counter()
+    for process in processes:
+        counts.update(process.trail.generators.other_states)
+    for generator, count in counts.items():
+        ends = "the end of 1 step" if count == 1 else f"the ends of {count} steps"
+        title = causes_found.GENERATORS.get(generator, generator)
+        yield f"{title} has other states at {ends}; nothing that was compared depends on it."

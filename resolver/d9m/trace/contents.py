@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -11,8 +11,10 @@ from d9m.errors import DataError, quote
 from d9m.trace import folder
 from d9m.trace.folder import RunInfo
 from d9m.trace.reading import read_header
-from d9m.trace.stream_records import Blindness
+from d9m.trace.stream_records import Blindness, StepEnd
 from d9m.trace.whole_lines import WholeLines
+
+Kind = TypeVar("Kind")
 
 KINDS = {
     "o": ("op", "ops"), "v": ("value", "values"), "m": ("module output", "module outputs"),
@@ -40,6 +42,8 @@ class StreamContents(msgspec.Struct, frozen=True):
     """Letter of a record -> how many there are."""
     unseen: tuple[str, ...]
     """Why something could not be seen."""
+    step_rule: str | None
+    """What ended them; None: none ended before the program."""
     ended: str
     """`exit`, `steps`, `size` or `killed`."""
     bytes: int
@@ -62,6 +66,11 @@ def contents(path: Path) -> RunContents:
     return RunContents(about, streams, complaints, tuple(folder.not_recorded(path)))
 
 
+def is_incomplete(found: RunContents) -> bool:
+    """Whether something that was to be recorded was not."""
+    return bool(found.complaints) or any(stream.ended == "size" for stream in found.streams)
+
+
 def lacks_level(found: RunContents) -> bool:
     """Whether nothing was recorded because a framework of the program lacks this level."""
     asked = [stream for stream in found.streams if "level" in stream.unseen]
@@ -74,6 +83,7 @@ def _stream(path: Path) -> StreamContents:
     tail: dict[str, Any] = {}
     unseen: list[str] = []
     steps = 0
+    step_end = b""
     lines = WholeLines(path)
     header = _object(lines.next() or b"", path)
     while (line := lines.next()) is not None:
@@ -81,18 +91,21 @@ def _stream(path: Path) -> StreamContents:
             letter = chr(line[2])
             counts[letter] = counts.get(letter, 0) + 1
             if letter == "u":
-                unseen.append(_why(line, path))
-            steps += letter == "d" and not line.endswith(PROGRAM_END)
+                unseen.append(_record(line, path, Blindness).why)
+            if letter == "d" and not line.endswith(PROGRAM_END):
+                steps += 1
+                step_end = line
         elif line.startswith(b"{"):
             tail = _object(line, path)
     ended = str(tail.get("ended", "killed"))
     size = path.stat().st_size
-    return StreamContents(path.name, header, steps, counts, tuple(unseen), ended, size)
+    rule = _record(step_end, path, StepEnd).rule or None if step_end else None
+    return StreamContents(path.name, header, steps, counts, tuple(unseen), rule, ended, size)
 
 
-def _why(line: bytes, path: Path) -> str:
+def _record(line: bytes, path: Path, kind: type[Kind]) -> Kind:
     try:
-        return msgspec.json.decode(line, type=Blindness).why
+        return msgspec.json.decode(line, type=kind)
     except msgspec.MsgspecError as error:
         raise DataError(f"{quote(str(path))} is damaged: {error}") from None
 

@@ -25,6 +25,8 @@ class Generators:
         """Of the others, the step in which each was used first."""
         self._were_equal: set[str] = set()
         self._differed: set[str] = set()
+        self.other_states: dict[str, int] = {}
+        """Those that differed at ends of steps without being a cause, and how many ends."""
 
     @property
     def unseeded(self) -> list[str]:
@@ -65,6 +67,7 @@ class Generators:
                 self._were_equal.add(name)
             elif name in SEEDED_BY_CHANCE and name not in self._were_equal:
                 self._differed.add(name)
+                self.other_states[name] = self.other_states.get(name, 0) + 1
             elif not self._suspects.numbers((*DRAWS, "structure")):
                 suspect = Suspect("generator", at.a.step, at.a.number, argument=name, certain=False)
                 self._suspects.add(at, suspect, (name,))

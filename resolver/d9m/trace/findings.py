@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from d9m import exit_codes
 from d9m.about import SCHEMA_VERSION
 from d9m.errors import ExitCode
 from d9m.model.advice import Tool
@@ -14,9 +16,19 @@ from d9m.model.settings import Settings
 
 CauseKind: TypeAlias = Literal[
     "settings", "op", "compiled", "collective", "seed", "generator", "data-order", "data-content",
-    "uninitialised", "outside-write", "outside-value", "argument", "structure", "state",
+    "uninitialised", "outside-write", "outside-value", "argument", "structure", "state", "error",
 ]  # fmt: skip
+"""`structure`: the runs do different things, or one ends before the other. `error`: one run ended
+with an error and the other did not, or a setting that was to be tried ended both.
+"""
 
+GapKind: TypeAlias = Literal[
+    "error", "killed", "stopped", "size", "recorder", "process", "steps", "interrupted",
+]  # fmt: skip
+"""Why not all was compared: a run ended with an error; a process wrote no end; a hunt ended the
+run; its recording became too large; the recorder failed; only one run has a process; a default
+limit ended the runs; the hunt was interrupted.
+"""
 
 FROM_PYTHON = "aten::lift_fresh"
 """The op that `torch.tensor` and the like call with what they have filled."""
@@ -54,6 +66,8 @@ class Replay(msgspec.Struct, frozen=True):
     max_ulp: int | None
     with_advice: int | None
     """Different results with the advised settings; null: nothing is advised."""
+    advice_error: str | None = None
+    """What the op raised with the advised settings."""
 
 
 class CauseAdvice(msgspec.Struct, frozen=True):
@@ -133,6 +147,16 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """Settings that both runs had made by then, with the same value."""
 
 
+class RunError(msgspec.Struct, frozen=True):
+    """The exception that ended a run."""
+
+    text: str
+    file: str | None = None
+    line: int | None = None
+    setting: str | None = None
+    """The setting that d9m had made for this run and that the text names."""
+
+
 class RecordedRun(msgspec.Struct, frozen=True):
     path: str
     processes: list[str]
@@ -145,6 +169,27 @@ class RecordedRun(msgspec.Struct, frozen=True):
     command: list[str] = []
     exit_code: int | None = None
     """As a shell reports it; null: it still runs, or recorded a part of itself."""
+    failed: bool = False
+    """Whether the program ended with an error, and d9m did not end it."""
+    error: RunError | None = None
+    """The exception, where Python reported one."""
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """A reason why not all of both runs was compared."""
+
+    why: GapKind
+    run: str | None = None
+    """A, B, or the number of a run that a hunt recorded between them; null: of no one run."""
+    what: str | None = None
+    """The process, what the recorder could not do, or the number of steps."""
+
+
+class ComparedSteps(msgspec.Struct, frozen=True):
+    first: int
+    last: int
+    limited: bool
+    """Whether only these steps were asked for: the program has or may have more."""
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
@@ -213,6 +258,9 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     same: bool
     """Nothing that is learned differs."""
     complete: bool
+    """Whether all that was asked for was compared."""
+    incomplete: list[Gap] = []
+    """Why it is not complete; empty if it is."""
     runs: list[RecordedRun]
     packages: dict[str, str] = {}
     device: str | None = None
@@ -221,6 +269,10 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     learned: list[str] = []
     """Which of the loss, gradients, parameters and outputs were recorded."""
     compared: Counts
+    steps: ComparedSteps | None = None
+    """Those that both runs have; null: no step ended in both."""
+    step_rule: str | None = None
+    """What ended a step: optimizer, backward, forward, explicit, call; null: the program."""
     first: First | None
     causes: list[Cause]
     inside: list[Cause] = []
@@ -238,6 +290,12 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
 
 def exit_code(found: Findings) -> ExitCode:
     """A difference wins over what could not be compared."""
-    if found.causes:
-        return ExitCode.FINDINGS
-    return ExitCode.ANSWERED if found.complete else ExitCode.UNKNOWN
+    return exit_codes.exit_code(
+        exit_codes.CommandResult(has_findings=bool(found.causes), is_incomplete=not found.complete)
+    )
+
+
+def with_gaps(found: Findings, gaps: Iterable[Gap]) -> Findings:
+    """The findings with more reasons why they are not complete."""
+    incomplete = list(dict.fromkeys([*found.incomplete, *gaps]))
+    return msgspec.structs.replace(found, incomplete=incomplete, complete=not incomplete)

@@ -4,6 +4,9 @@
     r0-0.d9m       a stream for each process: rank, then a number that counts up
     errors.txt     faults of the recorder, sealed lines; only if there were any
     too-old.txt    versions of Python that the recorder does not run on, a line for each process
+    processes.txt  sealed lines. Of each process that imported a framework: {"process": PID,
+                   "imported": NAME}; of each that an exception ended: {"process": PID,
+                   "error": TEXT, "file": NAME, "line": NUMBER}
     zoom/0/        a call that was asked for, with its values (`torch_zoom.py`); only from hunt's
                    last run
 
@@ -73,7 +76,8 @@ at 0 in each stream and are not used again.
                                    the `o` of the op that read it
     ["M", MODULE, NAME]            a module's number, before the first record that names it
     ["m", MODULE, [DIGEST]]        a module returned these (level module; of the outermost one also
-                                   where forward passes end steps; of JAX, a jitted function)
+                                   where forward passes end steps, or may: under auto, before an
+                                   optimizer or backward(); of JAX, a jitted function)
     ["h", MODULE, [DIGEST]]        gradients that came back to it
     ["P", [NAME]]                  the parameters of the next `i`, `g` and `p`, in their order
                                    (level module)
@@ -144,6 +148,7 @@ FORMAT = seals.FORMAT
 ABOUT = "run.json"
 ERRORS = "errors.txt"
 TOO_OLD = "too-old.txt"
+PROCESSES = "processes.txt"
 STREAMS = "r*-*.d9m"
 ZOOM = "zoom"
 
@@ -195,7 +200,8 @@ def _clear(path: Path, force: bool) -> None:
         return
     if not force:
         raise UsageError(f"{quote(str(path))} is not empty", tip="--force replaces a recording")
-    ours = {ABOUT, ERRORS, TOO_OLD, ZOOM, *(file.name for file in path.glob(STREAMS))}
+    ours = {ABOUT, ERRORS, TOO_OLD, PROCESSES, ZOOM}
+    ours |= {file.name for file in path.glob(STREAMS)}
     foreign = [name for name in names if name not in ours]
     if ABOUT not in names or foreign:
         raise UsageError(

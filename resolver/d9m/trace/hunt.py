@@ -7,6 +7,7 @@ given to it: this module starts nothing.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,10 +15,19 @@ from typing import TypeAlias
 
 import msgspec
 
-from d9m.errors import AbsentError
-from d9m.trace import candidates, folder
+from d9m.errors import AbsentError, D9mError
+from d9m.trace import candidates, folder, outcomes
 from d9m.trace.comparison import Wanted, compare
-from d9m.trace.findings import Cause, Findings, Replay, SettingDifference, Silence, Stage
+from d9m.trace.findings import (
+    Cause,
+    Findings,
+    Gap,
+    Replay,
+    SettingDifference,
+    Silence,
+    Stage,
+    with_gaps,
+)
 from d9m.trace.reading import RecordStream
 from d9m.trace.replay import ReplayFailure, wanted
 from d9m.trace.start import Ending, Wish, ZoomCall
@@ -37,17 +47,21 @@ MOST = 8
 """Runs of a hunt, all stages together, where nobody says otherwise."""
 INSIDE = ("op", "seed", "generator", "data-order", "data-content")
 """Kinds of causes that a compiled graph can hide."""
+NO_OPS = ("structure", "error")
+"""Kinds of causes that no look at ops explains."""
 _LOOKS_AT = {"op": "ops of ", "module": "modules of "}
 MOST_REPLAYED = 5
 """Causes whose op is called again alone."""
+REPLAY_SECONDS = 120.0
+"""For all calls of ops alone, where no limit of the whole hunt is nearer."""
 
 
 Runs: TypeAlias = Callable[[Path, Wish, Callable[[], bool] | None], Ending]
 """Records one run of the program in a folder; it may be ended as soon as it is known to differ."""
 
 
-Replays: TypeAlias = Callable[[Path, Cause], Replay | ReplayFailure]
-"""Calls an op again and again, with the values that are saved in a folder."""
+Replays: TypeAlias = Callable[[Path, Cause, float], Replay | ReplayFailure]
+"""Calls an op again and again, with the values that are saved in a folder, for so many seconds."""
 
 
 class HuntLimits(msgspec.Struct, frozen=True):
@@ -56,6 +70,8 @@ class HuntLimits(msgspec.Struct, frozen=True):
     seconds: float | None = None
     until_found: bool = False
     """Compare more runs as long as they are equal and a limit allows it."""
+    default_steps: bool = False
+    """Whether the number of steps of a run is d9m's choice: one that it ends is not whole."""
 
 
 class Hunt:
@@ -83,6 +99,31 @@ class Hunt:
         self._closer_look: Path | None = None
         """The first run of which ops were recorded, as `_closer_wish` says."""
         self._closer_wish = wish
+        self._known: Findings | None = None
+        """What was found so far."""
+        self._gaps: list[Gap] = []
+        """Of pairs of runs that were compared before the last one."""
+
+    def so_far(self) -> Findings | None:
+        """What is known of a hunt that was interrupted; None: no two runs were compared."""
+        known = self._known or self._begun()
+        if known is None:
+            return None
+        stages = self._stages or [Stage(self._count, "step", first_step(known))]
+        notes = [*known.notes, *(note for note in self._notes if note not in known.notes)]
+        known = msgspec.structs.replace(known, stages=stages, notes=notes, bound=None)
+        return with_gaps(known, [*self._gaps_of_others(known), Gap("interrupted")])
+
+    def _begun(self) -> Findings | None:
+        """The comparison of the first two runs, of which the second was interrupted."""
+        if self._count != FEWEST:
+            return None
+        try:
+            found = self._compared(self._place / "run-1", self._place / f"run-{FEWEST}")
+        except D9mError:
+            return None
+        kept = [gap for gap in found.incomplete if gap.why != "killed"]
+        return msgspec.structs.replace(found, incomplete=kept)
 
     def found(self) -> Findings:
         """What came of it. Raises AbsentError where the program cannot be recorded."""
@@ -94,7 +135,7 @@ class Hunt:
         if step is None:
             bound = Silence(compared, 1 - 0.05 ** (1 / (compared - 1)))
             return self._answer(found, bound)
-        if any(cause.kind == "structure" for cause in found.causes):
+        if found.first is None or found.causes[found.first.cause].kind in NO_OPS:
             return self._answer(found, None)
         if any(name in found.packages for name in FRAMEWORKS):
             try:
@@ -129,12 +170,21 @@ class Hunt:
             return msgspec.structs.replace(found, notes=[*found.notes, note])
         before = len(self._notes)
         wish = msgspec.structs.replace(self._closer_wish, zoom=tuple(calls.values()))
-        saved = self._record("op", wish)
+        try:
+            saved = self._record("op", wish)
+        except AbsentError as error:
+            note = f"No op was called alone: {error.what}."
+            return msgspec.structs.replace(found, notes=[*found.notes, note])
         alone: dict[int, Replay] = {}
+        until = time.monotonic() + min(REPLAY_SECONDS, self._seconds_left())
         for number, place in enumerate(calls):
             cause = began[place]
+            left = until - time.monotonic()
+            if left <= 0:
+                self._notes.append(f"{cause.op} was not called alone: the time was up.")
+                continue
             self._tell(f"{cause.op} alone")
-            came = replay(saved / folder.ZOOM / str(number), cause)
+            came = replay(saved / folder.ZOOM / str(number), cause, left)
             if isinstance(came, Replay):
                 alone[id(cause)] = came
             else:
@@ -153,8 +203,10 @@ class Hunt:
         while True:
             other = self._next_path()
             look = RunWatch(first, other, self._kb_date)
-            self._record("step", self._wish, look)
-            found = self._compared(first, other)
+            self._record("step", self._wish, look, must=False)
+            if self._known is not None:
+                self._gaps += _renamed(self._known.incomplete, self._count - 1)
+            found = self._known = self._compared(first, other)
             wanted = self._limits.runs or FEWEST
             more = self._count < wanted or self._limits.until_found
             if found.causes or not more or not self._may_run(1):
@@ -257,7 +309,10 @@ class Hunt:
             self._wish, level="op", inputs="exact", first=step, last=step, stop=step + 1
         )
 
-    def _record(self, level: str, wish: Wish, watch: Callable[[], bool] | None = None) -> Path:
+    def _record(
+        self, level: str, wish: Wish, watch: Callable[[], bool] | None = None, must: bool = True
+    ) -> Path:
+        """The folder of one more run. `must`: raises AbsentError where nothing was recorded."""
         path = self._next_path()
         self._count += 1
         steps = f"step {wish.first}" if wish.first == wish.last else "step by step"
@@ -266,25 +321,25 @@ class Hunt:
         inside += ", compiled graphs op by op" if wish.compiled == "eager" else ""
         self._tell(f"run {self._count}, {what}{steps}{inside}")
         ending = self._run(path, wish, watch)
-        if not ending.processes:
-            raise AbsentError(
-                f"nothing was recorded: the program ended with {ending.code} and started no Python "
-                "that imports a framework d9m can record, or started it with -I, -E or -S",
-                tip=" ".join(folder.not_recorded(path)),
-            )
-        if ending.code and not ending.stopped and not _ended(path, "steps"):
-            self._notes.append(f"Run {self._count} ended with exit code {ending.code}.")
+        if must and not ending.processes:
+            tip = " ".join(folder.not_recorded(path))
+            raise AbsentError(outcomes.nothing_recorded(path, ending.code), tip=tip)
+        failed = ending.code and not ending.stopped and not _ended(path, "steps")
+        if failed and level != "step":
+            self._notes.append(f"Run {self._count} {outcomes.run_ending(path, ending.code)}.")
         return path
 
     def _next_path(self) -> Path:
         return self._place / f"run-{self._count + 1}"
 
+    def _seconds_left(self) -> float:
+        if self._limits.seconds is None:
+            return math.inf
+        return self._limits.seconds - (time.monotonic() - self._began)
+
     def _may_run(self, runs: int) -> bool:
         limit = self._limits.runs or MOST
-        late = (
-            self._limits.seconds is not None
-            and time.monotonic() - self._began > self._limits.seconds
-        )
+        late = self._seconds_left() < 0
         endless = self._limits.until_found and self._limits.runs is None
         return not late and (endless or self._count + runs <= max(limit, FEWEST))
 
@@ -292,9 +347,25 @@ class Hunt:
         return compare(first, other, self._kb_date, Wanted(resume=False))
 
     def _answer(self, found: Findings, bound: Silence | None) -> Findings:
-        return msgspec.structs.replace(
+        found = msgspec.structs.replace(
             found, stages=self._stages, bound=bound, notes=[*found.notes, *self._notes]
         )
+        gaps = self._gaps_of_others(found)
+        cut = any(run.ended == "steps" for run in found.runs)
+        if cut and self._limits.default_steps and not found.causes:
+            gaps.append(Gap("steps", None, str(self._wish.stop)))
+        found = self._known = with_gaps(found, gaps)
+        return found
+
+    def _gaps_of_others(self, found: Findings) -> list[Gap]:
+        """Those of runs that are not in the answer's pair, if they say more than the pair's."""
+        known = {(gap.why, gap.what) for gap in found.incomplete}
+        return [gap for gap in self._gaps if (gap.why, gap.what) not in known]
+
+
+def _renamed(gaps: Sequence[Gap], number: int) -> list[Gap]:
+    """Those of a run that is not in the answer's pair, by its number."""
+    return [msgspec.structs.replace(gap, run=str(number)) for gap in gaps if gap.run == "B"]
 
 
 def _ended(path: Path, how: str) -> bool:

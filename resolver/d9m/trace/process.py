@@ -12,7 +12,7 @@ from d9m.trace.causes import Trail
 from d9m.trace.findings import FROM_PYTHON, ForkPlace, ForkSide
 from d9m.trace.reading import Placed, RecordStream
 from d9m.trace.settings_differ import SettingsTrail
-from d9m.trace.stream_records import CalledOp
+from d9m.trace.stream_records import CalledOp, StepEnd
 
 _NAMES = {
     "ReadValue": "a value that it reads from a tensor",
@@ -42,6 +42,8 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     trail: Trail
     settings: SettingsTrail
     forks: list[ForkPlace] = []
+    step_rule: str | None = None
+    """What ended its steps: optimizer, backward, ...; None: only the program's end did."""
     resumed_after: int | None = None
     """The step of run A after which run B goes on."""
 
@@ -49,14 +51,6 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     def unseen(self) -> list[str]:
         """Why something could not be seen, in either run."""
         return list(self.a.unseen | self.b.unseen)
-
-    @property
-    def complete(self) -> bool:
-        """Whether both ended by themselves, or where they were wanted to, and no part of what they
-        learned is missing because the recorder failed.
-        """
-        ended = all(stream.ended in ("exit", "steps") for stream in (self.a, self.b))
-        return ended and "fault" not in self.unseen
 
 
 def name(stream: RecordStream) -> str:
@@ -92,6 +86,9 @@ def follow(
         process.trail.see(seen)
         if isinstance(seen, Matched):
             process.settings.see(seen)
+            ended = seen.a.record
+            if isinstance(ended, StepEnd) and ended.rule not in ("", "end"):
+                process.step_rule = ended.rule
         elif isinstance(seen, Fork) and len(process.forks) < MOST_FORKS:
             process.forks.append(ForkPlace(process.name, _side(a, seen.a), _side(b, seen.b)))
     process.trail.suspects.link()

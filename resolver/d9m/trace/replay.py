@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -85,12 +87,16 @@ def _place(site: Site) -> tuple[str, str, str, str, str]:
 
 
 def replayed(
-    place: Path, env: Mapping[str, str], advised: tuple[Mapping[str, str], Sequence[str]] | None
+    place: Path,
+    env: Mapping[str, str],
+    advised: tuple[Mapping[str, str], Sequence[str]] | None,
+    seconds: float = math.inf,
 ) -> Replay | ReplayFailure:
     """What came of calling the op again in a process of its own, as it was called in the program;
     then with the variables and the statements that are advised.
 
-    `place` is the folder of the saved call, `env` what d9m had set for the program.
+    `place` is the folder of the saved call, `env` what d9m had set for the program. All of it ends
+    within so many `seconds`.
     """
     try:
         about = msgspec.json.decode(files.content(place / "call.json"), type=SavedAbout)
@@ -99,29 +105,33 @@ def replayed(
     if about.reason is not None:
         return ReplayFailure(about.reason)
     variables = {**about.env, **env}
-    found = _called(place, about.python, variables, ())
+    until = time.monotonic() + seconds
+    found = _called(place, about.python, variables, (), seconds)
     if found.error is not None:
         return ReplayFailure(found.error)
-    with_advice = None
-    if advised is not None:
-        fixed = _called(place, about.python, {**variables, **advised[0]}, advised[1])
-        with_advice = fixed.distinct if fixed.error is None else None
-    return Replay(found.repeats, found.distinct, found.changed, found.max_ulp, with_advice)
+    with_advice = error = None
+    left = until - time.monotonic()
+    if advised is not None and left > 0:
+        fixed = _called(place, about.python, {**variables, **advised[0]}, advised[1], left)
+        error = fixed.error or (None if fixed.repeats > 1 else "it took too long")
+        with_advice = fixed.distinct if error is None else None
+    return Replay(found.repeats, found.distinct, found.changed, found.max_ulp, with_advice, error)
 
 
 def _called(
-    place: Path, python: str, env: Mapping[str, str], statements: Sequence[str]
+    place: Path, python: str, env: Mapping[str, str], statements: Sequence[str], seconds: float
 ) -> _CalledAgain:
+    calls = min(SECONDS, seconds / 2)
     try:
         done = subprocess.run(  # noqa: S603  the program's own interpreter
-            [python, str(INJECT / "call_again.py"), str(place), str(REPEATS), str(SECONDS)],
+            [python, str(INJECT / "call_again.py"), str(place), str(REPEATS), str(calls)],
             input="\n".join(statements),
             env={**os.environ, **env},
             capture_output=True,
             text=True,
             errors="replace",
             check=False,
-            timeout=SECONDS + START,
+            timeout=min(SECONDS + START, seconds),
         )
     except subprocess.TimeoutExpired:
         return _CalledAgain(error="it took too long")

@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ STEP_RULES = ("auto", "optimizer", "backward", "forward", "explicit")
 
 GRACE = 10.0
 """Seconds that a program has to end after it was asked to."""
+PARENT_DEATH_SIGNAL = 1
+"""Linux's number of it."""
 TICK = 0.2
 """Seconds between two looks at a run that is watched."""
 
@@ -124,6 +127,7 @@ def start(
             env=own | variables(path, wish, own),
             stdin=subprocess.DEVNULL if watch else None,
             start_new_session=watch is not None,
+            preexec_fn=_ends_with_d9m() if watch else None,
         )
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
@@ -138,8 +142,31 @@ def start(
         _end(child, watch is not None)
     code = code if code >= 0 else 128 - code
     done = msgspec.structs.replace(about, ended=folder.now(), exit_code=code, stopped=stopped)
-    folder.write_about(path, done)
+    with contextlib.suppress(OSError):  # the program may have deleted the folder
+        folder.write_about(path, done)
     return Ending(code, stopped, len(folder.streams(path)))
+
+
+def _ends_with_d9m() -> Callable[[], None] | None:
+    """On Linux: what has the system send SIGTERM to the program if d9m is killed and cannot end it.
+    That reaches the program alone, not what it has started.
+    """
+    if sys.platform != "linux":
+        return None
+    try:
+        import ctypes
+
+        control = ctypes.CDLL(None).prctl
+    except (ImportError, OSError, AttributeError):
+        return None
+    parent = os.getpid()
+
+    def act() -> None:
+        control(PARENT_DEATH_SIGNAL, int(signal.SIGTERM))
+        if os.getppid() != parent:
+            os._exit(128 + signal.SIGTERM)
+
+    return act
 
 
 def _cannot_run(command: Sequence[str], why: str) -> UsageError:
@@ -157,13 +184,14 @@ def _waited(child: subprocess.Popen[bytes]) -> int:
 
 @contextlib.contextmanager
 def _passed_on(child: subprocess.Popen[bytes]) -> Generator[None, None, None]:
-    """Send signals on. Ctrl-C on a terminal reaches the program by itself."""
+    """Send signals on. Those of a terminal's keys reach the program without that."""
+    keys = (signal.SIGINT, getattr(signal, "SIGQUIT", signal.SIGINT))
 
     def send(number: int, _frame: FrameType | None) -> None:
-        if not (number == signal.SIGINT and os.isatty(0)):
+        if not (number in keys and os.isatty(0)):
             child.send_signal(number)
 
-    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
     for number, handler in before.items():
@@ -188,12 +216,22 @@ def _watched(child: subprocess.Popen[bytes], watch: Callable[[], bool]) -> tuple
 
 def _end(child: subprocess.Popen[bytes], group: bool) -> None:
     """End it, if it still runs, and with `group` everything that it started."""
-    together = group and hasattr(os, "killpg")
-    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-        if child.poll() is not None and not group:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, number) if together else child.send_signal(number)
+    if child.poll() is not None and not group:
+        return
+    try:
+        _send(child, signal.SIGTERM, group)
         until = time.monotonic() + GRACE
         while child.poll() is None and time.monotonic() < until:
             time.sleep(TICK / 4)
+    finally:  # a second Ctrl-C waits no longer
+        if group or child.poll() is None:
+            _send(child, getattr(signal, "SIGKILL", signal.SIGTERM), group)
+    child.wait()
+
+
+def _send(child: subprocess.Popen[bytes], number: int, group: bool) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if group and hasattr(os, "killpg"):
+            os.killpg(child.pid, number)
+        else:
+            child.send_signal(number)

@@ -142,12 +142,13 @@ class Suspects:
                         suspect.may_follow.add(number)
 
     def mattering(self, anything: bool) -> set[int]:
-        """Those that reach something; with `anything`, where nothing could be reached, all."""
+        """Those that reach something, and where the runs do different things; with `anything`,
+        where nothing could be reached, all.
+        """
         found: set[int] = set()
         for number, suspect in enumerate(self.found):
-            is_place = suspect.kind == "structure" and suspect.count == 1
-            alone = anything and not is_place and not suspect.at_step_end
-            if suspect.reaches or alone:
+            alone = anything and not suspect.at_step_end
+            if suspect.reaches or alone or suspect.kind == "structure":
                 found.add(number)
         ahead = list(found)
         while ahead:

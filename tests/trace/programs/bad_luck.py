@@ -1,6 +1,9 @@
 """Two steps of SGD, then what the argument says, then two more."""
 
+import json
 import os
+import shutil
+import signal
 import sys
 
 import torch
@@ -18,7 +21,21 @@ def train(steps):
         optimizer.step()
 
 
+def fails():
+    raise ValueError("two\nlines")
+
+
+if how == "dies":
+    torch.ones(3).exp()
+    os.kill(os.getpid(), signal.SIGSEGV)
 train(2)
+if how == "raises":
+    fails()
+if how == "refuses":
+    torch.nn.functional.max_unpool2d(torch.ones(1, 1, 2, 2), torch.zeros(1, 1, 2, 2).long(), 2)
+if how == "deletes":
+    shutil.rmtree(json.loads(os.environ["D9M_TRACE"])["folder"])
+    sys.exit(9)
 if how == "replaces":
     os.execv(sys.executable, [sys.executable, __file__])
 if how == "leaves":

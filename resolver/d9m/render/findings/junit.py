@@ -1,23 +1,25 @@
-"""What was found as JUnit XML: a test for each process, and each cause fails it."""
+"""What was found as JUnit XML: a test for each process. A cause fails it; what was
+not compared is an error.
+"""
 
 from __future__ import annotations
 
 from d9m.render.findings import sentences, text
 from d9m.render.findings.text import FindingsView
-from d9m.render.junit import Suite, fail, skip
+from d9m.render.junit import Suite, error, fail
 from d9m.trace.findings import Cause
 
 
 def render(view: FindingsView) -> str:
     found = view.findings
     suite = Suite("d9m diff")
-    for process in found.runs[0].processes:
+    for process in found.runs[0].processes or found.runs[1].processes:
         case = suite.case("processes", process)
         causes = [cause for cause in found.causes if process in (cause.process, *cause.also)]
         for cause in causes:
             fail(case, sentences.sentence(found, cause), _block(view, cause))
         if not causes and not found.complete:
-            skip(case, sentences.verdict(found))
+            error(case, sentences.verdict(found))
     return suite.text([sentences.verdict(found), *text.notes(found), text.extent(found)])
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from d9m.errors import ExitCode
 from d9m.render.page import Style
 from d9m.render.phrases import join
+from d9m.trace import outcomes
 from d9m.trace.findings import (
     FROM_PYTHON,
     Cause,
     Findings,
     ForkPlace,
     ForkSide,
+    Gap,
     Reach,
+    RecordedRun,
     exit_code,
 )
 from d9m.trace.stream_records import JITTED
@@ -36,16 +39,17 @@ PHASES = {
 
 
 def verdict(found: Findings) -> str:
-    """The answer in a line or two; it never contradicts the exit code."""
+    """The answer in a few lines; it never contradicts the exit code."""
+    reasons = " ".join(gaps_in_verdict(found))
     if found.causes:
         since = found.first.step if found.first is not None else 0
-        count = len(found.causes)
-        if count == 1:
-            return f"The runs differ since step {since}. {sentence(found, found.causes[0])}"
-        return f"The runs differ since step {since}, for {count} reasons."
+        said = f"The runs differ since step {since}, for {len(found.causes)} reasons."
+        if len(found.causes) == 1:
+            said = f"The runs differ since step {since}. {sentence(found, found.causes[0])}"
+        return f"{said} {reasons}".rstrip()
     extent = f"{steps(found)} of {processes(found)}"
     if not found.complete:
-        return f"What could be compared is equal, but that is not all of both runs: {extent}."
+        return f"{reasons} What was compared is equal bit for bit: {extent}."
     if optimizer_seen(found):
         return f"Nothing that is learned differs: {extent} are equal bit for bit."
     if not found.learned:
@@ -53,6 +57,89 @@ def verdict(found: Findings) -> str:
     seen = join([_REACHED[what] for what in found.learned])
     verb = "is" if len(found.learned) == 1 and found.learned != ["outputs"] else "are"
     return f"{seen[0].upper()}{seen[1:]} {verb} equal bit for bit in {extent}."
+
+
+_ALWAYS_SAID = ("error", "recorder", "interrupted")
+"""Gaps that the verdict names whatever else was found."""
+
+
+def gaps_in_verdict(found: Findings) -> list[str]:
+    """Why not all was compared; beside a difference, only what is as bad."""
+    return gaps(found, lambda gap: not found.causes or gap.why in _ALWAYS_SAID)
+
+
+def gaps_in_notes(found: Findings) -> list[str]:
+    """Why not all was compared, where the verdict leaves it out."""
+    return gaps(found, lambda gap: bool(found.causes) and gap.why not in _ALWAYS_SAID)
+
+
+def gaps(found: Findings, is_wanted: Callable[[Gap], bool]) -> list[str]:
+    """A sentence for each reason why not all was compared; alike ones of both runs are one."""
+    told = any(cause.kind == "error" or _ends(found, cause) for cause in found.causes)
+    wanted = [gap for gap in found.incomplete if is_wanted(gap)]
+    errors = [gap for gap in wanted if gap.why == "error" and not told]
+    said = _errors(found, errors)
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for gap in wanted:
+        if gap.why != "error":
+            by_reason.setdefault(_reason(found, gap), []).append(gap.run or "")
+    for (before, after), runs in by_reason.items():
+        said.append(f"{before}{join(sorted(f'run {run}' for run in runs if run))}{after}")
+    return [f"{text[0].upper()}{text[1:]}" for text in said]
+
+
+def _errors(found: Findings, errors: Sequence[Gap]) -> list[str]:
+    labels = {gap.run for gap in errors}
+    a, b = found.runs
+    if {"A", "B"} <= labels and (failure(a), a.steps) == (failure(b), b.steps):
+        said = [f"Both runs ended with an error after {count(a.steps)}: {failure(a)}."]
+        return [*said, *_errors(found, [gap for gap in errors if gap.run not in ("A", "B")])]
+    said: list[str] = []
+    for gap in errors:
+        run = {"A": a, "B": b}.get(gap.run or "")
+        after = f" after {count(run.steps)}: {failure(run)}" if run else f": {gap.what}"
+        said.append(f"Run {gap.run} ended with an error{after}.")
+    return said
+
+
+def _reason(found: Findings, gap: Gap) -> tuple[str, str]:
+    """What comes before the names of the runs, and what comes after them."""
+    match gap.why:
+        case "killed":
+            return "", f" {_cut_off(found, gap)}: it was compared up to there."
+        case "stopped":
+            return "", " was ended by d9m: it was compared up to there."
+        case "size":
+            return "", " stopped recording at the size limit (--max-size)."
+        case "recorder":
+            return "The recorder failed in ", f" ({gap.what})."
+        case "process":
+            return "Only ", f" has {gap.what}."
+        case "steps":
+            by_default = f"after {gap.what} steps, the default: --steps all compares all of them"
+            return f"Each run was ended {by_default}.", ""
+        case _:
+            return "The hunt was interrupted.", ""
+
+
+def _cut_off(found: Findings, gap: Gap) -> str:
+    """How a run ended of which a process wrote no end."""
+    run = {"A": found.runs[0], "B": found.runs[1]}.get(gap.run or "")
+    if run is None or run.exit_code is None:
+        return "was killed, or still runs"
+    return (
+        f"ended with exit code {run.exit_code}, but {gap.what} wrote no end (os._exit, exec, "
+        "SIGKILL)"
+    )
+
+
+def failure(run: RecordedRun) -> str:
+    """The error that ended a run, with its line; else what its exit code means."""
+    return outcomes.failure(run.error, run.exit_code)
+
+
+def count(steps: int) -> str:
+    return "1 step" if steps == 1 else f"{steps} steps"
 
 
 def optimizer_seen(found: Findings) -> bool:
@@ -68,13 +155,18 @@ def style(found: Findings) -> Style:
 
 
 def steps(found: Findings) -> str:
-    count = min(run.steps for run in found.runs)
-    return "1 step" if count == 1 else f"{count} steps"
+    """How many were compared; which ones, where only these were asked for."""
+    compared = found.steps
+    if compared is not None and compared.limited:
+        if compared.first == compared.last:
+            return f"step {compared.first}"
+        return f"steps {compared.first} to {compared.last}"
+    return count(min(run.steps for run in found.runs))
 
 
 def processes(found: Findings) -> str:
-    count = len(found.runs[0].processes)
-    return "1 process" if count == 1 else f"{count} processes"
+    number = max(len(run.processes) for run in found.runs)
+    return "1 process" if number == 1 else f"{number} processes"
 
 
 def sentence(found: Findings, cause: Cause) -> str:
@@ -119,7 +211,9 @@ def sentence(found: Findings, cause: Cause) -> str:
         case "collective":
             return f"{op} gave other bits, though every rank sent the same in both runs."
         case "structure":
-            return f"The two runs do different things{_fork(found, cause)}."
+            return _structure(found, cause)
+        case "error":
+            return _error(found, cause)
         case "state":
             return _state(found, cause)
 
@@ -137,11 +231,50 @@ def settings(found: Findings) -> str:
     return join(said) if len(said) <= 3 else f"{', '.join(said[:3])} and {len(said) - 3} more"
 
 
-def _fork(found: Findings, cause: Cause) -> str:
-    fork = next((fork for fork in found.forks if fork.process == cause.process), None)
-    if fork is None:
-        return ""
-    return f": {part(fork)}"
+def _structure(found: Findings, cause: Cause) -> str:
+    fork = _fork(found, cause)
+    ends = _ends(found, cause)
+    if ends is None:
+        return f"The two runs do different things{f': {part(fork)}' if fork else ''}."
+    run = found.runs[0 if ends == "A" else 1]
+    other = fork and (fork.a or fork.b)
+    goes_on = f"run {'B' if ends == 'A' else 'A'} goes on{f' with {other.text}' if other else ''}"
+    if run.failed:
+        return (
+            f"Run {ends} ended with an error after {count(run.steps)}, {goes_on}: {failure(run)}."
+        )
+    return f"Run {ends} ends after {count(run.steps)}, {goes_on}."
+
+
+def _fork(found: Findings, cause: Cause) -> ForkPlace | None:
+    return next((fork for fork in found.forks if fork.process == cause.process), None)
+
+
+def _ends(found: Findings, cause: Cause) -> str | None:
+    """Which run ends where the other goes on, if that is what the cause is."""
+    if cause.kind != "structure":
+        return None
+    fork = _fork(found, cause)
+    if fork is not None:
+        return "A" if fork.a is None else "B" if fork.b is None else None
+    empty = [name for name, run in zip("AB", found.runs) if not run.processes]
+    return empty[0] if empty else None
+
+
+def _error(found: Findings, cause: Cause) -> str:
+    a, b = found.runs
+    if cause.argument is not None:
+        return (
+            f"Both runs ended with an error after {count(cause.step)}, and the error names "
+            f"{cause.argument}, which d9m had set: with it, the program does not run. {failure(a)}."
+        )
+    if a.failed and b.failed:
+        return f"The runs ended with different errors: {failure(a)}; {failure(b)}."
+    name, run, other = ("A", a, "B") if a.failed else ("B", b, "A")
+    return (
+        f"Run {name} ended with an error after {count(run.steps)}, run {other} did not: "
+        f"{failure(run)}."
+    )
 
 
 def part(fork: ForkPlace) -> str:

@@ -18,9 +18,6 @@ from d9m.trace.findings import FROM_PYTHON, Cause, CauseAdvice, Findings
 MOST = 5
 """Causes that are shown without `--all`."""
 
-SIGNALLED = 128
-"""What a shell adds to the number of the signal that ended a program."""
-
 MOST_SHAPES = 8
 """Inputs of an op whose shapes are shown."""
 
@@ -40,6 +37,14 @@ _UNSEEN = {
     "size": "everything after the size limit",
     "fault": "a part where the recorder failed",
 }
+
+
+_STEPS = {
+    "backward": "Each call of backward() ended a step. ",
+    "forward": "Each forward pass ended a step. ",
+    "explicit": "Each call of d9m.trace.step() ended a step. ",
+}
+"""What ended a step, where it was not the optimizer."""
 
 
 class FindingsView(msgspec.Struct, frozen=True):
@@ -167,7 +172,9 @@ def alone(cause: Cause) -> str:
         text += f"; {share(replay.changed)} of the elements"
         if replay.max_ulp is not None:
             text += f", up to {replay.max_ulp} ulp"
-    if replay.with_advice == 1:
+    if replay.advice_error is not None:
+        text += f"; with the fix, the op fails: {replay.advice_error}"
+    elif replay.with_advice == 1:
         text += "; with the fix, always the same"
     elif replay.with_advice is not None:
         text += f"; with the fix, still {replay.with_advice} different ones"
@@ -292,42 +299,24 @@ def _harmless(page: Page, view: FindingsView) -> None:
 def notes(found: Findings) -> list[str]:
     """What a reader must know of the comparison itself."""
     said = list(found.notes)
-    for run, name in zip(found.runs, "AB"):
-        if run.ended == "killed":
-            said.append(f"Run {name} {_cut_off(run.exit_code)}: it was compared up to there.")
-        elif run.ended == "size":
-            said.append(f"Run {name} stopped recording at its size limit.")
+    said += sentences.gaps_in_notes(found)
     if found.settings and not any(cause.kind == "settings" for cause in found.causes):
         said.append(f"The settings differ: {sentences.settings(found)}.")
-    structure = any(cause.kind == "structure" for cause in found.causes)
-    for fork in [] if structure else found.forks[:1]:
-        count = found.compared.forks
-        more = f" ({count} such places)" if count > 1 else ""
-        said.append(f"The two runs do not do the same: {sentences.part(fork)}{more}.")
     trains = found.learned and "jax" not in found.packages
-    failed = any(unseen.what == "fault" for unseen in found.unseen)
-    if failed:
-        said.append("The recorder failed: what it says of this is in errors.txt of each recording.")
-    elif trains and not sentences.optimizer_seen(found):
-        said.append("No optimizer stepped, so no parameters were compared.")
-    elif not found.learned:
+    by = _STEPS.get(found.step_rule or "", "")
+    if trains and not sentences.optimizer_seen(found):
+        said.append(f"{by}No optimizer stepped, so no parameters were compared.")
+    elif by:
+        said.append(by.rstrip())
+    if not found.learned and not any(cause.kind == "error" for cause in found.causes):
         said.append(
-            "No optimizer stepped and backward was never called, so nothing that is learned was "
-            "compared. For inference, --step-by forward compares what the model returns."
+            "No optimizer stepped and backward() was never called, so nothing that is learned was "
+            "compared."
         )
     seen = dict.fromkeys(_UNSEEN.get(unseen.what, unseen.what) for unseen in found.unseen)
     if seen:
         said.append(f"Not seen: {'; '.join(seen)}.")
     return said
-
-
-def _cut_off(code: int | None) -> str:
-    """How a run ended of which a process wrote no end."""
-    if code is None:
-        return "was killed, or still runs"
-    if code > SIGNALLED:
-        return f"was killed by signal {code - SIGNALLED}"
-    return f"ended with {code}, but a process of it wrote no end (os._exit, exec, SIGKILL)"
 
 
 def _next(page: Page, view: FindingsView) -> None:
@@ -337,6 +326,10 @@ def _next(page: Page, view: FindingsView) -> None:
         page.line(f"  {more}")
         if view.command:
             page.line(f"  {_hunt(view)}")
+        page.gap()
+    if any(gap.why == "steps" for gap in view.findings.incomplete):
+        page.line("To compare the whole program:")
+        page.line(f"  {_hunt(view, '--steps all')}")
         page.gap()
     bound = view.findings.bound
     if bound is not None:

@@ -16,8 +16,8 @@ from .threads import Threads
 LONGEST = 400
 """Characters of a fault's text."""
 
-AUTOMATIC = ("optimizer", "call")
-"""What ends steps where nobody says what does: that of these which is the first to end one."""
+AUTOMATIC = {"forward": 1, "backward": 2, "optimizer": 3, "call": 3}
+"""What ends steps under `auto`: the highest of these that the program has shown so far."""
 
 
 class Session:
@@ -83,6 +83,11 @@ class Session:
             self._told.add(why)
             self.record("u", why)
 
+    @property
+    def waits(self) -> bool:
+        """Whether this is a worker that has not trained so far."""
+        return self._waits
+
     def train(self) -> None:
         """This process trains: a worker that only prepares data never calls this."""
         self._waits = False
@@ -114,9 +119,12 @@ class Session:
         except Exception:
             self.on = False
 
-    def end_step(self, rule: str) -> None:
-        """A step ended by `rule`, if that is the rule that counts here."""
-        if self._ended or not self._counts(rule):
+    def end_step(self, rule: str, fallback: bool = False) -> None:
+        """A step ended by `rule`, if that is the rule that counts here.
+
+        `fallback`: under `auto`, it counts as long as nothing higher has ended a step.
+        """
+        if self._ended or not self._counts(rule, fallback):
             return
         if self.on:
             self._write_end(rule)
@@ -127,13 +135,16 @@ class Session:
         if self.settings.stop is not None and self.step >= self.settings.stop:
             self._leave()
 
-    def _counts(self, rule: str) -> bool:
+    def _counts(self, rule: str, fallback: bool = False) -> bool:
         wanted = self.settings.step_by
         if wanted == "auto" and self.explicit:
             wanted = "explicit"
         if wanted != "auto":
             return rule == wanted
-        if self._rule is None and rule in AUTOMATIC:
+        rank = AUTOMATIC.get(rule, 0)
+        if not fallback and rank < AUTOMATIC["optimizer"]:
+            return False
+        if self._rule is None or rank > AUTOMATIC[self._rule]:
             self._rule = rule
         return rule == self._rule
 
@@ -186,7 +197,8 @@ class Session:
         self.guarded("the tail", self.stream.end, {"ended": how, "steps": self.step})
 
     def _end_open_step(self) -> None:
-        rule = self.open if self.open is not None and self._counts(self.open) else "end"
+        counts = self.open is not None and self._counts(self.open, fallback=True)
+        rule = self.open if counts else "end"
         if self.on and self._since_end and not self._waits:
             self.guarded("the end", self._write_end, rule)
         self.step += rule != "end"

@@ -7,7 +7,7 @@ import atexit
 import importlib
 import os
 
-from . import generators
+from . import generators, outcome
 from .imports import Watcher
 from .session import Session
 from .settings import VARIABLE, read
@@ -26,8 +26,19 @@ def begin_from_environment() -> None:
     """As the launcher asked; nothing where it did not."""
     text = os.environ.get(VARIABLE)
     if text and os.path.isdir(read(text).folder):
-        begin(read(text))
-        atexit.register(end)
+        settings = read(text)
+        begin(settings)
+        if current is not None:
+            for name in FRAMEWORKS:
+                current[1].when_imported(
+                    name, lambda found: outcome.imported(settings.folder, found)
+                )
+        atexit.register(_end_with_process, settings.folder)
+
+
+def _end_with_process(folder: str) -> None:
+    outcome.ended(folder)
+    end()
 
 
 def begin(settings):
@@ -74,11 +85,21 @@ class _Starter:
 
 
 def _fresh(session):
-    def act(_module) -> None:
+    def act(module) -> None:
         for name, state in session.used_generators().items():
             session.fresh.setdefault(name, state)
+        if module.__name__ == "random" and hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_reseeded)
 
     return act
+
+
+def _reseeded() -> None:
+    """Python seeds its generator by chance in the child of a fork: that is no use of it."""
+    if current is not None:
+        session = current[0]
+        states, _done = session.guarded("generators", generators.states, session.digester)
+        session.fresh["python"] = (states or {}).get("python")
 
 
 def _forked() -> None:

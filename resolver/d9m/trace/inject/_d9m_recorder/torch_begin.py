@@ -8,6 +8,7 @@ import os
 import sys
 
 from . import torch_batches, torch_compiled, torch_modules, torch_settings
+from .torch_forward import ForwardSteps
 from .torch_memory import Memories
 from .torch_mode import Window, make_mode
 from .torch_ops import Ops
@@ -35,6 +36,7 @@ class Torch:
         self.steps = Steps(torch, session, self.tensors)
         self._switches = torch_settings.Switches(torch)
         self._settings = None
+        self._forward = ForwardSteps(torch, session, self.steps)
         self._traced = OpLevel(self) if session.settings.level == "op" else None
 
     def begin(self) -> None:
@@ -50,6 +52,8 @@ class Torch:
         settings = self.session.settings
         if settings.level == "module" or settings.step_by == "forward":
             torch_modules.begin(self.torch, self.session, self.steps)
+        if settings.step_by == "auto":
+            self._forward.begin(self.watcher)
         if self.session.settings.level != "step":
             wrote = self.tensors.digest if self._traced is None else self._traced.memories.wrote
             self.watcher.when_imported(
@@ -84,10 +88,12 @@ class Torch:
         return torch_settings.generators(self.torch, self.session.digester)
 
     def step_ended(self) -> None:
+        self._forward.step_ended()
         if self._traced is not None:
             self._traced.step_ended()
 
     def end(self) -> None:
+        self._forward.end()
         self.steps.end()
         if self._traced is not None:
             self._traced.end()

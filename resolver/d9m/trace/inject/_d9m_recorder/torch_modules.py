@@ -15,7 +15,7 @@ def begin(torch, session, steps) -> None:
     ends = session.settings.step_by == "forward"
     module_class = torch.nn.Module
     original = module_class.__call__
-    names = _Names(session)
+    names = Names(session)
     tensor = torch.Tensor
     compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 
@@ -57,7 +57,7 @@ def begin(torch, session, steps) -> None:
     steps.at_end(lambda: setattr(module_class, "__call__", original))
 
 
-class _Names:
+class Names:
     """Numbers of modules, and their paths below the outermost one that is being called."""
 
     def __init__(self, session) -> None:

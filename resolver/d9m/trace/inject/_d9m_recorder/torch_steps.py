@@ -29,6 +29,8 @@ class Steps:
         """Of a tensor: its digest, as it stands in a record."""
         compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None)
         self._compiling = compiling or (lambda: False)
+        self._has_optimizer = False
+        self._backward_called = False
 
     @property
     def optimizer(self) -> str | None:
@@ -49,6 +51,17 @@ class Steps:
         while self._off:
             self._off.pop()()
 
+    def trains(self) -> bool:
+        """Whether the program has made an optimizer or called `backward`."""
+        return self._backward_called or self._optimizer_made()
+
+    def _optimizer_made(self) -> bool:
+        """Whether it has made one of torch's: with the first of a class, torch marks its `step`."""
+        if not self._has_optimizer:
+            optimizer = self._torch.optim.Optimizer
+            self._has_optimizer, _done = self._session.guarded("optimizers", _is_made, optimizer)
+        return self._has_optimizer
+
     def at_end(self, act) -> None:
         """Call `act` when the recording ends."""
         self._off.append(act)
@@ -61,7 +74,11 @@ class Steps:
             if session.on:
                 session.guarded("backward", self._write_losses, tensors)
             found = original(tensors, *arguments, **named)
-            session.end_step("backward")
+            by_hand = not self._optimizer_made()
+            if by_hand:
+                session.train()
+            self._backward_called = True
+            session.end_step("backward", fallback=by_hand)
             return found
 
         return backward
@@ -118,6 +135,14 @@ def _parameters(optimizer) -> list:
     for group in optimizer.param_groups:
         found += group["params"]
     return found
+
+
+def _is_made(kind) -> bool:
+    """Whether there is an optimizer of a class below `kind`."""
+    return any(
+        getattr(getattr(one, "step", None), "hooked", False) or _is_made(one)
+        for one in type.__subclasses__(kind)
+    )
 
 
 def _none(parameters: list) -> list:
