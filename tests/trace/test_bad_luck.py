@@ -55,9 +55,7 @@ def test_a_fork_that_trains_has_a_stream_of_its_own(tmp_path: Path) -> None:
     assert [line[2] for line in child if isinstance(line, list) and line[0] == "p"]
     assert child[-1]["ended"] == "exit"
     ends = [line for line in child if isinstance(line, list) and line[0] == "d"]
-    assert not any("python" in line[2] for line in ends), (
-        "a fork seeds it; the program did not use it"
-    )
+    assert not any("python" in line[2] for line in ends), "the fork seeded it"
 
 
 @pytest.mark.nightly
