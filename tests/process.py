@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import output_schema
 from conftest import shared
 from d9m.kb import compiled
 from golden import knowledge_base
@@ -45,7 +46,7 @@ def environment(**variables: str) -> dict[str, str]:
 def d9m(
     *arguments: str, stdin: str | bytes = b"", cwd: Path | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run `d9m` to its end. What it says must be UTF-8."""
+    """Run `d9m` to its end. What it says must be UTF-8, and JSON must be as schema/3.json says."""
     with tempfile.TemporaryDirectory(prefix="d9m-process-") as folder:
         streams = [os.path.join(folder, name) for name in ("stdin", "stdout", "stderr")]
         for path, data in zip(
@@ -58,6 +59,9 @@ def d9m(
         }  # fmt: skip
         code = _forked(json.dumps(order))
         stdout, stderr = (Path(path).read_bytes().decode() for path in streams[1:])
+    if stdout and "--format json" in " ".join(arguments):
+        wrong = output_schema.faults(json.loads(stdout), output_schema.names(arguments))
+        assert not wrong, "\n".join(wrong)
     return subprocess.CompletedProcess(["d9m", *arguments], code, stdout, stderr)
 
 

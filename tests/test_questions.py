@@ -13,7 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
-from questions import Asking, areas, grade
+from golden import records
+from questions import HALVES, QUESTIONS, Asking, areas, grade
 
 LEAST = {
     "distributed": 25,
@@ -26,6 +27,8 @@ LEAST = {
     "tensorflow": 36,
 }
 """Questions that each area had when it was complete. More may come, none may go unnoticed."""
+FRESH = "fresh"
+"""An area that came later: all of it is held out, whatever its repositories."""
 COMMANDS = {"advise", "check", "explain", "list", "show"}
 AREAS = areas()
 ASKINGS = [asking for askings in AREAS.values() for asking in askings]
@@ -34,6 +37,42 @@ ASKINGS = [asking for askings in AREAS.values() for asking in askings]
 @pytest.mark.parametrize("area", LEAST)
 def test_an_area_keeps_its_questions(area: str) -> None:
     assert len(AREAS[area]) >= LEAST[area]
+
+
+def test_no_thread_repository_is_in_both_halves() -> None:
+    found: dict[str, set[str]] = {}
+    for half in HALVES:
+        split = {area: each for area, each in areas([half]).items() if area != FRESH}
+        found[half] = {_origin(one.url) for one in _all(split)}
+    assert not found["tune"] & found["held_out"]
+    assert {path.name for path in QUESTIONS.iterdir() if path.is_dir()} == set(HALVES)
+
+
+def _all(found: dict[str, list[Asking]]) -> list[Asking]:
+    return [asking for askings in found.values() for asking in askings]
+
+
+def _origin(url: str) -> str:
+    """The repository of a thread on GitHub, in lower case; elsewhere the thread."""
+    parts = url.split("/")
+    return "/".join(parts[3:5]).lower() if parts[2] == "github.com" else url
+
+
+def test_the_records_that_answer_exist() -> None:
+    known = {one.id for one in records().loaded} | {one.file[:-5] for one in records().loaded}
+    named = {(asking.id, gold) for asking in ASKINGS for gold in asking.gold or ()}
+    assert [each for each in sorted(named) if each[1] not in known] == []
+
+
+@pytest.mark.parametrize(
+    "asking", [each for each in ASKINGS if each.again], ids=lambda asking: asking.id
+)
+def test_a_second_wording_takes_the_place_of_the_first(asking: Asking) -> None:
+    first, again = asking.arguments, asking.in_other_words().arguments
+    assert [one for one, other in zip(first, again, strict=True) if one != other] == [
+        word for word in first if word not in again
+    ]
+    assert asking.again in again
 
 
 def test_ids_and_commands_occur_once() -> None:

@@ -25,6 +25,26 @@ def content(file: str | Path, most: int = LARGEST) -> bytes:
     return found
 
 
+def require_version(
+    file: str, found: bytes | str, key: str, version: int, tip: str = ""
+) -> None:
+    """Raises DataError for JSON of another version, before a decoder meets fields that it does not
+    know.
+    """
+    try:
+        says = msgspec.json.decode(found, type=dict[str, msgspec.Raw])[key]
+        other = msgspec.json.decode(says, type=int)
+    except (KeyError, *UNREADABLE):  # it is something else, as its decoder says
+        return
+    if other != version:
+        age = "an older" if other < version else "a newer"
+        raise DataError(
+            f"{quote(file)} was written by {age} d9m: it has {key} {other}; "
+            f"this d9m reads {version}",
+            tip=tip,
+        )
+
+
 def text(file: str | Path, most: int = LARGEST) -> str:
     """As `content`, of a text in UTF-8. Raises UnicodeDecodeError for another one."""
     return content(file, most).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")

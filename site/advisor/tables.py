@@ -14,7 +14,7 @@ from advisor.rows import Rows
 from advisor.several import Several
 from advisor.statements import Conditions, Statements
 from advisor.tensors import Pool, Tensors
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.environment.environment import DEVICES
 from d9m.environment.releases import Installed
 from d9m.environment.version_options import VERSION_OPTIONS
@@ -58,6 +58,7 @@ class _Tables:
         together = several.everything(self.columns.every, self.conditions)
         ranks = self._ranks()
         return {
+            "schema_version": SCHEMA_VERSION,
             "d9m": {"version": __version__, "kb_date": kb.meta.date},
             "devices": DEVICES,
             "facts": facts,

@@ -1,16 +1,22 @@
-"""JSON Schema of every file of the API, and its OpenAPI description: both from the types."""
+"""JSON Schema of every file of the API, and its OpenAPI description: both from the types. Beside
+them a copy of the schema of what commands print.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.kb.store import KnowledgeBase
 from exports import shapes
 from exports.addresses import API, SITE
+
+OF_COMMANDS = f"schema/{SCHEMA_VERSION}.json"
+"""In the checkout and on the site."""
 
 TYPES: tuple[Any, ...] = (
     shapes.Index,
@@ -27,6 +33,7 @@ TYPES: tuple[Any, ...] = (
 def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
     yield f"{API}schema.json", _pretty(_schema())
     yield f"{API}openapi.json", _pretty(_openapi(kb))
+    yield OF_COMMANDS, (Path(__file__).parents[2] / OF_COMMANDS).read_bytes()
 
 
 def _pretty(content: Any) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from d9m.about import SCHEMA_VERSION
 from d9m.kb.store import KnowledgeBase
 from pages import grid, layout, versions
 from pages.places import SITE
@@ -27,6 +28,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         weight=6,
         packages=packages,
         site=SITE,
+        schema=SCHEMA_VERSION,
         example=next(id_ for id_ in kb.sources if kb.home(id_) == home),
         home=home,
         newest=kb.releases(home)[-1],

@@ -4,40 +4,20 @@ code.
 
 from __future__ import annotations
 
-import ast
-import functools
-import inspect
-import itertools
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import inspect as msgspec_inspect
 
-from d9m.browse.changes import ReleaseChanges
-from d9m.browse.explain import Explained
-from d9m.browse.listing import RecordList
-from d9m.browse.show import Showing
-from d9m.check.report import Report
+from d9m.about import SCHEMA_VERSION
+from d9m.authoring.json_schema import OUTPUTS
+from d9m.authoring.struct_types import docstrings, fields_of, held
 from d9m.kb.kinds import KINDS
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, Advice
 from d9m.model.records import Fact
 from d9m.model.words import Words
-from d9m.trace.findings import Findings
 from pages import layout
 from pages.markdown import Markdown, code, codes, escape, listed, prose, slug
-
-ANSWERS: dict[str, type[msgspec.Struct]] = {
-    "d9m advise": Advice,
-    "d9m advise --diff A..B": ReleaseChanges,
-    "d9m check": Report,
-    "d9m diff, d9m hunt": Findings,
-    "d9m explain": Explained,
-    "d9m show": Showing,
-    "d9m list": RecordList,
-}
-"""Command -> what it prints with ``--format json``."""
 
 
 class ShapeField(msgspec.Struct, frozen=True):
@@ -57,16 +37,16 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    titles: dict[type, str] = {type_: command for command, type_ in ANSWERS.items()}
+    commands: dict[type, list[str]] = {}
+    for each in OUTPUTS:
+        commands.setdefault(each.type, []).append(each.command)
+    titles = {type_: ", ".join(names) for type_, names in commands.items()}
     yield layout.page(
         kb,
         "reference/json.md",
         "json.md",
         "JSON",
-        (
-            "Every field of what d9m prints with --format json: advise, check, diff, hunt, "
-            "explain, show, list and --diff."
-        ),
+        "Every field of what d9m prints with --format json, and of the files that check writes.",
         version=SCHEMA_VERSION,
         shapes=shapes(titles),
         roots=len(titles),
@@ -88,73 +68,21 @@ def shapes(titles: dict[type, str]) -> list[Shape]:
     """The types with these titles, then every further one that they hold, in the order in which
     they occur.
     """
-    every = dict.fromkeys(titles)
-    for type_ in titles:
-        every.update(dict.fromkeys(_held(type_)))
+    every = held(titles)
     names = {type_: titles.get(type_, type_.__name__) for type_ in every}
     return [_shape(type_, names) for type_ in every]
 
 
-def _held(type_: type) -> Iterator[type]:
-    seen: dict[type, None] = {}
-    todo = [type_]
-    while todo:
-        for inner in _structs(each.type for each in _fields(todo.pop(0))):
-            if inner not in seen:
-                seen[inner] = None
-                todo.append(inner)
-    return iter(seen)
-
-
-def _fields(type_: type) -> tuple[msgspec_inspect.Field, ...]:
-    info = msgspec_inspect.type_info(type_)
-    assert isinstance(info, msgspec_inspect.StructType)
-    return info.fields
-
-
-def _structs(types: Iterable[msgspec_inspect.Type]) -> Iterator[type]:
-    """Structs inside some types."""
-    for inner in types:
-        if isinstance(inner, msgspec_inspect.StructType):
-            yield inner.cls
-        elif isinstance(inner, msgspec_inspect.UnionType):
-            yield from _structs(inner.types)
-        elif isinstance(inner, (msgspec_inspect.ListType, msgspec_inspect.VarTupleType)):
-            yield from _structs([inner.item_type])
-        elif isinstance(inner, msgspec_inspect.TupleType):
-            yield from _structs(inner.item_types)
-        elif isinstance(inner, msgspec_inspect.DictType):
-            yield from _structs([inner.key_type, inner.value_type])
-
-
 def _shape(type_: type, names: dict[type, str]) -> Shape:
-    said = _docstrings(type_)
+    said = docstrings(type_)
     fields: list[ShapeField] = []
-    for field in _fields(type_):
+    for field in fields_of(type_):
         about = prose(said.get(field.name, ""))
         fields.append(
             ShapeField(field.encode_name, _worded(field.type, names), about, _default(field))
         )
     title = names[type_]
     return Shape(title, slug(title), prose(type_.__doc__ or ""), tuple(fields))
-
-
-def _docstrings(type_: type) -> dict[str, str]:
-    """Field -> the text under it in the source."""
-    lines = _classes(inspect.getfile(type_))[type_.__name__].body
-    found: dict[str, str] = {}
-    for line, below in itertools.pairwise(lines):
-        if not isinstance(line, ast.AnnAssign) or not isinstance(line.target, ast.Name):
-            continue
-        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
-            found[line.target.id] = str(below.value.value)
-    return found
-
-
-@functools.cache
-def _classes(file: str) -> dict[str, ast.ClassDef]:
-    body = ast.parse(Path(file).read_text(encoding="utf-8")).body
-    return {each.name: each for each in body if isinstance(each, ast.ClassDef)}
 
 
 def _default(field: msgspec_inspect.Field) -> Markdown:

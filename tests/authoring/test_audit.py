@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
+import output_schema
 from d9m.authoring.audit import Audit, audit
 from d9m.authoring.audit.shipped import ShippedRelease
 from d9m.authoring.audit.texts import carries
@@ -573,7 +575,9 @@ def test_a_fact_file_that_is_none_is_a_fault_of_the_knowledge_base(kb: Kb) -> No
 
 def test_text_and_json_name_the_code_and_what_was_compared(kb: Kb) -> None:
     kb.read(facts("1.9.1", alerts=[]))
-    shown = kb.audit().text()
+    found = kb.audit()
+    assert not output_schema.faults(msgspec.to_builtins(found), ["kb-audit"])
+    shown = found.text()
     assert shown.startswith(f"{PLANTED}\n    torch: _histc_cuda does not have")
     assert shown.endswith("1 differences, 0 explained, 3 fact files compared\n")
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import output_schema
 from d9m.authoring import cases
 from d9m.authoring.mutation import mutate
 from d9m.authoring.mutation.mutants import mutants
@@ -101,6 +102,7 @@ def test_a_boundary_that_no_case_guards_survives(records: yaml_files.Records) ->
 
 def test_without_cases_every_mutant_survives(records: yaml_files.Records) -> None:
     report = mutate.try_all(records, [])
+    assert not output_schema.faults(msgspec.to_builtins(report), ["kb-mutate"])
     assert (report.killed, len(report.survivors), report.score) == (0, 8, 0.0)
     assert "not noticed:\n" in report.text()
 

@@ -1,11 +1,12 @@
-"""How many real questions d9m answers: `python tests/benchmarks/questions.py [--area NAME] [--list]
-[--show ID]`.
+"""How many real questions d9m answers: `python tests/benchmarks/questions.py [--half NAME]
+[--area NAME] [--again] [--list] [--show ID]`.
 
-tests/questions/ holds what people asked in public threads, the command that each of them would
-type, and what a right answer must say. Right: everything that must be there is, nothing that must
-not, and the exit code fits. Wrong: a false statement, or nothing of what must be there. Not
-understood: exit code 2. The rest is partly right. Strings prove little: read what --show prints
-before you believe a figure."""
+tests/questions/ holds what people asked in public threads, in our words and split by the thread's
+repository: `tune` for those who write the code that answers, `held_out` for figures alone. Each has
+the command that the person would type, and what a right answer must say. Right: everything that
+must be there is, nothing that must not, and the exit code fits. Wrong: a false statement, or
+nothing of what must be there. Not understood: exit code 2. The rest is partly right. Strings prove
+little: read what --show prints before you believe a figure."""
 
 from __future__ import annotations
 
@@ -30,6 +31,7 @@ TESTS = Path(__file__).parents[1]
 QUESTIONS = TESTS / "questions"
 RESOLVER = TESTS.parent / "resolver"
 
+HALVES = ("tune", "held_out")
 GRADES = ("right", "partly", "wrong", "not understood")
 USAGE = 2
 """d9m's exit code for what it does not understand."""
@@ -43,11 +45,15 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     id: str
     url: str
     asked: str
-    """The person's words, exactly."""
+    """What the person wants to know, in our words."""
     versions: str
     """As given in the thread; empty if not."""
     command: tuple[str, ...] | str
-    """What stands after `d9m`; file names are relative to tests/questions."""
+    """The arguments of `d9m`; file names are relative to tests/questions."""
+    again: str | None = None
+    """The text of `d9m explain` in other words, for `--again`."""
+    gold: tuple[str, ...] | None = None
+    """Of a free text: the records that answer it, the best first, chosen by their titles."""
     right: str
     """What a right answer says, for a human judge."""
     says: tuple[str | tuple[str, ...], ...]
@@ -60,6 +66,17 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     @property
     def arguments(self) -> list[str]:
         return shlex.split(self.command) if isinstance(self.command, str) else list(self.command)
+
+    def in_other_words(self) -> Asking:
+        """Return the question with its second wording; without one, as it is."""
+        if self.again is None:
+            return self
+        words = self.arguments
+        options = {at + 1 for at, word in enumerate(words) if word.startswith("--")}
+        text = next(at for at, word in enumerate(words) if at and at not in options)
+        return msgspec.structs.replace(
+            self, command=(*words[:text], self.again, *words[text + 1 :])
+        )
 
     @property
     def choices(self) -> list[tuple[str, ...]]:
@@ -77,12 +94,14 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     error: str
 
 
-def areas() -> dict[str, list[Asking]]:
-    """The questions of each file, in the files' order."""
-    return {
-        path.stem: msgspec.yaml.decode(path.read_bytes(), type=list[Asking])
-        for path in sorted(QUESTIONS.glob("*.yaml"))
-    }
+def areas(halves: Sequence[str] = HALVES) -> dict[str, list[Asking]]:
+    """Return the questions of each area, in the files' order."""
+    found: dict[str, list[Asking]] = {}
+    for half in halves:
+        for path in sorted((QUESTIONS / half).glob("*.yaml")):
+            askings = msgspec.yaml.decode(path.read_bytes(), type=list[Asking])
+            found.setdefault(path.stem, []).extend(askings)
+    return found
 
 
 def grade(asking: Asking, code: int, output: str) -> tuple[str, list[str]]:
@@ -140,6 +159,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--area", action="append", metavar="NAME", help="only this file of tests/questions"
     )
+    parser.add_argument("--half", choices=HALVES, help="only these questions")
+    parser.add_argument("--again", action="store_true", help="ask in the second wording")
     parser.add_argument(
         "--list", action="store_true", help="say what each answer that is not right lacks"
     )
@@ -150,7 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="answers at a time (2)")
     chosen = parser.parse_args(arguments)
 
-    everything = areas()
+    everything = areas([chosen.half] if chosen.half else HALVES)
+    if chosen.again:
+        everything = {area: [each.in_other_words() for each in askings]
+                      for area, askings in everything.items()}  # fmt: skip
     unknown = set(chosen.area or ()) - everything.keys()
     if unknown:
         parser.error(

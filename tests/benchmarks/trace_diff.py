@@ -15,31 +15,37 @@ import tempfile
 import time
 from pathlib import Path
 
+from d9m.trace.inject._d9m_recorder import seals
+
 OPS_IN_A_STEP = 1000
 SITES = 50
-HEADER = {"d9m_trace": 1, "level": "op", "digest": "xxh3-64", "argv": ["train.py"]}
+HEADER = {"d9m_trace": seals.FORMAT, "level": "op", "digest": "xxh3-64", "argv": ["train.py"]}
 
 
 def write(run: Path, records: int, seed: int) -> None:
     """A recording in which every op reads what the op before it wrote."""
     run.mkdir()
-    about = {"d9m_run": 1, "command": ["train.py"], "folder": "", "level": "op", "started": ""}
-    (run / "run.json").write_text(json.dumps(about))
-    with open(run / "r0-0.d9m", "w") as file:
-        print(json.dumps(HEADER), file=file)
+    about = {
+        "d9m_run": seals.FORMAT,
+        "command": ["train.py"],
+        "folder": "",
+        "level": "op",
+        "started": "",
+    }
+    (run / "run.json").write_bytes(seals.document(json.dumps(about)))
+    with open(run / "r0-0.d9m", "wb") as file:
+        add = lambda line: file.write(seals.line(line))  # noqa: E731
+        add(json.dumps(HEADER))
         for site in range(SITES):
             shapes = '["float32[64, 256]","float32[64, 256]"]'
             place = '["train.py",6,"forward"]'
-            print(
-                f'["S",{site},"aten::op{site}","","fwd","","Net.block",{place},{shapes},"cpu"]',
-                file=file,
-            )
+            add(f'["S",{site},"aten::op{site}","","fwd","","Net.block",{place},{shapes},"cpu"]')
         for number in range(records):
             read, wrote = f"{number + seed:016x}.{number}", f"{number + seed + 1:016x}.{number + 1}"
-            print(f'["o",{number % SITES},"alpha=1",["{read}","00aa.0"],["{wrote}"]]', file=file)
+            add(f'["o",{number % SITES},"alpha=1",["{read}","00aa.0"],["{wrote}"]]')
             if number % OPS_IN_A_STEP == OPS_IN_A_STEP - 1:
-                print(f'["d",{number // OPS_IN_A_STEP},{{"torch":"aa"}}]', file=file)
-        print('{"ended":"exit"}', file=file)
+                add(f'["d",{number // OPS_IN_A_STEP},{{"torch":"aa"}}]')
+        add('{"ended":"exit"}')
 
 
 def measure(a: Path, b: Path) -> tuple[float, float]:

@@ -72,7 +72,7 @@ def test_next_to_a_named_release_stands_one_of_its_time() -> None:
 
 def test_a_package_without_records_does_not_end_the_answer() -> None:
     found = _explained(SEEDED, ("no-such-library", "1.0"), ("torch", "2.4"))
-    assert found.strangers == ["no-such-library"]
+    assert found.unknown_packages == ["no-such-library"]
     assert found.subject is not None
     assert flat("d9m has no records of 'no-such-library'.") in _page(
         SEEDED, ("no-such-library", None)
@@ -312,10 +312,10 @@ def test_a_setting_can_be_said_without_its_name() -> None:
     text = "I had the message confirming the patch, and training still differs in every run"
     subject = _explained(text, ("tensorflow", "1.15")).subject
     assert subject is not None
-    assert "tfdeterminism.patch" in subject.made
+    assert "tfdeterminism.patch" in subject.applied
     there = _explained(text, ("torch", "2.9")).subject
     assert there is not None
-    assert there.made == []
+    assert there.applied == []
 
 
 CUMSUM = (
@@ -340,7 +340,7 @@ def test_what_stands_next_to_a_message_is_answered() -> None:
 def test_seeds_that_a_text_says_are_set_are_to_check_not_to_set() -> None:
     subject = _explained(SEEDED, ("torch", "2.4")).subject
     assert subject is not None
-    assert "torch.manual_seed" in [step.name for step in subject.said]
+    assert "torch.manual_seed" in [step.name for step in subject.unnamed_seeds]
     assert "torch.manual_seed" not in [step.name for step in subject.missing]
     page = _page(SEEDED, ("torch", "2.4"))
     assert "Make sure that it is these: torch.manual_seed" in page
@@ -356,7 +356,7 @@ def test_seeds_that_a_text_says_are_set_are_to_check_not_to_set() -> None:
 def test_seeds_are_to_set_where_a_text_asks_for_them_or_lists_its_own(text: str) -> None:
     subject = _explained(text, ("torch", "2.4")).subject
     assert subject is not None
-    assert subject.said == []
+    assert subject.unnamed_seeds == []
     assert "torch.manual_seed" in [step.name for step in subject.missing]
 
 
@@ -365,7 +365,7 @@ def test_a_value_that_is_the_cause_is_not_made() -> None:
     for value, is_made in (("Exhaustive", False), ("heuristic", True)):
         subject = _explained(text.format(value), ("onnxruntime", "1.17")).subject
         assert subject is not None
-        assert ("CUDAExecutionProvider(cudnn_conv_algo_search)" in subject.made) == is_made
+        assert ("CUDAExecutionProvider(cudnn_conv_algo_search)" in subject.applied) == is_made
 
 
 def test_an_option_of_a_command_line_is_made() -> None:

@@ -170,10 +170,10 @@ def test_settings_that_the_text_makes_are_not_advised_again() -> None:
     text = "torch.use_deterministic_algorithms(True) random.seed(1) and each run still differs"
     subject = explain(knowledge_base(), text).subject
     assert subject is not None
-    assert {"torch.use_deterministic_algorithms", "random.seed"} <= set(subject.made)
+    assert {"torch.use_deterministic_algorithms", "random.seed"} <= set(subject.applied)
     missing = {step.name for step in subject.missing}
     assert "torch.backends.cudnn.benchmark" in missing
-    assert missing.isdisjoint(subject.made)
+    assert missing.isdisjoint(subject.applied)
 
 
 def test_a_setting_with_the_wrong_value_is_still_missing() -> None:

@@ -135,6 +135,58 @@ def test_a_file_without_digests_is_refused(tmp_path: Path, content: str, said: s
         against.read(str(tmp_path / "bad.json"))
 
 
+def test_digests_without_the_release_that_gave_them_are_refused(
+    reference: Path, tmp_path: Path
+) -> None:
+    for change in (
+        lambda content: content.update(frameworks={}),
+        lambda content: content["results"][0].update(probe="jax/cumsum"),
+    ):
+        with pytest.raises(DataError, match="does not say on which release"):
+            against.read(changed(reference, tmp_path, change))
+
+
+@pytest.mark.parametrize("named", ["torch/mean", None])
+def test_only_what_the_question_leaves_out_is_not_missing(
+    torch: str, reference: Path, tmp_path: Path, named: str | None
+) -> None:
+    def other_dtype(content: dict[str, Any]) -> None:
+        found = next(each for each in content["results"] if each["probe"] == "torch/cumsum")
+        found["dtype"] = "int7"
+
+    file = changed(reference, tmp_path, other_dtype)
+    ops = [] if named is None else ["--ops", named]
+    done = d9m(
+        "--python", torch, "--quick", "--format", "json", "--against", file, *ops,
+        command=brief(1), env={"PYTHONHASHSEED": "0"},
+    )  # fmt: skip
+    found = json.loads(done.stdout)["against"]
+    assert found["same"] == ["torch/mean float32"]
+    assert found["missing"] == ([] if named else ["torch/cumsum int7"])
+
+
+def test_a_reference_of_other_types_alone_compares_nothing(
+    torch: str, reference: Path, tmp_path: Path
+) -> None:
+    file = changed(
+        reference,
+        tmp_path,
+        lambda content: [each.update(dtype="int7") for each in content["results"]],
+    )
+    done = d9m("--python", torch, "--against", file, env={"PYTHONHASHSEED": "0"})
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "runs on cpu and has bits in" in done.stderr
+
+
+def test_a_file_that_is_cut_anywhere_is_refused(reference: Path, tmp_path: Path) -> None:
+    whole = reference.read_bytes().rstrip()
+    cut = tmp_path / "cut.json"
+    for end in range(0, len(whole), 37):
+        cut.write_bytes(whole[:end])
+        with pytest.raises(DataError):
+            against.read(str(cut))
+
+
 def test_options_that_run_no_probe_refuse_a_reference(tmp_path: Path) -> None:
     for option in ("--against", "--digests"):
         done = d9m("--list", option, str(tmp_path / "file.json"))

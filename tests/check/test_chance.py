@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Iterator
 
 import pytest
 
-from d9m.check.judge.chance import CHANCE, silence
+from d9m.check.judge.chance import CHANCE, PROCESSES, silence
 from d9m.check.messages import Reading
+from d9m.check.plan.effort import FULL, NORMAL, QUICK, Effort
 
 
 def process(usual: int, odd: int = 0, result: str = "usual", **more: bool) -> Reading:
@@ -31,7 +34,9 @@ QUIET = [process(32)] * 3
         ([process(20, 12)] * 3, QUIET, True),
         ([process(20, 12)] * 3, [process(4)] * 3, False),
         ([process(20, 12), process(32), process(32)], QUIET, False),
-        ([restless(32)], [process(32)], True),
+        ([restless(32)], [process(32)], False),
+        ([restless(32)] * 3, [process(32)] * 2, False),
+        ([restless(32)] * 2 + [process(32)] * 2, QUIET, False),
         ([process(31, 1, "another"), process(31, 1)], QUIET, False),
     ],
 )
@@ -53,6 +58,48 @@ def test_the_reading_that_chose_its_rung_counts_for_nothing() -> None:
     chosen = Reading(digests={str(number): 1 for number in range(32)}, chosen=True)
     assert silence([chosen], QUIET) == 1.0
     assert silence([chosen, process(32), process(32)], QUIET) == 1.0
+
+
+def _odd_processes(before: int, after: int, rate: float) -> Iterator[tuple[int, float]]:
+    """How many processes without settings are odd while none with them is, and how likely that
+    is.
+    """
+    for odd in range(before + 1):
+        chance = math.comb(before, odd) * rate**odd * (1 - rate) ** (before - odd)
+        yield odd, chance * (1 - rate) ** after
+
+
+@pytest.mark.parametrize("effort", [QUICK, NORMAL, FULL], ids=["quick", "normal", "full"])
+@pytest.mark.parametrize("kind", ["calls", "starts"])
+def test_what_depends_on_the_process_is_called_fixed_in_at_most_5_percent(
+    effort: Effort, kind: str
+) -> None:
+    """The exact likelihood, for any share of odd processes, with the second try of what is
+    undecided. No setting changes anything here.
+    """
+    before, after = effort.processes + effort.again - effort.climb, effort.processes
+    more = effort.processes
+
+    def decided(odd: int, of: int, held: int) -> bool:
+        odds = [restless(9) if kind == "calls" else process(9, result=str(n)) for n in range(odd)]
+        return silence([*odds, *[process(9)] * (of - odd)], [process(9)] * held) <= CHANCE
+
+    for rate in (step / 40 for step in range(1, 40)):
+        wrong = 0.0
+        for odd, chance in _odd_processes(before, after, rate):
+            if decided(odd, before, after):
+                wrong += chance
+            elif odd:
+                for further, again in _odd_processes(more, more, rate):
+                    if decided(odd + further, before + more, after + more):
+                        wrong += chance * again
+        assert wrong <= PROCESSES, rate
+
+
+@pytest.mark.parametrize("effort", [QUICK, NORMAL, FULL], ids=["quick", "normal", "full"])
+def test_what_varies_in_every_process_and_is_fixed_is_decided_at_once(effort: Effort) -> None:
+    before = effort.processes + effort.again - effort.climb
+    assert silence([restless(32)] * before, [process(32)] * effort.processes) <= CHANCE
 
 
 def test_an_odd_first_call_is_one_odd_call() -> None:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from machines import pick
 
+from d9m.check import report
 from d9m.check.messages import (
     ProbeJob,
     ProbeReading,
@@ -136,6 +137,48 @@ def test_a_process_of_the_default_arm_that_fails_later_ends_nothing(
             yield from quiet(job)
 
     assert len(jobs(monkeypatch, plan(QUICK, "cuda"), second_broken)) == 3 + 3 + 1
+
+
+def dying(number: int, after: int = 0) -> Answer:
+    """Every process answers but one, which ends after so many probes."""
+    count = 0
+
+    def answer(job: ProbeJob) -> Iterator[WorkerEvent]:
+        nonlocal count
+        count += 1
+        events = list(quiet(job))
+        yield from events[:after] if count == number else events
+        if count == number:
+            yield WorkerFault(why="it was killed")
+
+    return answer
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_a_process_that_dies_is_not_counted_as_equal(
+    monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Whichever of the processes it is: what it should have run is not known."""
+    asked = plan(QUICK, "cuda")
+    assert verdict(monkeypatch, asked, quiet) == ("no-difference-seen", "")
+    name, reason = verdict(monkeypatch, asked, dying(number))
+    assert name == "inconclusive"
+    assert "it was killed" in reason
+
+
+def test_a_process_that_dies_once_it_has_told_everything_spoils_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = verdict(monkeypatch, plan(QUICK, "cuda"), dying(3, after=1))
+    assert told == ("no-difference-seen", "")
+
+
+def verdict(monkeypatch: pytest.MonkeyPatch, asked: run.Plan, answer: Answer) -> tuple[str, str]:
+    """What is said of the one probe of a plan, and why."""
+    monkeypatch.setattr(run, "events", lambda _launcher, job, _stopped: answer(job))
+    readings = run.run(asked, lambda _text: None)
+    (found,) = report.results(asked.selected, asked.arms, readings, asked.device, {})
+    return found.verdict, found.reason
 
 
 def test_a_quick_check_shares_a_minute_among_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,14 @@ import pytest
 from forked_interpreter import forked_python
 from machines import brief
 
+from d9m.about import SCHEMA_VERSION
 from d9m.check.examine import CheckRequest
 from d9m.check.messages import GroupJob, Reading, WorkerEvent, WorkerFault
 from d9m.check.plan.effort import QUICK
 from d9m.check.plan.selection import ProbeWish
 from d9m.check.ranks import compare, group_run, meeting
 from d9m.check.ranks.meeting import Rank
-from d9m.check.report import OddResult, Report
+from d9m.check.report import OddResult, RankDevice, Report
 from d9m.check.workers.launch import START, Launcher, interpreter
 from d9m.check.workers.look import Machine
 from d9m.environment.environment import Setup
@@ -115,7 +116,7 @@ def report(*digests: str | None, device: str = "some GPU") -> Report:
     ]
     return msgspec.convert(
         {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "d9m": {"version": "0", "kb_date": "2026-01-31"},
             "host": {
                 "gpus": [],
@@ -205,6 +206,29 @@ def test_a_rank_that_never_comes_is_waited_for_as_long_as_it_may_be_slower(
     assert found.summary.could_not_run > 0
 
 
+def test_what_another_rank_could_not_run_is_not_proved() -> None:
+    one = msgspec.structs.replace(report("a"), ranks=[RankDevice(0, "node", 0, "cpu")])
+    lost = msgspec.structs.replace(
+        one,
+        summary=msgspec.structs.replace(one.summary, could_not_run=2),
+        ranks=[RankDevice(1, "node", 1, "cpu")],
+    )
+    found = group_run._with(one, [], [one, lost], [], 0)
+    assert found.summary.could_not_run == 2
+    assert found.notes[-1] == "rank 1: 2 results without a conclusion"
+
+
+def test_ranks_that_cannot_be_brought_together_are_not_compared() -> None:
+    question = CheckRequest(interpreter(sys.executable), "cpu", [], ProbeWish(), QUICK)
+    machine = Machine(Setup((("jax", "0.4"),), device="cpu"), {}, cores=2)
+    own = msgspec.structs.replace(report("a"), device="cpu")
+    told = group_run.unite(
+        knowledge_base(), question, machine, Rank(0, 2, 0), own, lambda _said: None
+    )
+    assert told is not None
+    assert told.summary.could_not_run > 0
+
+
 BROKEN_DEVICE = """
 import torch
 right = torch.cumsum
@@ -226,7 +250,7 @@ def launch(
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [*brief(1), "--python", torch, "--quick", "--format", "json"]
+    command = [*brief(3), "--python", torch, "--quick", "--format", "json"]
     command += ["--ops", "cumsum,index-put-accumulate", *more]
     path = os.pathsep.join(sys.path)
     started: list[subprocess.Popen[str]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -9,9 +10,12 @@ import msgspec
 import pytest
 from test_ranks import report
 
+from d9m.check import against
 from d9m.check.judge.observe import ArmResult
+from d9m.check.ranks import compare
 from d9m.check.report import OddResult, RankDevice, Report, exit_code, summary
 from d9m.check.settings import SettingCheck
+from d9m.errors import DataError
 from d9m.render import as_json
 from d9m.render.check import junit, markdown
 from d9m.render.check import text as check_text
@@ -255,3 +259,16 @@ def test_a_report_without_the_arm_of_no_settings_can_be_read() -> None:
     """Its bounds count, and nothing says how many programs were started."""
     text = check_text.render(KB, changed(made(), arms={})).plain()
     assert "1 op was identical in every repeat." in " ".join(text.split())
+
+
+@pytest.mark.parametrize("read", [compare.read, against.read])
+@pytest.mark.parametrize("version", [1, 2, 4])
+@pytest.mark.parametrize("rest", ["", ', "summary": {}', ', "probes": [{"new": 1}]'])
+def test_a_file_of_another_schema_version_is_refused_whatever_it_holds(
+    tmp_path: Path, read: Any, version: int, rest: str
+) -> None:
+    file = tmp_path / "old.json"
+    file.write_text(f'{{"schema_version": {version}{rest}}}')
+    with pytest.raises(DataError, match=f"schema_version {version}; this d9m reads 3") as said:
+        read(str(file))
+    assert "d9m check --" in said.value.tip

@@ -191,6 +191,24 @@ CASES: list[tuple[str, str, dict[str, ArmResult], Proofs]] = [
         Proofs(moved=(False,)),
     ),
     ("too few repeats", "inconclusive", {"default": arm(repeats=4), "advised": QUIET}, Proofs()),
+    (
+        "both default arms are quiet and give different results",
+        "fixed-by-advice",
+        {"default": QUIET, "advised": QUIET, "default-again": arm(digest="b")},
+        Proofs(),
+    ),
+    (
+        "the second default stops with an error",
+        "inconclusive",
+        {"default": VARIES, "advised": QUIET, "default-again": RAISED},
+        Proofs(),
+    ),
+    (
+        "your environment stops it with an error",
+        "inconclusive",
+        {"default": QUIET, "as-is": RAISED, "advised": QUIET},
+        Proofs(),
+    ),
 ]
 
 

@@ -30,6 +30,7 @@ OPTIONS = {
     "kb collect": "--platform --catalogue --compiled --kernels --output --help",
     "kb stats": "--format --help",
     "kb mutate": "--cases --sample --seed --format --help",
+    "kb schema": "--output --help",
 }
 
 PAGES = ["--help", "--explain-exit", "kb --help", *(f"{command} --help" for command in OPTIONS)]

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import jsonschema_rs
 import pytest
 
+from d9m.about import SCHEMA_VERSION
 from process import d9m
 
 IDLE = "a = 1  # d9m: ignore[order] it was once\n"
@@ -154,7 +155,7 @@ def test_files_that_differ_from_a_revision(project: Path) -> None:
 
 def test_the_json_of_the_contract(project: Path) -> None:
     report = json.loads(scan(project, "--format", "json").stdout)
-    assert report["schema_version"] == 1
+    assert report["schema_version"] == SCHEMA_VERSION
     assert (report["root"], report["goal"], report["hints"], report["suppressed"]) == (
         ".", "auto", 0, 0,
     )  # fmt: skip

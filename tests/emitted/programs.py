@@ -262,7 +262,7 @@ def _block(text: str, command: str, advice: Advice) -> EmittedProgram:
         installs=tuple(advice.settings.install),
         required={step.name: step.value or "" for step in at_start if step.kind != "unset"},
         refused={
-            step.name: step.refuses if step.free else ["random"]
+            step.name: step.refuses if step.any_value else ["random"]
             for step in at_start
             if step.kind != "unset"
         },

@@ -13,7 +13,7 @@ from d9m.check.plan.effort import Effort
 CHUNK = 36
 """Probes of one step: fewer would import the framework too often, more would lose too much."""
 
-SHORT = Effort(repeats=64, processes=2, again=1, budget=0.4, climb=False)
+SHORT = Effort(repeats=64, processes=3, again=1, budget=0.4, climb=False)
 PRICES = Effort(repeats=100, processes=3, again=3, budget=0.3, climb=False)
 LADDERS = Effort(repeats=32, processes=3, again=1, budget=1.0)
 

@@ -51,7 +51,7 @@ CALLS = [
 def run(calls: list[Observation], release: str = "2.11.0+cu128", **changes: Any) -> Run:
     fields = {"gpus": [H200], "settings": ADVISED, **changes}
     return Run(
-        schema_version=2, tool="d9m 0.1.0", kb_date="2026-11-22", date="2026-11-22", device="cuda",
+        schema_version=3, tool="d9m 0.1.0", kb_date="2026-11-22", date="2026-11-22", device="cuda",
         cpu="", threads=16, container=None, packages={"torch": release, "cuda": "12.8"},
         frameworks={"torch": {"device": "NVIDIA H200"}}, observations=calls, **fields,
     )  # fmt: skip

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+import output_schema
 from d9m.authoring.coverage import answered
 from d9m.browse.show import show
 from d9m.environment.environment import Setup, describe
@@ -189,7 +191,9 @@ def test_a_public_name_can_be_shown_with_the_releases_that_have_it(
 def test_every_op_in_every_release_is_counted_and_what_is_unknown_is_listed(
     kb: KnowledgeBase,
 ) -> None:
-    (found,) = answered(kb)
+    whole = answered(kb)
+    assert not output_schema.faults(msgspec.to_builtins(whole), ["kb-stats-answers"])
+    (found,) = whole.packages
     assert (found.ops, found.releases, found.pairs) == (3, 6, 18)
     assert found.outcomes == {"no-known-source": 12, "unknown": 4, "unsolved": 2}
     assert (found.unknown_percent, found.unknown_percent_met) == (22.22, 66.67)

@@ -15,6 +15,7 @@ from installations import ROOT
 from d9m.about import __version__
 
 LARGEST_WHEEL = 2_200_000
+LARGEST_SDIST = 1_600_000
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,7 @@ def test_a_wheel_is_small(wheel: Path) -> None:
 
 
 def test_a_wheel_holds_the_compiled_knowledge_base_and_no_record(names: set[str]) -> None:
-    assert "d9m/_kb/knowledge.d9m" in names
+    assert {"d9m/_kb/knowledge.d9m", "d9m/_kb/variables.txt"} <= names
     yaml = [each for each in names if each.endswith((".yaml", ".yml"))]
     assert [each for each in yaml if not each.startswith("d9m/check/probes/")] == []
 
@@ -80,18 +81,16 @@ def test_the_sdist_gives_the_same_wheel_byte_for_byte(wheel: Path) -> None:
     assert archives.rebuilt_wheel().read_bytes() == wheel.read_bytes()
 
 
-def test_an_sdist_holds_all_that_its_tests_and_site_need(sdist: Path) -> None:
+def test_an_sdist_holds_what_builds_the_wheel_and_no_more(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         held = {each.name.partition("/")[2] for each in archive.getmembers()}
-    needed = [
-        "kb/facts.yaml",
-        "tests/conftest.py",
-        "mkdocs.yml",
-        "README.md",
-        "CHANGELOG.md",
-        "CONTRIBUTING.md",
-    ]
-    assert set(needed) <= held
-    assert not [
-        each for each in held if "__pycache__" in each or each.startswith(("build/", "dist/"))
-    ]
+    documents = {"README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE"}
+    assert {each.partition("/")[0] for each in held} == {
+        "kb", "resolver", "pyproject.toml", "PKG-INFO", *documents
+    }  # fmt: skip
+    assert {"kb/facts.yaml", "resolver/build_hook.py", "resolver/d9m/py.typed"} <= held
+    assert not [each for each in held if "__pycache__" in each or "/_kb/" in each]
+
+
+def test_an_sdist_is_small(sdist: Path) -> None:
+    assert sdist.stat().st_size <= LARGEST_SDIST

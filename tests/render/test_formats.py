@@ -187,7 +187,7 @@ def test_colour_is_only_for_terminals_or_on_request(tmp_path: Path) -> None:
     assert (tmp_path / "answer.txt").read_text(encoding="utf-8") == plain
 
 
-def test_json_keeps_the_keys_of_version_1() -> None:
+def test_json_keeps_the_keys_of_the_contract() -> None:
     answer = json.loads(ask([*QUESTIONS["launch"], "--format", "json"]).stdout)
     assert set(answer) >= {
         "schema_version",

@@ -111,7 +111,7 @@ def test_a_baseline_leaves_what_is_new(here: Path) -> None:
         (b"{", "is damaged"),
         (b"[]", "is damaged"),
         (b'{"version": 1, "findings": [{"path": 3}]}', "is damaged"),
-        (b'{"version": 99, "findings": []}', "has version 99"),
+        (b'{"version": 99, "findings": []}', "newer d9m: it has version 99"),
         (b"\xff", "it is not UTF-8"),
         (b"[" * 5000, "is damaged"),
     ],

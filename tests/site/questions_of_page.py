@@ -168,13 +168,12 @@ LEFT_OUT = {
     "decide",
     "could_mean",
     "fixed_with",
-    "ways_out",
 }
 """What pages of records and fields of the form have instead, and what is about a machine at hand.
 """
 
 
-HINTS = ("default", "raised_by")
+HINTS = ("default", "raised_by", "workarounds")
 """What the terminal's hints say of an assumption that falls, and the page does not."""
 
 

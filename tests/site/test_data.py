@@ -15,6 +15,7 @@ import pytest
 import yaml
 from site_build import ROOT, SITE, built, generator, need_mkdocs, real, real_pages
 
+from d9m.about import SCHEMA_VERSION
 from d9m.kb import kinds
 
 API = "api/v1"
@@ -90,6 +91,12 @@ def test_every_file_of_the_api_is_of_the_type_that_its_description_gives() -> No
         "ReleaseFile",
         "Everything",
     }
+
+
+def test_the_schema_of_the_commands_is_served_under_the_address_that_it_names() -> None:
+    found = _json(f"schema/{SCHEMA_VERSION}.json")
+    assert found == json.loads((ROOT / f"schema/{SCHEMA_VERSION}.json").read_bytes())
+    assert found["$id"].endswith(f"/d9m/schema/{SCHEMA_VERSION}.json")
 
 
 def test_the_types_refuse_what_is_wrong() -> None:

@@ -22,7 +22,7 @@ from d9m.errors import ExitCode
 from d9m.kb.kinds import KINDS
 from d9m.model.versions import candidates
 
-GROUP = ("lint", "audit", "collect", "build", "stats", "mutate")
+GROUP = ("lint", "audit", "collect", "build", "stats", "mutate", "schema")
 
 
 @functools.cache
@@ -104,7 +104,7 @@ ANSWERS = {
         real(), "index_add_cuda_ does not have a deterministic implementation"
     ),
     "d9m show": lambda: show.show(real(), ["TDO", "torch.cumsum"]),
-    "d9m list": lambda: listing.listing(real(), "sources", None, None),
+    "d9m list KIND": lambda: listing.listing(real(), "sources", None, None),
 }
 
 

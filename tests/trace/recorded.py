@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from written import opened
 
 from conftest import needs, shared
 from process import COMMAND, d9m, environment
@@ -86,7 +87,7 @@ class Recorded:
     def streams(self) -> list[list[Any]]:
         """The lines of each stream, decoded."""
         files = sorted(self.run.glob("*.d9m"))
-        return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+        return [[json.loads(line) for line in opened(file)] for file in files]
 
     def stream(self) -> list[Any]:
         """The lines of the only one."""

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from written import sealed
 
 from d9m.errors import UsageError
 from d9m.trace import folder
@@ -14,8 +15,8 @@ from golden import knowledge_base
 from process import d9m
 
 HEADER = {
-    "d9m_trace": 1, "level": "op", "digest": "xxh3-64", "packages": {"torch": "2.13.0+cpu"},
-    "device": "cpu", "argv": ["train.py"],
+    "d9m_trace": folder.FORMAT, "level": "op", "digest": "xxh3-64", "device": "cpu",
+    "packages": {"torch": "2.13.0+cpu"}, "argv": ["train.py"],
 }  # fmt: skip
 
 
@@ -28,7 +29,7 @@ def run(path: Path, *calls: tuple[str, str, str, str, list[str]], **packages: st
         lines.append(["o", number, arguments, [], []])
         lines.append(["o", number, arguments, [], []])
     lines.append({"ended": "exit", "steps": 1})
-    (path / "r0-0.d9m").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (path / "r0-0.d9m").write_bytes(sealed(*map(json.dumps, lines)))
     return path
 
 

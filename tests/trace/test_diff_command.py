@@ -273,7 +273,7 @@ B ["o",5,"",["e2.5"],["f2.6"]]
 def test_what_inherits_a_difference_is_listed_by_place(tmp_path: Path) -> None:
     _code, out, _err = diff(tmp_path, DEEP, "--format", "json")
     (cause,) = msgspec.json.decode(out, type=Findings).causes
-    found = [(heir.op, heir.module, heir.step, heir.count) for heir in cause.heirs]
+    found = [(heir.op, heir.module, heir.step, heir.count) for heir in cause.descendants]
     assert found == [("aten::mm", "Tagger.head.out", 0, 2), ("aten::mul", "Tagger", 0, 1)]
     assert cause.inherited == 3
 

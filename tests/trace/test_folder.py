@@ -9,6 +9,7 @@ import pytest
 
 from d9m.errors import DataError, UsageError
 from d9m.trace import folder
+from d9m.trace.inject._d9m_recorder import seals
 
 
 def recording(path: Path) -> Path:
@@ -64,8 +65,10 @@ def test_force_follows_no_link(tmp_path: Path) -> None:
         (None, "is not a recording"),
         ("", "is damaged"),
         ("[]", "is damaged"),
-        ('{"d9m_run": 1}', "is damaged"),
-        ('{"d9m_run": 2}', "newer d9m"),
+        ('{"d9m_run": 2}', "is damaged"),
+        ('{"d9m_run": 1, "level": "op"}', "older d9m; record it again"),
+        ('{"d9m_run": 3}', "newer d9m"),
+        ('{"d9m_run": 3, "checksum": "00000000"}', "is damaged"),
         ("\xff", "is damaged"),
     ],
 )
@@ -81,10 +84,11 @@ def test_an_absent_folder_is_refused(tmp_path: Path) -> None:
         folder.about(tmp_path / "a")
 
 
-def test_keys_of_a_later_format_1_do_no_harm(tmp_path: Path) -> None:
+def test_keys_of_a_later_release_do_no_harm(tmp_path: Path) -> None:
     path = recording(tmp_path / "a")
     written = json.loads((path / "run.json").read_text())
-    (path / "run.json").write_text(json.dumps({**written, "more": 1}))
+    more = json.dumps({**written, "more": 1})
+    (path / "run.json").write_bytes(seals.document(more))
     assert folder.about(path).level == "step"
 
 

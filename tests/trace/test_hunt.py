@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
-from written import write
+from written import opened, sealed, write
 
+import output_schema
 from d9m.errors import AbsentError
 from d9m.trace.findings import Cause, Findings, Replay
 from d9m.trace.hunt import Hunt, HuntLimits
@@ -92,7 +94,9 @@ class MadeUpProgram:
 def hunted(path: Path, program: MadeUpProgram, **limits: object) -> Findings:
     wish = Wish(stop=20)
     hunt = Hunt(program, path, wish, HuntLimits(**limits), "", lambda _text: None)  # type: ignore[arg-type]
-    return hunt.found()
+    found = hunt.found()
+    assert not output_schema.faults(msgspec.to_builtins(found), ["hunt"])
+    return found
 
 
 def test_only_the_step_that_differs_is_recorded_op_by_op(tmp_path: Path) -> None:
@@ -337,7 +341,7 @@ def test_a_program_that_was_ended_after_the_last_step_has_not_failed(tmp_path: P
     def ended(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
         ending = program(path, wish, watch)
         (stream,) = path.glob("*.d9m")
-        stream.write_text(stream.read_text().replace('"exit"', '"steps"'))
+        stream.write_bytes(sealed(*(line.replace('"exit"', '"steps"') for line in opened(stream))))
         return ending
 
     hunt = Hunt(ended, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)

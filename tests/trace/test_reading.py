@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from written import HEADER, compared, recordings, write
+from written import HEADER, compared, recordings, sealed, write
 
 from d9m.errors import AbsentError, DataError, UsageError
 from d9m.trace.comparison import Wanted, compare
@@ -18,7 +18,8 @@ LINES = ['["l",["aa.1"]]', '["d",0,{}]']
 
 def stream(path: Path, *lines: str) -> RecordStream:
     file = path / "r0-0.d9m"
-    file.write_text("\n".join([json.dumps(HEADER), *lines]))
+    whole, cut = lines[:-1], lines[-1]
+    file.write_bytes(sealed(json.dumps(HEADER), *whole) + cut.encode())
     return RecordStream(file)
 
 
@@ -62,8 +63,15 @@ def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, first: str) -> N
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "r0-0.d9m"
-    file.write_text(json.dumps({**HEADER, "d9m_trace": 2}) + "\n")
+    file.write_bytes(sealed(json.dumps({**HEADER, "d9m_trace": 3})))
     with pytest.raises(DataError, match="newer d9m"):
+        RecordStream(file)
+
+
+def test_an_older_format_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "r0-0.d9m"
+    file.write_text(json.dumps({**HEADER, "d9m_trace": 1}) + "\n")
+    with pytest.raises(DataError, match="by an older d9m; record it again"):
         RecordStream(file)
 
 

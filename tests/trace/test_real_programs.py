@@ -145,9 +145,9 @@ def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> N
     found = compared(tmp_path, "sparse_gradients")
     (cause,) = found["causes"]
     assert (cause["kind"], cause["op"]) == ("outside-value", "aten::lift_fresh")
-    assert cause["heirs"][0]["op"] == "aten::mul"
+    assert cause["descendants"][0]["op"] == "aten::mul"
     assert cause["reaches"]["gradients"] == cause["reaches"]["parameters"] == 0
-    assert "aten::add_" in [heir["op"] for heir in cause["heirs"]]
+    assert "aten::add_" in [heir["op"] for heir in cause["descendants"]]
 
 
 @pytest.mark.nightly
@@ -155,8 +155,8 @@ def test_the_statistics_of_a_batch_norm_inherit_what_its_input_inherits(tmp_path
     found = compared(tmp_path, "batch_norm")
     (cause,) = found["causes"]
     assert (cause["kind"], cause["op"]) == ("outside-value", "aten::lift_fresh")
-    assert cause["heirs"][0]["op"] == "aten::mul"
-    assert "aten::native_batch_norm_backward" in [heir["op"] for heir in cause["heirs"]]
+    assert cause["descendants"][0]["op"] == "aten::mul"
+    assert "aten::native_batch_norm_backward" in [heir["op"] for heir in cause["descendants"]]
 
 
 @pytest.mark.nightly
@@ -223,7 +223,10 @@ def test_a_hunt_of_inference_names_what_an_output_differs_by(tmp_path: Path) -> 
     (cause,) = found["causes"]
     assert (code, cause["kind"], cause["step"]) == (1, "outside-value", 3)
     assert (cause["op"], cause["source"]["function"]) == ("aten::lift_fresh", "<module>")
-    assert (cause["heirs"][0]["op"], cause["heirs"][0]["module"]) == ("aten::add", "Scored")
+    assert (cause["descendants"][0]["op"], cause["descendants"][0]["module"]) == (
+        "aten::add",
+        "Scored",
+    )
     assert cause["reaches"]["outputs"] == 3
 
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from recorded import python_of
@@ -111,3 +112,26 @@ def test_a_python_that_is_too_old_is_named(tmp_path: Path) -> None:
     assert said in d9m("trace", "--show", run).stdout
     d9m("trace", "--force", "-o", run, "--", sys.executable, "-c", "")
     assert said not in d9m("trace", "--show", run).stdout
+
+
+def test_a_torch_that_asserts_its_names_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As 1.12 does for each name of torch.backends.cuda.matmul that came later."""
+
+    class Matmul:
+        allow_tf32 = True
+
+        def __getattr__(self, name: str) -> bool:
+            raise AssertionError(f"Unknown attribute {name}")
+
+    def no() -> bool:
+        return False
+
+    monkeypatch.syspath_prepend(INJECT)
+    switches = importlib.import_module("_d9m_recorder.torch_settings").Switches
+    backends = SimpleNamespace(cuda=SimpleNamespace(matmul=Matmul()))
+    torch = SimpleNamespace(
+        are_deterministic_algorithms_enabled=no,
+        is_deterministic_algorithms_warn_only_enabled=no,
+        backends=backends,
+    )
+    assert switches(torch).now()["torch.backends.cuda.matmul.allow_tf32"] is True

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from recorded import TESTS, Recorded, record, torch_python
+from written import opened
 
 
 def test_a_compiled_graph_shows_what_goes_in_and_what_comes_out(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_before_torch_2_9_ops_make_way_for_the_compiler(tmp_path: Path) -> None:
         text=True,
     )
     assert (done.returncode, done.stdout) == (0, "[3.0, 3.0, 3.0] 1\n"), done.stderr
-    lines = [json.loads(line) for line in (tmp_path / "run" / "r0-0.d9m").read_text().splitlines()]
+    lines = [json.loads(line) for line in opened(tmp_path / "run" / "r0-0.d9m")]
     assert [line[1] for line in lines[1:-1] if line[0] == "u"] == ["compiler"]
     ops = [line[2] for line in lines[1:-1] if line[0] == "S"]
     assert "aten::exp" in ops

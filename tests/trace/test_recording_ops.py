@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from recorded import PROGRAMS, Recorded, record, recording, torch_python
+from written import opened
 
 from d9m.trace.start import Wish, start
 
@@ -307,5 +308,5 @@ def record_wish(path: Path, wish: Wish) -> list[Any]:
     assert ending.code == 0
     assert not (path / "run" / "errors.txt").exists()
     (stream,) = (path / "run").glob("*.d9m")
-    lines = [json.loads(line) for line in stream.read_text().splitlines()]
+    lines = [json.loads(line) for line in opened(stream)]
     return [line for line in lines if isinstance(line, list)]

@@ -35,7 +35,7 @@ def test_every_step_has_its_records(plain: Recorded) -> None:
 def test_the_header_says_what_ran(plain: Recorded) -> None:
     header = plain.stream()[0]
     assert header["packages"]["torch"].startswith("2.13.0")
-    assert (header["d9m_trace"], header["level"], header["device"]) == (1, "step", "cpu")
+    assert (header["d9m_trace"], header["level"], header["device"]) == (2, "step", "cpu")
     assert (header["argv"], header["hashseed"]) == (["train.py"], None)
     assert header["deterministic"]["torch.use_deterministic_algorithms"] is False
     assert header["steps"] == [0, None]

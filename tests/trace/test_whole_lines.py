@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from written import sealed
 
 from d9m.trace import whole_lines
 from d9m.trace.whole_lines import WholeLines, starting
@@ -17,7 +18,7 @@ OTHERS = [b"", b'["d",0,{}]', b'["op"]', b'["O"', b'["v",1,"x"]', b"x" * 70]
 
 def files(path: Path, mine: list[bytes], its: list[bytes]) -> tuple[WholeLines, WholeLines]:
     for name, lines in (("a", mine), ("b", its)):
-        (path / name).write_bytes(b"".join(line + b"\n" for line in lines))
+        (path / name).write_bytes(sealed(*(line.decode() for line in lines)))
     return WholeLines(path / "a"), WholeLines(path / "b")
 
 
@@ -57,7 +58,7 @@ def test_blocks_are_compared_as_lines_would_be(
 
 def test_an_end_that_is_cut_off_is_no_line(tmp_path: Path) -> None:
     file = tmp_path / "a"
-    file.write_bytes(b'["o",1]\n["o",2]\n["o",3')
+    file.write_bytes(sealed('["o",1]', '["o",2]') + b'["o",3')
     a, b = WholeLines(file), WholeLines(file)
     assert a.pass_equal_ops(b) == 2
     assert (a.next(), b.next()) == (None, None)
@@ -69,5 +70,5 @@ def test_lines_of_some_letters_are_found_wherever_they_stand(
     monkeypatch.setattr(whole_lines, "BLOCK", 16)
     lines = [b'["i",1]', b'["o","[\\"p\\"]"]', b'["p",1]', b' ["p",2]', b'["p",3]', b'["d",0,{}]']
     file = tmp_path / "a"
-    file.write_bytes(b"\n".join(lines) + b'\n["i",2]')
+    file.write_bytes(sealed(*(line.decode() for line in lines)) + b'["i",2]')
     assert list(starting(file, "ip")) == [b'["i",1]', b'["p",1]', b'["p",3]']

@@ -9,14 +9,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
+
+import output_schema
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings
+from d9m.trace.inject._d9m_recorder import seals
 
 HEADER = {
-    "d9m_trace": 1, "level": "op", "inputs": "exact", "digest": "xxh3-64", "rank": 0, "process": 0,
-    "argv": ["train.py"], "python": "3.11.7", "packages": {"torch": "2.13.0+cpu"}, "device": "cpu",
-    "threads": 8, "hashseed": None, "env": {},
+    "d9m_trace": seals.FORMAT, "level": "op", "inputs": "exact", "digest": "xxh3-64", "rank": 0,
+    "process": 0, "argv": ["train.py"], "python": "3.11.7", "packages": {"torch": "2.13.0+cpu"},
+    "device": "cpu", "threads": 8, "hashseed": None, "env": {},
     "deterministic": {"torch.use_deterministic_algorithms": False},
 }  # fmt: skip
 
@@ -53,11 +57,23 @@ def write(run: Path, streams: dict[str, list[str]], header: dict[str, object]) -
             lines = lines[:-1]
         elif not lines[-1].startswith("{"):
             lines = [*lines, '{"ended": "exit"}']
-        (run / f"{name}.d9m").write_text("".join(f"{line}\n" for line in lines))
+        (run / f"{name}.d9m").write_bytes(sealed(*lines))
+
+
+def sealed(*lines: str) -> bytes:
+    """Lines as a recorder writes them."""
+    return b"".join(seals.line(line) for line in lines)
+
+
+def opened(file: Path) -> list[str]:
+    """The lines of a stream, without their seals."""
+    return [line.rpartition(" ")[0] for line in file.read_text().splitlines()]
 
 
 def compared(path: Path, text: str, wanted: Wanted | None = None, **header: object) -> Findings:
-    return compare(*recordings(path, text, **header), "2026-11-22", wanted or Wanted())
+    found = compare(*recordings(path, text, **header), "2026-11-22", wanted or Wanted())
+    assert not output_schema.faults(msgspec.to_builtins(found), ["diff"])
+    return found
 
 
 def kinds(found: Findings) -> list[str]:

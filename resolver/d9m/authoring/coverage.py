@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
@@ -65,12 +66,22 @@ class Answered(msgspec.Struct, frozen=True):
         return "\n".join(lines) + "\n"
 
 
-def answered(kb: KnowledgeBase) -> list[Answered]:
+class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `d9m kb stats --answers`."""
+
+    schema_version: int = SCHEMA_VERSION
+    packages: list[Answered]
+
+    def text(self) -> str:
+        return "".join(each.text() for each in self.packages)
+
+
+def answered(kb: KnowledgeBase) -> AnswerStats:
     """Every framework and every vendor's build of one, as trained on a GPU with every other fact at
     its default.
     """
     builds = itertools.chain.from_iterable(kb.meta.images.values())
-    return [_package(kb, package) for package in (*kb.meta.prefixes, *builds)]
+    return AnswerStats(packages=[_package(kb, package) for package in (*kb.meta.prefixes, *builds)])
 
 
 def _package(kb: KnowledgeBase, package: str) -> Answered:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.authoring.public_share import PublicShare
 from d9m.browse.show import source_history
 from d9m.kb.store import KnowledgeBase
@@ -15,7 +16,10 @@ from d9m.model.advice import WORST_LAST
 from d9m.model.records import Outcome
 
 
-class Stats(msgspec.Struct, frozen=True):
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `d9m kb stats`."""
+
+    schema_version: int = SCHEMA_VERSION
     date: str
     digest: str
     records: dict[str, int]

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.api import advise
 from d9m.environment.environment import Setup
 from d9m.errors import ExitCode, UsageError, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import REPEATS, SCHEMA_VERSION, WORST_LAST, Advice, OpAnswer, Tool
+from d9m.model.advice import REPEATS, WORST_LAST, Advice, OpAnswer, Tool
 from d9m.model.records import Default, Outcome, Scope
 from d9m.model.settings import Settings
 
@@ -34,7 +35,7 @@ class OpChange(msgspec.Struct, frozen=True):
 
 
 class ReleaseChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """`--diff` of version 1 of the JSON."""
+    """The answer of `d9m advise --diff`."""
 
     schema_version: int
     d9m: Tool

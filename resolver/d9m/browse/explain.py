@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.browse import (
     beside_message,
     mentions,
@@ -38,7 +38,7 @@ from d9m.environment.environment import Setup, describe
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import REPEATS, SCHEMA_VERSION, Tool
+from d9m.model.advice import REPEATS, Tool
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -54,9 +54,9 @@ class Explained(msgspec.Struct, frozen=True):
     """What the records say of the ops and packages that the text names."""
     models: list[str] = []
     """Which ops of the models that a complaint about runs names are known to differ."""
-    still: list[str] = []
+    remaining_causes: list[str] = []
     """What remains where the text names every advised setting as made, and runs still differ."""
-    elsewhere: list[str] = []
+    other_causes: list[str] = []
     """Where else a difference can come from that the records do not explain."""
     settings: list[NamedSetting] = []
     """Settings that the text names and that are not advised there."""
@@ -70,7 +70,7 @@ class Explained(msgspec.Struct, frozen=True):
     """Packages of which the text names several releases, oldest first."""
     unlisted: dict[str, str] = {}
     """Packages of which the text or the command names a version that no record lists."""
-    strangers: list[str] = []
+    unknown_packages: list[str] = []
     """Packages that the command names and that no record is about."""
 
 
@@ -92,7 +92,7 @@ def explain(
         raise UsageError(
             "no text was given", tip='d9m explain "the error text", or a log on standard input'
         )
-    setup, strangers, unlisted = _known_part(kb, setup)
+    setup, unknown_packages, unlisted = _known_part(kb, setup)
     names_releases = setup is not None and bool(setup.packages or setup.container)
     environment = describe(kb, setup) if setup is not None and names_releases else None
     matches = search(kb, itertools.chain([first], blocks), environment)
@@ -109,11 +109,13 @@ def explain(
         try:
             explained = _of_complaint(kb, first, setup, here)
         except UsageError:
-            for name in strangers:
+            for name in unknown_packages:
                 kb.package_named(name)
             raise
         unlisted.update(explained.unlisted)
-        return msgspec.structs.replace(explained, strangers=strangers, unlisted=unlisted)
+        return msgspec.structs.replace(
+            explained, unknown_packages=unknown_packages, unlisted=unlisted
+        )
     else:
         raise _not_known(kb, first, resembling(kb, first))
     tool = Tool(__version__, kb.meta.date)
@@ -138,18 +140,18 @@ def _known_part(
     if setup is None:
         return None, [], {}
     known: list[tuple[str, str | None]] = []
-    strangers: list[str] = []
+    unknown_packages: list[str] = []
     unlisted: dict[str, str] = {}
     for name, version in setup.packages:
         package = kb.find_package(name)
         if package is None:
-            strangers.append(name)
+            unknown_packages.append(name)
         elif version is None or _is_listed(kb, package, version):
             known.append((name, version))
         else:
             known.append((name, None))
             unlisted[package] = version
-    return msgspec.structs.replace(setup, packages=tuple(known)), strangers, unlisted
+    return msgspec.structs.replace(setup, packages=tuple(known)), unknown_packages, unlisted
 
 
 _NUMBERS = re.compile(r"\d{1,4}(?:\.\d{1,6}){1,3}\w{0,9}")
@@ -214,13 +216,13 @@ def _of_complaint(
     found = [
         symptom_answers.of_symptom(kb, symptom, groups, environment, about) for symptom in described
     ]
-    still: list[str] = []
+    remaining_causes: list[str] = []
     is_switched = subject is not None and subject.is_all_switched
     if is_switched and symptoms.answered_by_switches(kb, described):
-        still = symptom_answers.with_all_settings(kb, environment, about)
-    elsewhere: list[str] = []
-    if subject is not None and subject.has_other_causes and not found and not still:
-        elsewhere = symptom_answers.another_cause(kb, environment)
+        remaining_causes = symptom_answers.with_all_settings(kb, environment, about)
+    other_causes: list[str] = []
+    if subject is not None and subject.has_other_causes and not found and not remaining_causes:
+        other_causes = symptom_answers.another_cause(kb, environment)
     switches: list[str] = []
     answered_by_settings = [symptom for symptom in described if symptom.record.by_settings]
     if subject is None and answered_by_settings:
@@ -238,8 +240,8 @@ def _of_complaint(
         switches,
         subject,
         models,
-        still,
-        elsewhere,
+        remaining_causes,
+        other_causes,
         settings,
         is_message,
         alike,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.browse.claims import claims
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, Tool
+from d9m.model.advice import Tool
 from d9m.model.op_syntax import plain
 from d9m.model.records import EVIDENCE_KINDS
 
@@ -30,6 +30,15 @@ class RecordList(msgspec.Struct, frozen=True):
     d9m: Tool
     kind: str
     rows: list[ListRow]
+
+
+class AllLists(msgspec.Struct, frozen=True):
+    """The answer of `d9m list` where no list is named."""
+
+    schema_version: int
+    d9m: Tool
+    lists: dict[str, list[ListRow]]
+    """Kind -> its rows."""
 
 
 _RECORDS = {
@@ -84,6 +93,12 @@ def listing(
         words = text.lower()
         rows = [row for row in rows if words in f"{row.id} {row.text} {row.status}".lower()]
     return RecordList(SCHEMA_VERSION, Tool(__version__, kb.meta.date), kind, rows)
+
+
+def together(lists: Iterable[RecordList], kb: KnowledgeBase) -> AllLists:
+    """Return all lists as one answer."""
+    rows = {each.kind: each.rows for each in lists}
+    return AllLists(SCHEMA_VERSION, Tool(__version__, kb.meta.date), rows)
 
 
 def _rows(kb: KnowledgeBase, kind: str) -> Iterator[ListRow]:

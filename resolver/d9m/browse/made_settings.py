@@ -65,7 +65,7 @@ def seeds_said(
 
 
 def _is_seed(step: Step) -> bool:
-    return step.free and step.kind != "env" and _SEED in step.name
+    return step.any_value and step.kind != "env" and _SEED in step.name
 
 
 def says_seeded(kb: KnowledgeBase, text: str) -> bool:

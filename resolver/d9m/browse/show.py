@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.browse import history
 from d9m.browse.history import ReleaseTrack
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb import kinds
 from d9m.kb.kinds import SETTINGS, SOLUTIONS, SOURCES
-from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, Citation, Possible, Tool
+from d9m.kb.store import KnowledgeBase, PublicName
+from d9m.model.advice import Citation, Possible, Tool
 from d9m.model.op_syntax import parse
 from d9m.model.records import Scope
 from d9m.model.when import Clause
@@ -48,6 +48,12 @@ class SourceHistory(msgspec.Struct, frozen=True):
     ranges: list[Possible]
     """Oldest first."""
     others: list[Assumed] = []
+
+
+class UnrecordedOp(PublicName, frozen=True, kw_only=True):
+    """A public name that no record names."""
+
+    package: str
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -200,5 +206,5 @@ def _unrecorded(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
     """Public names of the frameworks that no record names."""
     for package in kb.meta.prefixes:
         for public in op_names.offered(kb, package, parse(name).name):
-            record = {**msgspec.to_builtins(public), "package": package}
-            yield Shown("op", public.name, record, [], [])
+            record = UnrecordedOp(**msgspec.structs.asdict(public), package=package)
+            yield Shown("op", public.name, msgspec.to_builtins(record), [], [])

@@ -35,7 +35,7 @@ class Subject(msgspec.Struct, frozen=True):
     """Ops that the text names and that are known to differ somewhere."""
     packages: list[str]
     """Packages that the answer is about, where no op is named."""
-    made: list[str]
+    applied: list[str]
     """Advised settings that the text names as made."""
     missing: list[Step]
     """Advised settings that it does not name, or with another value."""
@@ -46,8 +46,8 @@ class Subject(msgspec.Struct, frozen=True):
     installed: list[str] = []
     """Packages in the release that is installed here."""
     unvalued: list[str] = []
-    """Those of `made` for which it gives no value."""
-    said: list[Step] = []
+    """Those of `applied` for which it gives no value."""
+    unnamed_seeds: list[Step] = []
     """Advised seeds that it does not name, where it says that seeds are set."""
     device: str | None = None
     """The device that the text names, where nothing else does."""
@@ -80,7 +80,7 @@ class Subject(msgspec.Struct, frozen=True):
     @property
     def is_all_switched(self) -> bool:
         """Whether the text names every advised setting, seeds and the like left out."""
-        switches = [step for step in self.advice.steps if not step.free]
+        switches = [step for step in self.advice.steps if not step.any_value]
         return bool(switches) and not any(step in self.missing for step in switches)
 
     @property
@@ -91,7 +91,7 @@ class Subject(msgspec.Struct, frozen=True):
     def has_made(self, names: Collection[str]) -> bool:
         """Whether the text, or a helper that it names, makes one of some advised settings."""
         covered = [step.name for step in self.advice.steps if step.covered_by is not None]
-        return not set(names).isdisjoint([*self.made, *covered])
+        return not set(names).isdisjoint([*self.applied, *covered])
 
 
 def about_error(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Subject | None:
@@ -132,7 +132,7 @@ def about_complaint(
     if found.is_past_settings and all(suspects.is_general(kb, step) for step in missing):
         said, missing = [], []  # they are not what is lacking
     return msgspec.structs.replace(
-        found, device=device, is_reported=is_reported, said=said, missing=missing
+        found, device=device, is_reported=is_reported, unnamed_seeds=said, missing=missing
     )
 
 

@@ -146,4 +146,4 @@ def _is_worked_around(kb: KnowledgeBase, source: str, made: Mapping[str, str]) -
 def by_seeds(advice: Advice, op: OpAnswer) -> bool:
     """Whether nothing but a seed makes an op repeat."""
     steps = [step for step in advice.steps if not set(op.solutions).isdisjoint(step.solutions)]
-    return all(step.free for step in steps)
+    return all(step.any_value for step in steps)

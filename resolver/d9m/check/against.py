@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from d9m import files
+from d9m.about import SCHEMA_VERSION
 from d9m.check.plan.catalogue import Selected
 from d9m.check.report import AgainstResult, ProbeResult, Report
 from d9m.environment.environment import Environment
 from d9m.errors import AbsentError, DataError, quote
-from d9m.model.advice import SCHEMA_VERSION
 from d9m.model.runs import DigestFile, DigestRecord
 
 OWN = ("memory",)
@@ -51,10 +51,14 @@ def _digest(probe: ProbeResult) -> DigestRecord | None:
     )
 
 
+_TIP = "write them: d9m check --digests FILE"
+
+
 def read(file: str) -> DigestReference:
     """What `d9m check --digests` wrote, or a whole report of `--format json`. Raises DataError."""
     try:
         content = files.content(file)
+        files.require_version(file, content, "schema_version", SCHEMA_VERSION, _TIP)
         keys = msgspec.json.decode(content)
         if isinstance(keys, dict) and "probes" in keys:
             found = bits(msgspec.json.decode(content, type=Report))
@@ -65,15 +69,16 @@ def read(file: str) -> DigestReference:
     except files.UNREADABLE as error:
         raise DataError(
             f"{quote(file)} holds no digests of d9m check: {error}",
-            tip="write them: d9m check --digests FILE",
+            tip=_TIP,
         ) from None
-    if found.schema_version != SCHEMA_VERSION:
-        raise DataError(
-            f"{quote(file)} has schema_version {found.schema_version}; this d9m reads "
-            f"{SCHEMA_VERSION}"
-        )
     if not found.results:
         raise DataError(f"{quote(file)} holds no digest")
+    for result in found.results:
+        if _framework(result) not in found.frameworks:
+            raise DataError(
+                f"{quote(file)} holds a digest of {quote(result.probe)}, but does not say on which "
+                "release and device it was made"
+            )
     return DigestReference(file, found)
 
 
@@ -102,6 +107,23 @@ def narrowed(selected: Sequence[Selected], reference: DigestReference) -> list[S
     return kept
 
 
+def asked(
+    reference: DigestReference, frameworks: Sequence[str], named: Sequence[Selected] | None
+) -> DigestReference:
+    """Return the reference without the results that the question leaves out; `named`: the probes
+    that it names.
+    """
+    keys = None if named is None else {(one.probe.id, one.dtype) for one in named}
+    kept: list[DigestRecord] = []
+    for result in reference.digests.results:
+        if _framework(result) in frameworks and (
+            keys is None or (result.probe, result.dtype) in keys
+        ):
+            kept.append(result)
+    digests = msgspec.structs.replace(reference.digests, results=kept)
+    return msgspec.structs.replace(reference, digests=digests)
+
+
 def hold(report: Report, reference: DigestReference) -> AgainstResult:
     """Which results have the bits of the reference; none is compared on another device."""
     there = reference.digests
@@ -121,6 +143,10 @@ def hold(report: Report, reference: DigestReference) -> AgainstResult:
 
 def _key(result: DigestRecord) -> str:
     return f"{result.probe} {result.dtype}"
+
+
+def _framework(result: DigestRecord) -> str:
+    return result.probe.partition("/")[0]
 
 
 def _device(reference: DigestFile) -> str:

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.api import advise
 from d9m.check import host, report, settings, trust
 from d9m.check.against import DigestReference, hold, narrowed, require_releases
+from d9m.check.against import asked as asked_of
 from d9m.check.judge.expect import expectations
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
@@ -21,9 +23,9 @@ from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import Machine
 from d9m.check.workers.run import Plan, Readings, Watch, run
 from d9m.environment.environment import Environment, Setup, describe
-from d9m.errors import AbsentError, UsageError
+from d9m.errors import AbsentError, UsageError, quote
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, Advice
+from d9m.model.advice import Advice
 from d9m.resolve.compare_settings import judge_existing
 
 
@@ -83,12 +85,10 @@ def examine(kb: KnowledgeBase, question: CheckRequest, machine: Machine, watch: 
             raise
         notes = [f"{error.what}; the CPU was probed instead"]
         found = _on(kb, question, machine, wanted, "cpu", watch)
-    reference = question.reference
     return msgspec.structs.replace(
         found,
         notes=[*notes, *found.notes],
         seconds=round(time.monotonic() - began, 1),
-        against=hold(found, reference) if reference is not None else None,
     )
 
 
@@ -127,15 +127,18 @@ def _on(
     asked = msgspec.structs.replace(machine.asked, device=device)
     environment = describe(kb, asked)
     every = list(itertools.chain.from_iterable(map(catalogue.probes, wanted)))
-    wish = question.wish
-    if question.reference is None:
+    wish, reference = question.wish, question.reference
+    if reference is None:
         selected = select(kb, environment, every, wish)
     else:
-        require_releases(question.reference, environment)
+        require_releases(reference, environment)
         wish = ProbeWish(wish.ops, full=True)  # every type that it may have bits of
-        selected = narrowed(select(kb, environment, every, wish), question.reference)
+        selected = select(kb, environment, every, wish)
+        reference = asked_of(reference, wanted, None if wish.ops is None else selected)
+        selected = narrowed(selected, reference)
     if not selected:
-        raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}")
+        held = f" and has bits in {quote(reference.file)}" if reference is not None else ""
+        raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}{held}")
     advice = advice_for(kb, asked, selected, question.wish.ops)
     runs: list[FrameworkRun] = []
     for name in wanted:
@@ -148,7 +151,10 @@ def _on(
             broken.append(f"{one.framework}: {one.readings.broken['default']}")
     if len(broken) == len(runs):
         raise AbsentError(f"nothing can be probed here. {'; '.join(broken)}")
-    return _report(kb, environment, advice, machine, runs)
+    found = _report(kb, environment, advice, machine, runs)
+    if reference is None:
+        return found
+    return msgspec.structs.replace(found, against=hold(found, reference))
 
 
 def _report(

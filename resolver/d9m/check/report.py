@@ -1,4 +1,4 @@
-"""The answer of `d9m check`, version 1 of its JSON."""
+"""The answer of `d9m check`. Field names are those of the JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from d9m.about import __version__
 from d9m.check.host import Host
 from d9m.check.judge.chance import silence
 from d9m.check.judge.expect import Agreement, Expected, agreement
-from d9m.check.judge.observe import ArmResult, bounds, not_run, united
+from d9m.check.judge.observe import ArmResult, bounds, not_run, united, varies_by_default
 from d9m.check.judge.verdict import Name, Proofs, judge
 from d9m.check.messages import Deviation, Reading, Rung
 from d9m.check.plan.arms import Arm
@@ -183,8 +183,6 @@ def _result(
     proofs = _proofs(found)
     verdict = judge(seen, proofs, selected.dtype, probe.tolerance)
     kb = agreement(expected, seen, verdict)
-    ran = [seen[name] for name in ("default", "advised") if name in seen and seen[name].repeats]
-    weakest = min(ran, key=lambda arm: arm.repeats, default=united([]))
     return ProbeResult(
         id=probe.id,
         source=probe.source,
@@ -194,7 +192,7 @@ def _result(
         direction=probe.direction,
         case=next((reading.rung for reading in found["default"] if reading.rung), Rung()),
         arms={arm.name: seen[arm.name] for arm in arms},
-        bounds=bounds(weakest.repeats, weakest.processes),
+        bounds=bounds(seen[name] for name in ("default", "advised") if name in seen),
         verdict=verdict.name,
         reason=verdict.reason,
         expected=expected.outcome if expected else None,
@@ -213,8 +211,7 @@ def _result(
 
 
 def _differs_by_default_alone(seen: Mapping[str, ArmResult]) -> bool:
-    varies = any(seen[name].varies for name in ("default", "default-again") if name in seen)
-    return varies and "advised" in seen and seen["advised"].quiet
+    return varies_by_default(seen) and "advised" in seen and seen["advised"].quiet
 
 
 def _proofs(found: Mapping[str, Sequence[Reading]]) -> Proofs:
@@ -259,10 +256,9 @@ def summary(probes: Sequence[ProbeResult]) -> Summary:
     def count(*names: Name) -> int:
         return sum(probe.verdict in names for probe in probes)
 
-    default = [probe.arms["default"] for probe in probes if "default" in probe.arms]
     return Summary(
         probed=len(probes) - count("inconclusive"),
-        nondeterministic=sum(arm.varies for arm in default),
+        nondeterministic=sum(varies_by_default(probe.arms) for probe in probes),
         fixed=count("fixed-by-advice"),
         not_fixed=count("not-fixed"),
         raised=count("raises"),
@@ -280,7 +276,7 @@ def finding(probe: ProbeResult) -> bool:
     return (
         probe.verdict in ("not-fixed", "value-mismatch")
         or probe.kb == "contradicts"
-        or (varies_in(probe, "as-is") and not varies_in(probe, "default", "default-again"))
+        or (varies_in(probe, "as-is") and not varies_by_default(probe.arms))
     )
 
 

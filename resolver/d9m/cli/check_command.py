@@ -262,7 +262,9 @@ def _list(
         anything = describe(kb, Setup(tuple((name, None) for name in names)))
         found = named(kb, anything, found, ops)
     output.show(
-        as_json.render(found) if format_ == "json" else prober.catalogue(found, output.width(out)),
+        as_json.render(catalogue.probe_list(kb, found))
+        if format_ == "json"
+        else prober.catalogue(found, output.width(out)),
         color,
         out,
     )
@@ -278,15 +280,17 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
     output.one_of("--format", format_, ("text", "json"))
     progress = Progress()
     try:
-        facts = selftest(open_knowledge_base(), launcher, progress)
+        found = selftest(open_knowledge_base(), launcher, progress)
     finally:
         progress.end()
     output.show(
-        as_json.render(facts) if format_ == "json" else prober.selftest(facts, output.width(out)),
+        as_json.render(found)
+        if format_ == "json"
+        else prober.selftest(found.facts, output.width(out)),
         color,
         out,
     )
-    return ExitCode.ANSWERED if all(each.holds for each in facts) else ExitCode.ABSENT
+    return ExitCode.ANSWERED if all(each.holds for each in found.facts) else ExitCode.ABSENT
 
 
 def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> ExitCode:

@@ -19,6 +19,7 @@ from d9m.cli import output, recorded_program
 from d9m.cli.diff_command import FORMATS, rendered
 from d9m.errors import ExitCode, UsageError, quote
 from d9m.kb.locate import open_knowledge_base
+from d9m.trace.inject._d9m_recorder.private import masked
 
 if TYPE_CHECKING:
     from d9m.kb.store import KnowledgeBase
@@ -119,7 +120,8 @@ def command(
         if keep is None and code != ExitCode.FINDINGS:
             shutil.rmtree(place, ignore_errors=True)
     again = _again(steps, step_by, compiled, max_size, before, set_)
-    view = FindingsView(found, kb, everything, shlex.join(program), output.width(out), again)
+    shown = shlex.join(masked(program))
+    view = FindingsView(found, kb, everything, shown, output.width(out), again)
     output.show(rendered(view, format_), color, out)
     raise typer.Exit(code)
 
@@ -145,7 +147,7 @@ def _again(
             words += [option, value]
     for name in set_ or ():
         words += ["--set", name]
-    return shlex.join(words)
+    return shlex.join(masked(words))
 
 
 def _to_the_last(wish: Wish) -> Wish:

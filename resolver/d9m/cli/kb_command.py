@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
     group.command("build")(build)
     group.command("stats")(stats)
     group.command("mutate")(mutate)
+    group.command("schema")(schema)
     app.add_typer(group, name="kb")
 
 
@@ -180,6 +181,7 @@ def build(
     """Compile the records into one file, as the wheel carries it (D9M_KB=FILE uses it)."""
     from d9m.kb import compiled
 
+    output.writable(out)
     kb = locate.from_yaml(locate.folder())
     try:
         size = compiled.write(kb, Path(out))
@@ -211,9 +213,7 @@ def stats(
     if answers:
         figures = answered(kb)
         output.write(
-            as_json.render(figures)
-            if format_ == "json"
-            else "".join(each.text() for each in figures),
+            as_json.render(figures) if format_ == "json" else figures.text(),
             None,
         )
         return
@@ -244,6 +244,13 @@ def mutate(
     report = run(locate.folder(), Path(cases), sample, seed, records or ())
     output.write(as_json.render(report) if format_ == "json" else report.text(), None)
     raise typer.Exit(ExitCode.FINDINGS if report.survivors else ExitCode.ANSWERED)
+
+
+def schema(out: output.Out = None) -> None:
+    """Print the JSON Schema of everything that d9m prints as JSON."""
+    from d9m.authoring import json_schema
+
+    output.write(json_schema.encoded().decode(), out)
 
 
 def _folder(given: str | None) -> Path:

@@ -40,7 +40,7 @@ def command(
     color: output.Color = "auto",
 ) -> None:
     """List what is known, one line each."""
-    from d9m.browse.listing import KINDS, RULES, listing
+    from d9m.browse.listing import KINDS, RULES, listing, together
     from d9m.render import as_json
     from d9m.render.browse import listing as rendered
 
@@ -58,7 +58,7 @@ def command(
             found.append(listing(kb, name, package, text, evidence))
     width = output.width(out)
     if format_ == "json":
-        output.write(as_json.render(found if kind is None else found[0]), out)
+        output.write(as_json.render(together(found, kb) if kind is None else found[0]), out)
     elif kind is None:
         output.show(rendered.overview(found, width), color, out)
     else:

@@ -43,6 +43,7 @@ def required(program: list[str] | None, example: str) -> list[str]:
 
 def wish(steps: str | None, step_by: str, compiled: str, max_size: str) -> Wish:
     """How a run is recorded. Raises UsageError for a value that its option does not take."""
+    from d9m.kb.locate import open_knowledge_base
     from d9m.trace.start import Wish
     from d9m.trace.wishes import read_size, read_steps
 
@@ -56,4 +57,5 @@ def wish(steps: str | None, step_by: str, compiled: str, max_size: str) -> Wish:
         step_by=step_by,
         compiled=compiled,
         max_size=read_size(max_size),
+        variables=tuple(open_knowledge_base().variables()),
     )

@@ -267,6 +267,10 @@ class KnowledgeBase:
         """How the knowledge base reads somebody's own words."""
         return self.words.get("") or Words()
 
+    def variables(self) -> list[str]:
+        """Names of the environment variables that are known."""
+        return [name for name, setting in self.settings.items() if setting.kind == "env"]
+
     def releases(self, package: str) -> tuple[str, ...]:
         """Releases of a package, oldest first."""
         return self.once(("releases", package), lambda: in_order(self.packages[package].releases))

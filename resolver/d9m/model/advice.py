@@ -1,4 +1,4 @@
-"""The types of an answer. Field names are those of the JSON, version 2."""
+"""The types of an answer. Field names are those of the JSON."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from d9m.model.op_syntax import Direction
 from d9m.model.records import Default, EvidenceKind, Outcome, RecordedOutcome, Scope
 from d9m.model.settings import Conflict, Settings, Step
 from d9m.model.when import Clause
-
-SCHEMA_VERSION = 2
 
 NEVER_DIFFERS: tuple[RecordedOutcome, ...] = ("no-known-source", "deterministic")
 """Outcomes that need no settings."""
@@ -112,7 +110,7 @@ class Otherwise(msgspec.Struct, frozen=True):
     """What happens there with nothing set, where the call `raises`."""
     raised_by: str | None = None
     """The switch that refuses the call there."""
-    ways_out: list[Work] = []
+    workarounds: list[Work] = []
     """What to do there, and not here."""
     is_frequent: bool = False
     """Whether many programs are so."""

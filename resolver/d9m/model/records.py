@@ -9,7 +9,7 @@ Two ideas carry every record: ``when``, one grammar for conditions, and a
 
 import functools
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -28,6 +28,10 @@ class Conditional(Record, frozen=True, dict=True):
         """Its `when`, parsed when first asked for."""
         record: Any = self
         return parse(record.when)
+
+
+Prose: TypeAlias = Annotated[str, "prose"]
+"""A text in our words for a person to read; no outcome, setting or exit code depends on it."""
 
 
 Labels: TypeAlias = tuple[str, ...]
@@ -99,7 +103,7 @@ class Evidence(Record, frozen=True, kw_only=True):
     where: str | None = None
     """Section, table row, line or function inside the place."""
     date: str | None = None
-    note: str | None = None
+    note: Prose | None = None
     """What it says, in our words; required where ``follows`` is false."""
     follows: bool = True
     """Whether the record follows this statement; false keeps a disagreeing one in view."""
@@ -108,7 +112,7 @@ class Evidence(Record, frozen=True, kw_only=True):
 class Caution(Conditional, frozen=True, kw_only=True):
     """Something to know when ``when`` holds; ``blocks`` makes a solution unusable there."""
 
-    text: str
+    text: Prose
     when: When = {}
     blocks: bool = False
     evidence: list[Evidence] = []
@@ -126,7 +130,7 @@ class Turn(Conditional, frozen=True, kw_only=True):
     when: When = {}
     free: bool = False
     """`to` is a suggestion: any fixed value does as well (a seed)."""
-    note: str | None = None
+    note: Prose | None = None
     """Half a line shown next to the setting."""
 
     @property
@@ -136,14 +140,14 @@ class Turn(Conditional, frozen=True, kw_only=True):
 
 
 class Workaround(Conditional, frozen=True, kw_only=True):
-    text: str
+    text: Prose
     when: When = {}
     settings: list[Turn] = []
     evidence: list[Evidence] = []
 
 
 class Cost(Conditional, frozen=True, kw_only=True):
-    text: str
+    text: Prose
     when: When = {}
     factor: str | None = None
     """Time with the setting over time without it."""
@@ -159,7 +163,7 @@ class Unless(Conditional, Ruling, frozen=True, kw_only=True):
     default: Default | None = None
     error: str | None = None
     pending: str | None = None
-    note: str | None = None
+    note: Prose | None = None
     evidence: list[Evidence] = []
 
 
@@ -184,15 +188,15 @@ class TimelineStep(Ruling, frozen=True, kw_only=True):
     unless: list[Unless] = []
     verified_through: str | None = None
     """Last release that somebody looked at; required on a track's last step."""
-    note: str | None = None
+    note: Prose | None = None
     evidence: list[Evidence] = []
 
 
 class Source(Conditional, frozen=True, kw_only=True):
     """One mechanism of nondeterminism in one home package."""
 
-    title: str
-    summary: str
+    title: Prose
+    summary: Prose
     """One or two sentences: what happens, and what that means for the user."""
     mechanism: str
     """What kind of thing it is: atomic-float-add, algorithm-choice, uninitialised-memory, …"""
@@ -233,8 +237,8 @@ class Solution(Conditional, frozen=True, kw_only=True):
     label: str
     known_label: bool = False
     """People know the label from elsewhere: an answer names it once, after the title."""
-    title: str
-    summary: str
+    title: Prose
+    summary: Prose
     placeholder: bool = False
     when: When = {}
     """Where it exists."""
@@ -257,7 +261,7 @@ class Setting(Conditional, frozen=True, kw_only=True):
 
     name: str
     kind: Literal["env", "python", "flag", "config", "install", "code"]
-    summary: str
+    summary: Prose
     read: Literal["process-start", "import", "first-use", "per-call", "build", "install"]
     """When the value is read; set later, it has no effect."""
     read_in: When = {}
@@ -302,14 +306,14 @@ class Example(Conditional, frozen=True, kw_only=True):
     language: Literal["python", "shell", "json", "text"] = "python"
     code: str
     when: When = {}
-    note: str | None = None
+    note: Prose | None = None
 
 
 class Ingredient(Conditional, frozen=True, kw_only=True):
     """What every deterministic program needs in addition to op settings."""
 
-    title: str
-    summary: str
+    title: Prose
+    summary: Prose
     scope: Scope = "run"
     when: When = {}
     """Where it holds."""
@@ -330,12 +334,12 @@ class Ingredient(Conditional, frozen=True, kw_only=True):
 class Helper(Conditional, frozen=True, kw_only=True):
     """A call that sets things on your behalf."""
 
-    title: str
+    title: Prose
     call: str
     """As a person writes it: ``lightning.seed_everything(workers=True)``."""
     aliases: list[str] = []
     """Other spellings of the call: ``pl.seed_everything``."""
-    summary: str
+    summary: Prose
     when: When = {}
     """Releases that have it."""
     left_out: When | None = None
@@ -414,7 +418,7 @@ class Release(Record, frozen=True, kw_only=True):
     """Day (or month) of publication, ISO 8601."""
     with_: dict[str, str] = msgspec.field(name="with", default={})
     """Versions inside: hard in an image, a weak default in a wheel."""
-    note: str | None = None
+    note: Prose | None = None
     confidence: Literal["confirmed", "weak", "unconfirmed"] = "confirmed"
     evidence: list[Evidence] = []
 
@@ -437,7 +441,7 @@ class TagContents(Record, frozen=True, kw_only=True):
 class Package(Record, frozen=True, kw_only=True, dict=True):
     """A package, image or platform component, and its releases."""
 
-    title: str
+    title: Prose
     kind: Literal["framework", "library", "application", "image", "platform"]
     folder: str | None = None
     """Folder of its records under ``sources/`` and ``solutions/``."""
@@ -486,7 +490,7 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     releases: dict[str, Release] = {}
     never_released: list[str] = []
     evidence: list[Evidence]
-    note: str | None = None
+    note: Prose | None = None
 
     @functools.cached_property
     def concern(self) -> Condition | None:
@@ -504,7 +508,7 @@ class Frequent(Conditional, frozen=True, kw_only=True):
 class Fact(Record, frozen=True, kw_only=True):
     """One word of the closed vocabulary that conditions may use in addition to packages."""
 
-    title: str
+    title: Prose
     values: list[str] = []
     type: Literal["choice", "int"] = "choice"
     least: str = "0"
@@ -525,7 +529,7 @@ class Fact(Record, frozen=True, kw_only=True):
     """Package -> the release that brought it: of an older one nothing is assumed aloud."""
     names_device: bool = False
     """Says where a library computes: an answer about such libraries names this, and no device."""
-    says: dict[str, str] = {}
+    says: dict[str, Prose] = {}
     """How a value reads in a sentence: ``true`` -> ``with torch.compile``, ``value`` -> ``with
     mode={value}``.
 
@@ -579,7 +583,7 @@ class ErrorText(Conditional, frozen=True, kw_only=True):
 class ErrorPoint(Conditional, frozen=True, kw_only=True):
     """One more point of an advice, for those whom it concerns."""
 
-    text: str
+    text: Prose
     when: When = {}
     named: list[str] = []
     """What a text calls the models that it is for, in lower case; without any, it is for all."""
@@ -604,7 +608,7 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     people's words.
     """
 
-    title: str
+    title: Prose
     kind: Literal["error", "warning", "symptom"] = "error"
     exception: str | None = None
     texts: list[ErrorText]
@@ -630,7 +634,7 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     """
     ops: list[str] = []
     sources: list[str] = []
-    advice: str
+    advice: Prose
     """What to do. Of a symptom: a paragraph with the answer, then one for each point."""
     points: list[ErrorPoint] = []
     """Of a symptom: points for some packages or releases. Where a text names none of these, the
@@ -655,8 +659,8 @@ class PullRequest(Record, frozen=True, kw_only=True):
     updated: str | None = None
     """When the list that named it was last updated, as printed there."""
     url: str
-    notes: list[str] = []
-    corrections: list[str] = []
+    notes: list[Prose] = []
+    corrections: list[Prose] = []
     """Where an earlier list said otherwise, and what it said."""
     records: list[str] = []
     """Sources and solutions that cite it; both sides must agree."""
@@ -671,15 +675,15 @@ class Issue(Record, frozen=True, kw_only=True):
     opened: str | None = None
     updated: str | None = None
     url: str
-    notes: list[str] = []
-    corrections: list[str] = []
+    notes: list[Prose] = []
+    corrections: list[Prose] = []
     records: list[str] = []
     evidence: list[Evidence]
 
 
 class Myth(Record, frozen=True, kw_only=True):
-    myth: str
-    fact: str
+    myth: Prose
+    fact: Prose
     order: int = 50
     evidence: list[Evidence]
 
@@ -687,12 +691,12 @@ class Myth(Record, frozen=True, kw_only=True):
 class Correction(Record, frozen=True, kw_only=True):
     """An answer of an earlier edition that was wrong, for those who relied on it."""
 
-    title: str
+    title: Prose
     date: str
     """Of the first edition that is right."""
-    was: str
+    was: Prose
     """What d9m said."""
-    now: str
+    now: Prose
     """What is true, and what to do about it."""
     records: list[str]
     """Sources, solutions and ingredients that say it now, with their evidence."""
@@ -710,6 +714,6 @@ class Document(Record, frozen=True, kw_only=True):
     kind: Literal[
         "page", "talk", "slides", "poster", "plan", "repository", "package", "scan", "paper"
     ] = "page"
-    note: str | None = None
+    note: Prose | None = None
     seed: str | None = None
     """Number of the project's seed document that holds a copy: ``"000"``."""

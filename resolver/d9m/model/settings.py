@@ -68,7 +68,7 @@ class Step(msgspec.Struct, frozen=True):
     """Labels of the solutions (or ids of the ingredients) that ask for it."""
     accepts: list[str] = []
     """Every value that would do, the chosen one included."""
-    free: bool = False
+    any_value: bool = False
     """`value` is a suggestion: any other fixed one does as well, but for those that it refuses."""
     refuses: list[str] = []
     imports: list[str] = []
@@ -89,7 +89,7 @@ class Step(msgspec.Struct, frozen=True):
         """Whether a value that is already set would do."""
         if self.kind == "append":
             return set(self.accepts) <= set(value.split(self.separator))
-        if self.free:
+        if self.any_value:
             return bool(value) and value not in self.refuses
         return not self.accepts or value in self.accepts
 

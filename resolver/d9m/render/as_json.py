@@ -1,4 +1,4 @@
-"""The JSON of version 1, for other programs."""
+"""JSON for other programs."""
 
 from __future__ import annotations
 

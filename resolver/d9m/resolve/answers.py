@@ -117,7 +117,7 @@ def _fall(kb: KnowledgeBase, judged: Judged, clause: Clause, outcome: Outcome) -
         direction=judged.directions,
         default=default,
         raised_by=raised_by,
-        ways_out=_ways_there(kb, judged, clause),
+        workarounds=_ways_there(kb, judged, clause),
         is_frequent=_is_frequent(judged, clause),
     )
 

@@ -129,7 +129,7 @@ def _accepts(step: Step, turn: Turn) -> bool:
         return turn.set is None
     if turn.set is None:
         return False
-    return (turn.free and step.free) or not turn.to or step.satisfied_by(_joined(step, turn))
+    return (turn.free and step.any_value) or not turn.to or step.satisfied_by(_joined(step, turn))
 
 
 def solutions_made(

@@ -202,7 +202,7 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         why="; ".join(notes) or setting.summary,
         solutions=list(dict.fromkeys(demand.by for demand in users)),
         accepts=list(values),
-        free=all(demand.turn.free for demand in users),
+        any_value=all(demand.turn.free for demand in users),
         refuses=list(setting.refuses),
         imports=list(setting.imports),
         before_import=setting.before_import,

@@ -10,11 +10,10 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import (
-    SCHEMA_VERSION,
     Advice,
     CautionAnswer,
     ExampleCode,

@@ -28,18 +28,15 @@ class Baseline(msgspec.Struct, frozen=True):
 def read_baseline(file: str) -> Baseline:
     """Raises DataError for a file that is missing, damaged or from another version."""
     try:
-        found = msgspec.json.decode(files.text(file), type=Baseline)
+        content = files.text(file)
+        files.require_version(file, content, "version", BASELINE_VERSION)
+        return msgspec.json.decode(content, type=Baseline)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"baseline {quote(file)} cannot be read: {reason(error)}") from None
     except files.UNREADABLE as error:
         raise DataError(
             f"baseline {quote(file)} is damaged: {error}", tip="write it anew: --write-baseline"
         ) from None
-    if found.version != BASELINE_VERSION:
-        raise DataError(
-            f"baseline {quote(file)} has version {found.version}; this d9m reads {BASELINE_VERSION}"
-        )
-    return found
 
 
 def render_baseline(findings: Iterable[ScanFinding]) -> str:

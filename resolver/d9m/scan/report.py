@@ -1,4 +1,4 @@
-"""The answer of `d9m scan`. Field names are those of its JSON, version 1."""
+"""The answer of `d9m scan`. Field names are those of its JSON."""
 
 from __future__ import annotations
 

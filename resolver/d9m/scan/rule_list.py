@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.browse.listing import ListRow, RecordList
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import SCHEMA_VERSION, Tool
+from d9m.model.advice import Tool
 from d9m.scan.rules.catalogue import RULES
 
 

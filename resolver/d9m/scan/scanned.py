@@ -1,15 +1,14 @@
-"""The answer of a scan. Field names are those of its JSON, version 1."""
+"""The answer of a scan. Field names are those of its JSON."""
 
 from __future__ import annotations
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.model.advice import Tool
 from d9m.scan.finding import ScanFinding
 from d9m.scan.project.project import Goal
 from d9m.scan.surroundings.surrounding import How
-
-SCAN_SCHEMA_VERSION = 1
 
 
 class ScannedPackage(msgspec.Struct, frozen=True):
@@ -52,7 +51,7 @@ class FilesRead(msgspec.Struct, frozen=True):
 
 
 class Scanned(msgspec.Struct, frozen=True, kw_only=True):
-    schema_version: int = SCAN_SCHEMA_VERSION
+    schema_version: int = SCHEMA_VERSION
     d9m: Tool
     root: str
     goal: Goal

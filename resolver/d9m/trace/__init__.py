@@ -18,6 +18,8 @@ from types import ModuleType
 from d9m.about import __version__
 
 _RECORDER = "_d9m_recorder.start"
+_SHARED = ("private", "seals")
+"""Modules of the recorder that write what is not a stream, too."""
 
 
 @contextlib.contextmanager
@@ -49,7 +51,13 @@ def record(
     settings = importlib.import_module("_d9m_recorder.settings")
     start.begin(
         settings.Settings(
-            folder, level=level, first=first or 0, last=last, inputs=inputs, step_by=step_by
+            folder,
+            level=level,
+            first=first or 0,
+            last=last,
+            inputs=inputs,
+            step_by=step_by,
+            variables=_variables(),
         )
     )
     try:
@@ -88,17 +96,30 @@ def _command() -> list[str]:
     return [] if notebook else ["python", *sys.argv]
 
 
+def _variables() -> tuple[str, ...]:
+    """Environment variables that the records know, as the wheel lists them. A checkout has no list,
+    so that a program that records itself stores none.
+    """
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    try:
+        with open(os.path.join(package, "_kb", "variables.txt"), encoding="utf-8") as file:
+            return tuple(line.strip() for line in file)
+    except FileNotFoundError:
+        return ()
+
+
 def _make(folder: str, level: str) -> None:
-    os.makedirs(folder, exist_ok=True)
+    private, seals = (importlib.import_module(f"_d9m_recorder.{name}") for name in _SHARED)
+    private.make_folder(folder)
     about = {
-        "d9m_run": 1,
+        "d9m_run": seals.FORMAT,
         "d9m": __version__,
-        "command": _command(),
+        "command": private.masked(_command()),
         "folder": os.path.basename(os.getcwd()),
         "level": level,
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
     }
     if os.listdir(folder):
         raise FileExistsError(f"{folder} is not empty")
-    with open(os.path.join(folder, "run.json"), "x", encoding="utf-8") as file:
-        json.dump(about, file, indent=1)
+    with open(os.path.join(folder, "run.json"), "xb", opener=private.open_file) as file:
+        file.write(seals.document(json.dumps(about, indent=1)))

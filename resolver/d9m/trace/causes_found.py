@@ -114,7 +114,7 @@ def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
         made=_source(made),
         reaches=Reach(**suspect.reaches),
         inherited=suspect.inherited,
-        heirs=_heirs(process, suspect),
+        descendants=_heirs(process, suspect),
         hints=hints,
         tries=_SEEDED if hints == [_SETS] else {},
         shared=process.settings.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},

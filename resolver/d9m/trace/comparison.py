@@ -8,12 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from d9m.about import __version__
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.errors import AbsentError, UsageError, quote
 from d9m.model.advice import Tool
 from d9m.trace import causes_found, folder, ranks
 from d9m.trace.findings import (
-    SCHEMA_VERSION,
     Counts,
     Findings,
     First,

@@ -10,8 +10,9 @@ import msgspec
 from d9m.errors import DataError, quote
 from d9m.trace import folder
 from d9m.trace.folder import RunInfo
+from d9m.trace.reading import read_header
 from d9m.trace.stream_records import Blindness
-from d9m.trace.whole_lines import LONGEST
+from d9m.trace.whole_lines import WholeLines
 
 KINDS = {
     "o": ("op", "ops"), "v": ("value", "values"), "m": ("module output", "module outputs"),
@@ -24,7 +25,7 @@ KINDS = {
 """Letter of a record -> what a person calls several of them."""
 
 
-PROGRAM_END = b',"end"]\n'
+PROGRAM_END = b',"end"]'
 """How the `d` record ends that stands for no step: the program was over."""
 
 
@@ -68,24 +69,22 @@ def lacks_level(found: RunContents) -> bool:
 
 
 def _stream(path: Path) -> StreamContents:
+    read_header(path)
     counts: dict[str, int] = {}
     tail: dict[str, Any] = {}
     unseen: list[str] = []
     steps = 0
-    header: dict[str, Any] | None = None
-    with open(path, "rb") as lines:
-        while line := lines.readline(LONGEST):
-            if line.startswith(b'["'):
-                letter = chr(line[2])
-                counts[letter] = counts.get(letter, 0) + 1
-                if letter == "u":
-                    unseen.append(_why(line, path))
-                steps += letter == "d" and not line.endswith(PROGRAM_END)
-            elif line.startswith(b"{") and line.endswith(b"\n"):
-                found = _object(line, path)
-                header, tail = (found, tail) if header is None else (header, found)
-    if header is None:
-        raise DataError(f"{quote(str(path))} is damaged: it has no header")
+    lines = WholeLines(path)
+    header = _object(lines.next() or b"", path)
+    while (line := lines.next()) is not None:
+        if line.startswith(b'["'):
+            letter = chr(line[2])
+            counts[letter] = counts.get(letter, 0) + 1
+            if letter == "u":
+                unseen.append(_why(line, path))
+            steps += letter == "d" and not line.endswith(PROGRAM_END)
+        elif line.startswith(b"{"):
+            tail = _object(line, path)
     ended = str(tail.get("ended", "killed"))
     size = path.stat().st_size
     return StreamContents(path.name, header, steps, counts, tuple(unseen), ended, size)

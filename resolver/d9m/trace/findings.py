@@ -1,4 +1,4 @@
-"""The answer of `d9m diff` and `d9m hunt`, version 1 of its JSON."""
+"""The answer of `d9m diff` and `d9m hunt`. Field names are those of the JSON."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.errors import ExitCode
 from d9m.model.advice import Tool
 from d9m.model.records import Default, Outcome
 from d9m.model.settings import Settings
-
-SCHEMA_VERSION = 1
 
 CauseKind: TypeAlias = Literal[
     "settings", "op", "compiled", "collective", "seed", "generator", "data-order", "data-content",
@@ -120,7 +119,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     reaches: Reach = Reach()
     inherited: int = 0
     """Later ops that differ because of it."""
-    heirs: list[Heir] = []
+    descendants: list[Heir] = []
     """Where they are, in the order in which they ran; the first of them."""
     replay: Replay | None = None
     advice: CauseAdvice | None = None

@@ -2,17 +2,23 @@
 
     run.json       what was run, and how it ended: `RunInfo`
     r0-0.d9m       a stream for each process: rank, then a number that counts up
-    errors.txt     faults of the recorder; only if there were any
+    errors.txt     faults of the recorder, sealed lines; only if there were any
     too-old.txt    versions of Python that the recorder does not run on, a line for each process
     zoom/0/        a call that was asked for, with its values (`torch_zoom.py`); only from hunt's
                    last run
 
-A stream is text with one JSON value a line: the header (an object), records (arrays whose first
-item is a letter), the tail (an object). A process that was killed leaves no tail, and its last line
-may lack its end; such a line does not count. The number of a record is the number of its line, the
-header being line 0.
+Files are readable for their owner alone. All but too-old.txt carry checksums
+(`inject/_d9m_recorder/seals.py`): a line ends with a space and the CRC-32 of what comes before it,
+as 8 hex digits, then the line break; the last key of `run.json` and of a saved call is "checksum",
+of all bytes before its digits; a saved call has a checksum of each tensor. What does not fit its
+checksum is damaged, and is refused. Format 1 had no checksums; it is refused, too.
 
-    {"d9m_trace": 1, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
+A stream is text with one JSON value a line, shown here without its seal: the header (an object),
+records (arrays whose first item is a letter), the tail (an object). A process that was killed
+leaves no tail, and its last line may lack its end; such a line does not count. The number of a
+record is the number of its line, the header being line 0.
+
+    {"d9m_trace": 2, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
      "modules": [], "compiled": "as-is", "rank": 0, "process": 0, "parent": null,
      "argv": ["train.py"], "python": "3.11.7", "packages": {"torch": "2.13.0+cpu"},
      "device": "cpu", "gpu": null, "threads": 8, "hashseed": null, "env": {"OMP_NUM_THREADS": "8"},
@@ -24,8 +30,9 @@ is written outside of them. `modules`, at level op: those whose ops are recorded
 them and what encloses them; empty: all. `compiled` is "eager" where compiled graphs ran op by op.
 `deterministic` has plain values by the name of the setting; so has that of `t`. `generators` are
 the states before the first record, of those that were used: a generator that still is as it was
-imported is left out. `env` has the variables of the process that can matter, `hashseed` is
-PYTHONHASHSEED.
+imported is left out. `env` has the variables that the knowledge base knows, no others, `hashseed`
+is PYTHONHASHSEED. In `argv`, `env` and the command of `run.json`, `***` stands for the value of a
+secret (`inject/_d9m_recorder/private.py` says which are).
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage
@@ -115,6 +122,7 @@ that ended, recorded or not.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -127,9 +135,11 @@ import msgspec
 from d9m import files
 from d9m.about import __version__
 from d9m.errors import DataError, UsageError, quote, reason
+from d9m.trace.inject._d9m_recorder import private, seals
+from d9m.trace.whole_lines import WholeLines
 
-FORMAT = 1
-"""Of the folder and its streams. What a newer d9m wrote is refused."""
+FORMAT = seals.FORMAT
+"""Of the folder and its streams. What an older or a newer d9m wrote is refused."""
 
 ABOUT = "run.json"
 ERRORS = "errors.txt"
@@ -144,8 +154,8 @@ class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
     d9m_run: int = FORMAT
     d9m: str = __version__
     command: tuple[str, ...]
-    """As it was typed; of a recording that the program began itself, what starts it again: empty
-    for a notebook."""
+    """As it was typed, without secrets; of a recording that the program began itself, what starts
+    it again: empty for a notebook."""
     folder: str
     """Name of the working directory, without what is above it."""
     level: str
@@ -171,7 +181,7 @@ def make(path: Path, about: RunInfo, force: bool = False) -> None:
     if path.exists():
         _clear(path, force)
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        private.make_folder(str(path))
         write_about(path, about)
     except OSError as error:
         raise DataError(f"cannot write {quote(str(path))}: {reason(error)}") from None
@@ -202,7 +212,8 @@ def write_about(path: Path, about: RunInfo) -> None:
     text = msgspec.json.format(msgspec.json.encode(about), indent=1)
     partial = path / f".{ABOUT}.{os.getpid()}"
     try:
-        partial.write_bytes(text + b"\n")
+        with open(partial, "wb", opener=private.open_file) as file:
+            file.write(seals.document(text.decode()))
         partial.replace(path / ABOUT)
     finally:
         partial.unlink(missing_ok=True)
@@ -213,11 +224,11 @@ def begun(
 ) -> RunInfo:
     """What is known of a run when it starts, here and now."""
     return RunInfo(
-        command=tuple(command),
+        command=tuple(private.masked(command)),
         folder=Path.cwd().name,
         level=level,
         started=now(),
-        env=dict(env),
+        env={name: private.masked_variable(name, value) for name, value in env.items()},
         python=tuple(python),
     )
 
@@ -227,7 +238,9 @@ def now() -> str:
 
 
 def about(path: Path) -> RunInfo:
-    """What a run folder says of itself. Raises DataError where it is none, or a newer d9m's."""
+    """What a run folder says of itself. Raises DataError where it is none, of another format, or
+    damaged; so is one with damaged complaints.
+    """
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
         raise DataError(f"{quote(str(path))} {what}", tip="d9m trace -o RUN -- COMMAND makes one")
@@ -237,20 +250,38 @@ def about(path: Path) -> RunInfo:
         raise DataError(f"{quote(str(path))} is not a recording: it has no {ABOUT}") from None
     except OSError as error:
         raise DataError(f"cannot read {quote(str(path / ABOUT))}: {reason(error)}") from None
+    is_whole = seals.is_whole(content)
+    _require_format(path, content, is_whole)
+    if not is_whole:
+        raise DataError(f"{quote(str(path / ABOUT))} is damaged: its checksum does not fit")
+    complaints(path)
     try:
-        version = msgspec.json.decode(content, type=_Version).d9m_run
-        if version > FORMAT:
-            raise DataError(
-                f"{quote(str(path))} was recorded by a newer d9m (format {version}, not {FORMAT})",
-                tip="install a newer d9m",
-            )
         return msgspec.json.decode(content, type=RunInfo)
-    except msgspec.MsgspecError as error:
+    except files.UNREADABLE as error:
         raise DataError(f"{quote(str(path / ABOUT))} is damaged: {error}") from None
 
 
 class _Version(msgspec.Struct):
     d9m_run: int
+    checksum: str | None = None
+
+
+def _require_format(path: Path, content: bytes, is_whole: bool) -> None:
+    with contextlib.suppress(*files.UNREADABLE):
+        found = msgspec.json.decode(content, type=_Version)
+        if is_whole or found.checksum is None:
+            require_format(path, found.d9m_run)
+
+
+def require_format(path: Path, version: int) -> None:
+    """Raises DataError for what an older or a newer d9m recorded."""
+    if version < FORMAT:
+        raise DataError(f"{quote(str(path))} was recorded by an older d9m; record it again")
+    if version > FORMAT:
+        raise DataError(
+            f"{quote(str(path))} was recorded by a newer d9m (format {version}, not {FORMAT})",
+            tip="install a newer d9m",
+        )
 
 
 def streams(path: Path) -> list[Path]:
@@ -266,14 +297,15 @@ def _place(stream: Path) -> tuple[int, int, str]:
 
 
 def complaints(path: Path) -> list[str]:
-    """What the recorder could not do, a line each; none of an undisturbed run."""
-    try:
-        text = files.text(path / ERRORS)
-    except FileNotFoundError:
+    """What the recorder could not do, a line each; none of an undisturbed run. Raises DataError
+    where that is damaged.
+    """
+    file = path / ERRORS
+    if not file.exists():
         return []
-    except (OSError, UnicodeDecodeError) as error:
-        return [f"{ERRORS} cannot be read: {reason(error)}"]
-    return [line for line in text.splitlines() if line.strip()]
+    lines = WholeLines(file)
+    found = [line.decode("utf-8", "replace") for line in iter(lines.next, None)]
+    return found or [f"{ERRORS} was cut off"]
 
 
 def not_recorded(path: Path) -> list[str]:

@@ -11,6 +11,8 @@ import msgspec
 
 from d9m.errors import DataError, quote
 from d9m.files import UNREADABLE
+from d9m.trace import folder
+from d9m.trace.inject._d9m_recorder import seals
 from d9m.trace.stream_records import (
     BatchContent,
     BatchIndices,
@@ -35,14 +37,18 @@ from d9m.trace.stream_records import (
     UpdatedParameters,
     site_key,
 )
-from d9m.trace.whole_lines import WholeLines, starting
-
-FORMAT = 1
+from d9m.trace.whole_lines import WholeLines, damaged, first_line, starting
 
 _Line: TypeAlias = StreamRecord | Site | ModuleName | ParameterNames | ChangedSettings | Blindness
 
+
+class _Version(msgspec.Struct):
+    d9m_trace: int
+
+
 _line = msgspec.json.Decoder(_Line)
 _header = msgspec.json.Decoder(StreamHeader)
+_version = msgspec.json.Decoder(_Version)
 _end = msgspec.json.Decoder(StreamEnd)
 
 
@@ -61,7 +67,7 @@ class RecordStream:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.header = _read_header(file)
+        self.header = read_header(file)
         self.sites: dict[int, Site] = {}
         self.modules: dict[int | str, str] = {}
         self.parameters: tuple[str, ...] = ()
@@ -174,28 +180,28 @@ class RecordStream:
                 return (type(record).__name__,)
 
     def _damaged(self, why: str) -> DataError:
-        return DataError(f"{quote(str(self.file))} is damaged at line {self.number + 1}: {why}")
+        return damaged(self.file, self.number + 1, why)
 
 
-def _read_header(file: Path) -> StreamHeader:
-    first = WholeLines(file).next() or b""
+def read_header(file: Path) -> StreamHeader:
+    """Raises DataError for a file that is no stream, damaged, or another format's."""
+    first = first_line(file)
+    opened = seals.opened(first)
+    line = first if opened is None else opened
     try:
-        header = _header.decode(first)
-    except UNREADABLE as error:
-        raise DataError(f"{quote(str(file))} is not a recording of d9m: {error}") from None
-    if header.d9m_trace > FORMAT:
-        raise DataError(
-            f"{quote(str(file))} was recorded by a newer d9m (format {header.d9m_trace})",
-            tip="install a newer d9m",
-        )
-    return header
+        folder.require_format(file, _version.decode(line).d9m_trace)
+        if opened is not None:
+            return _header.decode(line)
+    except UNREADABLE:
+        pass
+    raise DataError(f"{quote(str(file))} is not a recording of d9m, or is damaged at line 1")
 
 
 def sums(file: Path) -> Iterator[tuple[str, int, str]]:
     """Letter, step and digest of all parameters, each time that they were recorded: `i` before
     the first optimizer step, `p` after each.
     """
-    step = _read_header(file).steps[0] or 0
+    step = read_header(file).steps[0] or 0
     for line in starting(file, "ipd"):
         try:
             record = _line.decode(line)

@@ -68,6 +68,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """At level op: only ops in these, and in what encloses them, are recorded; empty: all."""
     zoom: tuple[ZoomCall, ...] = ()
     """At level op: what is saved with its values, in the folder `zoom` of the recording."""
+    variables: tuple[str, ...] = ()
+    """Environment variables whose values are stored."""
 
 
 class Ending(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d9m.errors import DataError, quote, reason
+from d9m.trace.inject._d9m_recorder import seals
 
 LONGEST = 1 << 24
 """Bytes of one line."""
@@ -20,16 +21,19 @@ _OTHER_THAN_OPS = re.compile(rb'\n(?!\["o")')
 class WholeLines:
     """The lines of a file that are complete; of a file that grows, when they are asked for.
 
-    Raises DataError where the file cannot be read.
+    Raises DataError where the file cannot be read, and for a line that is not as it was written.
     """
 
     def __init__(self, file: Path) -> None:
+        self.number = 0
+        """How many were read or passed over."""
+        self._file = file
         self._blocks = _blocks(file)
         self._block = b""
         self._at = 0
 
     def next(self) -> bytes | None:
-        """The next one, without its end; None after the last."""
+        """The next one, without its seal; None after the last."""
         end = self._block.find(b"\n", self._at)
         if end < 0:
             if not self._left():
@@ -37,7 +41,7 @@ class WholeLines:
             end = self._block.index(b"\n")
         line = self._block[self._at : end]
         self._at = end + 1
-        return line
+        return self._opened(line)
 
     def pass_equal_ops(self, other: WholeLines) -> int:
         """Pass over the ops that both files have alike from here on; how many there were."""
@@ -47,13 +51,26 @@ class WholeLines:
             mine = self._block[self._at : self._at + size]
             alike = _alike(mine, other._block[other._at : other._at + size])
             ops = _ops(mine, alike)
-            count += mine.count(b"\n", 0, ops)
+            lines = mine[:ops].split(b"\n")[:-1]
+            if not seals.are_whole(lines):
+                for line in lines:
+                    self._opened(line)
+            self.number += len(lines)
+            count += len(lines)
             self._at += ops
             other._at += ops
             if alike < size or b"\n" in mine[ops:]:
                 break
             look *= 2
+        other.number += count
         return count
+
+    def _opened(self, line: bytes) -> bytes:
+        self.number += 1
+        data = seals.opened(line)
+        if data is None:
+            raise damaged(self._file, self.number)
+        return data
 
     def _left(self) -> int:
         """Bytes of the block that were not read; those of the next one if there are none."""
@@ -63,26 +80,48 @@ class WholeLines:
 
 
 def starting(file: Path, letters: str) -> Iterator[bytes]:
-    """The lines of a recording that begin with one of so many letters."""
+    """The lines of a recording that begin with one of so many letters, without their seals."""
     pattern = re.compile(rb'\n(\["[' + letters.encode() + rb']".*)')
+    passed = 0
     for block in _blocks(file):
-        for found in pattern.finditer(b"\n" + block):
-            yield found[1]
+        block = b"\n" + block
+        for found in pattern.finditer(block):
+            data = seals.opened(found[1])
+            if data is None:
+                raise damaged(file, passed + block.count(b"\n", 0, found.start(1)))
+            yield data
+        passed += block.count(b"\n") - 1
+
+
+def damaged(file: Path, line: int, why: str = "its checksum does not fit") -> DataError:
+    """What to raise for a line of a recording; the first one is line 1."""
+    return DataError(f"{quote(str(file))} is damaged at line {line}: {why}")
+
+
+def first_line(file: Path) -> bytes:
+    """As it is in the file, with its seal. Empty where no line is complete."""
+    return next(_blocks(file), b"").partition(b"\n")[0]
 
 
 def _blocks(file: Path) -> Iterator[bytes]:
-    """Complete lines, many at once."""
+    """Complete lines, many at once. What follows the last one was cut off, unless it is more than a
+    line.
+    """
+    passed = 0
     rest = b""
     try:
         with open(file, "rb", buffering=0) as opened:
             while block := opened.read(BLOCK):
                 end = block.rfind(b"\n") + 1
+                passed += block.count(b"\n")
                 if end:
                     yield rest + block[:end]
                     rest = b""
                 rest += block[end:]
                 if len(rest) > LONGEST:
                     raise DataError(f"{quote(str(file))} is not a recording of d9m: no line ends")
+            if seals.opened(rest[:-1]) is not None:
+                raise damaged(file, passed + 1, "its end is another")
     except OSError as error:
         raise DataError(f"cannot read {quote(str(file))}: {reason(error)}") from None
 

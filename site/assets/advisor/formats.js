@@ -145,10 +145,10 @@ export function importLines(tables, steps) {
 function required(step) {
   const name = repr(step.name);
   let wrong = `os.environ.get(${name}) != ${repr(step.value ?? "")}`;
-  if (step.free) wrong = `os.environ.get(${name}) in (${["", ...step.refuses].map(repr).join(", ")}, None)`;
+  if (step.any_value) wrong = `os.environ.get(${name}) in (${["", ...step.refuses].map(repr).join(", ")}, None)`;
   let message = `set ${step.name}=${step.value ?? ""} before Python starts: inside the process it is too late`;
   if (step.kind === "unset") [wrong, message] = [`${name} in os.environ`, `unset ${step.name} before Python starts`];
-  const refusal = step.free ? unlessNotebook(message) : [`    raise RuntimeError(${repr(message)})`];
+  const refusal = step.any_value ? unlessNotebook(message) : [`    raise RuntimeError(${repr(message)})`];
   return [`if ${wrong}:`, ...refusal];
 }
 

@@ -116,7 +116,7 @@ function step(here, group, values) {
     why: note || setting.summary,
     solutions: unique(users.map((each) => each.by)),
     accepts: values,
-    free: users.every((each) => each.turn.free ?? false),
+    any_value: users.every((each) => each.turn.free ?? false),
     refuses: setting.refuses ?? [],
     imports: setting.imports ?? [],
     before_import: setting.before_import ?? false,

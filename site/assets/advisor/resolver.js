@@ -31,7 +31,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
   const unknowns = unknownsOf(here, ops);
   const outcomes = ops.length ? ops.map((op) => op.outcome) : [unknowns.length ? "unknown" : "no-known-source"];
   return {
-    schema_version: 2,
+    schema_version: here.tables.schema_version,
     d9m: here.tables.d9m,
     environment: surroundings(here, every),
     scope,

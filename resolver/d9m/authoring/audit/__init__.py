@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.authoring.audit import (
     alerts,
     compiled,
@@ -30,7 +31,6 @@ from d9m.authoring.audit import (
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped, shipped
 from d9m.errors import ExitCode
 from d9m.kb import build, yaml_files
-from d9m.model.advice import SCHEMA_VERSION
 
 CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
     texts.differences,
@@ -48,6 +48,8 @@ CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
 
 
 class Audit(msgspec.Struct, frozen=True):
+    """The answer of `d9m kb audit`."""
+
     schema_version: int
     compared: list[str]
     """Fact files that were read."""

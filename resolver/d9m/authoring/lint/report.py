@@ -7,9 +7,22 @@ from collections.abc import Sequence
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.kb.yaml_files import Fault
 
-SCHEMA_VERSION = 1
+
+class FaultCounts(msgspec.Struct, frozen=True):
+    faults: int
+    files: int
+    by_rule: dict[str, int]
+
+
+class LintReport(msgspec.Struct, frozen=True):
+    """The answer of `d9m kb lint`."""
+
+    schema_version: int
+    faults: list[Fault]
+    counts: FaultCounts
 
 
 def as_text(faults: Sequence[Fault]) -> str:
@@ -35,13 +48,7 @@ def _many(count: int, word: str) -> str:
 
 def as_json(faults: Sequence[Fault]) -> str:
     """One object: the faults, and how many there are by rule."""
-    whole = {
-        "schema_version": SCHEMA_VERSION,
-        "faults": faults,
-        "counts": {
-            "faults": len(faults),
-            "files": len({each.file for each in faults}),
-            "by_rule": dict(sorted(Counter(each.rule for each in faults).items())),
-        },
-    }
+    by_rule = dict(sorted(Counter(each.rule for each in faults).items()))
+    counts = FaultCounts(len(faults), len({each.file for each in faults}), by_rule)
+    whole = LintReport(SCHEMA_VERSION, list(faults), counts)
     return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()

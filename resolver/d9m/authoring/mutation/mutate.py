@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from d9m.about import SCHEMA_VERSION
 from d9m.authoring import cases
 from d9m.authoring.cases import Case
 from d9m.authoring.mutation import equivalence
@@ -22,7 +23,10 @@ Read: TypeAlias = tuple[str, str]
 """Table and key."""
 
 
-class MutationReport(msgspec.Struct, frozen=True):
+class MutationReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer of `d9m kb mutate`."""
+
+    schema_version: int = SCHEMA_VERSION
     killed: int
     survivors: list[Mutation]
     equivalent: int
@@ -89,7 +93,10 @@ def try_all(
         else:
             survivors.append(mutant.edit)
     return MutationReport(
-        killed, survivors, equivalent, [each.case.name for each in watched if not each.passes]
+        killed=killed,
+        survivors=survivors,
+        equivalent=equivalent,
+        failing=[each.case.name for each in watched if not each.passes],
     )
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from d9m.api import advise
-from d9m.check.judge.observe import ArmResult
+from d9m.check.judge.observe import ArmResult, varies_by_default
 from d9m.check.judge.verdict import ProbeVerdict, out_of_memory
 from d9m.check.plan.catalogue import Probe
 from d9m.environment.environment import Setup
@@ -70,8 +70,7 @@ def agreement(
     """
     if not verdict.observed or expected is None:
         return "silent"
-    default, advised = arms["default"], arms.get("advised")
-    varies = default.varies or ("default-again" in arms and arms["default-again"].varies)
+    advised, varies = arms.get("advised"), varies_by_default(arms)
     raised = (
         advised is not None and advised.raised is not None and not out_of_memory(advised.raised)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -49,10 +49,26 @@ class ArmResult(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.distinct == 1 and self.raised is None
 
 
-def bounds(repeats: int, processes: int) -> Bounds:
-    """N quiet observations leave a chance p with (1 - p)^(N - 1) = 5 %: the others are held to the
-    first.
+def varies_by_default(arms: Mapping[str, ArmResult]) -> bool:
+    """Return whether two results differ that were made without settings, of one process or of two.
+
+    >>> varies_by_default({})
+    False
     """
+    found = [arms[name] for name in ("default", "default-again") if name in arms]
+    return any(arm.varies for arm in found) or len({arm.digest for arm in found if arm.quiet}) > 1
+
+
+def bounds(arms: Iterable[ArmResult]) -> Bounds:
+    """Return how often a call, or a process start, may give another than the usual result at most,
+    with a confidence of 95 %, in the quiet arm that says least. A rate that was seen is no bound.
+
+    All of N results are equal with a chance of at most (1 - p)^(N - 1), if each is the usual one
+    with a chance of 1 - p.
+    """
+    quiet = [arm for arm in arms if arm.quiet]
+    repeats = min((arm.repeats for arm in quiet), default=0)
+    processes = min((arm.processes for arm in quiet), default=0)
     return Bounds(_bound(repeats), _bound(processes))
 
 

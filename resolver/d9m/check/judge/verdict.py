@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from d9m.check.judge.chance import CHANCE
-from d9m.check.judge.observe import ArmResult
+from d9m.check.judge.observe import ArmResult, varies_by_default
 from d9m.check.messages import Deviation
 
 Name = Literal[
@@ -95,7 +95,7 @@ def judge(
         return _blind("the control run varies, in which nothing can meet: the prober is at fault")
     if not all(proofs.planted):
         return _blind("a planted change of 1 ulp was not seen: the prober is at fault")
-    varies = any(arms[name].varies for name in ("default", "default-again") if name in arms)
+    varies = varies_by_default(arms)
     if advised is None or advised.failed:
         reason = f"with the advised settings: {advised.failed if advised else 'not run'}"
         return ProbeVerdict("nondeterministic", reason) if varies else _blind(reason)
@@ -125,15 +125,14 @@ def _quiet_when_advised(
             "uninitialised-read",
             "it reads memory that nothing has written; filling new memory hides that",
         )
-    failed = next(
-        (f"{name}: {arms[name].failed}" for name in GUARDS if name in arms and arms[name].failed),
-        None,
-    )
-    if failed is not None:
-        return ProbeVerdict("inconclusive", failed)
+    for name in GUARDS:
+        stopped = (arms[name].failed or arms[name].raised) if name in arms else None
+        if stopped:
+            return ProbeVerdict("inconclusive", f"{name}: {stopped}")
     if varies and proofs.silence > CHANCE:
         return ProbeVerdict(
-            "inconclusive", "it differs so rarely that its silence with the advice may be chance"
+            "inconclusive",
+            "it differs in too few calls or processes to say that the advice fixes it",
         )
     if varies:
         return ProbeVerdict("fixed-by-advice")

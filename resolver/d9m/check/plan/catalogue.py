@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from importlib import resources
 from importlib.abc import Traversable
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import msgspec
 import yaml
 
+from d9m.about import SCHEMA_VERSION, __version__
 from d9m.check.messages import Exercise, Rung
 from d9m.environment.environment import DEVICES
 from d9m.errors import UsageError, quote
 from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Tool
 from d9m.model.op_syntax import Direction
 
 FRAMEWORKS = ("torch", "tensorflow", "jax")
@@ -81,6 +84,17 @@ class Collective(Probe, frozen=True, kw_only=True):
     """Whether every rank gets the same result."""
 
 
+class ProbeList(msgspec.Struct, frozen=True):
+    """The answer of `d9m check --list`."""
+
+    schema_version: int
+    d9m: Tool
+    probes: list[Probe]
+    """Probes of one process."""
+    collectives: list[Collective]
+    """Probes of several processes."""
+
+
 class Together(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the processes of several ranks are probed: ``probes/<framework>/together/``."""
 
@@ -146,6 +160,18 @@ def probes(framework: str) -> tuple[Probe, ...]:
         if file.name.endswith(".yaml") and file.name != ABOUT:
             found += family(framework, file.name.removesuffix(".yaml"), file.read_text("utf-8"))
     return tuple(found)
+
+
+def probe_list(kb: KnowledgeBase, found: Iterable[Probe]) -> ProbeList:
+    """Return some probes as an answer."""
+    alone: list[Probe] = []
+    collective: list[Collective] = []
+    for probe in found:
+        if isinstance(probe, Collective):
+            collective.append(probe)
+        else:
+            alone.append(probe)
+    return ProbeList(SCHEMA_VERSION, Tool(__version__, kb.meta.date), alone, collective)
 
 
 def exercised() -> set[str]:

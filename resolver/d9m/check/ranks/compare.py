@@ -8,9 +8,10 @@ from typing import Any, Literal
 import msgspec
 
 from d9m import files
+from d9m.about import SCHEMA_VERSION
+from d9m.check.judge.observe import ArmResult
 from d9m.check.report import OddResult, ProbeResult, Report
 from d9m.errors import DataError, ExitCode, quote
-from d9m.model.advice import SCHEMA_VERSION
 
 ARMS = ("default", "advised")
 
@@ -37,31 +38,37 @@ class ReportComparison(msgspec.Struct, frozen=True):
     def count(self, result: Alike) -> int:
         return sum(pair.result == result for pair in self.pairs)
 
+    def uncompared(self) -> set[tuple[str, str]]:
+        """Return id and type of the probes of which no arm could be compared."""
+        probes = {(pair.id, pair.dtype) for pair in self.pairs}
+        compared = [pair for pair in self.pairs if pair.result != "not comparable"]
+        return probes - {(pair.id, pair.dtype) for pair in compared}
+
 
 def read(file: str) -> Report:
     """Raises DataError for a file that is not a report of `d9m check --format json`."""
     try:
-        found = msgspec.json.decode(files.content(file), type=Report)
+        content = files.content(file)
+        tip = "write it again: d9m check --format json -o FILE"
+        files.require_version(file, content, "schema_version", SCHEMA_VERSION, tip)
+        return msgspec.json.decode(content, type=Report)
     except OSError as error:
         raise DataError(f"{quote(file)} cannot be read: {error.strerror or error}") from None
     except files.UNREADABLE as error:
         raise DataError(f"{quote(file)} is not a report of d9m check: {error}") from None
-    if found.schema_version != SCHEMA_VERSION:
-        raise DataError(
-            f"{quote(file)} has schema_version {found.schema_version}; this d9m reads "
-            f"{SCHEMA_VERSION}"
-        )
-    return found
 
 
 def compare(first: Report, second: Report, files: tuple[str, str]) -> ReportComparison:
+    ones = {(probe.id, probe.dtype): probe for probe in first.probes}
     others = {(probe.id, probe.dtype): probe for probe in second.probes}
     pairs: list[Pair] = []
-    for probe in first.probes:
-        other = others.get((probe.id, probe.dtype))
-        if other is not None:
-            both = [arm for arm in ARMS if arm in probe.arms and arm in other.arms]
-            pairs += [_pair(probe, other, arm) for arm in both]
+    for key in {**ones, **others}:
+        one, other = ones.get(key), others.get(key)
+        for arm in ARMS:
+            if one and other and arm in one.arms and arm in other.arms:
+                pairs.append(_pair(one, other, arm))
+            elif (one and arm in one.arms) or (other and arm in other.arms):
+                pairs.append(Pair(*key, arm, "not comparable", "in one report only"))
     left, right = _machine(first), _machine(second)
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     differences = {name: (str(left.get(name, "-")), str(right.get(name, "-"))) for name in names}
@@ -91,11 +98,17 @@ def _facts(report: Report) -> dict[str, Any]:
 def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
     if one.case != other.case or one.device != other.device:
         return Pair(one.id, one.dtype, arm, "not comparable", "other sizes or another device")
-    left, right = one.arms[arm].digest, other.arms[arm].digest
-    if left is None or right is None:
-        why = "raised" if one.arms[arm].raised or other.arms[arm].raised else "varies by itself"
-        return Pair(one.id, one.dtype, arm, "not comparable", why)
+    both = one.arms[arm], other.arms[arm]
+    left, right = (found.digest for found in both)
+    if any(found.failed or found.raised for found in both) or left is None or right is None:
+        return Pair(one.id, one.dtype, arm, "not comparable", _why_not(both))
     return Pair(one.id, one.dtype, arm, "same" if left == right else "differs")
+
+
+def _why_not(both: Sequence[ArmResult]) -> str:
+    if any(arm.raised for arm in both):
+        return "raised"
+    return "not run to its end" if any(arm.failed for arm in both) else "varies by itself"
 
 
 def odd(reports: Sequence[Report]) -> list[OddResult]:

@@ -88,7 +88,7 @@ def unite(
             f"ranks are brought together by {FRAMEWORK}, which is not installed here: each was "
             "left alone"
         )
-        return msgspec.structs.replace(own, notes=[*own.notes, note]) if rank.number == 0 else None
+        return _with(own, [], [], [note], lost=1) if rank.number == 0 else None
     every = [probe for probe in catalogue.collectives(FRAMEWORK) if own.device in probe.devices]
     chosen = [Selected(probe, probe.dtypes[0]) for probe in every if probe.ranks <= rank.size]
     several = arms.arms(
@@ -134,18 +134,29 @@ def _with(
     notes: Sequence[str],
     lost: int,
 ) -> Report:
-    """`lost`: collectives that the ranks could not run to the end."""
+    """`lost`: collectives that the ranks could not run to the end.
+
+    What another rank could not run was not compared with it, either."""
     probes = [*own.probes, *results]
     summary = report.summary(probes)
-    could_not_run = max(lost, summary.could_not_run)
+    elsewhere = [other.summary.could_not_run for other in every]
+    could_not_run = max(lost, summary.could_not_run, *elsewhere)
     return msgspec.structs.replace(
         own,
         probes=probes,
         summary=msgspec.structs.replace(summary, could_not_run=could_not_run),
         ranks=list(itertools.chain.from_iterable(other.ranks for other in every)),
         odd=compare.odd(every),
-        notes=[*own.notes, *notes],
+        notes=[*own.notes, *_unproved(every), *notes],
     )
+
+
+def _unproved(every: Iterable[Report]) -> Iterator[str]:
+    for other in every:
+        number = other.ranks[0].number if other.ranks else 0
+        if number and other.summary.could_not_run:
+            count = other.summary.could_not_run
+            yield f"rank {number}: {count} result{'s' * (count != 1)} without a conclusion"
 
 
 def _signed(own: Report, rank: Rank) -> Report:

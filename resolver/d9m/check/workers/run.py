@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from d9m.check.judge.chance import CHANCE, silence
+from d9m.check.judge.chance import CHANCE, can_prove, silence
 from d9m.check.judge.observe import united
 from d9m.check.messages import (
     Exercise,
@@ -117,6 +117,8 @@ class _Run:
         self.found: dict[tuple[str, int], dict[str, Reading]] = {}
         self.facts: dict[str, Any] = {}
         self.broken: dict[str, str] = {}
+        self.came_up: set[str] = set()
+        """Arms of which some process was ready."""
         self.lost: set[tuple[str, str]] = set()
         """Arm and probe that took a process down: not tried again in that arm, nor anywhere if in
         the default one.
@@ -131,21 +133,25 @@ class _Run:
         for selected in self.plan.selected:
             if selected.key in task.rungs and not self._is_lost(task.arm.name, selected.key):
                 exercises.append(selected.exercise(task.rungs[selected.key]))
-        if not exercises or self._is_hopeless():
+        if not exercises or self.is_hopeless():
             return
         for event in events(self.plan.launcher, self._job(task, exercises), self.stopped):
             self._note(task.arm.name, found, event)
+        for exercise in exercises:
+            if exercise.key not in found:
+                found[exercise.key] = Reading(failed=self.broken.get(task.arm.name, "not run"))
 
-    def _is_hopeless(self) -> bool:
+    def is_hopeless(self) -> bool:
         """Whether no process of the default arm came up: nothing else can be compared with it."""
         default = self.plan.arms[0].name
-        seen = (found for (arm, _replica), found in self.found.items() if arm == default)
-        return default in self.broken and not any(seen)
+        return default in self.broken and default not in self.came_up
 
     def _is_lost(self, arm: str, key: str) -> bool:
         return (arm, key) in self.lost or ("default", key) in self.lost
 
     def _note(self, arm: str, found: dict[str, Reading], event: WorkerEvent) -> None:
+        if not isinstance(event, WorkerFault):
+            self.came_up.add(arm)
         if isinstance(event, WorkerStart):
             self.facts = event.facts if arm == "default" or not self.facts else self.facts
             self.seconds["imports"] += event.seconds
@@ -239,6 +245,8 @@ class _Run:
         """Probes that differ by default and not with the advice, but too rarely to say that the
         advice did it.
         """
+        if not can_prove(2 * self.plan.effort.processes):
+            return set()
         seen = self.readings()
         keys = (selected.key for selected in self.plan.selected)
         return {key for key in keys if _is_undecided(seen, key)}
@@ -248,7 +256,8 @@ class _Run:
         for (arm, _replica), found in sorted(self.found.items()):
             for key, reading in found.items():
                 by_arm.setdefault(arm, {}).setdefault(key, []).append(reading)
-        return Readings(by_arm, self.facts, self.broken, interrupted, self.seconds)
+        broken = {arm: why for arm, why in self.broken.items() if arm not in self.came_up}
+        return Readings(by_arm, self.facts, broken, interrupted, self.seconds)
 
 
 def _is_undecided(seen: Readings, key: str) -> bool:
@@ -281,7 +290,7 @@ def _perform(one: _Run) -> None:
         first = _Task(*places.pop(0), effort, whole, share)
         one.perform_all([first])
         rungs = one.chosen(first)
-    if own[0].name in one.broken:
+    if one.is_hopeless():
         return
     one.perform_all(_Task(arm, replica, effort, rungs, share) for arm, replica in places)
     undecided = one.undecided()

@@ -389,7 +389,7 @@ def _worse_elsewhere(answer: Answer, others: Iterable[Otherwise]) -> Iterator[st
         does = _it_does_there(answer, other)
         if other.outcome in WORSE and other.direction == ["backward"]:
             does = f"its gradient {does.removeprefix('it ')}"
-        ways = other.ways_out[:1] if other.outcome in WORSE else []
+        ways = other.workarounds[:1] if other.outcome in WORSE else []
         yield " ".join(
             [f"{where} {does}{decide}{'.' if ways else ''}", *(way.text for way in ways)]
         )

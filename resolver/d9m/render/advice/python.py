@@ -50,7 +50,7 @@ def _required(left: Answer, steps: list[Step]) -> Iterator[str]:
     for step in steps:
         value = step.value or ""
         wrong = f"os.environ.get({step.name!r}) != {value!r}"
-        if step.free:
+        if step.any_value:
             wrong = f"os.environ.get({step.name!r}) in {('', *step.refuses, None)!r}"
         message = f"set {step.name}={value} before Python starts: inside the process it is too late"
         if step.kind == "unset":
@@ -59,7 +59,7 @@ def _required(left: Answer, steps: list[Step]) -> Iterator[str]:
                 f"unset {step.name} before Python starts",
             )
         refusal = [f"    raise RuntimeError({message!r})"]
-        if step.free:
+        if step.any_value:
             refusal = _unless_notebook(message)
         yield from _commented(left, step, [f"if {wrong}:", *refusal])
 

@@ -91,14 +91,14 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     symptoms_first = bool(found) and (not about_names or _is_described(explained))
     _unknown(page, explained)
     _unlisted(page, kb, explained)
-    _strangers(page, kb, explained)
+    _unknown_packages(page, kb, explained)
     urgent = [setting for setting in explained.settings if _comes_first(explained, setting)]
     _settings(page, urgent)
-    is_led = bool(explained.still) or symptoms_first
-    still_first = bool(explained.still) and not _names_cause(explained)
+    is_led = bool(explained.remaining_causes) or symptoms_first
+    still_first = bool(explained.remaining_causes) and not _names_cause(explained)
     if still_first:
-        _still(page, [*explained.still, *explained.models])
-    elif symptoms_first and not explained.still:
+        _still(page, [*explained.remaining_causes, *explained.models])
+    elif symptoms_first and not explained.remaining_causes:
         _symptoms(page, explained)
     if symptoms_first:
         _reading(page, explained)
@@ -108,15 +108,17 @@ def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         subject_lines.write_below(page, subject)
     elif subject is not None:
         unnamed = (*kb.word_lists.beyond_switch, kb.word_lists.with_switch)
-        names_switch = not explained.still and not any(one.id in unnamed for one in found)
+        names_switch = not explained.remaining_causes and not any(
+            one.id in unnamed for one in found
+        )
         subject_lines.write(page, kb, subject, explained.unlisted, still_first, names_switch)
-    if about_names and not symptoms_first and not explained.still:
+    if about_names and not symptoms_first and not explained.remaining_causes:
         _symptoms(page, explained, other=True)
-    if not explained.still:
+    if not explained.remaining_causes:
         _further(page, found)
-    elsewhere = [*([] if is_led else explained.models), *explained.elsewhere]
-    if explained.still and not still_first:
-        elsewhere = [*explained.models, *explained.still[1:]]
+    elsewhere = [*([] if is_led else explained.models), *explained.other_causes]
+    if explained.remaining_causes and not still_first:
+        elsewhere = [*explained.models, *explained.remaining_causes[1:]]
     if elsewhere:
         page.line(Span("Where else the difference can come from", "head"))
         _bullets(page, elsewhere)
@@ -171,13 +173,13 @@ def _unlisted(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
         )
 
 
-def _strangers(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+def _unknown_packages(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     """Packages of which d9m knows nothing."""
-    for name in explained.strangers:
+    for name in explained.unknown_packages:
         close = nearest(name, kb.meta.aliases)
         meant = f" Did you mean {phrases.join(close, 'or')}?" if close else ""
         page.paragraph(f"d9m has no records of {quote(name)}.{meant}", style="doubt")
-    if explained.strangers:
+    if explained.unknown_packages:
         page.gap()
 
 

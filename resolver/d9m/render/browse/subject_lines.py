@@ -78,14 +78,14 @@ def write(
     calls = [helper.call for helper in subject.advice.helpers if helper.used]
     if calls:
         page.paragraph("Your call sets:" if len(calls) == 1 else "Your calls set:")
-    if calls or not subject.made:
+    if calls or not subject.applied:
         todo.helpers(page, answer)
-    if subject.made:
+    if subject.applied:
         page.paragraph(" ".join(_made(kb, subject)))
-    if subject.said:
-        seeds = phrases.join([_seed(step) for step in subject.said])
+    if subject.unnamed_seeds:
+        seeds = phrases.join([_seed(step) for step in subject.unnamed_seeds])
         page.paragraph(f"You say that seeds are set. Make sure that it is these: {seeds}.")
-    if subject.made or calls or subject.said:
+    if subject.applied or calls or subject.unnamed_seeds:
         _left(page, subject)
     left = msgspec.structs.replace(subject.advice, steps=subject.missing)
     todo.settings(page, msgspec.structs.replace(answer, advice=left))
@@ -223,7 +223,9 @@ def _ops(page: Page, answer: Answer, subject: Subject) -> None:
 def _unmade(answer: Answer, subject: Subject) -> Answer:
     """The answer without the changes at calls that the text has made."""
     advice = subject.advice
-    left = [step for step in advice.steps if step.kind != "code" or step.name not in subject.made]
+    left = [
+        step for step in advice.steps if step.kind != "code" or step.name not in subject.applied
+    ]
     return msgspec.structs.replace(answer, advice=msgspec.structs.replace(advice, steps=left))
 
 
@@ -232,7 +234,7 @@ def _made(kb: KnowledgeBase, subject: Subject) -> Iterator[str]:
     a value, what it must be.
     """
     to_check = {step.name: step for step in subject.advice.steps if _lacks_value(subject, step)}
-    made = [_called(kb, name) for name in subject.made if name not in to_check]
+    made = [_called(kb, name) for name in subject.applied if name not in to_check]
     if made:
         yield f"You already set {phrases.join(made)}."
     for name, step in to_check.items():
@@ -240,7 +242,7 @@ def _made(kb: KnowledgeBase, subject: Subject) -> Iterator[str]:
 
 
 def _lacks_value(subject: Subject, step: Step) -> bool:
-    return step.name in subject.unvalued and step.kind == "env" and not step.free
+    return step.name in subject.unvalued and step.kind == "env" and not step.any_value
 
 
 def _called(kb: KnowledgeBase, name: str) -> str:

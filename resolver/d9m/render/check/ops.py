@@ -125,7 +125,8 @@ def _same(page: Page, same: Sequence[ProbeResult], known: dict[str, str], verbos
     if not same:
         return
     worst = max(same, key=lambda probe: probe.bounds.repeat)
-    calls, starts = _rarer(worst.bounds.repeat), _rarer(worst.bounds.start)
+    calls = _rarer(worst.bounds.repeat)
+    starts = _rarer(max(probe.bounds.start for probe in same))
     who = "1 op was" if len(same) == 1 else f"{len(same)} ops were"
     own = worst.arms.get("default")
     more = "" if own is not None and own.processes > 3 else "; --full is stricter"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from d9m.check.plan.catalogue import Probe
-from d9m.check.ranks.compare import ReportComparison
+from d9m.check.ranks.compare import ReportComparison, exit_code
 from d9m.check.trust import SelftestFact
+from d9m.errors import ExitCode
 from d9m.render.check.ops import BAD, GOOD
 from d9m.render.page import WIDTH, Page, Span
 
@@ -45,7 +46,12 @@ def comparison(found: ReportComparison, width: int = WIDTH) -> Page:
     )
     if not same and not other:
         verdict = "Nothing in these reports can be compared."
-    page.paragraph(verdict, style="bad" if other else "good" if same else "doubt")
+    elif not other and found.uncompared():
+        count = len(found.uncompared())
+        probes = "1 probe" if count == 1 else f"{count} probes"
+        verdict = f"{verdict} {probes} could not be compared."
+    is_good = exit_code(found) == ExitCode.ANSWERED
+    page.paragraph(verdict, style="bad" if other else "good" if is_good else "doubt")
     page.line(Span(f"{same} results the same, {other} different, {unlike} not comparable", "dim"))
     if found.differences:
         page.gap()

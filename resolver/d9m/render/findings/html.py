@@ -85,7 +85,7 @@ def _block(view: FindingsView, cause: Cause) -> Iterator[str]:
     fix = textwrap.dedent("\n".join(text.fix(view, cause))).strip()
     if fix:
         yield f"<pre>{escape(fix)}</pre>"
-    if cause.heirs:
+    if cause.descendants:
         yield from _tree(cause)
 
 
@@ -104,7 +104,7 @@ class _Branch(msgspec.Struct):
 def _tree(cause: Cause) -> Iterator[str]:
     """What differs because of it, by module."""
     root = _Branch()
-    for heir in cause.heirs:
+    for heir in cause.descendants:
         branch = root
         for name in (heir.module or "").split(".") if heir.module else ():
             branch = branch.modules.setdefault(name, _Branch())

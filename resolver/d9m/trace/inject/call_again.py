@@ -14,8 +14,10 @@ import json
 import os
 import sys
 import time
+import zlib
 
 import torch  # pyright: ignore[reportMissingImports]
+from _d9m_recorder import seals
 
 LEAST = 2
 ALIGNED = 64
@@ -30,8 +32,10 @@ class SavedCall:
     """The op and what it was given."""
 
     def __init__(self, folder):
-        with open(os.path.join(folder, "call.json"), encoding="utf-8") as file:
-            self.about = json.load(file)
+        content = _content(folder, "call.json")
+        if not seals.is_whole(content):
+            raise ValueError("call.json is damaged")
+        self.about = json.loads(content)
         self._folder = folder
         self._tensors = [self._read(number) for number in range(len(self.about["tensors"]))]
         space, _colons, name = self.about["op"].partition("::")
@@ -40,8 +44,9 @@ class SavedCall:
 
     def _read(self, number):
         about = self.about["tensors"][number]
-        with open(os.path.join(self._folder, f"{number}.bin"), "rb") as file:
-            data = file.read()
+        data = _content(self._folder, f"{number}.bin")
+        if zlib.crc32(data) != about["checksum"]:
+            raise ValueError(f"{number}.bin is damaged")
         kind = getattr(torch, about["dtype"])
         size = torch.empty(0, dtype=kind).element_size()
         flat = torch.empty(about["extent"] + ALIGNED // size + 1, dtype=kind)
@@ -129,6 +134,11 @@ class SavedCall:
             torch.cuda.set_rng_state(data, device)
         else:
             torch.set_rng_state(data)
+
+
+def _content(folder, name):
+    with open(os.path.join(folder, name), "rb") as file:
+        return file.read()
 
 
 def _tensors(value):

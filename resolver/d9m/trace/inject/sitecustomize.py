@@ -41,8 +41,10 @@ def note_version():
 
     record = json.loads(os.environ["D9M_TRACE"])["folder"]
     if os.path.isdir(record):
-        with open(os.path.join(record, "too-old.txt"), "a") as file:
-            file.write("{}.{}\n".format(*sys.version_info[:2]))
+        path = os.path.join(record, "too-old.txt")
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.write(file, "{}.{}\n".format(*sys.version_info[:2]).encode("ascii"))
+        os.close(file)
 
 
 leave_path()

@@ -6,16 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
-PREFIXES = (
-    "CUBLAS", "CUDA_", "CUDNN_", "FLASH_", "GOTO_", "HIP", "HSA_", "JAX_", "KERAS_", "KMP_",
-    "LD_PRELOAD", "MIOPEN_", "MKL", "NCCL_", "NPY_", "NUMEXPR_", "NVIDIA_TF32", "NVTE_", "OMP_",
-    "ONEDNN_", "OPENBLAS_", "PYTHONHASHSEED", "PYTORCH_", "RCCL_", "ROCBLAS_", "ROCR_", "TF_",
-    "TF32_", "TORCH_", "TORCHINDUCTOR_", "TRITON_", "XLA_",
-)  # fmt: skip
-"""How the names of variables begin that are recorded."""
-
-VARYING = ("TORCHELASTIC_", "TF_CLI_", "CACHE", "_DIR", "_PID")
-"""Parts of names that differ from run to run by nature."""
+from . import private, seals
 
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 
@@ -58,11 +49,12 @@ def _from_proc() -> list:
         return []
 
 
-def environment() -> dict:
+def environment(settings) -> dict:
+    """Variables that the records know, so that no other one is stored."""
     return {
-        name: value
-        for name, value in sorted(os.environ.items())
-        if name.startswith(PREFIXES) and not any(part in name for part in VARYING)
+        name: private.masked_variable(name, os.environ[name])
+        for name in sorted(settings.variables)
+        if name in os.environ
     }
 
 
@@ -75,7 +67,7 @@ def _arguments(argv: list) -> list:
 def header(session, number: int) -> dict:
     settings = session.settings
     found = {
-        "d9m_trace": 1,
+        "d9m_trace": seals.FORMAT,
         "level": settings.level,
         "inputs": settings.inputs,
         "digest": session.digester.name,
@@ -85,14 +77,14 @@ def header(session, number: int) -> dict:
         "rank": rank(),
         "process": number,
         "parent": None,
-        "argv": _arguments(getattr(sys, "argv", [""])),
+        "argv": private.masked(_arguments(getattr(sys, "argv", [""]))),
         "python": "{}.{}.{}".format(*sys.version_info[:3]),
         "packages": {},
         "device": "cpu",
         "gpu": None,
         "threads": None,
         "hashseed": os.environ.get("PYTHONHASHSEED"),
-        "env": environment(),
+        "env": environment(settings),
         "deterministic": {},
         "generators": {},
     }

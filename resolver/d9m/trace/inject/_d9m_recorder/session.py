@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 
-from . import generators, header
+from . import generators, header, private, seals
 from .digest import Digester
 from .stream import Stream, compact
 from .threads import Threads
@@ -109,8 +109,8 @@ class Session:
         try:
             self.unseen("fault")
             path = os.path.join(self.settings.folder, "errors.txt")
-            with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(f"process {os.getpid()}: {place}: {text} ({line})\n")
+            with open(path, "ab", opener=private.open_file) as file:
+                file.write(seals.line(f"process {os.getpid()}: {place}: {text} ({line})"))
         except Exception:
             self.on = False
 

@@ -26,6 +26,7 @@ class Settings:
         python: tuple = (),
         zoom: tuple = (),
         modules: tuple = (),
+        variables: tuple = (),
     ) -> None:
         self.folder = folder
         self.level = level
@@ -40,6 +41,7 @@ class Settings:
         self.python = tuple(python)
         self.zoom = tuple(zoom)
         self.modules = tuple(modules)
+        self.variables = tuple(variables)
 
     def holds(self, step: int) -> bool:
         """Whether this step is to be recorded."""

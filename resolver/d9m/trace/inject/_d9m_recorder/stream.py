@@ -9,6 +9,8 @@ import json
 import os
 import threading
 
+from . import private, seals
+
 APPENDED = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 """Binary: Windows would write its own ends of lines."""
 
@@ -44,7 +46,7 @@ class Stream:
         return self._file is not None
 
     def add(self, line: str) -> None:
-        """`line` ends with a line break."""
+        """`line` ends with its only line break."""
         with self._lock:
             if self.closed:
                 return
@@ -77,17 +79,18 @@ class Stream:
         while file is None:
             path = os.path.join(self._folder, f"r{rank}-{number}.d9m")
             try:
-                file = os.open(path, APPENDED, 0o644)
+                file = os.open(path, APPENDED, private.FILE)
             except FileExistsError:
                 number += 1
         self._early = []
         header = compact(self._header(number)) + "\n"
         early, self._early = self._early, None
         self._file = file
-        self._write(header + "".join(early))
+        for line in (header, *early):
+            self._write(line)
 
-    def _write(self, text: str) -> None:
-        data = text.encode("utf-8", "backslashreplace")
+    def _write(self, line: str) -> None:
+        data = seals.line(line[:-1])
         self._written += len(data)
         self.over = self._written > self._most
         while data:

@@ -13,8 +13,9 @@ import ctypes
 import json
 import os
 import sys
+import zlib
 
-from . import header, torch_settings
+from . import header, private, seals, torch_settings
 from .torch_tensors import silent
 
 MOST = 256 << 20
@@ -32,6 +33,7 @@ class Zoom:
 
     def __init__(self, torch, session) -> None:
         self._torch = torch
+        self._settings = session.settings
         self._folder = os.path.join(session.settings.folder, "zoom")
         self._wanted: dict = {}
         """Place -> {nth call there: [(rank, number of the wish)]}."""
@@ -60,19 +62,20 @@ class Zoom:
 
     def _save(self, place, number: int, random, args, kwargs, device) -> None:
         try:
+            private.make_folder(self._folder)
             folder = os.path.join(self._folder, str(number))
-            os.makedirs(folder)
+            os.mkdir(folder, private.FOLDER)
         except FileExistsError:  # another process of this rank came first
             return
         saved = _Call(self._torch, folder)
-        about = {"op": place[0], "overload": place[1]}
+        about = {"op": place[0], "overload": place[1], "env": header.environment(self._settings)}
         try:
             with silent(self._torch)(), self._torch.no_grad():
                 about.update(saved.described(args, kwargs, random, device))
         except UnsavedError as reason:
             about["reason"] = str(reason)
-        with open(os.path.join(folder, "call.json"), "w", encoding="utf-8") as file:
-            json.dump(about, file)
+        with open(os.path.join(folder, "call.json"), "wb", opener=private.open_file) as file:
+            file.write(seals.document(json.dumps(about)))
 
 
 def _place_of(call: dict):
@@ -102,7 +105,6 @@ class _Call:
         found["python"] = sys.executable
         found["threads"] = torch.get_num_threads()
         found["deterministic"] = torch_settings.Switches(torch).now()
-        found["env"] = header.environment()
         return found
 
     def _state(self, device) -> str:
@@ -152,6 +154,9 @@ class _Call:
         if self._size > MOST:
             raise UnsavedError(f"its inputs hold more than {MOST >> 20} MB")
         number = self._known[key] = len(self._tensors)
+        flat = tensor.detach().as_strided((extent,), (1,)).cpu()
+        count = extent * tensor.element_size()
+        data = (ctypes.c_char * count).from_address(flat.data_ptr()) if count else b""
         offset = tensor.data_ptr() % ALIGNED if extent and tensor.device.type == "cpu" else 0
         self._tensors.append(
             {
@@ -161,10 +166,10 @@ class _Call:
                 "extent": extent,
                 "device": str(tensor.device),
                 "offset": offset // tensor.element_size(),
+                "checksum": zlib.crc32(data),
             }
         )
-        flat = tensor.detach().as_strided((extent,), (1,)).cpu()
-        with open(os.path.join(self._folder, f"{number}.bin"), "wb") as file:
-            count = extent * tensor.element_size()
-            file.write((ctypes.c_char * count).from_address(flat.data_ptr()) if count else b"")
+        path = os.path.join(self._folder, f"{number}.bin")
+        with open(path, "wb", opener=private.open_file) as file:
+            file.write(data)
         return number
