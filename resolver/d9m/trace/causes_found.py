@@ -69,10 +69,11 @@ def causes(processes: Sequence[ComparedProcess]) -> tuple[list[Cause], list[Caus
 
 def _mattering(process: ComparedProcess) -> set[int]:
     """Of a process that was cut off, what it found last may still have reached something; where the
-    recorder failed, anything may.
+    recorder failed or could not read a tensor, anything may.
     """
     suspects = process.trail.suspects
-    cut = 0 if "fault" in process.unseen else min(process.a.step, process.b.step)
+    blind = {"fault", "subclass"} & set(process.unseen)
+    cut = 0 if blind else min(process.a.step, process.b.step)
     found = suspects.mattering(not process.trail.learned.recorded)
     for number, suspect in enumerate(() if process.complete else suspects):
         if suspect.step >= cut and suspect.kind != "structure":

@@ -101,11 +101,10 @@ at 0 in each stream and are not used again.
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
                                    compiled, compiler (no op is recorded any more, so that
                                    torch.compile compiles, before PyTorch 2.9), mode, subclass
-                                   (what ops do with tensors that only their own class can take
-                                   apart), level (nothing is recorded of it at this one), loop (of
-                                   JAX, too long to run op by op, or of many iterations that end one
-                                   by one), devices (what JAX runs on several at once is one op),
-                                   size, fault
+                                   (what a tensor holds that only its own class can take apart),
+                                   level (nothing is recorded of it at this one), loop (of JAX, too
+                                   long to run op by op, or of many iterations that end one by one),
+                                   devices (what JAX runs on several at once is one op), size, fault
 
 A TensorFlow program has the same records. OP is "tf.raw_ops.MatMul", MODULE the path of the Keras
 layer, NODE is empty. Numbers are those of eager tensors, which never change, and of variables. "-"

@@ -53,10 +53,10 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     @property
     def complete(self) -> bool:
         """Whether both ended by themselves, or where they were wanted to, and no part of what they
-        learned is missing because the recorder failed.
+        learned is missing because the recorder failed or could not read a tensor.
         """
         ended = all(stream.ended in ("exit", "steps") for stream in (self.a, self.b))
-        return ended and "fault" not in self.unseen
+        return ended and not {"fault", "subclass"} & set(self.unseen)
 
 
 def name(stream: RecordStream) -> str:
