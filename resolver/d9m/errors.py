@@ -38,11 +38,12 @@ _MEANINGS = {
     ),
     ExitCode.UNKNOWN: (
         "answered, but part of it is unknown, or depends on something that was not said "
-        "(--allow-unknown turns it into 0). diff: equal, but not all could be compared"
+        "(--allow-unknown turns it into 0). diff: equal, but not all could be compared. "
+        "scan: a file that was named or that a program reaches could not be read"
     ),
     ExitCode.ABSENT: (
-        "the device asked for is absent, the framework is broken, no probe could run, or no "
-        "process was recorded"
+        "the device asked for is absent, the framework is broken, no probe could run, no "
+        "process was recorded, or there was nothing to scan"
     ),
     ExitCode.DATA: "bad or incompatible data (knowledge base, report file, recording, baseline)",
 }

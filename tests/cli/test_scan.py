@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -28,6 +32,11 @@ def project(tmp_path: Path) -> Path:
 def write(root: Path, name: str, text: str) -> None:
     (root / name).parent.mkdir(parents=True, exist_ok=True)
     (root / name).write_text(text, encoding="utf-8")
+
+
+def _git(root: Path, *words: str) -> None:
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    subprocess.run([*git, *words], cwd=root, check=True)
 
 
 def scan(root: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -96,11 +105,243 @@ def test_exit_codes(project: Path, words: tuple[str, ...], code: int) -> None:
 def test_a_named_file_that_is_no_python_is_unknown(project: Path) -> None:
     write(project, "old.py", "print 'x'\n")
     write(project, "train.py", "")
-    assert scan(project).returncode == 0
+    done = scan(project)
+    assert done.returncode == 0
+    assert done.stdout.startswith("NOTHING FOUND  2 files, 1 unread")
+    assert "1 file that no program here needs could not be read:\n  old.py: it is" in done.stdout
     done = scan(project, "old.py", "--ignore", "files")
     assert done.returncode == 3
+    assert done.stdout.startswith("INCOMPLETE  1 file could not be read, 2 read\n")
     assert "old.py: it is not valid Python 3" in done.stdout
     assert scan(project, "old.py", "--ignore", "files", "--allow-unknown").returncode == 0
+    (project / "good.py").unlink()
+    (project / "train.py").unlink()
+    assert scan(project).returncode == 3
+    assert scan(project, "--allow-unknown").returncode == 0
+
+
+def test_findings_win_over_files_that_cannot_be_read(project: Path) -> None:
+    write(project, "old.py", "print 'x'\n")
+    assert scan(project, "old.py", "train.py").returncode == 1
+    assert scan(project, "old.py", "train.py", "--fail-on", "never").returncode == 3
+
+
+def _not_a_file(path: Path) -> None:
+    os.mkfifo(path)
+
+
+UNREADABLE: dict[str, bytes | Callable[[Path], None]] = {
+    "syntax.py": b"def f(:\n",
+    "python2.py": b"print 'x'\n",
+    "nul.py": b"x = 1\0\n",
+    "latin.py": b"x = '\xe9'\n",
+    "utf16.py": "x = 1\n".encode("utf-16"),
+    "coding.py": b"# coding: unheard-of\nx = 1\n",
+    "codec.py": b"# coding: rot13\nk = 1\n",
+    "dangling.py": lambda path: path.symlink_to("nowhere.py"),
+    "fifo.py": _not_a_file,
+    "broken.ipynb": b"{",
+    "json.ipynb": b"[1, 2]",
+    "brackets.py": b"x = " + b"(" * 5000 + b")" * 5000 + b"\n",
+    "minus.py": b"x = " + b"-" * 100_000 + b"1\n",
+    "newer.py": b"type X = int\n" if sys.version_info < (3, 12) else b"match? x = 1\n",
+    "template.py": b"import {{ module }}\n",
+}
+FORMATS = ("text", "json", "sarif", "github", "markdown", "junit")
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_file_that_cannot_be_read_never_counts_as_clean(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "alone"
+    root.mkdir()
+    made = UNREADABLE[name]
+    made(root / name) if callable(made) else (root / name).write_bytes(made)
+    done = scan(root, "--goal", "repeatable")
+    assert done.returncode == 3
+    assert "NOTHING FOUND" not in done.stdout
+    assert name in done.stdout
+
+
+def test_every_format_shows_what_was_not_read(tmp_path: Path) -> None:
+    root = tmp_path / "alone"
+    write(root, "old.py", "print 'x'\n")
+    found = {format_: scan(root, "--format", format_) for format_ in FORMATS}
+    assert {done.returncode for done in found.values()} == {3}
+    why = "it is not valid Python 3: Missing parentheses in call to 'print'"
+    assert f"old.py: {why}" in found["text"].stdout.replace("\n    ", " ")
+    assert json.loads(found["json"].stdout)["files"] == {
+        "read": 0, "unreadable": [{"path": "old.py", "why": why, "needed": True}],
+    }  # fmt: skip
+    assert found["github"].stdout.startswith("::error file=old.py,title=unreadable::This file was")
+    assert "- old.py: it is not valid Python 3" in found["markdown"].stdout
+    suite = ElementTree.fromstring(found["junit"].stdout)
+    assert (suite.get("tests"), suite.get("errors"), suite.get("failures")) == ("1", "1", "0")
+    assert suite.find("testcase/error") is not None
+    invocation = sarif(root)["invocations"][0]
+    notification = invocation["toolExecutionNotifications"][0]
+    assert notification["level"] == "error"
+    assert notification["message"]["text"] == f"old.py was not read: {why}"
+    place = notification["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place["uri"] == "old.py"
+
+
+def test_every_format_shows_files_that_no_program_needs(project: Path) -> None:
+    write(project, "old.py", "print 'x'\n")
+    github = scan(project, "good.py", "old.py", "--format", "github").stdout
+    assert github.startswith("::error file=old.py")
+    write(project, "train.py", "")
+    found = {format_: scan(project, "--format", format_) for format_ in FORMATS}
+    assert {done.returncode for done in found.values()} == {0}
+    assert found["github"].stdout.startswith("::notice file=old.py,title=unreadable::")
+    suite = ElementTree.fromstring(found["junit"].stdout)
+    assert (suite.get("errors"), suite.get("skipped")) == ("0", "1")
+    notification = sarif(project)["invocations"][0]["toolExecutionNotifications"][0]
+    assert notification["level"] == "note"
+    assert all("old.py" in done.stdout for done in found.values())
+
+
+NOTHING = {
+    "an empty folder": ({}, "no Python file, notebook or job file"),
+    "tests alone": ({"tests/test_a.py": "x = 1\n"}, "tests (--tests scans them)"),
+    "excluded": (
+        {"d9m.toml": '[scan]\nexclude = ["*"]\n', "a.py": "x = 1\n"}, "what exclude names",
+    ),
+    "in build": ({"build/a.py": "x = 1\n"}, "build/"),
+    "in an environment": ({"env/pyvenv.cfg": "", "env/a.py": "x = 1\n"}, "env/"),
+    "hidden": ({".hidden/a.py": "x = 1\n"}, ".hidden/"),
+    "no ending": ({"train": "import torch\n"}, "files of other kinds"),
+    "versions alone": ({"requirements.txt": "torch==2.4.1\n"}, "no Python file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_nothing_to_scan_is_no_answer(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "alone"
+    root.mkdir()
+    files, why = NOTHING[name]
+    for path, text in files.items():
+        write(root, path, text)
+    done = scan(root, "--allow-unknown")
+    assert done.returncode == 4
+    assert done.stdout.startswith("nothing to scan here: ")
+    assert why in done.stdout.replace("\n", " ")
+
+
+def test_nothing_is_written_where_there_was_nothing_to_scan(tmp_path: Path) -> None:
+    root = tmp_path / "alone"
+    root.mkdir()
+    assert scan(root, "--fix").returncode == 4
+    done = scan(root, "--diff")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith("nothing to scan here: ")
+    done = scan(root, "--baseline", "known.json", "--write-baseline")
+    assert (done.returncode, (root / "known.json").exists()) == (4, False)
+
+
+def test_every_format_says_that_there_was_nothing_to_scan(tmp_path: Path) -> None:
+    root = tmp_path / "alone"
+    root.mkdir()
+    found = {format_: scan(root, "--format", format_) for format_ in FORMATS}
+    assert {done.returncode for done in found.values()} == {4}
+    assert all("nothing to scan here" in done.stdout for done in found.values())
+    assert found["github"].stdout.startswith("::error ::nothing to scan here")
+    assert ElementTree.fromstring(found["junit"].stdout).get("errors") == "1"
+    assert sarif(root)["invocations"][0]["executionSuccessful"] is False
+    report = json.loads(found["json"].stdout)
+    assert report["did_nothing"]
+    assert report["nothing"].startswith("nothing to scan here: ")
+
+
+def test_what_git_ignores_is_named_where_nothing_is_left(project: Path) -> None:
+    write(project, ".gitignore", "*.py\n")
+    _git(project, "init", "-q")
+    done = scan(project)
+    assert done.returncode == 4
+    assert "what git ignores" in done.stdout.replace("\n", " ")
+
+
+ODD_NAMES = {
+    "a\nb.py": ("a\\nb.py", "a%0Ab.py"),
+    "\udcff.py": ("\\xff.py", "%5Cxff.py"),
+    "e\x1b[31m.py": ("e\\x1b[31m.py", "e%1B%5B31m.py"),
+    "r\r.py": ("r\\r.py", "r%0D.py"),
+    "turn\u202e.py": ("turn\\u202e.py", "turn%E2%80%AE.py"),
+    "d\udc80/e.py": ("d\\x80/e.py", "d%5Cx80/e.py"),
+}
+
+
+@pytest.fixture
+def odd(tmp_path: Path) -> Path:
+    root = tmp_path / "odd"
+    for name in ODD_NAMES:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(IDLE)
+    return root
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_spells_odd_names_safely(odd: Path, format_: str) -> None:
+    done = scan(odd, "--format", format_)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.replace("\n", "").isprintable()
+    shown = done.stdout
+    if format_ == "markdown":
+        shown = re.sub(r"\\([\\\[\]_])", r"\1", shown)
+    if format_ == "json":
+        paths = {finding["path"] for finding in json.loads(shown)["findings"]}
+        assert paths == {
+            spelled if re.search("[\udc80-\udcff]", name) else name
+            for name, (spelled, _uri) in ODD_NAMES.items()
+        }
+    elif format_ == "junit":
+        files = {case.get("file") for case in ElementTree.fromstring(shown).iter("testcase")}
+        assert files == {spelled for spelled, _uri in ODD_NAMES.values()}
+    else:
+        for spelled, uri in ODD_NAMES.values():
+            assert (uri if format_ == "sarif" else spelled) in shown
+
+
+@pytest.mark.parametrize("how", ["named", "listed by git"])
+def test_files_with_odd_names_are_read(odd: Path, how: str) -> None:
+    if how == "listed by git":
+        _git(odd, "init", "-q")
+        _git(odd, "add", ".")
+    words = tuple(ODD_NAMES) if how == "named" else ()
+    assert len(json.loads(scan(odd, *words, "--format", "json").stdout)["findings"]) == 6
+    assert scan(odd, *words, "--fix").returncode == 0
+    assert {(odd / name).read_text() for name in ODD_NAMES} == {"a = 1\n"}
+
+
+def test_the_cache_takes_odd_names(tmp_path: Path) -> None:
+    root = tmp_path / "odd\udcff"
+    root.mkdir()
+    (root / "a\udcfe\n.py").write_text(IDLE)
+    for _time in range(2):
+        done = d9m("scan", "--format", "json", cwd=root)
+        assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_name_that_is_spelled_as_another_is_not_skipped(tmp_path: Path) -> None:
+    root = tmp_path / "odd"
+    root.mkdir()
+    (root / "\udcff.py").write_text(IDLE)
+    (root / "\\xff.py").write_text("a = 1\n")
+    report = json.loads(scan(root, "--format", "json").stdout)
+    why = "another file has the name by which this one is shown"
+    assert report["files"]["unreadable"] == [{"path": "\\xff.py", "why": why, "needed": False}]
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code"), [("warning", 1), ("error", 3)], ids=["finding", "no finding"]
+)
+def test_a_fix_that_is_not_made_is_no_success(project: Path, fail_on: str, code: int) -> None:
+    (project / "train.py").chmod(0o444)
+    write(project, "other.py", IDLE)
+    done = scan(project, "--fix", "--fail-on", fail_on)
+    assert done.returncode == code
+    assert done.stderr == "fixed 1 in other.py\nnot fixed: train.py: it is read-only\n"
+    assert (project / "train.py").read_text() == IDLE
+    assert (project / "other.py").read_text() == "a = 1\n"
 
 
 def test_faults_of_the_configuration_leave_stdout_empty(project: Path) -> None:
@@ -143,10 +384,19 @@ def test_a_file_beside_stdout(project: Path) -> None:
 
 
 def test_files_that_differ_from_a_revision(project: Path) -> None:
-    git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-        subprocess.run([*git, *words], cwd=project, check=True)
+        _git(project, *words)
+    done = scan(project, "--changed")
+    assert done.returncode == 0
+    assert done.stdout.startswith("no changed files: nothing that d9m scan reads differs from HEAD")
+    junit = ElementTree.fromstring(scan(project, "--changed", "--format", "junit").stdout)
+    assert (junit.get("tests"), junit.get("errors")) == ("1", "0")
+    (project / "good.py").unlink()
+    write(project, "notes.txt", "text")
     assert scan(project, "--changed").returncode == 0
+    write(project, "old.py", "print 'x'\n")
+    assert scan(project, "--changed").returncode == 3
+    (project / "old.py").unlink()
     write(project, "good.py", f"\n{IDLE}")
     for words in (("--changed",), ("--changed", "HEAD"), ("--changed", "."), ("--changed=HEAD",)):
         done = scan(project, *words, "--format", "json")
@@ -160,6 +410,7 @@ def test_the_json_of_the_contract(project: Path) -> None:
         ".", "auto", 0, 0,
     )  # fmt: skip
     assert report["files"] == {"read": 2, "unreadable": []}
+    assert (report["nothing"], report["did_nothing"]) == ("", False)
     finding: dict[str, Any] = report["findings"][0]
     assert {
         "code", "family", "severity", "confidence", "path", "line", "column", "end_line",

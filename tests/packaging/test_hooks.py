@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ import yaml
 from installations import ROOT, is_installed
 
 from conftest import needs
+from d9m.scan.file_kinds import ABOUT, kind_of
 
 SHUFFLES = """
 import os, random
@@ -127,17 +129,58 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (SHUFFLES, "", 1, True),
         (SORTS, "", 0, True),
         (SORTS, "--goal repeatabel", 2, False),
+        ("print 'x'\n", "", 3, True),
+        (SORTS, "empty", 4, False),
     ],
-    ids=["a finding", "nothing found", "a wrong option"],
+    ids=["a finding", "nothing found", "a wrong option", "an unreadable file", "nothing to scan"],
 )
 def test_the_action_ends_as_the_scan_does(
     tmp_path: Path, runner: Path, text: str, arguments: str, code: int, uploads: bool
 ) -> None:
     job = ActionRun(tmp_path, runner, text, args=arguments, sarif="true")
+    (job.folder / "empty").mkdir()
+    (job.folder / "d9m.sarif").write_text("brought along")
+    left = runner / "d9m" / "scan.sarif"
+    left.write_text("left by another scan")
     assert "run" not in UPLOAD
     done = job.run(SCAN)
     assert done.returncode == 0, done.stderr
-    assert job.said == {"code": str(code)}
+    assert job.said == {"code": str(code), **({"sarif": str(left)} if uploads else {})}
+    assert left.exists() is uploads
+    if uploads:
+        assert json.loads(left.read_text())["version"] == "2.1.0"
+    assert (job.folder / "d9m.sarif").read_text() == "brought along"
     assert ("::warning file=train.py,title=unsorted-listing,line=4," in done.stdout) is (code == 1)
-    assert (job.folder / "d9m.sarif").exists() is uploads
     assert job.run(VERDICT).returncode == code
+
+
+def test_the_action_uploads_what_its_own_scan_wrote_and_nothing_else(
+    tmp_path: Path, runner: Path
+) -> None:
+    assert UPLOAD["if"] == "steps.scan.outputs.sarif != ''"
+    assert UPLOAD["with"]["sarif_file"] == "${{ steps.scan.outputs.sarif }}"
+    job = ActionRun(tmp_path, runner, SHUFFLES, args="", sarif="false")
+    assert job.run(SCAN).returncode == 0
+    assert job.said == {"code": "1"}
+
+
+def test_the_hook_gets_only_files_that_a_scan_reads() -> None:
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
+    wanted = re.compile(hook["files"])
+    read = [
+        "a.py", "a.pyw", "b/c.ipynb", "run.sh", "x.slurm", "conf/a.yaml", "a.yml", ".env", "x.env",
+        ".env.local", ".envrc", "Dockerfile", "Dockerfile.gpu", "a/Containerfile-x",
+        "my.dockerfile", "Makefile", "GNUmakefile", "a.mk", ".vscode/launch.json",
+    ]  # fmt: skip
+    for name in read:
+        assert wanted.search(name), name
+    others = [
+        "README.md", "Makefile.am", "docs/Makefile.md", "Dockerfiles.txt", "x.pyc", "a.c", "a.json",
+        "makefile_notes.txt", "environment", "b/spy", "LICENSE", "setup.cfg", "a.sh.in",
+        "Makefile/a", "dockerfile",
+    ]  # fmt: skip
+    for name in others:
+        assert not wanted.search(name), name
+    for name in (*read, *others):
+        kind = kind_of(name, "")
+        assert bool(wanted.search(name)) <= (kind is not None and kind not in ABOUT), name

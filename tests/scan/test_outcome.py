@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import json
+import os
+import shutil
 import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import get_args
 
@@ -12,18 +19,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from d9m.errors import DataError, UsageError
+from conftest import needs
+from d9m.errors import DataError
+from d9m.scan import fixes as fixes_module
 from d9m.scan.baseline import read_baseline, render_baseline
 from d9m.scan.file_kinds import Kind
-from d9m.scan.fixes import fixed_files, write_fixed
+from d9m.scan.file_names import on_disk
+from d9m.scan.fixes import FixedFile, Refusal, fixed_files, write_fixed
 from d9m.scan.ignores import find_ignores
 from d9m.scan.read_file import FileRead, read_file
+from d9m.scan.report import ScanOutcome
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule
 from d9m.scan.rules.upkeep import UNUSED_IGNORE
 from d9m.scan.scanning import ScanRequest, configured, scan
 from golden import knowledge_base
-from process import COMMAND, compiled_kb, environment
+from process import COMMAND, compiled_kb, d9m, environment
 from scan.folders import codes, scanned, write
 from scan.projects import vocabulary
 
@@ -130,9 +141,10 @@ def test_a_missing_baseline_is_an_error() -> None:
 def fix(unsafe: bool = False) -> list[str]:
     outcome = scanned()
     kinds = dict(outcome.walk.files)
-    files = fixed_files(outcome.walk.root, kinds, outcome.report.findings, unsafe)
+    files, refused = fixed_files(outcome.walk.root, kinds, outcome.report.findings, unsafe)
+    assert refused == []
     for file in files:
-        write_fixed(outcome.walk.root, file)
+        assert write_fixed(outcome.walk.root, file) is None
     return [file.path for file in files]
 
 
@@ -201,22 +213,156 @@ def test_a_listing_whose_twin_is_sorted_is_fixed(here: Path) -> None:
     assert fix() == ["a.py"]
 
 
-def test_a_difference_as_patch_takes_it(here: Path) -> None:
-    write(here, {"sub/a.py": IDLE.rstrip("\n"), "b.py": "x = 1\n"})
-    outcome = scanned()
-    files = fixed_files(str(here), dict(outcome.walk.files), outcome.report.findings, False)
-    patch = "".join(file.diff() for file in files)
-    assert "-a = 1  # d9m: ignore[order] it was once\n\\ No newline at end of file\n+a = 1" in patch
-    done = subprocess.run(["git", "apply", "--check", "-"], input=patch, text=True, check=False)
-    assert done.returncode == 0
+def fixes(*paths: str) -> tuple[list[FixedFile], list[Refusal]]:
+    outcome = scanned(*paths)
+    kinds = dict(outcome.walk.files)
+    return fixed_files(outcome.walk.root, kinds, outcome.report.findings, False)
 
 
-def test_a_fix_that_cannot_be_written_is_an_error(here: Path) -> None:
+def test_a_fix_that_cannot_be_written_is_refused(here: Path) -> None:
     write(here, {"a.py": IDLE})
+    file = fixes()[0][0]
+    refusal = write_fixed(str(here / "nowhere"), file)
+    assert refusal == Refusal("a.py", "it cannot be written: No such file or directory")
+
+
+@pytest.mark.parametrize("full", [True, False], ids=["disk full", "interrupted"])
+def test_a_fix_that_fails_half_way_leaves_the_file_as_it_was(
+    here: Path, monkeypatch: pytest.MonkeyPatch, full: bool
+) -> None:
+    write(here, {"a.py": IDLE})
+    file = fixes()[0][0]
+    usual = fixes_module._overwrite
+    calls: list[bytes] = []
+
+    def broken(opened: io.FileIO, data: bytes) -> None:
+        calls.append(data)
+        usual(opened, data[:3] if len(calls) == 1 else data)
+        if len(calls) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device") if full else KeyboardInterrupt
+
+    monkeypatch.setattr(fixes_module, "_overwrite", broken)
+    if full:
+        refusal = write_fixed(str(here), file)
+        assert refusal == Refusal("a.py", "it cannot be written: No space left on device")
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            write_fixed(str(here), file)
+    assert (here / "a.py").read_text() == IDLE
+
+
+ENDS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
+COMMENT = b"a = 1  # d9m: ignore[order]"
+
+
+def _odd_texts() -> dict[str, bytes]:
+    """Return a file for every combination of line ends, contents and last bytes."""
+    found: dict[str, bytes] = {}
+    for name, end in ENDS.items():
+        for last, closing in {"": end, "-open": b""}.items():
+            for start, opening in {"": b"", "-bom": b"\xef\xbb\xbf"}.items():
+                lines = [b"x = 1", b"y = 2\x0c", "z = 'é\u2028\x85'".encode(), COMMENT]
+                found[f"{name}{last}{start}"] = opening + end.join(lines) + closing
+    found["mixed"] = b"x = 1\r\ny = 2\rz = 3\n" + COMMENT + b"\r\nb = 1\r"
+    found["only"] = COMMENT
+    found["latin"] = b"# coding: latin-1\ns = '\xe9'\n" + COMMENT + b" \xfc\n"
+    found["japanese"] = "# coding: shift-jis\ns = '日本'\n".encode("shift-jis") + COMMENT + b"\n"
+    return found
+
+
+ODD_TEXTS = _odd_texts()
+ODD_NAMES = [
+    "a.py", "a b.py", "é/ü.py", "a\nb.py", 'q"uote.py', "b\\c.py", "\udcff.py", "t\tab.py", "-x.py",
+    "日本.py", "'s.py", "sub/$HOME.py",
+]  # fmt: skip
+APPLIERS = {"git": ["git", "apply", "-"], "patch": ["patch", "-p1", "--silent"]}
+
+
+@pytest.mark.parametrize("applier", APPLIERS)
+def test_a_patch_applies_byte_for_byte(here: Path, applier: str) -> None:
+    needs(shutil.which(applier) is not None, applier, f"apt-get install {applier}")
+    for name, data in ODD_TEXTS.items():
+        write(here, {f"texts/{name}.py": data})
+    for name in ODD_NAMES:
+        write(here, {f"names/{name}": COMMENT + b"\n"})
     outcome = scanned()
-    file = fixed_files(str(here), dict(outcome.walk.files), outcome.report.findings, False)[0]
-    with pytest.raises(UsageError, match=r"cannot write 'a\.py'"):
-        write_fixed(str(here / "nowhere"), file)
+    files, refused = fixes()
+    assert refused == []
+    assert len(files) == len(ODD_TEXTS) + len(ODD_NAMES)
+    patch = b"".join(file.diff(str(here)) for file in files)
+    done = subprocess.run(APPLIERS[applier], input=patch, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    for file in files:
+        assert Path(on_disk(str(here), file.path)).read_bytes() == file.after, file.path
+    assert not scanned().report.findings
+    assert len(outcome.report.findings) == len(files)
+
+
+def test_the_command_writes_a_patch_byte_for_byte(here: Path) -> None:
+    write(here, {f"{name}.py": data for name, data in ODD_TEXTS.items()})
+    wanted = b"".join(file.diff(str(here)) for file in fixes()[0])
+    done = d9m("scan", "--no-cache", "--diff", "-o", "fixes.patch", cwd=here)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    assert (here / "fixes.patch").read_bytes() == wanted
+    for name in ("latin.py", "japanese.py"):
+        (here / name).unlink()
+    wanted = b"".join(file.diff(str(here)) for file in fixes()[0])
+    assert d9m("scan", "--no-cache", "--diff", cwd=here).stdout.encode() == wanted
+
+
+@pytest.mark.parametrize("name", ODD_TEXTS)
+def test_a_fix_keeps_every_other_byte(here: Path, name: str) -> None:
+    data = ODD_TEXTS[name]
+    write(here, {"a.py": data})
+    assert fix() == ["a.py"]
+    comment = b"  # d9m: ignore[order]" + (b" \xfc" if name == "latin" else b"")
+    assert (here / "a.py").read_bytes() == data.replace(comment, b"")
+
+
+def test_a_fix_that_the_coding_of_a_file_cannot_hold_is_refused(here: Path) -> None:
+    text = "# coding: iso2022_jp\ns = '日'\n".encode("iso2022_jp")
+    doubled = text.replace(b"\x1b(B", b"\x1b(B\x1b(B")
+    write(here, {"a.py": doubled + COMMENT + b"\n"})
+    files, refused = fixes()
+    assert files == []
+    why = "its coding, iso2022_jp, cannot hold the fixed text; fix it by hand"
+    assert refused == [Refusal("a.py", why)]
+
+
+def test_a_link_that_is_named_is_not_fixed(here: Path) -> None:
+    write(here, {"real/a.py": IDLE})
+    (here / "link.py").symlink_to("real/a.py")
+    (here / "folder").symlink_to("real")
+    why = "it is reached through a symbolic link; name the file itself"
+    assert fixes("link.py") == ([], [Refusal("link.py", why)])
+    assert fixes("folder/a.py") == ([], [Refusal("folder/a.py", why)])
+    assert (here / "link.py").is_symlink()
+
+
+def test_a_fixed_file_stays_the_same_file(here: Path) -> None:
+    write(here, {"a.py": IDLE})
+    path = here / "a.py"
+    path.chmod(0o640)
+    os.link(path, here / "partner.txt")
+    if os.geteuid() == 0:
+        os.chown(path, 12345, 23456)
+    with contextlib.suppress(OSError):
+        os.setxattr(path, "user.kept", b"yes")
+    before = path.stat()
+    attributes = {name: os.getxattr(path, name) for name in os.listxattr(path)}
+    assert fix() == ["a.py"]
+    after = path.stat()
+    assert (here / "partner.txt").read_text() == "a = 1\n"
+    for field in ("st_ino", "st_uid", "st_gid", "st_mode", "st_nlink"):
+        assert getattr(before, field) == getattr(after, field), field
+    assert {name: os.getxattr(path, name) for name in os.listxattr(path)} == attributes
+
+
+def test_a_read_only_file_is_not_fixed(here: Path) -> None:
+    write(here, {"a.py": IDLE})
+    (here / "a.py").chmod(0o444)
+    assert write_fixed(str(here), fixes()[0][0]) == Refusal("a.py", "it is read-only")
+    assert (here / "a.py").read_text() == IDLE
 
 
 NOTEBOOK = {
@@ -275,7 +421,42 @@ def test_odd_files_get_a_line_each_and_the_rest_goes_on(here: Path) -> None:
     assert sorted(unread) == sorted([*BAD, "loop.py"])
     assert all(why and "\n" not in why for why in unread.values())
     assert outcome.report.files.read == len(GOOD) + 1
-    assert outcome.unread_names == ()
+    assert not any(file.needed for file in outcome.report.files.unreadable)
+
+
+DEEP = {
+    "a sum": " + ".join(["1"] * 20_000),
+    "names": " + ".join(["a"] * 4_000),
+    "attributes": "a" + ".b" * 4_000,
+    "calls": "a" + ".b()" * 2_000,
+    "conditions": " if a else ".join(["b"] * 1_500),
+}
+LISTING = """
+import os, random
+random.seed(0)
+files = os.listdir("data")
+random.shuffle(files)
+"""
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_a_deep_expression_hides_nothing(here: Path, name: str) -> None:
+    write(here, {"a.py": f"x = {DEEP[name]}\n{LISTING}"})
+    outcome = scanned()
+    if outcome.report.files.unreadable:  # by a parser with a fixed limit, from Python 3.12 on
+        assert sys.version_info >= (3, 12)
+        assert needed(outcome) == ["a.py"]
+        return
+    assert codes(outcome) == ["a.py:5 unsorted-listing"]
+    assert fix() == ["a.py"]
+
+
+def test_reading_deep_expressions_leaves_the_process_as_it_was(here: Path) -> None:
+    before = (sys.getrecursionlimit(), threading.stack_size())
+    for text in (DEEP["attributes"], "-" * 100_000 + "1"):
+        write(here, {"a.py": f"x = {text}\n"})
+        scanned()
+    assert (sys.getrecursionlimit(), threading.stack_size()) == before
 
 
 PIECES = st.sampled_from(
@@ -324,7 +505,54 @@ def test_no_bytes_are_too_odd(data: bytes, kind: Kind) -> None:
 
 def test_a_named_file_that_cannot_be_read_is_remembered(here: Path) -> None:
     write(here, {"old.py": "print 'x'\n", "notes.txt": "x"})
-    assert scanned("old.py", "notes.txt").unread_names == ("notes.txt", "old.py")
+    assert needed(scanned("old.py", "notes.txt")) == ["notes.txt", "old.py"]
+
+
+def needed(outcome: ScanOutcome) -> list[str]:
+    return [file.path for file in outcome.report.files.unreadable if file.needed]
+
+
+OLD = "print 'x'\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"a.py": "import old\nold.run()\n"}, ["old.py"]),
+        ({"a.py": "import b\nb.run()\n", "b.py": "from old import x\n"}, ["old.py"]),
+        ({"run.sh": "python old.py\n"}, ["old.py"]),
+        ({"run.sh": "python -m old\n"}, ["old.py"]),
+        ({"d9m.toml": '[scan]\nentry-points = ["old.py"]\n', "a.py": ""}, ["old.py"]),
+        ({"a.py": "x = 1\n"}, []),
+        ({"run.sh": "python a.py\n"}, []),
+        ({"requirements.txt": "torch==2.4.1\n", "README.md": "text"}, ["old.py"]),
+        ({}, ["old.py"]),
+    ],
+    ids=[
+        "imported", "imported by an import", "started", "started as a module", "configured",
+        "left over", "beside a job", "beside versions alone", "alone",
+    ],
+)  # fmt: skip
+def test_which_unread_files_an_answer_needs(
+    here: Path, files: dict[str, str], found: list[str]
+) -> None:
+    write(here, {"old.py": OLD, **files})
+    outcome = scanned()
+    assert [file.path for file in outcome.report.files.unreadable] == ["old.py"]
+    assert needed(outcome) == found
+
+
+def test_a_file_that_the_walk_cannot_open_is_needed_by_what_imports_it(here: Path) -> None:
+    write(here, {"a.py": "import gone\nimport pipe\ngone.run()\n"})
+    (here / "gone.py").symlink_to("nowhere.py")
+    os.mkfifo(here / "pipe.py")
+    assert needed(scanned()) == ["gone.py", "pipe.py"]
+
+
+def test_a_named_file_needs_what_its_own_programs_reach(here: Path) -> None:
+    write(here, {"old.py": OLD, "a.py": "import old\nold.run()\n", "b.py": "print(1)\n"})
+    assert needed(scanned("a.py")) == ["old.py"]
+    assert scanned("b.py").report.files.unreadable == []
 
 
 def test_several_processes_and_a_cache_change_nothing(

@@ -172,3 +172,46 @@ def test_a_named_link_that_leads_nowhere_is_named_once(project: Path) -> None:
     (project / "gone.py").symlink_to("nowhere.py")
     walked = walk(["gone.py"])
     assert [(file.path, file.named) for file in walked.unread] == [("gone.py", True)]
+
+
+def test_a_link_to_what_is_not_scanned_is_unread(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    write(elsewhere, "shared.py", "LICENSE")
+    (project / "shared.py").symlink_to(elsewhere / "shared.py")
+    (project / "LICENSE").symlink_to(elsewhere / "LICENSE")
+    (project / "again.py").symlink_to("train.py")
+    found = walk(["."])
+    assert [(file.path, file.why) for file in found.unread] == [
+        ("shared.py", "a link to a file that is not scanned"),
+    ]
+    assert walk(["shared.py"]).unread == ()
+    assert "shared.py" in names(walk(["shared.py"]))
+
+
+def test_a_folder_that_cannot_be_listed_is_unread(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = os.scandir
+
+    def refusing(path: str) -> object:
+        if str(path).endswith("pkg"):
+            raise PermissionError(13, "Permission denied", path)
+        return usual(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    found = walk(["."])
+    assert [(file.path, file.why) for file in found.unread] == [
+        ("pkg", "the system refuses: Permission denied"),
+    ]
+
+
+def test_what_is_left_out_is_named(project: Path) -> None:
+    found = walk(["."], exclude=["old"])
+    assert found.left_out == (
+        "tests (--tests scans them)", ".venv/", "env/", "node_modules/", "what exclude names",
+    )  # fmt: skip
+    git(project, "init", "sub")
+    git(project, "init")
+    assert "git repositories inside this one" in walk(["."]).left_out

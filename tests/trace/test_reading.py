@@ -53,6 +53,15 @@ def test_a_line_that_is_damaged_is_named(tmp_path: Path, line: str) -> None:
         read.read_to_end()
 
 
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_line_that_is_lost_is_noticed_at_the_end(tmp_path: Path, lost: int) -> None:
+    whole = [*LINES, *LINES]
+    end = json.dumps({"ended": "exit", "lines": 1 + len(whole)})
+    stream(tmp_path, *whole, end, "").read_to_end()
+    with pytest.raises(DataError, match="5 lines were written before its end"):
+        stream(tmp_path, *whole[:lost], *whole[lost + 1 :], end, "").read_to_end()
+
+
 @pytest.mark.parametrize("first", ["", "[]", "{}", '{"d9m_trace": "1"}', "\x00\xff", "x" * 100])
 def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, first: str) -> None:
     file = tmp_path / "r0-0.d9m"

@@ -48,7 +48,9 @@ def test_a_recording_has_the_same_ends_of_lines_everywhere(
     one.record("l", "aa")
     one.end({"ended": "exit"})
     assert [flag & BINARY for flag in flags] == [BINARY]
-    assert (tmp_path / "r0-0.d9m").read_bytes().count(b"\n") == 3
+    lines = (tmp_path / "r0-0.d9m").read_bytes().splitlines()
+    assert len(lines) == 3
+    assert b'"lines":2' in lines[-1]
 
 
 def test_a_complaint_of_the_recorder_is_utf8_whatever_the_locale_is(tmp_path: Path) -> None:
@@ -69,6 +71,29 @@ def test_long_arguments_that_differ_late_are_told_from_each_other(
     assert one.startswith(long[:400])
     assert len(one) < 430
     assert digester.cut("dim=0") == "dim=0"
+
+
+def test_a_torch_that_asserts_its_names_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As 1.12 does for each name of torch.backends.cuda.matmul that came later."""
+
+    class Matmul:
+        allow_tf32 = True
+
+        def __getattr__(self, name: str) -> bool:
+            raise AssertionError(f"Unknown attribute {name}")
+
+    def no() -> bool:
+        return False
+
+    monkeypatch.syspath_prepend(INJECT)
+    switches = importlib.import_module("_d9m_recorder.torch_settings").Switches
+    backends = SimpleNamespace(cuda=SimpleNamespace(matmul=Matmul()))
+    torch = SimpleNamespace(
+        are_deterministic_algorithms_enabled=no,
+        is_deterministic_algorithms_warn_only_enabled=no,
+        backends=backends,
+    )
+    assert switches(torch).now()["torch.backends.cuda.matmul.allow_tf32"] is True
 
 
 PYTHONS = ("2.7", "3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
@@ -112,26 +137,3 @@ def test_a_python_that_is_too_old_is_named(tmp_path: Path) -> None:
     assert said in d9m("trace", "--show", run).stdout
     d9m("trace", "--force", "-o", run, "--", sys.executable, "-c", "")
     assert said not in d9m("trace", "--show", run).stdout
-
-
-def test_a_torch_that_asserts_its_names_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As 1.12 does for each name of torch.backends.cuda.matmul that came later."""
-
-    class Matmul:
-        allow_tf32 = True
-
-        def __getattr__(self, name: str) -> bool:
-            raise AssertionError(f"Unknown attribute {name}")
-
-    def no() -> bool:
-        return False
-
-    monkeypatch.syspath_prepend(INJECT)
-    switches = importlib.import_module("_d9m_recorder.torch_settings").Switches
-    backends = SimpleNamespace(cuda=SimpleNamespace(matmul=Matmul()))
-    torch = SimpleNamespace(
-        are_deterministic_algorithms_enabled=no,
-        is_deterministic_algorithms_warn_only_enabled=no,
-        backends=backends,
-    )
-    assert switches(torch).now()["torch.backends.cuda.matmul.allow_tf32"] is True

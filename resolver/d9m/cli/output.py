@@ -41,6 +41,17 @@ def write(text: str, file: str | None) -> None:
     _deliver(printable(text), file)
 
 
+def write_bytes(data: bytes, file: str | None) -> None:
+    """Write a patch to `file`, whole or not at all, or to stdout: as it is, for a program reads it.
+    Raises UsageError if that cannot be.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
+    _deliver(text, file)
+
+
 def show(body: str | Page, colour: str, file: str | None) -> None:
     """Write a text, or a page: printable but for its own colours."""
     if isinstance(body, str):
@@ -92,12 +103,13 @@ def _to_stdout(text: str) -> None:
 
 
 def _to_file(text: str, path: Path) -> None:
+    data = text.encode("utf-8", "surrogateescape")
     if path.exists() and not path.is_file():  # a device or a pipe is written to, not replaced
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(data)
         return
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        partial.write_text(text, encoding="utf-8", newline="\n")
+        partial.write_bytes(data)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -10,14 +10,17 @@ import typer
 from typer.core import TyperCommand
 
 from d9m.cli import options, output
-from d9m.errors import ExitCode, UsageError, quote
+from d9m.errors import UsageError, printable, quote
+from d9m.exit_codes import CommandResult, exit_code
 from d9m.kb.locate import open_knowledge_base
+from d9m.scan.file_names import printable_path
 
 if TYPE_CHECKING:
     from d9m.environment.environment import Setup
     from d9m.kb.store import KnowledgeBase
     from d9m.render.page import Page
     from d9m.scan.configuration import Configuration
+    from d9m.scan.fixes import Refusal
     from d9m.scan.report import ScanOutcome
     from d9m.scan.scanning import ScanRequest
 
@@ -169,20 +172,28 @@ def command(
     if write_baseline:
         _whole(request, file)
         outcome = scan(kb, request, configuration)
-        output.write(render_baseline(outcome.every), file)
-        typer.echo(f"{file}: {len(outcome.every)} findings", err=True)
-        return
+        if not outcome.report.did_nothing:
+            output.write(render_baseline(outcome.every), file)
+            typer.echo(f"{file}: {len(outcome.every)} findings", err=True)
+        _say_unread(outcome)
+        raise _end(outcome, "never", allow_unknown)
     known = None if file is None else read_baseline(file)
     outcome = scan(kb, request, configuration, known)
     if diff:
-        output.write(_patch(outcome, unsafe), out)
-        raise typer.Exit(_exit_code(outcome, fail_on, allow_unknown))
+        patch, refusals = _patch(outcome, unsafe)
+        output.write_bytes(patch, out)
+        _say_refused(refusals)
+        _say_unread(outcome)
+        raise _end(outcome, fail_on, allow_unknown, bool(refusals))
+    refusals: list[Refusal] = []
     for _round in range(MOST_ROUNDS if fix else 0):
-        if not _make_fixes(outcome, unsafe):
+        count, refusals = _make_fixes(outcome, unsafe)
+        if not count:
             break
         outcome = scan(kb, request, configuration, known)
+    _say_refused(refusals)
     _deliver(outcome, format_, color, out, statistics)
-    raise typer.Exit(_exit_code(outcome, fail_on, allow_unknown))
+    raise _end(outcome, fail_on, allow_unknown, bool(refusals))
 
 
 def _explain(code: str, color: str, out: str | None) -> None:
@@ -227,24 +238,46 @@ def _whole(request: ScanRequest, file: str | None) -> None:
     output.writable(file)
 
 
-def _patch(outcome: ScanOutcome, unsafe: bool) -> str:
+def _patch(outcome: ScanOutcome, unsafe: bool) -> tuple[bytes, list[Refusal]]:
     from d9m.scan.fixes import fixed_files
 
-    kinds = dict(outcome.walk.files)
-    fixed = fixed_files(outcome.walk.root, kinds, outcome.report.findings, unsafe)
-    return "".join(file.diff() for file in fixed)
+    root, kinds = outcome.walk.root, dict(outcome.walk.files)
+    fixed, refusals = fixed_files(root, kinds, outcome.report.findings, unsafe)
+    return b"".join(file.diff(root) for file in fixed), refusals
 
 
-def _make_fixes(outcome: ScanOutcome, unsafe: bool) -> int:
-    """Fix what is shown; gives how many fixes were made."""
+def _make_fixes(outcome: ScanOutcome, unsafe: bool) -> tuple[int, list[Refusal]]:
+    """Fix what is shown. Return how many fixes were made, and the files that were not fixed."""
     from d9m.scan.fixes import fixed_files, write_fixed
 
-    kinds = dict(outcome.walk.files)
-    fixed = fixed_files(outcome.walk.root, kinds, outcome.report.findings, unsafe)
+    root, kinds = outcome.walk.root, dict(outcome.walk.files)
+    fixed, refusals = fixed_files(root, kinds, outcome.report.findings, unsafe)
+    count = 0
     for file in fixed:
-        write_fixed(outcome.walk.root, file)
-        typer.echo(f"fixed {file.count} in {file.path}", err=True)
-    return sum(file.count for file in fixed)
+        refusal = write_fixed(root, file)
+        if refusal is not None:
+            refusals.append(refusal)
+            continue
+        count += file.count
+        _say(f"fixed {file.count} in {printable_path(file.path)}")
+    return count, refusals
+
+
+def _say_refused(refusals: Sequence[Refusal]) -> None:
+    for refusal in refusals:
+        _say(f"not fixed: {printable_path(refusal.path)}: {refusal.why}")
+
+
+def _say_unread(outcome: ScanOutcome) -> None:
+    """Say on stderr what is missing from an output that has no place for it."""
+    if outcome.report.nothing:
+        _say(outcome.report.nothing)
+    for file in outcome.report.files.unreadable:
+        _say(f"not read: {printable_path(file.path)}: {file.why}")
+
+
+def _say(sentence: str) -> None:
+    typer.echo(printable(sentence), err=True)
 
 
 def _deliver(
@@ -282,13 +315,16 @@ def _rendered(outcome: ScanOutcome, format_: str, out: str | None, statistics: b
     return module.render(report)
 
 
-def _exit_code(outcome: ScanOutcome, fail_on: str, allow_unknown: bool) -> ExitCode:
-    """Findings win over what is unknown."""
+def _end(
+    outcome: ScanOutcome, fail_on: str, allow_unknown: bool, is_refused: bool = False
+) -> typer.Exit:
+    """Return how the command ends. `is_refused`: a fix was not made that was asked for."""
     report = outcome.report
     failing = FAIL_ON[: FAIL_ON.index(fail_on) + 1] if fail_on != "never" else ()
-    if any(finding.severity in failing for finding in report.findings):
-        return ExitCode.FINDINGS
-    unknown = report.beyond or report.before or outcome.unread_names
-    if unknown and not allow_unknown:
-        return ExitCode.UNKNOWN
-    return ExitCode.ANSWERED
+    unread = any(file.needed for file in report.files.unreadable)
+    result = CommandResult(
+        did_nothing=report.did_nothing,
+        has_findings=any(finding.severity in failing for finding in report.findings),
+        is_incomplete=bool(report.beyond or report.before or unread or is_refused),
+    )
+    return typer.Exit(exit_code(result, allow_unknown=allow_unknown))

@@ -26,9 +26,8 @@ class Suite:
         """The file. `said`: lines about the whole."""
         cases = list(self._suite)
         self._suite.set("tests", str(len(cases)))
-        for kind, name in (("failures", "failure"), ("skipped", "skipped")):
+        for kind, name in (("errors", "error"), ("failures", "failure"), ("skipped", "skipped")):
             self._suite.set(kind, str(sum(case.find(name) is not None for case in cases)))
-        self._suite.set("errors", "0")
         ElementTree.SubElement(self._suite, "system-out").text = printable("\n".join(said))
         ElementTree.indent(self._suite)
         body = ElementTree.tostring(self._suite, encoding="unicode")
@@ -41,6 +40,10 @@ def add_output(case: Case, said: str) -> None:
 
 def fail(case: Case, message: str, text: str = "", **more: str) -> None:
     _outcome(case, "failure", message, text, more)
+
+
+def error(case: Case, message: str, text: str = "") -> None:
+    _outcome(case, "error", message, text, {})
 
 
 def skip(case: Case, message: str, text: str = "") -> None:

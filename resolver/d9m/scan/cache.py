@@ -16,6 +16,7 @@ from d9m import about, files
 from d9m.errors import DataError
 from d9m.kb.store import KnowledgeBase
 from d9m.scan.file_kinds import Kind
+from d9m.scan.file_names import on_disk
 from d9m.scan.read_file import FileRead, load
 from d9m.scan.report import ScanOutcome
 from d9m.scan.walk import Walk
@@ -99,7 +100,7 @@ class Cache:
             return
         kept: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self._entries):
-            if os.path.lexists(os.path.join(self._root, path)):
+            if os.path.lexists(on_disk(self._root, path)):
                 kept[path] = self._entries[path]
         self._write(_FILES, msgspec.msgpack.encode(_Reads(self._made_by, kept)))
 

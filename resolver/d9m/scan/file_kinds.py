@@ -62,7 +62,7 @@ def kind_of(path: str, first_line: str) -> Kind | None:
     >>> kind_of("bin/train", "#!/usr/bin/env python3"), kind_of("LICENSE", "")
     ('python', None)
     """
-    folder, _slash, name = path.rpartition("/")
+    folder, _slash, name = path.replace("\n", " ").rpartition("/")
     for kind, pattern in _NAMES:
         if pattern.fullmatch(name):
             return kind

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
+import io
 import os
 import re
 import warnings
@@ -12,32 +12,60 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from d9m import files
-from d9m.errors import DataError, UsageError, quote
+from d9m.errors import DataError
 from d9m.scan.file_kinds import Kind
+from d9m.scan.file_names import on_disk
 from d9m.scan.finding import ScanFinding, TextEdit
+from d9m.scan.source import UnreadableError, decode, encoding_of, parse, with_deep_stack
 
 
 class FixedFile(msgspec.Struct, frozen=True):
     """A file with the fixes of its findings."""
 
     path: str
-    before: str
-    after: str
+    before: bytes
+    after: bytes
     count: int
 
-    def diff(self) -> str:
-        """The difference as ``patch`` takes it."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
-            f"a/{self.path}",
-            f"b/{self.path}",
+    def diff(self, root: str) -> bytes:
+        """Return the difference as ``patch -p1`` and ``git apply`` take it, byte for byte."""
+        name = os.fsencode(os.path.relpath(on_disk(root, self.path), root))
+        lines = difflib.diff_bytes(
+            difflib.unified_diff,
+            _lines(self.before),
+            _lines(self.after),
+            _patch_name(b"a/" + name),
+            _patch_name(b"b/" + name),
         )
-        return "".join(map(_whole_line, lines))
+        return b"".join(map(_whole_line, lines))
 
 
-def _whole_line(line: str) -> str:
-    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+class Refusal(msgspec.Struct, frozen=True):
+    """A file whose fixes are not made."""
+
+    path: str
+    why: str
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Return lines as patches count them: only a line feed ends one."""
+    lines = data.split(b"\n")
+    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _patch_name(name: bytes) -> bytes:
+    """Return a name as git writes it in a patch: quoted if needed; a tab ends one with spaces."""
+    if re.search(rb'[\x00-\x1f"\\\x7f]', name):
+        return b'"' + re.sub(rb'[\x00-\x1f"\\\x7f-\xff]', _escaped, name) + b'"'
+    return name + b"\t" if b" " in name else name
+
+
+def _escaped(match: re.Match[bytes]) -> bytes:
+    return b"\\" + match[0] if match[0] in b'"\\' else b"\\%03o" % match[0][0]
+
+
+def _whole_line(line: bytes) -> bytes:
+    return line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
 
 
 def applicable(findings: Iterable[ScanFinding], unsafe: bool) -> list[ScanFinding]:
@@ -52,36 +80,69 @@ def applicable(findings: Iterable[ScanFinding], unsafe: bool) -> list[ScanFindin
 
 def fixed_files(
     root: str, kinds: dict[str, Kind], findings: Iterable[ScanFinding], unsafe: bool
-) -> list[FixedFile]:
-    """The files as they are with their fixes. Of fixes that overlap only the first is made."""
+) -> tuple[list[FixedFile], list[Refusal]]:
+    """Return the files as they are with their fixes, and those that cannot be fixed. Of fixes that
+    overlap only the first is made.
+    """
     by_path: dict[str, list[ScanFinding]] = {}
     for finding in applicable(findings, unsafe):
         by_path.setdefault(finding.path, []).append(finding)
-    found: list[FixedFile] = []
+    fixed: list[FixedFile] = []
+    refused: list[Refusal] = []
     for path, here in sorted(by_path.items()):
-        before = _text(os.path.join(root, path))
-        if before is None:
+        groups = [finding.fix.edits for finding in here if finding.fix]
+        try:
+            file = _fixed(root, path, kinds.get(path) == "python", groups)
+        except _RefusedError as error:
+            refused.append(Refusal(path, str(error)))
             continue
-        after, count = _edited(before, [finding.fix.edits for finding in here if finding.fix])
-        if after != before and (kinds.get(path) != "python" or _parses(after)):
-            found.append(FixedFile(path, before, after, count))
-    return found
+        if file.after != file.before:
+            fixed.append(file)
+    return fixed, refused
 
 
-def _text(file: str) -> str | None:
-    """A file as it is, with its own ends of lines; None for one that is not in UTF-8."""
+class _RefusedError(Exception):
+    """Why a file is not fixed, as half a sentence."""
+
+
+def _fixed(
+    root: str, path: str, is_python: bool, groups: Sequence[Sequence[TextEdit]]
+) -> FixedFile:
+    full = on_disk(root, path)
+    if os.path.realpath(full) != os.path.normpath(full):
+        raise _RefusedError("it is reached through a symbolic link; name the file itself")
     try:
-        return files.content(file).decode("utf-8")
-    except (OSError, DataError, UnicodeDecodeError):
+        before = files.content(full)
+        coding = encoding_of(before) if is_python else "utf-8"
+        text = before.decode(coding)
+    except UnicodeError:
+        raise _RefusedError("it is not in UTF-8") from None
+    except (OSError, DataError, UnreadableError) as error:
+        raise _RefusedError(f"it cannot be read: {error}") from None
+    after, count = _edited(text, groups)
+    encoded = _encoded(after, coding)
+    if encoded is None or _encoded(text, coding) != before:
+        raise _RefusedError(f"its coding, {coding}, cannot hold the fixed text; fix it by hand")
+    if is_python and not _parses(encoded):
+        raise _RefusedError("the fixed text would not be valid Python; fix it by hand")
+    return FixedFile(path, before, encoded, count)
+
+
+def _encoded(text: str, coding: str) -> bytes | None:
+    """Return the bytes of a text; None where they would not be read as the same text."""
+    try:
+        data = text.encode(coding)
+        return data if data.decode(coding) == text else None
+    except UnicodeError:
         return None
 
 
-def _parses(text: str) -> bool:
+def _parses(data: bytes) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text.removeprefix("\ufeff"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+            with_deep_stack(lambda: parse(decode(data)))
+    except UnreadableError:
         return False
     return True
 
@@ -127,17 +188,28 @@ def _offset(starts: Sequence[int], text: str, place: tuple[int, int]) -> int:
     return min(first + bom + column - 1, len(text))
 
 
-def write_fixed(root: str, file: FixedFile) -> None:
-    """Replace a file by its fixed text, whole or not at all. Raises UsageError."""
-    path = os.path.join(root, file.path)
-    partial = f"{path}.{os.getpid()}.d9m"
+def write_fixed(root: str, file: FixedFile) -> Refusal | None:
+    """Write the fixed text into a file, whole or not at all, or say why not. The file stays the
+    same one: with its links, its owner, its mode and its attributes.
+    """
+    path = on_disk(root, file.path)
     try:
-        with open(partial, "w", encoding="utf-8", newline="") as opened:
-            opened.write(file.after)
-        os.chmod(partial, os.stat(path).st_mode & 0o7777)
-        os.replace(partial, path)
+        if not os.stat(path).st_mode & 0o222:
+            return Refusal(file.path, "it is read-only")
+        with open(path, "r+b", buffering=0) as opened:
+            try:
+                _overwrite(opened, file.after)
+            except BaseException:
+                _overwrite(opened, file.before)
+                raise
     except OSError as error:
-        raise UsageError(f"cannot write {quote(file.path)}: {error.strerror or error}") from None
-    finally:
-        if os.path.exists(partial):
-            os.unlink(partial)
+        return Refusal(file.path, f"it cannot be written: {error.strerror or error}")
+    return None
+
+
+def _overwrite(opened: io.FileIO, data: bytes) -> None:
+    opened.seek(0)
+    left = memoryview(data)
+    while left:
+        left = left[opened.write(left) :]
+    opened.truncate()

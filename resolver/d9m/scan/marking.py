@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ import msgspec
 from d9m import files
 from d9m.errors import DataError
 from d9m.scan.file_kinds import Kind
+from d9m.scan.file_names import on_disk
 from d9m.scan.finding import RelatedSpot, ScanFinding
 from d9m.scan.notebooks import cell_of
 from d9m.scan.read_file import text_of
@@ -50,7 +50,7 @@ def _lines(root: str, path: str, kind: Kind | None) -> list[str]:
     if kind is None:
         return []
     try:
-        return text_of(kind, files.content(os.path.join(root, path))).split("\n")
+        return text_of(kind, files.content(on_disk(root, path))).split("\n")
     except (OSError, DataError, UnreadableError):
         return []
 

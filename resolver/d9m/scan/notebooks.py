@@ -10,7 +10,7 @@ import msgspec
 from d9m.files import UNREADABLE
 from d9m.scan.jobs.notebook import read_magics
 from d9m.scan.jobs.shell import Job, joined
-from d9m.scan.source import UnreadableError, parse
+from d9m.scan.source import UnreadableError, parse, with_deep_stack
 
 
 class _Cell(msgspec.Struct, frozen=True):
@@ -132,7 +132,7 @@ def python_of(lines: Sequence[str]) -> list[str]:
 def _is_whole(lines: Sequence[str]) -> bool:
     """Whether a cell is Python as it stands."""
     try:
-        parse("\n".join(lines))
+        with_deep_stack(lambda: parse("\n".join(lines)))
     except UnreadableError:
         return False
     return True

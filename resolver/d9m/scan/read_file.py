@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 
 import msgspec
 
 from d9m.scan.facts import FileFacts, FileKind
 from d9m.scan.file_kinds import ABOUT, Kind
+from d9m.scan.file_names import on_disk
 from d9m.scan.ignores import Ignore, find_ignores
 from d9m.scan.jobs.read import read_job
 from d9m.scan.notebooks import NotANotebookError, read_notebook
@@ -39,7 +39,7 @@ def load(root: str, path: str, kind: Kind) -> bytes | FileFacts:
     """The bytes of a file, or why there are none."""
     most = LARGEST.get(kind, 1 << 20)
     try:
-        with open(os.path.join(root, path), "rb") as file:
+        with open(on_disk(root, path), "rb") as file:
             data = file.read(most + 1)
     except OSError as error:
         return _unreadable(path, kind, f"the system refuses: {error.strerror or error}")

@@ -47,6 +47,10 @@ class ScanReport(msgspec.Struct, frozen=True, kw_only=True):
     before: list[str] = []
     """Stated releases that are older than the records."""
     files: FilesRead
+    nothing: str = ""
+    """Why no file was scanned; empty if any was."""
+    did_nothing: bool = False
+    """Whether that is a fault: there was nothing to scan, rather than no change."""
 
 
 class ScanOutcome(msgspec.Struct, frozen=True):
@@ -55,8 +59,6 @@ class ScanOutcome(msgspec.Struct, frozen=True):
     walk: Walk
     report: ScanReport
     hidden: tuple[Suppressed, ...] = ()
-    unread_names: tuple[str, ...] = ()
-    """Files of the command line that could not be read."""
     every: tuple[ScanFinding, ...] = ()
     """What a baseline of today would hold."""
 

@@ -26,8 +26,9 @@ def judge(
     surroundings: Mapping[str, Surrounding],
     goal: Goal = "auto",
     entry_points: Sequence[str] = (),
+    shown: frozenset[str] | None = None,
 ) -> Scanned:
-    """Put every rule to the facts of a project."""
+    """Put every rule to the facts of a project. `shown`: files to which the answer is limited."""
     project = Project(kb, files, surroundings, goal, entry_points)
     found: list[ScanFinding] = []
     for rule in RULES:
@@ -37,10 +38,11 @@ def judge(
             found.append(finding)
     unreadable: list[UnreadableFile] = []
     read = 0
+    needed = project.needed_unread(shown)
     for facts in project.files.values():
         read += facts.kind != "about"
         if facts.unreadable:
-            unreadable.append(UnreadableFile(facts.path, facts.unreadable))
+            unreadable.append(UnreadableFile(facts.path, facts.unreadable, facts.path in needed))
     return Scanned(
         d9m=Tool(about.__version__, kb.meta.date),
         root=root,

@@ -43,6 +43,10 @@ class ScannedProgram(msgspec.Struct, frozen=True):
 class UnreadableFile(msgspec.Struct, frozen=True):
     path: str
     why: str
+    needed: bool = False
+    """Whether the answer is incomplete without it: it was named, a program imports it, a job runs
+    it, or nothing else was read.
+    """
 
 
 class FilesRead(msgspec.Struct, frozen=True):

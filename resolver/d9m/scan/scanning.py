@@ -14,7 +14,9 @@ from d9m.model.versions import candidates, is_before_all
 from d9m.scan.baseline import Baseline, BaselineEntry, split_known
 from d9m.scan.cache import Cache, digests_of, question_of
 from d9m.scan.configuration import Configuration, find_configuration
-from d9m.scan.facts import Launch
+from d9m.scan.facts import FileFacts, Launch
+from d9m.scan.file_kinds import ABOUT, kind_of
+from d9m.scan.file_names import as_text
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
@@ -25,7 +27,7 @@ from d9m.scan.run import judge
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
 from d9m.scan.selection import check_codes, names
 from d9m.scan.surroundings.surroundings import surroundings
-from d9m.scan.walk import Walk, fits, walk
+from d9m.scan.walk import Walk, fits, ignored_by_git, walk
 from d9m.scan.workers import read_files
 
 
@@ -61,7 +63,7 @@ def scan(
     """
     check_codes((*request.select, *request.ignore))
     walked = _walk(request, configuration)
-    if not request.cache:
+    if not request.cache or not _is_encodable(walked.root, *request.paths):
         reads = read_files(kb, walked, request.jobs)
         return _judged(kb, walked, reads, request, configuration, baseline)
     cache = Cache(kb, walked.root)
@@ -74,6 +76,11 @@ def scan(
         outcome = _judged(kb, walked, reads, request, configuration, baseline)
         cache.keep(question, outcome)
     return outcome
+
+
+def _is_encodable(*names: str) -> bool:
+    """Whether the cache can hold these names."""
+    return all(as_text(name) == name for name in (os.getcwd(), *names))
 
 
 def _judged(
@@ -93,7 +100,8 @@ def _judged(
     )
     goal = request.goal or configuration.goal or "auto"
     facts = [read.facts for read in reads]
-    scanned = judge(kb, walked.root, facts, around, goal, configuration.entry_points)
+    facts += _unread_code(walked)
+    scanned = judge(kb, walked.root, facts, around, goal, configuration.entry_points, walked.shown)
     hidden = hide(scanned.findings, {read.facts.path: read.ignores for read in reads})
     kept = _finished(walked, reads, _chosen(walked.root, hidden.kept, request, configuration))
     kept = [finding for finding in kept if walked.shows(finding.path)]
@@ -105,6 +113,12 @@ def _judged(
     by_comment: list[Suppressed] = []
     for one, finding in zip(hidden.hidden, finished):
         by_comment.append(msgspec.structs.replace(one, finding=finding))
+    files = _files(walked, reads, scanned)
+    is_unchanged = request.changed is not None and bool(_code(walked))
+    nothing = ""
+    if not files.unreadable and not _has_code(walked, reads):
+        unchanged = f"no changed files: nothing that d9m scan reads differs from {request.changed}"
+        nothing = unchanged if is_unchanged else _why_nothing(walked)
     report = ScanReport(
         schema_version=scanned.schema_version,
         d9m=scanned.d9m,
@@ -121,19 +135,44 @@ def _judged(
         contradictions=contradictions,
         beyond=_beyond(kb, scanned),
         before=_before(kb, scanned),
-        files=_files(walked, reads),
+        files=files,
+        nothing=nothing,
+        did_nothing=bool(nothing) and not is_unchanged,
     )
     suppressed = (*by_comment, *(Suppressed(finding, "baseline") for finding in known))
-    return ScanOutcome(walked, report, suppressed, _named_unread(walked, reads), tuple(kept))
+    return ScanOutcome(walked, report, suppressed, tuple(kept))
 
 
-def _named_unread(walked: Walk, reads: Sequence[FileRead]) -> tuple[str, ...]:
-    """Files that were asked for by name and that nobody can read."""
-    found = {file.path for file in walked.unread if file.named}
-    for read in reads:
-        if read.facts.unreadable and read.facts.path in walked.named:
-            found.add(read.facts.path)
-    return tuple(sorted(found))
+def _unread_code(walked: Walk) -> Iterator[FileFacts]:
+    """Return the Python files that the walk could not open, so that imports of them are seen."""
+    for file in walked.unread:
+        if kind_of(file.path, "") == "python":
+            yield FileFacts(path=file.path, kind="python", unreadable=file.why)
+
+
+def _has_code(walked: Walk, reads: Sequence[FileRead]) -> bool:
+    """Whether anything was read that the scan is about."""
+    read = {read.facts.path for read in reads if not read.facts.unreadable}
+    return any(path in read and walked.shows(path) for path in _code(walked))
+
+
+def _code(walked: Walk) -> list[str]:
+    """Return the files that findings can be in. Those that only state versions count where the
+    scan is limited to some files.
+    """
+    no_code = ABOUT if walked.shown is not None else (*ABOUT, "packages")
+    return [path for path, kind in walked.files if kind not in no_code]
+
+
+def _why_nothing(walked: Walk) -> str:
+    left_out = [*walked.left_out[:MOST_LEFT_OUT]]
+    if ignored_by_git(walked.root):
+        left_out.append("what git ignores")
+    rest = f"; left out: {', '.join(left_out)}" if left_out else ""
+    return f"nothing to scan here: no Python file, notebook or job file{rest}"
+
+
+MOST_LEFT_OUT = 5
 
 
 def _walk(request: ScanRequest, configuration: Configuration) -> Walk:
@@ -199,7 +238,7 @@ def _finished(
 
 def _shown_root(walked: Walk) -> str:
     shown = Path(os.path.relpath(walked.root)).as_posix()
-    return shown if not shown.startswith("..") else walked.root
+    return as_text(shown if not shown.startswith("..") else walked.root)
 
 
 def _jobs(reads: Sequence[FileRead]) -> list[str]:
@@ -224,16 +263,17 @@ def _starts(launch: Launch, code: Iterable[str]) -> bool:
     return any(f"/{path}".endswith(endings) for path in code)
 
 
-def _files(walked: Walk, reads: Sequence[FileRead]) -> FilesRead:
-    unread = [UnreadableFile(file.path, file.why) for file in walked.unread]
-    count = 0
-    for read in reads:
-        if read.facts.unreadable:
-            unread.append(UnreadableFile(read.facts.path, read.facts.unreadable))
-        elif read.facts.kind != "about":
-            count += 1
-    shown = [file for file in unread if walked.shows(file.path)]
-    return FilesRead(count, sorted(shown, key=lambda file: file.path))
+def _files(walked: Walk, reads: Sequence[FileRead], scanned: Scanned) -> FilesRead:
+    why = {file.path: file.why for file in walked.unread}
+    why |= {file.path: file.why for file in scanned.files.unreadable}
+    needed = walked.named | {file.path for file in scanned.files.unreadable if file.needed}
+    unread: list[UnreadableFile] = []
+    only = not _has_code(walked, reads)
+    for path in sorted(why):
+        if walked.shows(path) or path in needed:
+            unread.append(UnreadableFile(path, why[path], only or path in needed))
+    count = sum(read.facts.kind != "about" and not read.facts.unreadable for read in reads)
+    return FilesRead(count, unread)
 
 
 def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:

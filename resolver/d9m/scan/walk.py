@@ -5,12 +5,14 @@ from __future__ import annotations
 import fnmatch
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
 from d9m.errors import UsageError, quote
 from d9m.scan.file_kinds import ABOUT, Kind, kind_of
+from d9m.scan.file_names import as_text, on_disk
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -32,6 +34,8 @@ class Walk(msgspec.Struct, frozen=True):
     shown: frozenset[str] | None = None
     """Findings outside these files are left out; None: no file is left out."""
     unread: tuple[Unread, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """What is in the folders and is not scanned, most first."""
 
     def shows(self, path: str) -> bool:
         return self.shown is None or path in self.shown
@@ -46,6 +50,8 @@ SKIPPED_FOLDERS = frozenset(
 """Folders of tools and of other people's code; so is every folder whose name begins with a dot or
 ends in .egg-info, and every virtual environment.
 """
+
+_NEVER_CODE = frozenset({"__pycache__", ".git", ".d9m_cache"})
 
 READ_ANYWAY = frozenset({".github", ".devcontainer", ".vscode", ".circleci"})
 """Folders with a dot that hold jobs."""
@@ -73,7 +79,13 @@ def walk(
     excluded_in = os.path.realpath(exclude_from)
     found: dict[str, Kind] = {}
     unread: list[Unread] = []
+    left_out: Counter[str] = Counter()
     named: set[str] = set()
+
+    def refuse(error: OSError) -> None:
+        folder = as_text(_inside(root, error.filename))
+        unread.append(Unread(folder, f"the system refuses: {error.strerror or error}"))
+
     for path in paths:
         if os.path.isdir(path):
             top = os.path.realpath(path)
@@ -81,29 +93,43 @@ def walk(
         else:
             named.add(_inside(root, os.path.abspath(path)))
             top = _project_of(os.path.realpath(path), root)
-        for file in _files_below(top, tests):
-            below = _inside(excluded_in, file) if exclude else ""
-            if not any(fits(below, pattern) for pattern in exclude):
-                _add(root, _inside(root, file), found, unread)
+        for file in _files_below(top, tests, left_out, refuse):
+            below = as_text(_inside(excluded_in, file)) if exclude else ""
+            if any(fits(below, pattern) for pattern in exclude):
+                left_out[_EXCLUDED] += 1
+            elif not _add(root, _inside(root, file), found, unread):
+                left_out[_OF_OTHER_KINDS] += 1
     for relative in sorted(named):
         _add(root, relative, found, unread, named=True)
-    shown = _shown(root, paths, named, changed)
+    names = {as_text(relative) for relative in named}
+    shown = _shown(root, paths, names, changed)
     ordered = tuple(sorted(found.items()))
     return Walk(
         root,
         ordered,
-        frozenset(named),
+        frozenset(names),
         shown,
-        tuple(_each_once(unread)),
+        tuple(_really_unread(root, unread, found)),
+        tuple(sorted(+left_out, key=lambda what: (-left_out[what], what))),
     )
 
 
-def _each_once(unread: Iterable[Unread]) -> list[Unread]:
-    """In order of path; a file that was named counts as named."""
-    found: dict[str, Unread] = {}
+_EXCLUDED = "what exclude names"
+_OF_OTHER_KINDS = "files of other kinds"
+_TESTS = "tests (--tests scans them)"
+
+
+def _really_unread(root: str, unread: Iterable[Unread], found: dict[str, Kind]) -> list[Unread]:
+    """Each file once, in order of path, as named if it was named; without links to what is read."""
+    kept: dict[str, Unread] = {}
     for file in sorted(unread, key=lambda file: (file.path, file.named)):
-        found[file.path] = file
-    return list(found.values())
+        if file.why == _OUTSIDE:
+            target = os.path.realpath(on_disk(root, file.path))
+            about = kind_of(file.path, "") in ABOUT or os.path.isdir(target)
+            if about or file.path in found or as_text(_inside(root, target)) in found:
+                continue
+        kept[file.path] = file
+    return list(kept.values())
 
 
 def _root(paths: Sequence[str]) -> str:
@@ -152,33 +178,46 @@ def _stated_above(root: str, folder: str) -> dict[str, Kind]:
         for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
             if kind_of(name, "") == "packages" and os.path.isfile(path):
-                found[_inside(root, path)] = "packages"
+                found[as_text(_inside(root, path))] = "packages"
     return found
 
 
 def _add(
     root: str, path: str, found: dict[str, Kind], unread: list[Unread], *, named: bool = False
-) -> None:
-    full = os.path.join(root, path)
-    if os.path.islink(full):
-        if not os.path.exists(full) and (named or kind_of(path, "")):
-            unread.append(Unread(path, "a link that leads nowhere", named))
-            return
-        if not named:
-            return
-    if os.path.exists(full) and not os.path.isfile(full):
-        if named or kind_of(path, ""):
-            unread.append(Unread(path, "not a regular file", named))
-        return
+) -> bool:
+    """Add a file to those that are read or unread; false for one that no scan reads."""
+    full, text = os.path.join(root, path), as_text(path)
     try:
         kind = kind_of(path, "") or kind_of(path, _first_line(full))
+        why = _why_unread(root, path, kind, named)
     except OSError as error:
-        unread.append(Unread(path, error.strerror or "cannot be read", named))
-        return
-    if kind is not None and not (named and kind in ABOUT):
-        found[path] = kind
-    elif named:
-        unread.append(Unread(path, "not a kind of file that d9m scan reads", named))
+        kind, why = None, error.strerror or "cannot be read"
+    if why:
+        unread.append(Unread(text, why, named))
+    elif kind is not None:
+        found[text] = kind
+    return bool(why) or kind is not None
+
+
+_OUTSIDE = "a link to a file that is not scanned"
+
+
+def _why_unread(root: str, path: str, kind: Kind | None, named: bool) -> str:
+    """Return why a file that a scan would read cannot be read; empty if it can."""
+    full, text = os.path.join(root, path), as_text(path)
+    if not named and kind is None:
+        return ""
+    if os.path.islink(full) and not os.path.exists(full):
+        return "a link that leads nowhere"
+    if os.path.islink(full) and not named:
+        return _OUTSIDE
+    if os.path.exists(full) and not os.path.isfile(full):
+        return "not a regular file"
+    if named and (kind is None or kind in ABOUT):
+        return "not a kind of file that d9m scan reads"
+    if text != path and os.path.lexists(os.path.join(root, text)):
+        return "another file has the name by which this one is shown"
+    return ""
 
 
 def _first_line(full: str) -> str:
@@ -190,11 +229,20 @@ def _first_line(full: str) -> str:
         return file.readline(200).decode("utf-8", "replace")
 
 
-def _files_below(top: str, tests: bool) -> Iterator[str]:
+def _files_below(
+    top: str, tests: bool, left_out: Counter[str], refuse: Callable[[OSError], None]
+) -> Iterator[str]:
     listed = _listed_by_git(top)
-    for file in listed if listed is not None else _listed_by_folder(top):
+    for file in listed if listed is not None else _listed_by_folder(top, left_out, refuse):
         parts = _inside(top, file).split("/")
-        if not any(map(_is_skipped, parts[:-1])) and (tests or not _is_test(parts)):
+        skipped = next(filter(_is_skipped, parts[:-1]), None)
+        if skipped is not None:
+            left_out[f"{skipped}/"] += 1
+        elif _is_test(parts) and not tests:
+            left_out[_TESTS] += 1
+        elif os.path.isdir(file) and not os.path.islink(file):
+            left_out["git repositories inside this one"] += 1
+        else:
             yield file
 
 
@@ -237,14 +285,27 @@ def run_git(folder: str, *words: str) -> str | None:
     return os.fsdecode(done.stdout) if done.returncode == 0 else None
 
 
+def ignored_by_git(folder: str) -> bool:
+    """Whether git ignores something in a folder."""
+    options = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    return bool(run_git(folder, *options))
+
+
 def _is_venv(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 
 
-def _listed_by_folder(top: str) -> Iterator[str]:
-    for folder, folders, files in os.walk(top):
-        read = [name for name in folders if not _is_skipped(name)]
-        folders[:] = sorted(name for name in read if not _is_venv(os.path.join(folder, name)))
+def _listed_by_folder(
+    top: str, left_out: Counter[str], refuse: Callable[[OSError], None]
+) -> Iterator[str]:
+    for folder, folders, files in os.walk(top, onerror=refuse):
+        read: list[str] = []
+        for name in sorted(folders):
+            if _is_skipped(name) or _is_venv(os.path.join(folder, name)):
+                left_out[f"{name}/"] += name not in _NEVER_CODE
+            else:
+                read.append(name)
+        folders[:] = read
         for name in sorted(files):
             yield os.path.join(folder, name)
 
@@ -269,7 +330,8 @@ def _fits(path: str, pattern: str) -> bool:
 def _shown(
     root: str, paths: Iterable[str], named: set[str], changed: str | None
 ) -> frozenset[str] | None:
-    folders = [_inside(root, os.path.realpath(path)) for path in paths if os.path.isdir(path)]
+    real = (os.path.realpath(path) for path in paths if os.path.isdir(path))
+    folders = [as_text(_inside(root, folder)) for folder in real]
     if changed is not None:
         starts = tuple("" if folder == "." else f"{folder}/" for folder in folders)
         differing = changed_files(root, changed)
@@ -293,4 +355,4 @@ def changed_files(root: str, revision: str) -> set[str]:
     new = run_git(top, "ls-files", "-z", "--others", "--exclude-standard") or ""
     full = (os.path.join(top, name) for name in f"{differing}{new}".split("\0") if name)
     real = os.path.realpath(root)
-    return {_inside(real, path) for path in full if _is_inside(path, real)}
+    return {as_text(_inside(real, path)) for path in full if _is_inside(path, real)}

@@ -143,6 +143,8 @@ class RecordStream:
         try:
             if line.startswith(b"{"):
                 self.end = _end.decode(line)
+                if self.end.lines not in (None, self._lines.number - 1):
+                    raise self._damaged(f"{self.end.lines} lines were written before its end")
                 return None
             return _line.decode(line)
         except UNREADABLE as error:

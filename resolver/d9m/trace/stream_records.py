@@ -47,6 +47,8 @@ class StreamEnd(msgspec.Struct, frozen=True):
 
     ended: str
     steps: int | None = None
+    lines: int | None = None
+    """Before it: a file that lost some is damaged."""
 
 
 class _Letter(msgspec.Struct, frozen=True, array_like=True):

@@ -7,8 +7,10 @@ from collections import Counter
 
 from d9m.errors import printable
 from d9m.render.scan import words
+from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding, Severity
 from d9m.scan.report import ScanReport
+from d9m.scan.scanned import UnreadableFile
 
 MOST = 10
 """Annotations of one level that GitHub shows for a step."""
@@ -19,18 +21,30 @@ _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint"
 def render(report: ScanReport) -> str:
     """The gravest findings as annotations, at most ten of a level, and a line with all counts."""
     lines: list[str] = []
-    shown: Counter[Severity] = Counter()
-    for finding in report.findings:
-        shown[finding.severity] += 1
-        if shown[finding.severity] <= MOST:
-            lines.append(_annotation(report, finding))
+    shown: Counter[str] = Counter()
+    annotations = [_unread(report, file) for file in report.files.unreadable]
+    annotations += [_annotation(report, finding) for finding in report.findings]
+    for level, rest in annotations:
+        shown[level] += 1
+        if shown[level] <= MOST:
+            lines.append(f"::{level} {rest}")
+    if report.did_nothing:
+        lines.append(f"::error ::{_data(report.nothing)}")
     lines.append(words.headline(report))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _annotation(report: ScanReport, finding: ScanFinding) -> str:
-    path = finding.path if report.root == "." else os.path.join(report.root, finding.path)
-    fields = {"file": path, "title": finding.code}
+def _unread(report: ScanReport, file: UnreadableFile) -> tuple[str, str]:
+    fields = {"file": _path(report, file.path), "title": "unreadable"}
+    return "error" if file.needed else "notice", _rest(fields, words.unread_sentence(file))
+
+
+def _path(report: ScanReport, path: str) -> str:
+    return printable_path(path if report.root == "." else os.path.join(report.root, path))
+
+
+def _annotation(report: ScanReport, finding: ScanFinding) -> tuple[str, str]:
+    fields = {"file": _path(report, finding.path), "title": finding.code}
     if finding.cell is None:
         fields["line"] = str(finding.line)
         fields["endLine"] = str(finding.end_line)
@@ -38,8 +52,12 @@ def _annotation(report: ScanReport, finding: ScanFinding) -> str:
     message = finding.message if finding.cell is None else f"Cell {finding.cell}: {finding.message}"
     if finding.way_out:
         message = f"{message}\n-> {finding.way_out}"
+    return _COMMANDS[finding.severity], _rest(fields, message)
+
+
+def _rest(fields: dict[str, str], message: str) -> str:
     listed = ",".join(f"{name}={_property(value)}" for name, value in fields.items())
-    return f"::{_COMMANDS[finding.severity]} {listed}::{_data(message)}"
+    return f"{listed}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from d9m.render.junit import Suite, fail, skip
+from d9m.render.junit import Suite, error, fail, skip
 from d9m.render.scan import words
+from d9m.scan.file_names import printable_path
 from d9m.scan.report import ScanReport
 
 
@@ -14,13 +15,21 @@ def render(report: ScanReport) -> str:
     suite = Suite("d9m scan", 0)
     for finding in report.findings:
         where = words.at(finding.path, finding.line, finding.cell)
-        case = suite.case(
-            finding.path, f"{finding.code} {where}", file=finding.path, line=str(finding.line)
-        )
+        path = printable_path(finding.path)
+        case = suite.case(path, f"{finding.code} {where}", file=path, line=str(finding.line))
         if finding.severity == "hint":
             skip(case, finding.message, finding.way_out)
         else:
             fail(case, finding.message, finding.way_out, type=finding.severity)
-    if not report.findings:
+    for file in report.files.unreadable:
+        path = printable_path(file.path)
+        case = suite.case(path, f"unreadable {path}", file=path)
+        outcome = error if file.needed else skip
+        outcome(case, words.unread_sentence(file))
+    if report.nothing:
+        case = suite.case("d9m scan", "anything to scan")
+        if report.did_nothing:
+            error(case, report.nothing)
+    elif not report.findings and not report.files.unreadable:
         suite.case("d9m scan", "nothing found")
     return suite.text([words.headline(report)])

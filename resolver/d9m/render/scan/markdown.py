@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from d9m.render.scan import words
+from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding
 from d9m.scan.report import ScanReport
 
@@ -15,8 +16,8 @@ def render(report: ScanReport) -> str:
     parts.append(_plain(words.programs_line(report)))
     for path, here in groupby(report.findings, key=lambda finding: finding.path):
         rows = "\n".join(_row(finding) for finding in here)
-        parts.append(f"### {_plain(path)}\n\n| Line | | Rule | |\n|---:|---|---|---|\n{rows}")
-    unread = [f"- {_plain(file.path)}: {_plain(file.why)}" for file in report.files.unreadable]
+        parts.append(f"### {_path(path)}\n\n| Line | | Rule | |\n|---:|---|---|---|\n{rows}")
+    unread = [f"- {_path(file.path)}: {_plain(file.why)}" for file in report.files.unreadable]
     if unread:
         parts.append("Files that could not be read:\n\n" + "\n".join(unread))
     parts.append(_plain(words.hidden_line(report)))
@@ -29,6 +30,10 @@ def _row(finding: ScanFinding) -> str:
         text += f"<br>→ {_plain(finding.way_out)}"
     link = f"[{finding.code}]({finding.help})"
     return f"| {_plain(words.place(finding))} | {finding.severity} | {link} | {text} |"
+
+
+def _path(path: str) -> str:
+    return _plain(printable_path(path))
 
 
 def _plain(text: str) -> str:

@@ -8,11 +8,13 @@ from typing import Any
 
 from d9m.render import as_json
 from d9m.render.scan.explain import as_markdown
+from d9m.scan.file_names import printable_path
 from d9m.scan.finding import RelatedSpot, ScanFinding, Severity, TextEdit
 from d9m.scan.marking import PAGES
 from d9m.scan.report import ScanOutcome, Suppressed
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule
+from d9m.scan.scanned import UnreadableFile
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -35,12 +37,20 @@ def render(outcome: ScanOutcome) -> str:
         "properties": {"kb_date": report.d9m.kb_date},
     }
     unread = report.files.unreadable
-    notes = [_note(file.path, f"{file.path} was not read: {file.why}") for file in unread]
+    notes: list[dict[str, Any]] = list(map(_note, unread))
+    if report.nothing:
+        level = "error" if report.did_nothing else "note"
+        notes.append({"level": level, "message": {"text": report.nothing}})
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": results,
-        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}],
+        "invocations": [
+            {
+                "executionSuccessful": not report.did_nothing,
+                "toolExecutionNotifications": notes,
+            }
+        ],
     }
     return as_json.render({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
@@ -147,9 +157,9 @@ def _replacement(edit: TextEdit) -> dict[str, Any]:
     return {"deletedRegion": region, "insertedContent": {"text": edit.text}}
 
 
-def _note(path: str, text: str) -> dict[str, Any]:
+def _note(file: UnreadableFile) -> dict[str, Any]:
     return {
-        "level": "note",
-        "message": {"text": text},
-        "locations": [{"physicalLocation": _file(path)}],
+        "level": "error" if file.needed else "note",
+        "message": {"text": f"{printable_path(file.path)} was not read: {file.why}"},
+        "locations": [{"physicalLocation": _file(file.path)}],
     }

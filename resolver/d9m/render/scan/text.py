@@ -11,6 +11,7 @@ from itertools import groupby
 from d9m.render.page import WIDTH, Page, Span, Style
 from d9m.render.phrases import join, plural
 from d9m.render.scan import words
+from d9m.scan.file_names import printable_path
 from d9m.scan.finding import RelatedSpot, ScanFinding, Severity
 from d9m.scan.report import ScanReport, counts
 from d9m.scan.scanned import ScannedProgram
@@ -26,6 +27,8 @@ def render(report: ScanReport, width: int = WIDTH, statistics: bool = False) -> 
     page = Page(width)
     found = counts(report.findings)
     verdict: Style = "bad" if found["error"] else "doubt" if found["warning"] else "good"
+    if verdict == "good" and (report.nothing or words.is_incomplete(report)):
+        verdict = "doubt"
     page.paragraph(words.headline(report), style=verdict)
     _surroundings(page, report)
     _programs(page, report)
@@ -41,11 +44,12 @@ def _surroundings(page: Page, report: ScanReport) -> None:
     jobs = ""
     if report.jobs:
         more = f" and {len(report.jobs) - MOST_JOBS} more" * (len(report.jobs) > MOST_JOBS)
-        jobs = f" · jobs: {', '.join(report.jobs[:MOST_JOBS])}{more}"
+        named = map(printable_path, report.jobs[:MOST_JOBS])
+        jobs = f" · jobs: {', '.join(named)}{more}"
     known = [environment for environment in report.environments if environment.packages]
     for number, environment in enumerate(known[:MOST_ENVIRONMENTS]):
         several = len(known) > 1
-        where = f"{', '.join(environment.paths)}: " if several else ""
+        where = f"{', '.join(map(printable_path, environment.paths))}: " if several else ""
         line = where + words.environment_line(environment) + (jobs if number == 0 else "")
         page.paragraph(line, "", "  ", "dim")
     left = len(known) - MOST_ENVIRONMENTS
@@ -70,8 +74,8 @@ def _program(program: ScannedProgram) -> str:
     does = [f"seeds {join(program.seeds)}" if program.seeds else "seeds nothing"]
     if program.switches:
         switch = program.switches[0]
-        does.append(f"{switch.name} in {switch.path}:{switch.line}")
-    return f"{program.path}  {' · '.join(does)}"
+        does.append(f"{switch.name} in {words.at(switch.path, switch.line, None)}")
+    return f"{printable_path(program.path)}  {' · '.join(does)}"
 
 
 def _findings(page: Page, findings: Sequence[ScanFinding]) -> None:
@@ -80,7 +84,7 @@ def _findings(page: Page, findings: Sequence[ScanFinding]) -> None:
     column = max(len(words.place(finding)) for finding in findings)
     codes = max(len(finding.code) for finding in findings)
     for path, here in groupby(findings, key=lambda finding: finding.path):
-        page.line(Span(path, "head"))
+        page.line(Span(printable_path(path), "head"))
         for finding in here:
             _finding(page, finding, column, codes)
 
@@ -125,12 +129,14 @@ def _wrapped(text: str, room: int) -> list[str]:
 
 
 def _unread(page: Page, report: ScanReport) -> None:
-    if not report.files.unreadable:
-        return
-    page.gap()
-    page.paragraph(f"{plural(len(report.files.unreadable), 'file')} could not be read:")
-    for file in report.files.unreadable:
-        page.paragraph(f"{file.path}: {file.why}", "  ", "    ", "dim")
+    needed = [file for file in report.files.unreadable if file.needed]
+    others = [file for file in report.files.unreadable if not file.needed]
+    for files, more in ((needed, ""), (others, " that no program here needs")):
+        if files:
+            page.gap()
+            page.paragraph(f"{plural(len(files), 'file')}{more} could not be read:")
+        for file in files:
+            page.paragraph(f"{printable_path(file.path)}: {file.why}", "  ", "    ", "dim")
 
 
 def _statistics(page: Page, report: ScanReport) -> None:
@@ -158,6 +164,8 @@ def _foot(page: Page, report: ScanReport) -> None:
         page.paragraph(f"{release} is newer than the records: what changed there is not known.")
     for release in report.before:
         page.paragraph(f"{release} is older than the records: what holds there is not known.")
+    if report.nothing:
+        return
     if not report.findings:
         page.paragraph(
             "This scan does not prove that a run repeats: d9m check, and two runs, do.", style="dim"

@@ -5,21 +5,38 @@ from __future__ import annotations
 from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import printable
 from d9m.render.phrases import join, plural
+from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding
 from d9m.scan.report import ScanReport, counts
-from d9m.scan.scanned import ScannedEnvironment
+from d9m.scan.scanned import ScannedEnvironment, UnreadableFile
 
 
 def headline(report: ScanReport) -> str:
     """``FINDINGS  4 errors, 3 warnings in 31 files (12 hints: --hints)``."""
+    if report.nothing:
+        return report.nothing
     found = counts(report.findings)
     shown = [plural(count, severity) for severity, count in found.items() if count]
     hints = f" ({plural(report.hints, 'hint')}: --hints)" if report.hints else ""
     files = plural(report.files.read, "file")
+    unread = len(report.files.unreadable)
+    more = f", {unread} unread" if unread else ""
     if shown:
-        return f"FINDINGS  {', '.join(shown)} in {files}{hints}"
+        return f"FINDINGS  {', '.join(shown)} in {files}{more}{hints}"
+    if is_incomplete(report):
+        missing = plural(unread, "file")
+        return f"INCOMPLETE  {missing} could not be read, {report.files.read} read{hints}"
     programs = f", {plural(len(report.programs), 'program')}" if report.programs else ""
-    return f"NOTHING FOUND  {files}{programs}{hints}"
+    return f"NOTHING FOUND  {files}{more}{programs}{hints}"
+
+
+def is_incomplete(report: ScanReport) -> bool:
+    """Whether a file was not read that the answer needs."""
+    return any(file.needed for file in report.files.unreadable)
+
+
+def unread_sentence(file: UnreadableFile) -> str:
+    return f"This file was not read: {file.why}."
 
 
 def environment_line(environment: ScannedEnvironment) -> str:
@@ -87,6 +104,7 @@ def place(finding: ScanFinding) -> str:
 
 
 def at(path: str, line: int, cell: int | None) -> str:
+    path = printable_path(path)
     return f"{path}:[{cell}]:{line}" if cell else f"{path}:{line}"
 
 

@@ -196,7 +196,7 @@ def find_programs(
     trains, imports_named = vocabulary.trains, vocabulary.imports_named
     imported = {path: modules.imported(facts) for path, facts in python.items()}
     turned_on = _turned_on(files)
-    launched = _launched(files, python, modules)
+    launched = launched_files(files, python, modules)
     used = {other for others in imported.values() for other in others}
     found: list[Program] = []
     for path, facts in python.items():
@@ -291,10 +291,10 @@ def _reached(path: str, imported: Mapping[str, Sequence[str]]) -> list[str]:
     return sorted(found)
 
 
-def _launched(
+def launched_files(
     files: Mapping[str, FileFacts], python: Mapping[str, FileFacts], modules: Modules
 ) -> frozenset[str]:
-    """Files that a command of a job file runs."""
+    """Return the files that a command of a job file runs."""
     found: set[str] = set()
     for facts in files.values():
         for launch in facts.launches:

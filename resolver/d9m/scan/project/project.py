@@ -17,7 +17,7 @@ from d9m.scan.project.copies import copied_folders, copied_libraries
 from d9m.scan.project.effects import Effect, effects
 from d9m.scan.project.knowledge import Knowledge
 from d9m.scan.project.modules import Modules
-from d9m.scan.project.programs import Program, find_programs
+from d9m.scan.project.programs import Program, find_programs, launched_files
 from d9m.scan.project.questions import PackageStack, Questions
 from d9m.scan.project.reach import CodeReach
 from d9m.scan.project.returned import through_returns
@@ -223,6 +223,19 @@ class Project:
     def reach(self) -> CodeReach:
         named = self.vocabulary.imports_named
         return CodeReach(self.files, self.programs, self.training_paths, named)
+
+    def needed_unread(self, shown: frozenset[str] | None = None) -> frozenset[str]:
+        """Return the unreadable files that a program imports or a job runs; with `shown`, only
+        those of programs that hold one of these files.
+        """
+        started = {*self.entry_points, *launched_files(self.files, self.python, self._modules)}
+        found: set[str] = set()
+        for program in self.programs:
+            if shown is None or not shown.isdisjoint(program.files):
+                for path, facts in program.files.items():
+                    if facts.unreadable and (path != program.path or path in started):
+                        found.add(path)
+        return frozenset(found)
 
     def _effects_in(self, program: Program) -> Iterator[Effect]:
         """Settings that a program makes, switches only where it surely runs."""

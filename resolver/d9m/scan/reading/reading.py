@@ -18,7 +18,7 @@ from d9m.scan.reading.local_calls import LocalCalls
 from d9m.scan.reading.order_sources import OrderSources
 from d9m.scan.reading.recording import Recorder
 from d9m.scan.reading.variables import Variables
-from d9m.scan.source import Lines, UnreadableError
+from d9m.scan.source import Lines
 from d9m.scan.syntax.expressions import (
     children,
     dotted,
@@ -47,16 +47,19 @@ def read_text(
     cells: tuple[tuple[int, int], ...] = (),
 ) -> FileFacts:
     """The facts of a Python text. Raises UnreadableError."""
+    return source.with_deep_stack(lambda: _read(vocabulary, path, text, kind, cells))
+
+
+def _read(
+    vocabulary: Vocabulary, path: str, text: str, kind: FileKind, cells: tuple[tuple[int, int], ...]
+) -> FileFacts:
     tree = source.parse(text)
-    try:
-        reader = Reader(vocabulary, tree, Lines(text))
-        reader.read(tree.body)
-        ways = Tree(tree, reader.here.names)
-        orders, order_uses = reader.orders.orders(ways)
-        found = mentions(tree)
-        calls = reader.recorder.finished(OnlyShown(ways, vocabulary))
-    except RecursionError:
-        raise UnreadableError("it is nested too deeply") from None
+    reader = Reader(vocabulary, tree, Lines(text))
+    reader.read(tree.body)
+    ways = Tree(tree, reader.here.names)
+    orders, order_uses = reader.orders.orders(ways)
+    found = mentions(tree)
+    calls = reader.recorder.finished(OnlyShown(ways, vocabulary))
     return FileFacts(
         path=path,
         kind=kind,

@@ -22,21 +22,24 @@ _MOST_NAMED = 3
 def _check_no_seed(project: Project) -> Iterator[Objection]:
     severity: Severity = "hint" if project.goal == "auto" else "error"
     for program in project.programs:
-        if not project.trains(program) or seeded(project, program):
+        trains = project.trains(program)
+        draws = project.goal == "repeatable" and _draws(project, program)
+        if not (trains or draws) or seeded(project, program):
             continue
         if not _has_generator(project, program):
             continue
         stated = _stated_seed(project, program)
         if stated is not None and project.goal == "auto":
             continue
-        what = "This program trains and seeds nothing: every run starts differently."
+        does = "trains" if trains else "draws random numbers"
+        what = f"This program {does} and seeds nothing: every run starts differently."
         if stated is not None:
             path, line = stated
-            what = f"This program trains and seeds nothing itself. {path}:{line} has a seed."
+            what = f"This program {does} and seeds nothing itself. {path}:{line} has a seed."
         yield Objection(
             path=program.path,
             place=Spot(1),
-            severity="hint" if stated is not None else severity,
+            severity="hint" if stated is not None else severity if trains else "warning",
             message=what,
             way_out=(
                 "see that what reads the file seeds every generator"
@@ -54,7 +57,12 @@ def _has_generator(project: Project, program: Program) -> bool:
     if any(project.kb.packages[name].kind == "framework" for name in imported & with_generator):
         return True
     frameworks = [name for name in imported if project.kb.packages[name].kind == "framework"]
-    return not frameworks or any(
+    return not frameworks or _draws(project, program)
+
+
+def _draws(project: Project, program: Program) -> bool:
+    """Whether a program draws from any global generator."""
+    return any(
         next(iter(draws_of(project, program, generator)), None) is not None
         for generator in project.knowledge.generators()
     )
@@ -78,7 +86,8 @@ NO_SEED = ScanRule(
     title="A program that trains and seeds nothing",
     why="""Weights, shuffles and dropout come from generators that start differently in every
     run unless they are seeded. The first step to a repeatable run is a seed for each of them.
-    With --goal seeded or repeatable this is an error.""",
+    With --goal seeded or repeatable this is an error; with --goal repeatable a program that trains
+    nothing and draws random numbers gets a warning.""",
     silent="""The program, or a file that it imports, sets a seed, even if only on demand; or a
     configuration near it states one, which a library may apply (with another goal: a hint). Or its
     framework has no global generator, as JAX, and it draws from no other.""",

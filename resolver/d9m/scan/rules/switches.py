@@ -41,8 +41,10 @@ def _check_no_workspace(project: Project) -> Iterator[Objection]:
             if switch.warns:
                 severity = "warning"
                 note = "calls that need it only warn, and can differ between runs"
-            spared = _stays_on_cpu(project, switch, package) or not _is_asked_for(project, switch)
-            if spared or _may_be_set_elsewhere(project, switch):
+            spared = _stays_on_cpu(project, switch, package)
+            spared = spared or _may_be_set_elsewhere(project, switch)
+            spared = spared and project.goal != "repeatable"
+            if spared or not _is_asked_for(project, switch):
                 severity = "hint"
             yield Objection(
                 path=switch.path,
@@ -105,8 +107,9 @@ NO_WORKSPACE = ScanRule(
     silent="""Any file of the project sets the variable, or the release does not need it. Where the
     programs that train and run the line name no device, and no library chooses one for them, it is
     a hint: they stay on the CPU. So it is where such a program calls something out of sight whose
-    name or argument says that it seeds: it may set the variable. So it is where only a parameter
-    turns the switch on, false by default, and no call in the project gives it.""",
+    name or argument says that it seeds: it may set the variable. With --goal repeatable both are
+    reported like any other. Where only a parameter turns the switch on, false by default, and no
+    call in the project gives it, it is a hint.""",
     bad="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     good="""import os
 

@@ -42,8 +42,8 @@ def note_version():
     record = json.loads(os.environ["D9M_TRACE"])["folder"]
     if os.path.isdir(record):
         path = os.path.join(record, "too-old.txt")
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        os.write(file, "{}.{}\n".format(*sys.version_info[:2]).encode("ascii"))
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(file, "{}.{}\n".format(*sys.version_info[:2]).encode())
         os.close(file)
 
 

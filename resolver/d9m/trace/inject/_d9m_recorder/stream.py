@@ -35,6 +35,7 @@ class Stream:
         self._early: list[str] | None = None
         """Lines that come while the header is made."""
         self._written = 0
+        self._lines = 0
         self._lock = threading.RLock()
         self.closed = False
         self.over = False
@@ -65,10 +66,10 @@ class Stream:
         self.add(compact(items) + "\n")
 
     def end(self, tail: dict) -> None:
-        """The last line, if there was a first one."""
+        """The last line, if there was a first one: it counts those before it."""
         with self._lock:
             if self.begun:
-                self.add(compact(tail) + "\n")
+                self.add(compact({**tail, "lines": self._lines}) + "\n")
             self.closed = True
             if self._file is not None:
                 os.close(self._file)
@@ -90,6 +91,7 @@ class Stream:
             self._write(line)
 
     def _write(self, line: str) -> None:
+        self._lines += 1
         data = seals.line(line[:-1])
         self._written += len(data)
         self.over = self._written > self._most
