@@ -50,6 +50,7 @@ def run(python: str, name: str, place: Path, level: str | None) -> Run:
         "HOME": str(place.parent),
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": "1",
+        "MALLOC_MMAP_THRESHOLD_": "65536",  # freed tensors leave no holes, whose size is chance
         "PYTHONHASHSEED": "0",  # what torch.jit saves follows the order of sets
         "TORCHINDUCTOR_CACHE_DIR": str(place.parent / "compiled"),
     }

@@ -147,6 +147,12 @@ def test_equal_runs_in_which_the_recorder_failed_end_with_3(tmp_path: Path) -> N
     assert "The recorder failed" in out
 
 
+def test_equal_runs_with_a_tensor_that_cannot_be_read_end_with_3(tmp_path: Path) -> None:
+    code, out, _err = diff(tmp_path, '["g","-",["-"]]\n["u","subclass"]\n["d",0,{}]')
+    assert code == 3
+    assert "Not seen: what tensors hold whose class has no memory" in out
+
+
 def test_a_difference_is_not_called_harmless_where_the_recorder_failed(tmp_path: Path) -> None:
     timed = 'A ["o",3,"",["a1n9"],["b1.8"]]\nB ["o",3,"",["a2n9"],["b2.8"]]\n["u","fault"]'
     code, out, _err = diff(tmp_path, f'{SITES}\n{timed}\n{SAME}\n["d",1,{{}}]')

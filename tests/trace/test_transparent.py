@@ -16,6 +16,7 @@ import plain_and_recorded
 import pytest
 from plain_and_recorded import Run
 from recorded import framework_python, torch_python
+from written import opened
 
 LEVELS = ("step", "module", "op")
 SAMPLE = (
@@ -76,7 +77,7 @@ def test_parameters_of_ranks_are_compared_by_their_shards(tmp_path: Path) -> Non
     run = plain_and_recorded.run(torch_python(), "two_ranks", tmp_path / "run", "op")
     assert (run.seen.code, run.complaints, run.streams) == (0, [], 2)
     for path in sorted((tmp_path / "run" / "record").glob("*.d9m")):
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        lines = [json.loads(line) for line in opened(path)]
         learned = [line for line in lines if isinstance(line, list) and line[0] in "igp"]
         assert [line[0] for line in learned] == ["i", "g", "p", "g", "p"]
         for _letter, _whole, each in learned:
@@ -96,7 +97,7 @@ def test_ops_on_fake_tensors_are_not_recorded(tmp_path: Path) -> None:
     run = plain_and_recorded.run(torch_python(), "fake_tensors", tmp_path / "run", "op")
     assert run.streams == 1
     (path,) = (tmp_path / "run" / "record").glob("*.d9m")
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = [json.loads(line) for line in opened(path)]
     sites = {line[2] for line in lines if isinstance(line, list) and line[0] == "S"}
     assert "aten::mul" in sites
     assert not sites & {"aten::mm", "aten::relu_", "aten::empty", "aten::addmm"}

@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.trace.draws import UNSEEDED
 from d9m.trace.findings import Cause, Heir, Reach, SourceLine
-from d9m.trace.process import ComparedProcess
+from d9m.trace.process import BLIND, ComparedProcess
 from d9m.trace.reading import maker
 from d9m.trace.stream_records import PRIMITIVE, Site, named_arguments
 from d9m.trace.suspects import DRAWS, Suspect
@@ -69,13 +69,14 @@ def causes(processes: Sequence[ComparedProcess]) -> tuple[list[Cause], list[Caus
 
 def _mattering(process: ComparedProcess) -> set[int]:
     """Of a process that was cut off, what it found last may still have reached something; where the
-    recorder failed, anything may.
+    recorder failed or could not read a tensor, anything may.
     """
     suspects = process.trail.suspects
-    cut = 0 if "fault" in process.unseen else min(process.a.step, process.b.step)
+    blind = BLIND & set(process.unseen)
+    cut = 0 if blind else min(process.a.step, process.b.step)
     found = suspects.mattering(not process.trail.learned.recorded)
     cut_off = any(stream.ended not in ("exit", "steps") for stream in (process.a, process.b))
-    for number, suspect in enumerate(suspects if cut_off else ()):
+    for number, suspect in enumerate(suspects if cut_off or blind else ()):
         if suspect.step >= cut and suspect.kind != "structure":
             found.add(number)
     found -= {number for number in found if suspects[number].moved}

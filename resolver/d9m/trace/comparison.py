@@ -25,7 +25,7 @@ from d9m.trace.findings import (
     Unseen,
     with_gaps,
 )
-from d9m.trace.process import ComparedProcess, follow, name
+from d9m.trace.process import BLIND, ComparedProcess, follow, name
 from d9m.trace.reading import RecordStream
 
 EXPERIMENTAL = {"tensorflow": "TensorFlow", "jax": "JAX"}
@@ -282,6 +282,8 @@ def _gaps(
         faults = folder.complaints(path)
         if faults:
             found.append(Gap("recorder", label, faults[0]))
+        elif any(BLIND & set(stream.unseen) for stream in its):
+            found.append(Gap("unseen", label))
     return [*found, *alone]
 
 

@@ -23,10 +23,11 @@ with an error and the other did not, or a setting that was to be tried ended bot
 """
 
 GapKind: TypeAlias = Literal[
-    "error", "killed", "stopped", "size", "recorder", "process", "steps", "interrupted",
+    "error", "killed", "stopped", "size", "recorder", "process", "steps", "unseen",
+    "interrupted",
 ]  # fmt: skip
 """Why not all was compared: a run ended with an error; a process wrote no end; a hunt ended the
-run; its recording became too large; the recorder failed; only one run has a process; a default
+run; its recording became too large; the recorder failed, or could not read a tensor; only one run has a process; a default
 limit ended the runs; the hunt was interrupted.
 """
 

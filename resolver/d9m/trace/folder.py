@@ -10,11 +10,11 @@
     zoom/0/        a call that was asked for, with its values (`torch_zoom.py`); only from hunt's
                    last run
 
-Files are readable for their owner alone. All of them carry checksums (`inject/_d9m_recorder/
-seals.py`): a line ends with a space and the CRC-32 of what comes before it, as 8 hex digits, then
-the line break; the last key of `run.json` and of a saved call is "checksum", of all bytes before
-its digits; a saved call has a checksum of each tensor. What does not fit its checksum is damaged,
-and is refused. Format 1 had no checksums; it is refused, too.
+Files are readable for their owner alone. All but too-old.txt carry checksums
+(`inject/_d9m_recorder/seals.py`): a line ends with a space and the CRC-32 of what comes before it,
+as 8 hex digits, then the line break; the last key of `run.json` and of a saved call is "checksum",
+of all bytes before its digits; a saved call has a checksum of each tensor. What does not fit its
+checksum is damaged, and is refused. Format 1 had no checksums; it is refused, too.
 
 A stream is text with one JSON value a line, shown here without its seal: the header (an object),
 records (arrays whose first item is a letter), the tail (an object). A process that was killed
@@ -105,11 +105,10 @@ at 0 in each stream and are not used again.
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
                                    compiled, compiler (no op is recorded any more, so that
                                    torch.compile compiles, before PyTorch 2.9), mode, subclass
-                                   (what ops do with tensors that only their own class can take
-                                   apart), level (nothing is recorded of it at this one), loop (of
-                                   JAX, too long to run op by op, or of many iterations that end one
-                                   by one), devices (what JAX runs on several at once is one op),
-                                   size, fault
+                                   (what a tensor holds that only its own class can take apart),
+                                   level (nothing is recorded of it at this one), loop (of JAX, too
+                                   long to run op by op, or of many iterations that end one by one),
+                                   devices (what JAX runs on several at once is one op), size, fault
 
 A TensorFlow program has the same records. OP is "tf.raw_ops.MatMul", MODULE the path of the Keras
 layer, NODE is empty. Numbers are those of eager tensors, which never change, and of variables. "-"

@@ -59,7 +59,7 @@ def verdict(found: Findings) -> str:
     return f"{seen[0].upper()}{seen[1:]} {verb} equal bit for bit in {extent}."
 
 
-_ALWAYS_SAID = ("error", "recorder", "interrupted")
+_ALWAYS_SAID = ("error", "recorder", "unseen", "interrupted")
 """Gaps that the verdict names whatever else was found."""
 
 
@@ -113,6 +113,8 @@ def _reason(found: Findings, gap: Gap) -> tuple[str, str]:
             return "", " stopped recording at the size limit (--max-size)."
         case "recorder":
             return "The recorder failed in ", f" ({gap.what})."
+        case "unseen":
+            return "What some tensors hold could not be read in ", "."
         case "process":
             return "Only ", f" has {gap.what}."
         case "steps":

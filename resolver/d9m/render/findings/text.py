@@ -30,7 +30,7 @@ _UNSEEN = {
         "are recorded (--level module shows what modules return)"
     ),
     "mode": "ops under another dispatch mode",
-    "subclass": "ops on subclasses of Tensor that have a __torch_dispatch__ and no flattening",
+    "subclass": "what tensors hold whose class has no memory and no __tensor_flatten__",
     "level": "what JAX computes, which has no --level module",
     "loop": "the inside of loops of JAX that are too long to run op by op, or many in one by vmap",
     "devices": "the inside of shard_map and pmap of JAX: each is one op for all devices",

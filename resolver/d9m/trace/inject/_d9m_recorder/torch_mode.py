@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from .torch_tensors import splits
+from .torch_tensors import holds_nothing
 
 
 def make_mode(torch, ops, watcher):
@@ -32,11 +32,9 @@ def make_mode(torch, ops, watcher):
             return call(function, args, kwargs)
         for kind in types:
             if kind not in plain:
-                if splits(kind):
-                    return NotImplemented  # its parts come by here
-                if not kind.__module__.startswith("torch."):  # those of torch hold nothing
-                    session.unseen("subclass")
-                return call(function, args, kwargs)
+                if holds_nothing(kind):
+                    return call(function, args, kwargs)
+                return NotImplemented  # it splits itself, and its parts come by here
         with unheard():
             about = ops.before(plan, args, kwargs, sys._getframe(1))
         found = call(function, args, kwargs)

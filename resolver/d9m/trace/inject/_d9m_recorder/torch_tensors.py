@@ -16,6 +16,7 @@ class Tensors:
     def __init__(self, torch, session) -> None:
         self._torch = torch
         self._digester = session.digester
+        self._unseen = session.unseen
         self.silent = silent(torch)
         functorch = torch._C._functorch
         self._wrapped = getattr(functorch, "is_functorch_wrapped_tensor", _never)
@@ -41,8 +42,11 @@ class Tensors:
             held = [getattr(tensor, name) for name in names]
             inside = [self.parts(part) for part in held if isinstance(part, torch.Tensor)]
             return [part for parts in inside for part in parts]
-        if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-            return []  # what it holds, only its class knows
+        if holds_nothing(kind):
+            return []
+        if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__ and not _memory(tensor):
+            self._unseen("subclass")  # what it holds, only its class knows
+            return []
         if self._wrapped(tensor):
             return self.parts(self._unwrapped(tensor))
         if tensor.is_nested:
@@ -73,6 +77,19 @@ class Tensors:
 def splits(kind) -> bool:
     """Whether tensors of this class say which others hold their values."""
     return hasattr(kind, "__tensor_flatten__")
+
+
+def holds_nothing(kind) -> bool:
+    """Whether it is one of the classes that torch traces programs with, such as FakeTensor."""
+    return kind.__module__.startswith(("torch._subclasses.", "torch.fx.")) and not splits(kind)
+
+
+def _memory(tensor) -> bool:
+    """Whether a tensor has memory that can be read, or needs none."""
+    try:
+        return not tensor.numel() or tensor.data_ptr() != 0
+    except RuntimeError:
+        return False
 
 
 def _never(_tensor) -> bool:
