@@ -10,13 +10,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from written import ended, recordings, write
+from written import ended, recordings, sealed, write
 
 from d9m.errors import AbsentError, ExitCode
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.render.findings import html, junit, markdown, sentences, text
 from d9m.render.findings.text import FindingsView
+from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings, Gap, exit_code, with_gaps
 from process import d9m
@@ -263,7 +264,8 @@ def test_two_runs_that_recorded_nothing_are_absent(tmp_path: Path) -> None:
     for run in "AB":
         write(tmp_path / run, {}, {})
         ended(tmp_path / run, 139)
-    (tmp_path / "A" / "processes.jsonl").write_text('{"process": 1, "imported": "torch"}\n{"pro')
+    whole = sealed('{"process": 1, "imported": "torch"}')
+    (tmp_path / "A" / folder.PROCESSES).write_bytes(whole + b'{"pro')
     with pytest.raises(AbsentError) as caught:
         compare(tmp_path / "A", tmp_path / "B", "", Wanted())
     assert "imported torch and was killed by SIGSEGV (signal 11), but called no" in str(

@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.trace.draws import UNSEEDED
 from d9m.trace.findings import Cause, Heir, Reach, SourceLine
-from d9m.trace.process import BLIND, ComparedProcess
+from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
 from d9m.trace.stream_records import PRIMITIVE, Site, named_arguments
 from d9m.trace.suspects import DRAWS, Suspect
@@ -72,7 +72,7 @@ def _mattering(process: ComparedProcess) -> set[int]:
     recorder failed or could not read a tensor, anything may.
     """
     suspects = process.trail.suspects
-    blind = BLIND & set(process.unseen)
+    blind = {"fault", "subclass"} & set(process.unseen)
     cut = 0 if blind else min(process.a.step, process.b.step)
     found = suspects.mattering(not process.trail.learned.recorded)
     cut_off = any(stream.ended not in ("exit", "steps") for stream in (process.a, process.b))

@@ -25,7 +25,7 @@ from d9m.trace.findings import (
     Unseen,
     with_gaps,
 )
-from d9m.trace.process import BLIND, ComparedProcess, follow, name
+from d9m.trace.process import ComparedProcess, follow, name
 from d9m.trace.reading import RecordStream
 
 EXPERIMENTAL = {"tensorflow": "TensorFlow", "jax": "JAX"}
@@ -280,9 +280,10 @@ def _gaps(
         if any(stream.ended == "size" for stream in its):
             found.append(Gap("size", label))
         faults = folder.complaints(path)
-        if faults:
-            found.append(Gap("recorder", label, faults[0]))
-        elif any(BLIND & set(stream.unseen) for stream in its):
+        unseen = {why for stream in its for why in stream.unseen}
+        if faults or "fault" in unseen:
+            found.append(Gap("recorder", label, faults[0] if faults else None))
+        if "subclass" in unseen:
             found.append(Gap("unseen", label))
     return [*found, *alone]
 

@@ -27,8 +27,8 @@ GapKind: TypeAlias = Literal[
     "interrupted",
 ]  # fmt: skip
 """Why not all was compared: a run ended with an error; a process wrote no end; a hunt ended the
-run; its recording became too large; the recorder failed, or could not read a tensor; only one run has a process; a default
-limit ended the runs; the hunt was interrupted.
+run; its recording became too large; the recorder failed, or could not read a tensor; only one run
+has a process; a default limit ended the runs; the hunt was interrupted.
 """
 
 FROM_PYTHON = "aten::lift_fresh"

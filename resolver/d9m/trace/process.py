@@ -35,10 +35,6 @@ MOST_FORKS = 20
 """Forks that are listed; all are counted."""
 
 
-BLIND = {"fault", "subclass"}
-"""Why part of what a program learned may not have been recorded."""
-
-
 class ComparedProcess(msgspec.Struct, kw_only=True):
     name: str
     a: RecordStream

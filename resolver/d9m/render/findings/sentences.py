@@ -112,7 +112,7 @@ def _reason(found: Findings, gap: Gap) -> tuple[str, str]:
         case "size":
             return "", " stopped recording at the size limit (--max-size)."
         case "recorder":
-            return "The recorder failed in ", f" ({gap.what})."
+            return "The recorder failed in ", f" ({gap.what})." if gap.what else "."
         case "unseen":
             return "What some tensors hold could not be read in ", "."
         case "process":

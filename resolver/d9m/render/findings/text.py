@@ -302,7 +302,8 @@ def notes(found: Findings) -> list[str]:
     said += sentences.gaps_in_notes(found)
     if found.settings and not any(cause.kind == "settings" for cause in found.causes):
         said.append(f"The settings differ: {sentences.settings(found)}.")
-    trains = found.learned and "jax" not in found.packages
+    failed = any(gap.why == "recorder" for gap in found.incomplete)
+    trains = found.learned and "jax" not in found.packages and not failed
     by = _STEPS.get(found.step_rule or "", "")
     if trains and not sentences.optimizer_seen(found):
         said.append(f"{by}No optimizer stepped, so no parameters were compared.")
