@@ -134,7 +134,10 @@ def printable(text: str) -> str:
 def quote(text: str) -> str:
     """`text` as an error message shows it: in quotes, short, without line breaks."""
     short = printable(text).replace("\n", "?")
-    return repr(short if len(short) <= LONGEST_QUOTE else short[:LONGEST_QUOTE] + "…")
+    if len(short) > LONGEST_QUOTE:  # a path ends with what tells it from others
+        half = LONGEST_QUOTE // 2
+        short = f"{short[:half]}…{short[-half:]}"
+    return repr(short)
 
 
 def reason(error: OSError | UnicodeDecodeError) -> str:

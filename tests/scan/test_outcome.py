@@ -25,7 +25,7 @@ from d9m.scan import fixes as fixes_module
 from d9m.scan.baseline import read_baseline, render_baseline
 from d9m.scan.file_kinds import Kind
 from d9m.scan.file_names import on_disk
-from d9m.scan.fixes import FixedFile, Refusal, fixed_files, write_fixed
+from d9m.scan.fixes import FixedFile, RefusedFix, fixed_files, write_fixed
 from d9m.scan.ignores import find_ignores
 from d9m.scan.read_file import FileRead, read_file
 from d9m.scan.report import ScanOutcome
@@ -218,7 +218,7 @@ def test_a_listing_whose_twin_is_sorted_is_fixed(here: Path) -> None:
     assert fix() == ["a.py"]
 
 
-def fixes(*paths: str) -> tuple[list[FixedFile], list[Refusal]]:
+def fixes(*paths: str) -> tuple[list[FixedFile], list[RefusedFix]]:
     outcome = scanned(*paths)
     kinds = dict(outcome.walk.files)
     return fixed_files(outcome.walk.root, kinds, outcome.report.findings, False)
@@ -228,7 +228,7 @@ def test_a_fix_that_cannot_be_written_is_refused(here: Path) -> None:
     write(here, {"a.py": IDLE})
     file = fixes()[0][0]
     refusal = write_fixed(str(here / "nowhere"), file)
-    assert refusal == Refusal("a.py", "it cannot be written: No such file or directory")
+    assert refusal == RefusedFix("a.py", "it cannot be written: No such file or directory")
 
 
 @pytest.mark.parametrize("full", [True, False], ids=["disk full", "interrupted"])
@@ -249,7 +249,7 @@ def test_a_fix_that_fails_half_way_leaves_the_file_as_it_was(
     monkeypatch.setattr(fixes_module, "_overwrite", broken)
     if full:
         refusal = write_fixed(str(here), file)
-        assert refusal == Refusal("a.py", "it cannot be written: No space left on device")
+        assert refusal == RefusedFix("a.py", "it cannot be written: No space left on device")
     else:
         with pytest.raises(KeyboardInterrupt):
             write_fixed(str(here), file)
@@ -331,7 +331,7 @@ def test_a_fix_that_the_coding_of_a_file_cannot_hold_is_refused(here: Path) -> N
     files, refused = fixes()
     assert files == []
     why = "its coding, iso2022_jp, cannot hold the fixed text; fix it by hand"
-    assert refused == [Refusal("a.py", why)]
+    assert refused == [RefusedFix("a.py", why)]
 
 
 def test_a_link_that_is_named_is_not_fixed(here: Path) -> None:
@@ -339,8 +339,8 @@ def test_a_link_that_is_named_is_not_fixed(here: Path) -> None:
     (here / "link.py").symlink_to("real/a.py")
     (here / "folder").symlink_to("real")
     why = "it is reached through a symbolic link; name the file itself"
-    assert fixes("link.py") == ([], [Refusal("link.py", why)])
-    assert fixes("folder/a.py") == ([], [Refusal("folder/a.py", why)])
+    assert fixes("link.py") == ([], [RefusedFix("link.py", why)])
+    assert fixes("folder/a.py") == ([], [RefusedFix("folder/a.py", why)])
     assert (here / "link.py").is_symlink()
 
 
@@ -366,7 +366,7 @@ def test_a_fixed_file_stays_the_same_file(here: Path) -> None:
 def test_a_read_only_file_is_not_fixed(here: Path) -> None:
     write(here, {"a.py": IDLE})
     (here / "a.py").chmod(0o444)
-    assert write_fixed(str(here), fixes()[0][0]) == Refusal("a.py", "it is read-only")
+    assert write_fixed(str(here), fixes()[0][0]) == RefusedFix("a.py", "it is read-only")
     assert (here / "a.py").read_text() == IDLE
 
 

@@ -14,7 +14,7 @@ PROGRAMS = Path(__file__).with_name("transparent")
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenRun:
     """What came of a run."""
 
     code: int
@@ -25,8 +25,8 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Run:
-    seen: Seen
+class TriedProgram:
+    seen: SeenRun
     stderr: str
     peak: int
     """Kilobytes of memory, of the largest of its processes."""
@@ -40,8 +40,8 @@ def names() -> list[str]:
     return sorted(path.stem for path in PROGRAMS.glob("*.py"))
 
 
-def run(python: str, name: str, place: Path, level: str | None) -> Run:
-    """Run a program in a folder that is made; recorded, unless `level` is None."""
+def run(python: str, name: str, place: Path, level: str | None) -> TriedProgram:
+    """TriedProgram a program in a folder that is made; recorded, unless `level` is None."""
     work, record = place / "work", place / "record"
     work.mkdir(parents=True)
     command = [python, str(PROGRAMS / f"{name}.py")]
@@ -71,12 +71,12 @@ def run(python: str, name: str, place: Path, level: str | None) -> Run:
         _pid, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     files = {path.relative_to(work).as_posix(): path for path in work.rglob("*") if path.is_file()}
-    seen = Seen(
+    seen = SeenRun(
         child.returncode,
         outputs[0].read_text(errors="backslashreplace"),
         {name: path.read_bytes() for name, path in sorted(files.items())},
     )
-    return Run(
+    return TriedProgram(
         seen,
         outputs[1].read_text(errors="backslashreplace"),
         used.ru_maxrss,

@@ -77,7 +77,8 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(
     whole: Recorded, tmp_path: Path
 ) -> None:
     # Python would leave a module that it compiles cut off, and the next program would read it.
-    limited = f"export PYTHONDONTWRITEBYTECODE=1; ulimit -f 4; exec '{torch_python()}' '{PROGRAMS / 'bad_luck.py'}'"
+    program = f"exec '{torch_python()}' '{PROGRAMS / 'bad_luck.py'}'"
+    limited = f"export PYTHONDONTWRITEBYTECODE=1; ulimit -f 4; {program}"
     found = record(tmp_path, "--level op", "sh", "-c", limited)
     assert (found.code, found.stdout) == (3, whole.stdout)
     assert "the stream: OSError" in found.errors

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import plain_and_recorded
 import pytest
-from plain_and_recorded import Run
+from plain_and_recorded import TriedProgram
 from recorded import framework_python, torch_python
 from written import opened
 
@@ -35,7 +35,7 @@ nothing is added for the recorder's own modules."""
 
 
 @functools.cache
-def plain(python: str, name: str) -> Run:
+def plain(python: str, name: str) -> TriedProgram:
     place = Path(tempfile.mkdtemp(prefix="d9m-plain-"))
     try:
         return plain_and_recorded.run(python, name, place / "run", None)

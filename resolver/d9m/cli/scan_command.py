@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from d9m.kb.store import KnowledgeBase
     from d9m.render.page import Page
     from d9m.scan.configuration import Configuration
-    from d9m.scan.fixes import Refusal
+    from d9m.scan.fixes import RefusedFix
     from d9m.scan.report import ScanOutcome
     from d9m.scan.scanning import ScanRequest
 
@@ -185,7 +185,7 @@ def command(
         _say_refused(refusals)
         _say_unread(outcome)
         raise _end(outcome, fail_on, allow_unknown, bool(refusals))
-    refusals: list[Refusal] = []
+    refusals: list[RefusedFix] = []
     for _round in range(MOST_ROUNDS if fix else 0):
         count, refusals = _make_fixes(outcome, unsafe)
         if not count:
@@ -238,7 +238,7 @@ def _whole(request: ScanRequest, file: str | None) -> None:
     output.writable(file)
 
 
-def _patch(outcome: ScanOutcome, unsafe: bool) -> tuple[bytes, list[Refusal]]:
+def _patch(outcome: ScanOutcome, unsafe: bool) -> tuple[bytes, list[RefusedFix]]:
     from d9m.scan.fixes import fixed_files
 
     root, kinds = outcome.walk.root, dict(outcome.walk.files)
@@ -246,7 +246,7 @@ def _patch(outcome: ScanOutcome, unsafe: bool) -> tuple[bytes, list[Refusal]]:
     return b"".join(file.diff(root) for file in fixed), refusals
 
 
-def _make_fixes(outcome: ScanOutcome, unsafe: bool) -> tuple[int, list[Refusal]]:
+def _make_fixes(outcome: ScanOutcome, unsafe: bool) -> tuple[int, list[RefusedFix]]:
     """Fix what is shown. Return how many fixes were made, and the files that were not fixed."""
     from d9m.scan.fixes import fixed_files, write_fixed
 
@@ -263,7 +263,7 @@ def _make_fixes(outcome: ScanOutcome, unsafe: bool) -> tuple[int, list[Refusal]]
     return count, refusals
 
 
-def _say_refused(refusals: Sequence[Refusal]) -> None:
+def _say_refused(refusals: Sequence[RefusedFix]) -> None:
     for refusal in refusals:
         _say(f"not fixed: {printable_path(refusal.path)}: {refusal.why}")
 

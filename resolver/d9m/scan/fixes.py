@@ -40,7 +40,7 @@ class FixedFile(msgspec.Struct, frozen=True):
         return b"".join(map(_whole_line, lines))
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class RefusedFix(msgspec.Struct, frozen=True):
     """A file whose fixes are not made."""
 
     path: str
@@ -80,7 +80,7 @@ def applicable(findings: Iterable[ScanFinding], unsafe: bool) -> list[ScanFindin
 
 def fixed_files(
     root: str, kinds: dict[str, Kind], findings: Iterable[ScanFinding], unsafe: bool
-) -> tuple[list[FixedFile], list[Refusal]]:
+) -> tuple[list[FixedFile], list[RefusedFix]]:
     """Return the files as they are with their fixes, and those that cannot be fixed. Of fixes that
     overlap only the first is made.
     """
@@ -88,13 +88,13 @@ def fixed_files(
     for finding in applicable(findings, unsafe):
         by_path.setdefault(finding.path, []).append(finding)
     fixed: list[FixedFile] = []
-    refused: list[Refusal] = []
+    refused: list[RefusedFix] = []
     for path, here in sorted(by_path.items()):
         groups = [finding.fix.edits for finding in here if finding.fix]
         try:
             file = _fixed(root, path, kinds.get(path) == "python", groups)
         except _RefusedError as error:
-            refused.append(Refusal(path, str(error)))
+            refused.append(RefusedFix(path, str(error)))
             continue
         if file.after != file.before:
             fixed.append(file)
@@ -188,14 +188,14 @@ def _offset(starts: Sequence[int], text: str, place: tuple[int, int]) -> int:
     return min(first + bom + column - 1, len(text))
 
 
-def write_fixed(root: str, file: FixedFile) -> Refusal | None:
+def write_fixed(root: str, file: FixedFile) -> RefusedFix | None:
     """Write the fixed text into a file, whole or not at all, or say why not. The file stays the
     same one: with its links, its owner, its mode and its attributes.
     """
     path = on_disk(root, file.path)
     try:
         if not os.stat(path).st_mode & 0o222:
-            return Refusal(file.path, "it is read-only")
+            return RefusedFix(file.path, "it is read-only")
         with open(path, "r+b", buffering=0) as opened:
             try:
                 _overwrite(opened, file.after)
@@ -203,7 +203,7 @@ def write_fixed(root: str, file: FixedFile) -> Refusal | None:
                 _overwrite(opened, file.before)
                 raise
     except OSError as error:
-        return Refusal(file.path, f"it cannot be written: {error.strerror or error}")
+        return RefusedFix(file.path, f"it cannot be written: {error.strerror or error}")
     return None
 
 

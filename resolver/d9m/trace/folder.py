@@ -258,12 +258,12 @@ def about(path: Path) -> RunInfo:
     is_whole = seals.is_whole(content)
     _require_format(path, content, is_whole)
     if not is_whole:
-        raise DataError(f"{quote(f'{path.name}/{ABOUT}')} is damaged: its checksum does not fit")
+        raise DataError(f"{quote(str(path / ABOUT))} is damaged: its checksum does not fit")
     complaints(path)
     try:
         return msgspec.json.decode(content, type=RunInfo)
     except files.UNREADABLE as error:
-        raise DataError(f"{quote(f'{path.name}/{ABOUT}')} is damaged: {error}") from None
+        raise DataError(f"{quote(str(path / ABOUT))} is damaged: {error}") from None
 
 
 class _Version(msgspec.Struct):

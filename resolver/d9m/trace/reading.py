@@ -42,13 +42,13 @@ from d9m.trace.whole_lines import WholeLines, damaged, first_line, starting
 _Line: TypeAlias = StreamRecord | Site | ModuleName | ParameterNames | ChangedSettings | Blindness
 
 
-class _Version(msgspec.Struct):
+class _StreamVersion(msgspec.Struct):
     d9m_trace: int
 
 
 _line = msgspec.json.Decoder(_Line)
 _header = msgspec.json.Decoder(StreamHeader)
-_version = msgspec.json.Decoder(_Version)
+_version = msgspec.json.Decoder(_StreamVersion)
 _end = msgspec.json.Decoder(StreamEnd)
 
 

@@ -95,7 +95,7 @@ def starting(file: Path, letters: str) -> Iterator[bytes]:
 
 def damaged(file: Path, line: int, why: str = "its checksum does not fit") -> DataError:
     """What to raise for a line of a recording; the first one is line 1."""
-    return DataError(f"{quote(f'{file.parent.name}/{file.name}')} is damaged at line {line}: {why}")
+    return DataError(f"{quote(str(file))} is damaged at line {line}: {why}")
 
 
 def first_line(file: Path) -> bytes:

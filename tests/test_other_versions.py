@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from d9m.model.advice import SCHEMA_VERSION
+from d9m.about import SCHEMA_VERSION
 from d9m.scan.baseline import BASELINE_VERSION
 from process import d9m
 
