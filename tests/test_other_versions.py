@@ -29,4 +29,4 @@ def test_a_file_of_another_version_is_refused_with_exit_5(
     file.write_text(json.dumps({key: version + change, **more}))
     done = d9m(*(word.format(file) for word in command), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (5, "")
-    assert f"{file}' was written by {age} d9m: it has {key} {version + change}" in done.stderr
+    assert f"{file.name}' was written by {age} d9m: it has {key} {version + change}" in done.stderr
