@@ -33,7 +33,9 @@ import msgspec
 from d9m import api
 from d9m.check import against
 from d9m.check.ranks import compare
-from d9m.check.report import AgainstResult, OddResult, RankDevice, exit_code
+from d9m.check.report import junit, markdown
+from d9m.check.report import text as check_text
+from d9m.check.result import AgainstResult, OddResult, RankDevice, exit_code
 from d9m.check.settings import SettingCheck
 from d9m.cli import advise_command
 from d9m.cli import main as command
@@ -45,8 +47,6 @@ from d9m.kb.kinds import BY_NAME
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.model.runs import Run
-from d9m.render.check import junit, markdown
-from d9m.render.check import text as check_text
 from golden import KB, knowledge_base
 
 sys.path += [str(Path(__file__).with_name(room)) for room in ("check", "trace")]

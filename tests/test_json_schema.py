@@ -29,7 +29,7 @@ from d9m.check.against import bits, hold, read
 from d9m.check.evidence import record
 from d9m.check.plan import catalogue
 from d9m.check.ranks import compare
-from d9m.check.report import OddResult, RankDevice, Report
+from d9m.check.result import OddResult, RankDevice, Report
 from d9m.check.settings import SettingCheck
 from d9m.cli.application import application
 from d9m.environment.environment import Setup

@@ -18,7 +18,7 @@ WHOLE = {
     "check/workers/launch.py": "a file of the package",
     "check/workers/process.py": "/proc, which the kernel bounds",
     "check/workers/worker.py": "/proc and cgroups, which the kernel bounds",
-    "trace/inject/_d9m_recorder/header.py": "/proc, which the kernel bounds",
+    "trace/inject/_d9m_recorder/core/header.py": "/proc, which the kernel bounds",
     "trace/inject/call_again.py": "values that the same process is to hold, and what d9m sends it",
 }
 """Modules that read something whole by themselves, and why that needs no limit."""

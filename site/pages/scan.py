@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
-from d9m.render.scan.explain import as_markdown
+from d9m.scan.report.explain import as_markdown
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule
 from pages import layout

@@ -14,10 +14,10 @@ from machines import FAULTY, brief, d9m
 
 from d9m.authoring.lint import lint
 from d9m.check import against
-from d9m.check.report import Report, exit_code
+from d9m.check.report import text as check_text
+from d9m.check.result import Report, exit_code
 from d9m.errors import DataError, ExitCode
 from d9m.model.runs import DigestFile
-from d9m.render.check import text as check_text
 from golden import knowledge_base
 
 OPS = "torch/cumsum,torch/mean"

@@ -24,11 +24,11 @@ from d9m.authoring.lint import lint
 from d9m.check import examine
 from d9m.check.plan.effort import FULL
 from d9m.check.ranks import compare
-from d9m.check.report import Report
+from d9m.check.report import prober
+from d9m.check.result import Report
 from d9m.check.workers.run import Plan
 from d9m.cli.application import application
 from d9m.model.runs import Run
-from d9m.render.check import prober
 from golden import KB, knowledge_base
 from process import compiled_kb
 
@@ -333,8 +333,8 @@ def test_only_probes_on_the_same_sizes_are_compared(report: Report) -> None:
 
 
 def test_every_format_tells_the_same_report(report: Report) -> None:
-    from d9m.render.check import junit, markdown
-    from d9m.render.check import text as check_text
+    from d9m.check.report import junit, markdown
+    from d9m.check.report import text as check_text
 
     kb = knowledge_base()
     plain, page = check_text.render(kb, report).plain(), markdown.render(kb, report)

@@ -7,8 +7,8 @@ import pytest
 from test_ranks import report
 
 from d9m.check.ranks.compare import compare, exit_code
-from d9m.check.report import Report
-from d9m.render.check import prober
+from d9m.check.report import prober
+from d9m.check.result import Report
 
 FILES = ("a.json", "b.json")
 

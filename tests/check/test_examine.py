@@ -12,7 +12,7 @@ from d9m.check.examine import CheckRequest
 from d9m.check.messages import Reading
 from d9m.check.plan.effort import QUICK
 from d9m.check.plan.selection import ProbeWish
-from d9m.check.report import Report, exit_code
+from d9m.check.result import Report, exit_code
 from d9m.check.trust import VARIES
 from d9m.check.workers import launch
 from d9m.check.workers.look import Machine

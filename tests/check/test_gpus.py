@@ -26,13 +26,13 @@ from d9m.check.plan import catalogue
 from d9m.check.plan.arms import Arm
 from d9m.check.ranks import group_run, meeting
 from d9m.check.ranks.meeting import Rank
-from d9m.check.report import Report
+from d9m.check.report import junit, markdown
+from d9m.check.report import text as check_text
+from d9m.check.report.labels import counted
+from d9m.check.result import Report
 from d9m.check.workers import launch
 from d9m.errors import UsageError
 from d9m.model.runs import Run
-from d9m.render.check import junit, markdown
-from d9m.render.check import text as check_text
-from d9m.render.check.labels import counted
 from golden import KB, knowledge_base
 
 SIMULATED = os.pathsep.join([str(Path(__file__).with_name("simulated")), *sys.path])

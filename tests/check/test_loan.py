@@ -14,7 +14,7 @@ from forked_interpreter import forked_python
 from machines import children, until
 
 from d9m.check.plan import catalogue
-from d9m.check.report import Report
+from d9m.check.result import Report
 from d9m.environment.environment import Setup, describe
 from d9m.model.runs import DigestFile, Run
 from golden import knowledge_base

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from machines import pick
 
-from d9m.check import report
+from d9m.check import result as report
 from d9m.check.messages import (
     ProbeJob,
     ProbeReading,

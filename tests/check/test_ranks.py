@@ -22,7 +22,7 @@ from d9m.check.plan.effort import QUICK
 from d9m.check.plan.selection import ProbeWish
 from d9m.check.ranks import compare, group_run, meeting
 from d9m.check.ranks.meeting import Rank
-from d9m.check.report import OddResult, RankDevice, Report
+from d9m.check.result import OddResult, RankDevice, Report
 from d9m.check.workers.launch import START, Launcher, interpreter
 from d9m.check.workers.look import Machine
 from d9m.environment.environment import Setup

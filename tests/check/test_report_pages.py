@@ -14,12 +14,12 @@ from test_ranks import report
 from d9m.check.against import read as read_digests
 from d9m.check.judge.observe import ArmResult
 from d9m.check.ranks import compare
-from d9m.check.report import AgainstResult, OddResult, RankDevice, Report, exit_code, summary
+from d9m.check.report import junit, markdown
+from d9m.check.report import text as check_text
+from d9m.check.result import AgainstResult, OddResult, RankDevice, Report, exit_code, summary
 from d9m.check.settings import SettingCheck
 from d9m.errors import DataError
 from d9m.render import as_json
-from d9m.render.check import junit, markdown
-from d9m.render.check import text as check_text
 from golden import knowledge_base
 
 KB = knowledge_base()

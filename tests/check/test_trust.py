@@ -13,7 +13,7 @@ from machines import d9m
 from test_ranks import report
 
 from d9m.check import trust
-from d9m.check.report import ProofResults, Report
+from d9m.check.result import ProofResults, Report
 
 ONE_THREAD = "import torch\ntorch.set_num_threads(1)\ntorch.set_num_threads = lambda _count: None\n"
 """A PyTorch on which nothing meets: what must vary does not."""

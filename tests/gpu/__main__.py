@@ -31,7 +31,7 @@ from d9m.check import examine
 from d9m.check.examine import CheckRequest
 from d9m.check.plan.selection import ProbeWish
 from d9m.check.progress import Progress, duration
-from d9m.check.report import Report
+from d9m.check.result import Report
 from d9m.check.workers import launch
 from d9m.check.workers.look import Machine, look
 from d9m.environment.environment import describe

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from d9m.check import report as reports
+from d9m.check import result as reports
 from d9m.check.against import bits
 from d9m.check.evidence import record
-from d9m.check.report import ProbeResult, Report
+from d9m.check.result import ProbeResult, Report
 from d9m.model.runs import DigestFile, DigestRecord
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from d9m.scan.report import ScanOutcome
+from d9m.scan.result import ScanOutcome
 from d9m.scan.scanning import ScanRequest, configured, scan
 from golden import knowledge_base
 

@@ -28,7 +28,7 @@ from d9m.scan.file_names import on_disk
 from d9m.scan.fixes import FixedFile, RefusedFix, fixed_files, write_fixed
 from d9m.scan.ignores import find_ignores
 from d9m.scan.read_file import FileRead, read_file
-from d9m.scan.report import ScanOutcome
+from d9m.scan.result import ScanOutcome
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule
 from d9m.scan.rules.upkeep import UNUSED_IGNORE

@@ -136,7 +136,7 @@ def _compare(value: Any, type_: str, known: dict[str, dict[str, str]], met: set[
 
 
 def test_every_field_of_a_report_is_told() -> None:
-    from d9m.check.report import Report
+    from d9m.check.result import Report
 
     assert list(fields("json.md")["d9m check"]) == [
         each.encode_name for each in msgspec.structs.fields(Report)

@@ -12,11 +12,11 @@ from written import recordings, write
 
 from d9m.kb.locate import open_knowledge_base
 from d9m.model.advice import Tool
-from d9m.render.findings import html, markdown, text
-from d9m.render.findings.text import FindingsView
 from d9m.trace import folder
 from d9m.trace.cure import with_advice
 from d9m.trace.findings import Cause, Counts, Findings, First, RecordedRun, Replay
+from d9m.trace.report import html, markdown, text
+from d9m.trace.report.text import FindingsView
 from process import d9m
 
 SITES = """

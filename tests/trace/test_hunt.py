@@ -15,10 +15,10 @@ from written import ended, opened, sealed, write
 
 import output_schema
 from d9m.errors import AbsentError
-from d9m.render.findings.sentences import verdict
 from d9m.trace.findings import Cause, Findings, Replay
 from d9m.trace.hunt import REPLAY_SECONDS, Hunt, HuntLimits
 from d9m.trace.replay import ReplayFailure
+from d9m.trace.report.sentences import verdict
 from d9m.trace.start import Ending, Wish
 from process import d9m, environment
 

@@ -15,11 +15,11 @@ from written import ended, recordings, sealed, write
 from d9m.errors import AbsentError, ExitCode
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
-from d9m.render.findings import html, junit, markdown, sentences, text
-from d9m.render.findings.text import FindingsView
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings, Gap, exit_code, with_gaps
+from d9m.trace.report import html, junit, markdown, sentences, text
+from d9m.trace.report.text import FindingsView
 from process import d9m
 
 STEP = '["g","ee",[]]\n["d",{},{{}},"optimizer"]'

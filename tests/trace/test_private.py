@@ -11,7 +11,7 @@ import pytest
 from recorded import PROGRAMS, torch_python
 
 from d9m.trace import folder
-from d9m.trace.inject._d9m_recorder.private import masked, masked_variable
+from d9m.trace.inject._d9m_recorder.core.private import masked, masked_variable
 from d9m.trace.start import Wish, ZoomCall, start
 from process import d9m
 

@@ -22,7 +22,7 @@ BINARY = 1 << 28
 
 FAULT = """
 import sys, types
-from _d9m_recorder.session import Session
+from _d9m_recorder.core.session import Session
 session = object.__new__(Session)
 session.settings, session.on = types.SimpleNamespace(folder=sys.argv[1]), False
 session._faults = set()
@@ -35,7 +35,7 @@ def test_a_recording_has_the_same_ends_of_lines_everywhere(
 ) -> None:
     monkeypatch.syspath_prepend(INJECT)
     monkeypatch.setattr(os, "O_BINARY", BINARY, raising=False)
-    stream = importlib.reload(importlib.import_module("_d9m_recorder.stream"))
+    stream = importlib.reload(importlib.import_module("_d9m_recorder.core.stream"))
     flags: list[int] = []
     right = os.open
 
@@ -64,7 +64,7 @@ def test_long_arguments_that_differ_late_are_told_from_each_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(INJECT)
-    digester = importlib.import_module("_d9m_recorder.digest").Digester(None)
+    digester = importlib.import_module("_d9m_recorder.core.digest").Digester(None)
     long = "dim=0, " * 100
     one, other = digester.cut(long + "a=1"), digester.cut(long + "a=2")
     assert one != other
@@ -86,7 +86,7 @@ def test_a_torch_that_asserts_its_names_is_recorded(monkeypatch: pytest.MonkeyPa
         return False
 
     monkeypatch.syspath_prepend(INJECT)
-    switches = importlib.import_module("_d9m_recorder.torch_settings").Switches
+    switches = importlib.import_module("_d9m_recorder.torch.settings").Switches
     backends = SimpleNamespace(cuda=SimpleNamespace(matmul=Matmul()))
     torch = SimpleNamespace(
         are_deterministic_algorithms_enabled=no,

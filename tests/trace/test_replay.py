@@ -11,9 +11,9 @@ import pytest
 from recorded import LONGEST, PROGRAMS, torch_python
 from written import compared, recordings
 
-from d9m.render.findings.text import alone
 from d9m.trace.findings import Cause, Replay
 from d9m.trace.replay import ReplayFailure, replayed, wanted
+from d9m.trace.report.text import alone
 from d9m.trace.start import INJECT, Wish, ZoomCall, start
 
 CALLS = [

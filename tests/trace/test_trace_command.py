@@ -138,7 +138,7 @@ def test_each_framework_runs_the_advised_statements_about_itself() -> None:
     code = """
 import sys, types
 sys.path.insert(0, sys.argv[1])
-from _d9m_recorder.settings import Settings
+from _d9m_recorder.core.settings import Settings
 asked = ["import torch", "torch.flag = True", "import tensorflow as tf", "tf.flag = True"]
 torch, tf = types.SimpleNamespace(), types.SimpleNamespace()
 settings = Settings("", python=asked)

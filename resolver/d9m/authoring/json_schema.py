@@ -20,13 +20,13 @@ from d9m.browse.listing import AllLists, RecordList
 from d9m.browse.show import Showing, Shown, UnrecordedOp
 from d9m.check.plan.catalogue import ProbeList
 from d9m.check.ranks.compare import ReportComparison
-from d9m.check.report import Report
+from d9m.check.result import Report
 from d9m.check.selftest import Selftest
 from d9m.kb.kinds import KINDS
 from d9m.kb.store import OpEntry
 from d9m.model.advice import Advice
 from d9m.model.runs import DigestFile, Run
-from d9m.scan.report import ScanReport
+from d9m.scan.result import ScanReport
 from d9m.trace.findings import Findings
 
 ID = f"https://d9m.github.io/d9m/schema/{SCHEMA_VERSION}.json"

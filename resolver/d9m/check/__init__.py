@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from d9m.check.report import Report
+    from d9m.check.result import Report
 
 
 class CallablePackage(ModuleType):

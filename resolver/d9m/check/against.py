@@ -11,7 +11,7 @@ import msgspec
 from d9m import files
 from d9m.about import SCHEMA_VERSION
 from d9m.check.plan.catalogue import Selected
-from d9m.check.report import AgainstResult, ProbeResult, Report
+from d9m.check.result import AgainstResult, ProbeResult, Report
 from d9m.environment.environment import Environment
 from d9m.errors import AbsentError, DataError, quote
 from d9m.model.runs import DigestFile, DigestRecord

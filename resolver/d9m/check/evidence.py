@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 from d9m.check.judge.observe import ArmResult
-from d9m.check.report import ProbeResult, Report
+from d9m.check.result import ProbeResult, Report
 from d9m.model.runs import Observation, Run, Seen
 
 SHOWN = ("default", "advised", "advised-no-fill")

@@ -10,7 +10,8 @@ import msgspec
 
 from d9m.about import SCHEMA_VERSION
 from d9m.api import advise
-from d9m.check import host, report, settings, trust
+from d9m.check import host, settings, trust
+from d9m.check import result as report
 from d9m.check.against import DigestReference, hold, narrowed, require_releases
 from d9m.check.against import asked as asked_of
 from d9m.check.judge.expect import expectations
@@ -18,7 +19,7 @@ from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
 from d9m.check.plan.effort import Effort
 from d9m.check.plan.selection import ProbeWish, select
-from d9m.check.report import ProbeResult, Report
+from d9m.check.result import ProbeResult, Report
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import Machine
 from d9m.check.workers.run import Plan, Readings, Watch, run

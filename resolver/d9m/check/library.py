@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from d9m.check.examine import CheckRequest, examine
 from d9m.check.plan.effort import FULL, NORMAL, QUICK
 from d9m.check.plan.selection import ProbeWish
-from d9m.check.report import Report
+from d9m.check.result import Report
 from d9m.check.workers import launch
 from d9m.check.workers.look import look
 from d9m.check.workers.run import Watch

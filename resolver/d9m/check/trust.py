@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.check.report import ProbeResult
+from d9m.check.result import ProbeResult
 from d9m.errors import AbsentError
 
 VARIES = "torch/index-put-accumulate"

@@ -18,7 +18,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.scan.file_kinds import Kind
 from d9m.scan.file_names import on_disk
 from d9m.scan.read_file import FileRead, load
-from d9m.scan.report import ScanOutcome
+from d9m.scan.result import ScanOutcome
 from d9m.scan.walk import Walk
 
 FOLDER = ".d9m_cache"

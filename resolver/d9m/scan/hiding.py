@@ -9,7 +9,7 @@ import msgspec
 from d9m.errors import nearest
 from d9m.scan.finding import Fix, ScanFinding, TextEdit
 from d9m.scan.ignores import Ignore
-from d9m.scan.report import Suppressed
+from d9m.scan.result import Suppressed
 from d9m.scan.rules.upkeep import UNUSED_IGNORE
 from d9m.scan.selection import CODES, FAMILIES, names
 

@@ -22,7 +22,7 @@ from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
 from d9m.scan.project.project import Goal
 from d9m.scan.read_file import FileRead
-from d9m.scan.report import ScanOutcome, ScanReport, Suppressed
+from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
 from d9m.scan.selection import check_codes, names

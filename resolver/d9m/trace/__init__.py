@@ -17,7 +17,7 @@ from types import ModuleType
 
 from d9m.about import __version__
 
-_RECORDER = "_d9m_recorder.start"
+_RECORDER = "_d9m_recorder.core.start"
 _SHARED = ("private", "seals")
 """Modules of the recorder that write what is not a stream, too."""
 
@@ -48,7 +48,7 @@ def record(
         return
     folder = os.path.abspath(path)
     _make(folder, level)
-    settings = importlib.import_module("_d9m_recorder.settings")
+    settings = importlib.import_module("_d9m_recorder.core.settings")
     start.begin(
         settings.Settings(
             folder,

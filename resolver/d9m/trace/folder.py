@@ -11,7 +11,7 @@
                    last run
 
 Files are readable for their owner alone. All but too-old.txt carry checksums
-(`inject/_d9m_recorder/seals.py`): a line ends with a space and the CRC-32 of what comes before it,
+(`inject/_d9m_recorder/core/seals.py`): a line ends with a space and the CRC-32 of what comes before it,
 as 8 hex digits, then the line break; the last key of `run.json` and of a saved call is "checksum",
 of all bytes before its digits; a saved call has a checksum of each tensor. What does not fit its
 checksum is damaged, and is refused. Format 1 had no checksums; it is refused, too.
@@ -35,7 +35,7 @@ them and what encloses them; empty: all. `compiled` is "eager" where compiled gr
 the states before the first record, of those that were used: a generator that still is as it was
 imported is left out. `env` has the variables that the knowledge base knows, no others, `hashseed`
 is PYTHONHASHSEED. In `argv`, `env` and the command of `run.json`, `***` stands for the value of a
-secret (`inject/_d9m_recorder/private.py` says which are).
+secret (`inject/_d9m_recorder/core/private.py` says which are).
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage

@@ -9,8 +9,8 @@ import sys
 from types import SimpleNamespace
 
 import torch
-from _d9m_recorder.digest import Digester
-from _d9m_recorder.torch_tensors import Tensors
+from _d9m_recorder.core.digest import Digester
+from _d9m_recorder.torch.tensors import Tensors
 
 torch.manual_seed(0)
 base = torch.randn(1000, 1000)

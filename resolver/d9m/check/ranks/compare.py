@@ -10,7 +10,7 @@ import msgspec
 from d9m import exit_codes, files
 from d9m.about import SCHEMA_VERSION
 from d9m.check.judge.observe import ArmResult
-from d9m.check.report import OddResult, ProbeResult, Report
+from d9m.check.result import OddResult, ProbeResult, Report
 from d9m.errors import DataError, ExitCode, quote
 from d9m.exit_codes import CommandResult
 

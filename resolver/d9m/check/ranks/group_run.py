@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from d9m.check import report
+from d9m.check import result as report
 from d9m.check.examine import CheckRequest, advice_for
 from d9m.check.judge.expect import expectations
 from d9m.check.messages import GroupJob, GroupReadings, ProbeDeath, Reading, WorkerFault
@@ -23,7 +23,7 @@ from d9m.check.plan.catalogue import Collective, Selected
 from d9m.check.plan.effort import Effort
 from d9m.check.ranks import compare
 from d9m.check.ranks.meeting import Rank
-from d9m.check.report import ProbeResult, RankDevice, Report
+from d9m.check.result import ProbeResult, RankDevice, Report
 from d9m.check.workers.launch import START, events
 from d9m.check.workers.look import Machine
 from d9m.check.workers.run import Readings, Watch

@@ -1,7 +1,7 @@
 # pyright: basic
 """Calls a saved op again and again, alone in a process: `call_again.py FOLDER REPEATS SECONDS`.
 
-FOLDER is what `_d9m_recorder/torch_zoom.py` wrote. Statements on stdin run first, after `import
+FOLDER is what `_d9m_recorder/torch/zoom.py` wrote. Statements on stdin run first, after `import
 torch`. The last line of stdout is what came of it, as JSON. Python 3.8, the standard library, and
 the torch of the program.
 """

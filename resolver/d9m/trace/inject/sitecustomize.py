@@ -32,7 +32,7 @@ def begin_recorder():
     package = importlib.util.module_from_spec(spec)  # pyright: ignore[reportArgumentType]
     sys.modules["_d9m_recorder"] = package
     spec.loader.exec_module(package)  # pyright: ignore[reportOptionalMemberAccess]
-    importlib.import_module("_d9m_recorder.start").begin_from_environment()
+    importlib.import_module("_d9m_recorder.core.start").begin_from_environment()
 
 
 def note_version():

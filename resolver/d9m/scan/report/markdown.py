@@ -1,0 +1,44 @@
+"""The report of `d9m scan` as Markdown, for an issue or a job summary."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from d9m.scan.file_names import printable_path
+from d9m.scan.finding import ScanFinding
+from d9m.scan.report import words
+from d9m.scan.result import ScanReport
+
+
+def render(report: ScanReport) -> str:
+    parts = ["## d9m scan", f"**{_plain(words.headline(report))}**"]
+    parts += [_plain(words.environment_line(environment)) for environment in report.environments]
+    parts.append(_plain(words.programs_line(report)))
+    for path, here in groupby(report.findings, key=lambda finding: finding.path):
+        rows = "\n".join(_row(finding) for finding in here)
+        parts.append(f"### {_path(path)}\n\n| Line | | Rule | |\n|---:|---|---|---|\n{rows}")
+    unread = [f"- {_path(file.path)}: {_plain(file.why)}" for file in report.files.unreadable]
+    if unread:
+        parts.append("Files that could not be read:\n\n" + "\n".join(unread))
+    parts.append(_plain(words.hidden_line(report)))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _row(finding: ScanFinding) -> str:
+    text = _plain(finding.message)
+    if finding.way_out:
+        text += f"<br>→ {_plain(finding.way_out)}"
+    link = f"[{finding.code}]({finding.help})"
+    return f"| {_plain(words.place(finding))} | {finding.severity} | {link} | {text} |"
+
+
+def _path(path: str) -> str:
+    return _plain(printable_path(path))
+
+
+def _plain(text: str) -> str:
+    """A text that Markdown shows as it is."""
+    escaped = words.one_line(text).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
+    for sign in "`*_[]|#":
+        escaped = escaped.replace(sign, f"\\{sign}")
+    return escaped

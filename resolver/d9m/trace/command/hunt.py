@@ -1,0 +1,245 @@
+"""`d9m hunt`: run a program again and again, and find the first thing that differs."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from d9m.cli import output
+from d9m.errors import UsageError, quote
+from d9m.kb.locate import open_knowledge_base
+from d9m.trace.command import program as recorded_program
+from d9m.trace.command.diff import FORMATS, rendered
+from d9m.trace.inject._d9m_recorder.core.private import masked
+
+if TYPE_CHECKING:
+    from d9m.kb.store import KnowledgeBase
+    from d9m.trace.findings import Cause, Findings, Replay
+    from d9m.trace.hunt import Replays
+    from d9m.trace.hunt_folder import RecordingsFolder
+    from d9m.trace.replay import ReplayFailure
+    from d9m.trace.settings_made import MadeSettings
+    from d9m.trace.start import Ending, Wish
+
+STEPS = 20
+"""Steps of a run, where nobody says otherwise."""
+
+MOST = "2GB"
+"""Of a recording, where nobody says otherwise."""
+
+STEP_BY, COMPILED = "auto", "as-is"
+"""What ends a step, and how compiled graphs run, where nobody says otherwise."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("hunt", context_settings={"allow_interspersed_args": False})(command)
+
+
+def command(
+    program: recorded_program.Program = None,
+    steps: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|A:B|all", help="End each run after N steps (20), or look at A to B."
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=2, help="Record at most N runs instead of 8."),
+    ] = None,
+    limit: Annotated[
+        float | None,
+        typer.Option("--time", metavar="SECONDS", help="Start nothing new after this long."),
+    ] = None,
+    until_found: Annotated[
+        bool, typer.Option("--until-found", help="Keep running until two runs differ.")
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME", help="Run with the settings of a solution: d9m list solutions."
+        ),
+    ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Run this before each run: 'rm -rf out'."),
+    ] = None,
+    keep: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep all recordings in this folder.")
+    ] = None,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay/--no-replay", help="Call the op that began it again and again, alone."
+        ),
+    ] = True,
+    step_by: recorded_program.StepBy = STEP_BY,
+    compiled: recorded_program.Compiled = COMPILED,
+    max_size: recorded_program.MaxSize = MOST,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", "--verbose", "-v", help="Show every cause, even the harmless ones."),
+    ] = False,
+    format_: Annotated[str, output.formats(*FORMATS)] = "text",
+    out: output.Out = None,
+    color: output.Color = "auto",
+) -> None:
+    """Run a program twice, look closer at the step that differs, then call its op alone.
+
+    The program's output is mixed in; -o writes the report alone."""
+    output.one_of("--format", format_, FORMATS)
+    output.one_of("--color", color, output.COLOURS)
+    output.writable(out)
+    program = recorded_program.required(program, "d9m hunt -- python train.py")
+    wish = recorded_program.wish(steps or str(STEPS), step_by, compiled, max_size)
+    first = _split(before)
+    from d9m.trace.cure import with_advice
+    from d9m.trace.findings import exit_code
+    from d9m.trace.hunt import Hunt, HuntLimits
+    from d9m.trace.report.text import FindingsView
+    from d9m.trace.settings_made import MadeSettings, made
+
+    kb = open_knowledge_base()
+    settings = made(kb, set_, program) if set_ else MadeSettings()
+    place = _place(keep)
+    limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
+    runner = _runner(program, settings, first)
+    hunt = Hunt(runner, place.path, _to_the_last(wish), limits, kb.meta.date, _tell)
+    again = _again(steps, step_by, compiled, max_size, before, set_)
+
+    def report(found: Findings) -> None:
+        shown = shlex.join(masked(program))
+        view = FindingsView(found, kb, everything, shown, output.width(out), again)
+        output.show(rendered(view, format_), color, out)
+
+    found = None
+    try:
+        found = with_advice(kb, hunt.found())
+        if replay:
+            found = hunt.replayed(found, _replayer(kb, settings, program, keep is not None))
+        report(found)
+        code = exit_code(found)
+    except KeyboardInterrupt:
+        known = hunt.so_far()
+        if known is None:
+            _tell("interrupted before two runs could be compared")
+        else:
+            found = with_advice(kb, known)
+            report(found)
+        raise
+    finally:
+        place.close(keep=found is not None and bool(found.causes))
+    raise typer.Exit(code)
+
+
+def _again(
+    steps: str | None,
+    step_by: str,
+    compiled: str,
+    max_size: str,
+    before: str | None,
+    set_: Sequence[str] | None,
+) -> str:
+    """The options that a hunt of the same program needs to record the same."""
+    words: list[str] = []
+    for option, value, default in (
+        ("--steps", steps, None),
+        ("--step-by", step_by, STEP_BY),
+        ("--compiled", compiled, COMPILED),
+        ("--max-size", max_size, MOST),
+        ("--before", before, None),
+    ):
+        if value is not None and value != default:
+            words += [option, value]
+    for name in set_ or ():
+        words += ["--set", name]
+    return shlex.join(masked(words))
+
+
+def _to_the_last(wish: Wish) -> Wish:
+    """A run that ends behind the last step to look at."""
+    return wish if wish.last is None else msgspec.structs.replace(wish, stop=wish.last + 1)
+
+
+def _split(before: str | None) -> list[str]:
+    try:
+        words = shlex.split(before or "")
+    except ValueError as error:
+        raise UsageError(f"--before {quote(before or '')}: {error}") from None
+    if before is not None and not words:
+        raise UsageError("--before is empty", tip="for example: --before 'rm -rf out'")
+    return words
+
+
+def _place(keep: str | None) -> RecordingsFolder:
+    """The folder of the recordings."""
+    from d9m.trace.hunt_folder import RecordingsFolder
+
+    if keep is None:
+        return RecordingsFolder.temporary()
+    place = Path(keep)
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise UsageError(f"--keep {quote(keep)}: it is there already, and not an empty folder")
+    return RecordingsFolder(place)
+
+
+def _runner(
+    program: Sequence[str], settings: MadeSettings, before: Sequence[str]
+) -> Callable[[Path, Wish, Callable[[], bool] | None], Ending]:
+    from d9m.trace.start import start
+
+    def run(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+        if before:
+            _run_before(before)
+        wish = msgspec.structs.replace(wish, python=settings.python)
+        return start(program, path, wish, env=settings.env, watch=watch or _never)
+
+    return run
+
+
+def _replayer(
+    kb: KnowledgeBase, settings: MadeSettings, program: Sequence[str], keep: bool
+) -> Replays:
+    from d9m.trace.replay import replayed
+    from d9m.trace.settings_made import made
+
+    def replay(place: Path, cause: Cause, seconds: float) -> Replay | ReplayFailure:
+        advised = None
+        if cause.advice is not None and cause.advice.solutions and not cause.advice.already:
+            with contextlib.suppress(UsageError):
+                fix = made(kb, cause.advice.solutions, program)
+                advised = fix.env, fix.python
+        found = replayed(place, settings.env, advised, seconds)
+        if not keep:
+            shutil.rmtree(place, ignore_errors=True)
+        return found
+
+    return replay
+
+
+def _never() -> bool:
+    """Watched in any case: a program that is hunted reads no input, in no run."""
+    return False
+
+
+def _run_before(command: Sequence[str]) -> None:
+    try:
+        code = subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode  # noqa: S603  their own
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"--before {quote(command[0])} cannot be run: {why}") from None
+    if code:
+        raise UsageError(f"--before {quote(shlex.join(command))} ended with {code}")
+
+
+def _tell(text: str) -> None:
+    typer.echo(f"d9m hunt: {time.strftime('%H:%M:%S')} {text}", err=True)

@@ -1,0 +1,2 @@
+# pyright: basic
+"""What every framework needs: the session, its stream, digests, lines."""

@@ -1,0 +1,145 @@
+"""What was found, as one page that needs nothing else: for a colleague, an issue, an artifact."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from html import escape
+
+import msgspec
+
+from d9m.render.phrases import plural
+from d9m.trace.findings import Cause, Heir
+from d9m.trace.report import sentences, text
+from d9m.trace.report.text import FindingsView
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8888; }
+:root { --good: #1a7f37; --bad: #b3261e; --doubt: #8a6100; }
+@media (prefers-color-scheme: dark) {
+  :root { --good: #6fdd8b; --bad: #ff8a80; --doubt: #f0c040; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; border-left: .35rem solid; padding-left: .75rem; }
+h1.good { border-color: var(--good); } h1.bad { border-color: var(--bad); }
+h1.doubt { border-color: var(--doubt); }
+h2 { font-size: 1.15rem; margin-top: 2rem; }
+h3 { font-size: 1rem; }
+code, pre { font: .875rem/1.5 ui-monospace, monospace; }
+pre { border: 1px solid var(--line); border-radius: .3rem; overflow-x: auto; padding: .75rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1rem; }
+dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
+ul.tree, ul.tree ul { list-style: none; margin: 0; padding-left: 1.1rem; }
+ul.tree { border-left: 1px solid var(--line); } .aside { opacity: .75; }
+summary { cursor: pointer; padding: .15rem 0; }
+"""
+
+
+def render(view: FindingsView) -> str:
+    found = view.findings
+    verdict = escape(sentences.verdict(found))
+    parts = [
+        f'<h1 class="{sentences.style(found)}">{verdict}</h1>',
+        f'<p class="aside">{escape(" · ".join(text.machine(view)))}</p>',
+    ]
+    for number, cause in enumerate(found.causes, 1):
+        parts += _cause(view, number, cause)
+    for head, ops in text.closer(found):
+        parts.append(f"<h2>{escape(head)}</h2>")
+        for cause in ops:
+            parts += _block(view, cause)
+    if found.harmless:
+        parts.append("<h2>Differs, and reaches nothing that is learned</h2>")
+        parts.append(_list(_harmless(view)))
+    notes = text.notes(found)
+    if notes:
+        parts.append("<h2>Notes</h2>")
+        parts.append(_list(escape(note) for note in notes))
+    parts.append(f'<p class="aside">{escape(text.extent(found))}</p>')
+    body = "\n".join(parts)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
+        f"<title>{verdict}</title>\n<style>{STYLE}</style>\n</head>\n"
+        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _harmless(view: FindingsView) -> Iterator[str]:
+    for cause in view.findings.harmless:
+        where = sentences.place(cause)
+        place = f" <code>{escape(where)}</code>" if where else ""
+        yield escape(sentences.sentence(view.findings, cause)) + place
+
+
+def _cause(view: FindingsView, number: int, cause: Cause) -> Iterator[str]:
+    yield f"<h2>{number}. {escape(sentences.sentence(view.findings, cause))}</h2>"
+    yield from _block(view, cause)
+
+
+def _block(view: FindingsView, cause: Cause) -> Iterator[str]:
+    yield "<dl>"
+    for name, said in text.facts(view, cause):
+        yield f"<dt>{escape(name)}</dt><dd>{escape(said)}</dd>"
+    yield "</dl>"
+    fix = textwrap.dedent("\n".join(text.fix(view, cause))).strip()
+    if fix:
+        yield f"<pre>{escape(fix)}</pre>"
+    if cause.descendants:
+        yield from _tree(cause)
+
+
+class _Branch(msgspec.Struct):
+    """A module of the program, with what differs in it."""
+
+    modules: dict[str, _Branch] = {}
+    heirs: list[Heir] = []
+
+    @property
+    def count(self) -> int:
+        inside = sum(branch.count for branch in self.modules.values())
+        return inside + sum(heir.count for heir in self.heirs)
+
+
+def _tree(cause: Cause) -> Iterator[str]:
+    """What differs because of it, by module."""
+    root = _Branch()
+    for heir in cause.descendants:
+        branch = root
+        for name in (heir.module or "").split(".") if heir.module else ():
+            branch = branch.modules.setdefault(name, _Branch())
+        branch.heirs.append(heir)
+    rest = cause.inherited - root.count
+    yield f"<h3>{sentences.later_ops(cause.inherited)} because of it</h3>"
+    yield f'<ul class="tree">\n{_inside(root)}</ul>'
+    if rest > 0:
+        yield f'<p class="aside">{sentences.later_ops(rest)} in other places or on other ranks.</p>'
+
+
+def _inside(branch: _Branch) -> str:
+    lines = [f"<li>{_heir(heir)}</li>\n" for heir in branch.heirs]
+    for name, inner in branch.modules.items():
+        summary = (
+            f'<code>{escape(name)}</code> <span class="aside">{plural(inner.count, "op")}</span>'
+        )
+        lines.append(
+            f'<li><details open=""><summary>{summary}</summary>\n'
+            f"<ul>\n{_inside(inner)}</ul></details></li>\n"
+        )
+    return "".join(lines)
+
+
+def _heir(heir: Heir) -> str:
+    said = [f"from step {heir.step} on"] if heir.count > 1 else [f"step {heir.step}"]
+    phase = sentences.PHASES.get(heir.phase)
+    if phase is not None:
+        said.append(phase)
+    if heir.source is not None:
+        said.append(f"{heir.source.file}:{heir.source.line}")
+    times = f" × {heir.count}" if heir.count > 1 else ""
+    aside = escape(", ".join(said))
+    return f'<code>{escape(heir.op)}</code>{times} <span class="aside">{aside}</span>'
+
+
+def _list(items: Iterable[str]) -> str:
+    return "<ul>\n" + "".join(f"<li>{item}</li>\n" for item in items) + "</ul>"

@@ -1,0 +1,355 @@
+"""What was found, at a terminal: the verdict, a block for each cause, what was not seen."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+
+from d9m.kb.store import KnowledgeBase
+from d9m.render import phrases
+from d9m.render.page import WIDTH, Page, Span
+from d9m.resolve.solution_names import written
+from d9m.trace.findings import FROM_PYTHON, Cause, CauseAdvice, Findings
+from d9m.trace.report import sentences
+
+MOST = 5
+"""Causes that are shown without `--all`."""
+
+MOST_SHAPES = 8
+"""Inputs of an op whose shapes are shown."""
+
+_UNSEEN = {
+    "thread": "threads that the program started itself",
+    "cuda-graph": "what CUDA graphs replayed",
+    "compiled": "the inside of compiled graphs",
+    "compiler": (
+        "any op after the first torch.compile: before PyTorch 2.9 nothing is compiled while ops "
+        "are recorded (--level module shows what modules return)"
+    ),
+    "mode": "ops under another dispatch mode",
+    "subclass": "what tensors hold whose class has no memory and no __tensor_flatten__",
+    "level": "what JAX computes, which has no --level module",
+    "loop": "the inside of loops of JAX that are too long to run op by op, or many in one by vmap",
+    "devices": "the inside of shard_map and pmap of JAX: each is one op for all devices",
+    "size": "everything after the size limit",
+    "fault": "a part where the recorder failed",
+}
+
+
+_STEPS = {
+    "backward": "Each call of backward() ended a step. ",
+    "forward": "Each forward pass ended a step. ",
+    "explicit": "Each call of d9m.trace.step() ended a step. ",
+}
+"""What ended a step, where it was not the optimizer."""
+
+
+class FindingsView(msgspec.Struct, frozen=True):
+    """Findings, and what a reader asked to see of them."""
+
+    findings: Findings
+    kb: KnowledgeBase
+    """Looks up names and titles; a format takes no facts from it."""
+    everything: bool = False
+    command: str = "python train.py"
+    """The program that was recorded."""
+    width: int = WIDTH
+    options: str = ""
+    """Of the hunt that found this: hunts that follow it need them, too."""
+
+
+def render(view: FindingsView) -> Page:
+    found = view.findings
+    page = Page(view.width)
+    page.paragraph(sentences.verdict(found), style=sentences.style(found))
+    page.paragraph(" · ".join(machine(view)), style="dim")
+    page.gap()
+    causes = found.causes if view.everything else found.causes[:MOST]
+    for number, cause in enumerate(causes, 1):
+        _cause(page, view, number, cause)
+    if len(causes) < len(found.causes):
+        page.line(f"{phrases.plural(len(found.causes) - len(causes), 'more cause')}: --all")
+        page.gap()
+    _closer(page, view)
+    _harmless(page, view)
+    for note in notes(found):
+        page.marked(Span("!", "doubt"), "", note)
+    page.gap()
+    _next(page, view)
+    page.paragraph(extent(found), style="dim")
+    return page
+
+
+def machine(view: FindingsView) -> list[str]:
+    found = view.findings
+    versions = _frameworks(view)
+    parts = [f"{phrases.title(view.kb, name)} {version}" for name, version in versions.items()]
+    device = (found.device or "").partition(":")[0]
+    parts.append(phrases.DEVICES.get(device, device))
+    if found.threads is not None and device == "cpu":
+        parts.append("1 thread" if found.threads == 1 else f"{found.threads} threads")
+    return [part for part in [*parts, sentences.processes(found)] if part]
+
+
+def _cause(page: Page, view: FindingsView, number: int, cause: Cause) -> None:
+    indent = "  "
+    if len(view.findings.causes) > 1:
+        indent = "   "
+        page.paragraph(sentences.sentence(view.findings, cause), f"{number}  ", style="head")
+    for name, text in facts(view, cause):
+        page.paragraph(text, f"{indent}{name:<8} ", " " * (len(indent) + 9))
+    for line in fix(view, cause):
+        page.line(f"{indent}{line}")
+    page.gap()
+
+
+def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
+    if cause.kind != "op" and cause in view.findings.inside:
+        yield "what", sentences.sentence(view.findings, cause)
+    if cause.op is not None and cause.op != FROM_PYTHON:
+        yield "op", sentences.call(cause)
+    if sentences.place(cause):
+        yield "where", sentences.place(cause)
+    if cause.inputs:
+        yield "shapes", _shapes(cause.inputs)
+    if len(view.findings.runs[0].processes) > 1:
+        yield "rank", sentences.where(cause)
+    if cause.replay is not None:
+        yield "alone", alone(cause)
+    if cause.reaches.steps():
+        yield "reaches", sentences.reaches(cause.reaches)
+    if cause.inherited:
+        yield "then", f"{sentences.later_ops(cause.inherited)} because of it"
+    doubtful = not cause.certain and cause not in view.findings.candidates
+    doubtful = doubtful and not (cause.kind == "compiled" and cause.hints)
+    if doubtful and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
+        yield "but", _doubt(view.findings, cause)
+    if sentences.follows(cause):
+        yield "perhaps", sentences.follows(cause)
+    for hint in cause.hints:
+        yield "hint", hint
+    known = view.kb.sources
+    for name in cause.advice.sources if cause.advice else []:
+        if name in known:
+            yield "why", f"{known[name].title} (d9m show {name})"
+
+
+def _shapes(inputs: Sequence[str]) -> str:
+    """An op such as cat can have thousands of inputs, and most of them are alike."""
+    shapes: list[str] = []
+    for shape, alike in groupby(inputs):
+        count = len(list(alike))
+        shapes.append(shape if count == 1 else f"{count} x {shape}")
+    rest = len(shapes) - MOST_SHAPES
+    more = f" and {rest} more" if rest > 0 else ""
+    return ", ".join(shapes[:MOST_SHAPES]) + more
+
+
+def _doubt(found: Findings, cause: Cause) -> str:
+    settings = (other for other in found.causes if other.kind == "settings")
+    if any(other.step <= cause.step for other in settings):
+        return "other settings can explain it, too"
+    if found.runs[0].inputs != "exact":
+        return "inputs were not hashed again when they were read: record with --inputs exact"
+    return "it could have differed before the recorded steps"
+
+
+def alone(cause: Cause) -> str:
+    """What came out when the op was called again and again with the recorded values."""
+    replay = cause.replay
+    if replay is None:
+        return ""
+    if replay.distinct == 1:
+        return (
+            f"the same result in {replay.repeats} of {replay.repeats} calls: alone it repeats, so "
+            "what runs next to it, or the memory it is given, plays a part"
+        )
+    text = f"{replay.distinct} different results in {replay.repeats} calls"
+    if replay.changed:
+        text += f"; {share(replay.changed)} of the elements"
+        if replay.max_ulp is not None:
+            text += f", up to {replay.max_ulp} ulp"
+    if replay.advice_error is not None:
+        text += f"; with the fix, the op fails: {replay.advice_error}"
+    elif replay.with_advice == 1:
+        text += "; with the fix, always the same"
+    elif replay.with_advice is not None:
+        text += f"; with the fix, still {replay.with_advice} different ones"
+    return text
+
+
+def share(part: float) -> str:
+    """``84%``; ``under 1%`` of a few."""
+    return "under 1%" if part < 0.01 else f"{part:.0%}"
+
+
+def fix(view: FindingsView, cause: Cause) -> list[str]:
+    """What to do about it, in lines to copy."""
+    lines: list[str] = []
+    if cause.advice is not None:
+        lines += _advised(view, cause.advice)
+    elif cause.kind in ("op", "collective") and not cause.hints:
+        lines.append("Fix      d9m does not know this op: please send us this answer")
+    for name in cause.records:
+        for table in (view.kb.ingredients, view.kb.sources):
+            if name in table:
+                lead = "Fix      " if not lines else "         "
+                lines.append(f"{lead}{table[name].title}: d9m show {name}")
+    if cause.tries:
+        variables = " ".join(f"{name}={value}" for name, value in cause.tries.items())
+        lines += _hunted(view, "If that is why, this finds no difference:", variables=variables)
+    return ["", *lines] if lines else []
+
+
+def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
+    question = _question(view, advice.query)
+    if advice.already:
+        return [
+            f"Fix      {phrases.calls(view.kb, advice.solutions)} was set in both runs, and the op",
+            "         differed all the same. That contradicts our records: please send us this run",
+            f"         {question}",
+        ]
+    if advice.solutions:
+        labels = " ".join(
+            f"--set {shlex.quote(written(view.kb, label))}" for label in advice.solutions
+        )
+        return [
+            f"Fix      {phrases.calls(view.kb, advice.solutions)}",
+            f"         {question}",
+            *_hunted(view, "Does it hold?", labels),
+        ]
+    does = {
+        "raises": "no setting makes it repeat: it raises an error instead",
+        "unsolved": "no setting makes it repeat",
+        "depends": "it depends on more than the recording says",
+        "unknown": "nobody has checked this release",
+    }.get(advice.outcome, "our records say that it repeats: please send us this answer")
+    return [f"Fix      {does}", f"         {question}"]
+
+
+def _hunted(view: FindingsView, why: str, options: str = "", variables: str = "") -> list[str]:
+    """A hunt to start; none of a notebook, which no command starts again."""
+    if not view.command:
+        return []
+    return [f"         {why}", f"         {_hunt(view, options, variables)}"]
+
+
+def _hunt(view: FindingsView, options: str = "", variables: str = "") -> str:
+    words = [variables, "d9m hunt", options, view.options, "--", view.command]
+    return " ".join(filter(None, words))
+
+
+def _frameworks(view: FindingsView) -> dict[str, str]:
+    known = view.kb.meta.prefixes
+    return {name: text for name, text in view.findings.packages.items() if name in known}
+
+
+def _question(view: FindingsView, query: str) -> str:
+    found = view.findings
+    versions = _frameworks(view).items()
+    options = [f"--with {name}={version.partition('+')[0]}" for name, version in versions]
+    packages = " ".join(options).replace("--with torch=", "--torch ")
+    device = (found.device or "cpu").partition(":")[0]
+    return f"d9m advise {packages} --device {device} --ops {shlex.quote(query)}"
+
+
+def _closer(page: Page, view: FindingsView) -> None:
+    """Ops that are not causes as the program runs, but say where to look."""
+    for head, ops in closer(view.findings):
+        page.line(Span(head, "head"))
+        for cause in ops if view.everything else ops[:MOST]:
+            for name, text in facts(view, cause):
+                page.paragraph(text, f"  {name:<8} ", " " * 11)
+            for line in fix(view, cause):
+                page.line(f"  {line}")
+            page.gap()
+        if len(ops) > MOST and not view.everything:
+            page.line(f"{len(ops) - MOST} more: --all")
+            page.gap()
+
+
+def closer(found: Findings) -> Iterator[tuple[str, list[Cause]]]:
+    """What can be said of ops that are not causes, and these."""
+    if found.inside:
+        yield sentences.inside(found.inside), found.inside
+    if found.candidates:
+        yield sentences.candidates(found.candidates), found.candidates
+
+
+def _harmless(page: Page, view: FindingsView) -> None:
+    harmless = view.findings.harmless
+    if not harmless:
+        return
+    if view.everything:
+        page.line(Span("Differs, and reaches nothing that is learned", "head"))
+        for cause in harmless:
+            where = sentences.place(cause)
+            text = sentences.sentence(view.findings, cause)
+            page.marked(Span("–"), "", f"{text} {where}".rstrip())
+    else:
+        count = len(harmless)
+        differ = "1 other difference reaches" if count == 1 else f"{count} other differences reach"
+        page.line(f"{differ} nothing that is learned: --all")
+    page.gap()
+
+
+def notes(found: Findings) -> list[str]:
+    """What a reader must know of the comparison itself."""
+    said = list(found.notes)
+    said += sentences.gaps_in_notes(found)
+    if found.settings and not any(cause.kind == "settings" for cause in found.causes):
+        said.append(f"The settings differ: {sentences.settings(found)}.")
+    failed = any(gap.why == "recorder" for gap in found.incomplete)
+    trains = found.learned and "jax" not in found.packages and not failed
+    by = _STEPS.get(found.step_rule or "", "")
+    if trains and not sentences.optimizer_seen(found):
+        said.append(f"{by}No optimizer stepped, so no parameters were compared.")
+    elif by:
+        said.append(by.rstrip())
+    if not found.learned and not any(cause.kind == "error" for cause in found.causes):
+        said.append(
+            "No optimizer stepped and backward() was never called, so nothing that is learned was "
+            "compared."
+        )
+    seen = dict.fromkeys(_UNSEEN.get(unseen.what, unseen.what) for unseen in found.unseen)
+    if seen:
+        said.append(f"Not seen: {'; '.join(seen)}.")
+    return said
+
+
+def _next(page: Page, view: FindingsView) -> None:
+    more = sentences.more_to_see(view.findings)
+    if more is not None and not view.findings.stages:
+        page.line("To see which op it is, record that step of both runs again, or let d9m do it:")
+        page.line(f"  {more}")
+        if view.command:
+            page.line(f"  {_hunt(view)}")
+        page.gap()
+    if any(gap.why == "steps" for gap in view.findings.incomplete):
+        page.line("To compare the whole program:")
+        page.line(f"  {_hunt(view, '--steps all')}")
+        page.gap()
+    bound = view.findings.bound
+    if bound is not None:
+        page.paragraph(
+            f"Equal in {bound.runs} runs. What differs in fewer than {bound.pair:.0%} of pairs of "
+            "runs can be missed; more runs miss less:"
+        )
+        page.line(f"  {_hunt(view, f'--runs {bound.runs * 4}')}")
+        page.gap()
+
+
+def extent(found: Findings) -> str:
+    """What was compared."""
+    counts = found.compared
+    recorded = sum(stage.runs for stage in found.stages)
+    runs = f"{recorded} runs recorded · " if recorded else ""
+    parts = [f"{phrases.plural(counts.records, 'record')} compared, {counts.equal} equal"]
+    if counts.absorbed:
+        parts.append(f"{counts.absorbed} got other inputs and gave equal results")
+    if found.bound is not None:
+        return runs + ", ".join(parts)
+    return f"{runs}{', '.join(parts)} · {found.runs[0].path} and {found.runs[1].path}"
