@@ -1,4 +1,4 @@
-"""d9m: what to set, in this version, on this machine, so that the same run gives the same bits.
+"""d9m: what to set, in your version and on your machine, for deterministic training.
 
 >>> import d9m
 >>> d9m.advise(torch="2.6", ops=["cumsum"]).outcome

@@ -6,31 +6,35 @@ evaluating strings takes a tenth of a cold start.
 """
 
 import importlib
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from d9m.about import __version__
+from d9m.about import SUMMARY, __version__
 from d9m.errors import ExitCode
 
-SUMMARY = (
-    "d9m: what to set, in this version, on this machine, so that the same run gives the same bits."
-)
-
 COMMANDS = {
-    "advise": "The exact settings for an environment and ops.",
-    "check": "Compare this machine with the advice, then probe it.",
-    "trace": "Record a run of a program, to compare it with another.",
-    "diff": "Compare two recordings of a program: what differs first, and why.",
-    "hunt": "Run a program again and again: the first op that differs, and its fix.",
-    "scan": "Read a project's code and job files, and point at what keeps it from repeating.",
-    "explain": "Recognise an error or warning text, and answer it.",
-    "show": "One record or op across all versions.",
-    "list": "Filterable lists of what is known.",
-    "kb": "For people who write records.",
+    "advise": ("d9m.cli.advise_command", "The exact settings for an environment and ops."),
+    "check": ("d9m.check.command", "Compare this machine with the advice, then probe it."),
+    "trace": ("d9m.trace.command.trace", "Record a run of a program, to compare it with another."),
+    "diff": (
+        "d9m.trace.command.diff",
+        "Compare two recordings of a program: what differs first, and why.",
+    ),
+    "hunt": (
+        "d9m.trace.command.hunt",
+        "Run a program again and again: the first op that differs, and its fix.",
+    ),
+    "scan": (
+        "d9m.scan.command",
+        "Read a project's code and job files: what makes results differ between runs?",
+    ),
+    "explain": ("d9m.cli.explain_command", "Recognise an error or warning text, and answer it."),
+    "show": ("d9m.cli.show_command", "One record or op across all versions."),
+    "list": ("d9m.cli.list_command", "Filterable lists of what is known."),
+    "kb": ("d9m.authoring.command", "For people who write records, in a checkout."),
 }
-"""Command -> its line in the overview. Each is a module of this package with a ``register(app)``.
-"""
+"""Command -> its module, which has a ``register(app)``, and its line in the overview."""
 
 
 def application(arguments: list[str]) -> typer.Typer:
@@ -49,12 +53,23 @@ def application(arguments: list[str]) -> typer.Typer:
     )
     app.callback()(_options)
     for name in [first] if first in COMMANDS else COMMANDS:
-        importlib.import_module(f"d9m.cli.{name}_command").register(app)
+        _module(name).register(app)
     for command in app.registered_commands:
-        command.short_help = COMMANDS[command.name or ""]
+        command.short_help = COMMANDS[command.name or ""][1]
         if command.callback is not None and command.callback.__doc__ is None:  # python -OO
             command.help = command.short_help
     return app
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(COMMANDS[name][0])
+    except ModuleNotFoundError as error:
+        if error.name != "d9m.authoring":
+            raise
+        from d9m.cli import checkout_command
+
+        return checkout_command
 
 
 def _version(wanted: bool) -> None:
@@ -86,4 +101,4 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """What to set, in this version, on this machine, so that the same run gives the same bits."""
+    """What to set, in your version and on your machine, for deterministic training."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,10 +52,9 @@ def command(
     found: list[RecordList] = []
     for name in (*KINDS, RULES) if kind is None else (kind,):
         if name == RULES:
-            from d9m.scan.rule_list import rule_list
-
+            rules = importlib.import_module("d9m.scan.rule_list")
             only_rules = kind is not None
-            found.append(rule_list(kb, package if only_rules else None, text, evidence))
+            found.append(rules.rule_list(kb, package if only_rules else None, text, evidence))
         else:
             found.append(listing(kb, name, package, text, evidence))
     width = output.width(out)

@@ -1,5 +1,6 @@
 """Options that several commands share: how an environment, ops and calls are named."""
 
+import importlib
 import inspect
 import os
 import sys
@@ -248,9 +249,9 @@ def _called(run: str) -> list[str]:
     from pathlib import Path
 
     from d9m.kb.locate import open_knowledge_base
-    from d9m.trace.called_ops import called_ops
 
-    return list(called_ops(open_knowledge_base(), Path(run)).items)
+    recordings = importlib.import_module("d9m.trace.called_ops")
+    return list(recordings.called_ops(open_knowledge_base(), Path(run)).items)
 
 
 def _lines(file: TextIO, name: str) -> list[str]:

@@ -11,6 +11,7 @@ import msgspec
 from d9m.about import SCHEMA_VERSION, __version__
 from d9m.errors import AbsentError, UsageError, quote
 from d9m.model.advice import Tool
+from d9m.model.recorded import EXPERIMENTAL
 from d9m.trace import causes_found, folder, outcomes, ranks
 from d9m.trace.findings import (
     Cause,
@@ -27,9 +28,6 @@ from d9m.trace.findings import (
 )
 from d9m.trace.process import ComparedProcess, follow, name
 from d9m.trace.reading import RecordStream
-
-EXPERIMENTAL = {"tensorflow": "TensorFlow", "jax": "JAX"}
-"""Frameworks whose recordings we have tried on few programs."""
 
 UNFUSED = (
     "Functions of JAX ran op by op, without XLA's fusion: the bits are others than those of the "

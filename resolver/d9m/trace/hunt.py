@@ -16,6 +16,7 @@ from typing import TypeAlias
 import msgspec
 
 from d9m.errors import AbsentError, D9mError
+from d9m.model.recorded import BY_OP
 from d9m.trace import candidates, folder, outcomes
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import (
@@ -32,11 +33,6 @@ from d9m.trace.reading import RecordStream
 from d9m.trace.replay import ReplayFailure, wanted
 from d9m.trace.start import Ending, Wish, ZoomCall
 from d9m.trace.watch import RunWatch, first_step
-
-FRAMEWORKS = ("torch", "tensorflow")
-"""Packages whose ops can be recorded as the program calls them. Those of JAX are inside of jitted
-functions.
-"""
 
 BY_MODULE = ("torch",)
 """Those that can be recorded module by module, too."""
@@ -137,7 +133,7 @@ class Hunt:
             return self._answer(found, bound)
         if found.first is None or found.causes[found.first.cause].kind in NO_OPS:
             return self._answer(found, None)
-        if any(name in found.packages for name in FRAMEWORKS):
+        if any(name in found.packages for name in BY_OP):
             try:
                 found = self._zoomed(found, step)
             except AbsentError:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.check.workers.launch import interpreter
-from d9m.check.workers.look import look
 from d9m.environment.environment import Environment, Setup, describe
+from d9m.environment.interpreter import installed_in
 from d9m.errors import AbsentError, UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.resolve.merge import alone, demands
@@ -63,7 +62,7 @@ def _environment(kb: KnowledgeBase, homes: Sequence[str], command: Sequence[str]
     program = shutil.which(command[0])
     if program is not None and os.path.basename(program).startswith("python"):
         try:
-            return describe(kb, look(kb, interpreter(program)).asked)
+            return describe(kb, installed_in(kb, program, os.environ))
         except AbsentError:
             pass
     return describe(kb, Setup(tuple((home, "latest") for home in dict.fromkeys(homes))))

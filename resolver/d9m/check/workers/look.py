@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 
 import msgspec
 
 from d9m.check.messages import Survey, SurveyJob, WorkerFault
 from d9m.check.workers.launch import Launcher, events
-from d9m.environment.detect import find_container, find_device
-from d9m.environment.environment import Setup, describe
-from d9m.errors import AbsentError, D9mError
+from d9m.environment.detect import find_device
+from d9m.environment.environment import Setup
+from d9m.environment.interpreter import setup_of
+from d9m.errors import AbsentError
 from d9m.kb.store import KnowledgeBase
 
 DRIVERS = {
@@ -53,7 +53,7 @@ def look(kb: KnowledgeBase, launcher: Launcher) -> Machine:
 
 
 def _machine(kb: KnowledgeBase, launcher: Launcher, survey: Survey) -> Machine:
-    asked = _asked(kb, survey.versions, survey.variables, survey.python)
+    asked = setup_of(kb, survey.versions, survey.variables, survey.python)
     device = find_device() if launcher.local else _device(survey.drivers)
     asked = msgspec.structs.replace(asked, device=device)
     return Machine(asked, survey.variables, survey.cores, survey.memory)
@@ -61,35 +61,3 @@ def _machine(kb: KnowledgeBase, launcher: Launcher, survey: Survey) -> Machine:
 
 def _device(drivers: list[str]) -> str:
     return next((device for device, paths in DRIVERS.items() if set(paths) & set(drivers)), "cpu")
-
-
-def _asked(
-    kb: KnowledgeBase, versions: Mapping[str, str], variables: Mapping[str, str], python: str
-) -> Setup:
-    container = find_container(kb, variables)
-    inside = describe(kb, Setup(container=container)).packages if container else {}
-    found: list[tuple[str, str | None]] = []
-    for name in kb.packages:
-        installed = [text for text in kb.packages[name].distributions if text in versions]
-        if installed and name not in inside:
-            found.append((name, versions[installed[0]]))
-    if found or container:
-        found.append(("python", python))
-    return Setup(_placeable(kb, found), container)
-
-
-def _placeable(
-    kb: KnowledgeBase, found: list[tuple[str, str | None]]
-) -> tuple[tuple[str, str | None], ...]:
-    """Without platform parts in versions that no map knows: they would only be a reason to
-    refuse.
-    """
-    kept: list[tuple[str, str | None]] = []
-    for name, version in found:
-        try:
-            describe(kb, Setup(((name, version),), device="cpu"))
-        except D9mError:
-            if kb.packages[name].kind == "platform":
-                continue
-        kept.append((name, version))
-    return tuple(kept)

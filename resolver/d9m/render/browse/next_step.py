@@ -5,10 +5,9 @@ from __future__ import annotations
 from d9m.browse.explain import Explained
 from d9m.browse.suspects import is_served
 from d9m.kb.store import KnowledgeBase
+from d9m.model.recorded import BY_OP, EXPERIMENTAL
 from d9m.render import phrases
 from d9m.render.page import Page
-from d9m.trace.comparison import EXPERIMENTAL
-from d9m.trace.hunt import FRAMEWORKS
 
 
 def write(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
@@ -19,7 +18,7 @@ def write(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     languages = [kb.errors[found.id].language for found in explained.found]
     if any(languages):
         _by_hand(page, "d9m hunt runs Python programs only. ")
-    elif not packages or any(framework in packages for framework in FRAMEWORKS):
+    elif not packages or any(framework in packages for framework in BY_OP):
         _hunt(page, packages)
     elif any(framework in packages for framework in EXPERIMENTAL):
         _hunt_for_the_step(page, packages, _then(explained))

@@ -12,7 +12,7 @@ from .imports import Watcher
 from .session import Session
 from .settings import VARIABLE, read
 
-FRAMEWORKS = {"torch": "torch_begin", "tensorflow": "tensorflow_begin", "jax": "jax_begin"}
+FRAMEWORKS = {"torch": "..torch.begin", "tensorflow": "..tensorflow.begin", "jax": "..jax.begin"}
 """Module that a program imports -> the module here that records it."""
 
 current = None
@@ -79,7 +79,7 @@ class _Starter:
             self._session.fresh.update(
                 {name: state for name, state in used.items() if name not in self._used}
             )
-        begin_framework = importlib.import_module("." + self._recorder, __package__).begin
+        begin_framework = importlib.import_module(self._recorder, __package__).begin
         place = f"the begin of {module.__name__}"
         self._session.guarded(place, begin_framework, module, self._session, self._watcher)
 
