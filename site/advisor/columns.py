@@ -51,7 +51,8 @@ class Columns:
         self._numbers: dict[Rules, int] = {}
         self.every: list[Column] = []
         self.of_package = {
-            package: self._placed(kb.opless.get(package) or (), {}) for package in kb.packages
+            package: self._placed(kb.package_level.get(package) or (), {})
+            for package in kb.packages
         }
         """Those of the sources that belong to no op."""
 

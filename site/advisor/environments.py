@@ -41,7 +41,7 @@ def choices(kb: KnowledgeBase) -> list[Choice]:
     known: list[tuple[int, bool, int, str]] = []
     for name in kb.packages:
         kind = kb.packages[name].kind
-        if kind in PRIMARY and (name in kb.meta.prefixes or name in kb.opless):
+        if kind in PRIMARY and (name in kb.meta.prefixes or name in kb.package_level):
             rank = PRIMARY.index(kind)
             known.append((rank, name not in kb.meta.prefixes, -sources[name], name))
     found: list[Choice] = []

@@ -11,7 +11,7 @@ from advisor.columns import positions
 from advisor.environments import Offered
 from advisor.tensors import Tensors, open_domains
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Caution, Turn
+from d9m.model.records import Caution, SettingChange
 from d9m.model.when import Condition, Cuts, When, parse
 
 
@@ -162,7 +162,7 @@ class Statements:
         known = msgspec.to_builtins(setting)
         return {name: known[name] for name in kept if name in known}
 
-    def _turns(self, turns: Iterable[Turn]) -> list[dict[str, Any]]:
+    def _turns(self, turns: Iterable[SettingChange]) -> list[dict[str, Any]]:
         return [{**msgspec.to_builtins(turn), "when": self.number(turn.when)} for turn in turns]
 
     def _cautions(self, cautions: Iterable[Caution]) -> list[Any]:

@@ -122,7 +122,7 @@ class _Tables:
 
     def _about(self, name: str) -> dict[str, Any]:
         package = self.kb.packages[name]
-        recorded = name in self.kb.meta.prefixes or name in self.kb.opless
+        recorded = name in self.kb.meta.prefixes or name in self.kb.package_level
         return {
             "title": package.title,
             "imports": package.imports,

@@ -11,13 +11,13 @@ from d9m.kb.store import KnowledgeBase
 from exports import api, badges, feeds, redirects, schema
 from pages import collector
 
-ROOMS = (api, schema, badges, feeds, redirects)
+PAGES = (api, schema, badges, feeds, redirects)
 
 
 @collector.paused()
 def files(kb: KnowledgeBase) -> dict[str, bytes]:
     """Path in the site -> content of every file that is not a page."""
     found = {"assets/advisor/tables.json": tables(kb)}
-    for room in ROOMS:
+    for room in PAGES:
         found.update(room.files(kb))
     return dict(sorted(found.items()))

@@ -41,7 +41,7 @@ from pages import (
     versions,
 )
 
-ROOMS = (
+PAGES = (
     start,
     status,
     comparison,
@@ -78,6 +78,6 @@ ROOMS = (
 def pages(kb: KnowledgeBase) -> dict[str, str]:
     """Path -> Markdown of every generated page, by path. The same records give the same text."""
     found: dict[str, str] = {}
-    for room in ROOMS:
+    for room in PAGES:
         found.update(room.pages(kb))
     return dict(sorted(found.items()))

@@ -13,7 +13,7 @@ from d9m.model.op_syntax import parse
 from d9m.model.records import ErrorPoint, ErrorRecord
 from pages import layout, phrases, proof
 from pages.markdown import Markdown
-from pages.places import Here
+from pages.places import PageContext
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
@@ -100,4 +100,4 @@ def _title(kb: KnowledgeBase, id_: str) -> str:
 
 def _op(kb: KnowledgeBase, id_: str, item: str) -> Markdown:
     home = kb.meta.folders.get(id_.partition("/")[0], "")
-    return Here(kb, f"errors/{id_}.md").link("ops", f"{home}:{parse(item).name}", item)
+    return PageContext(kb, f"errors/{id_}.md").link("ops", f"{home}:{parse(item).name}", item)

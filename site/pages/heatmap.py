@@ -11,7 +11,7 @@ from d9m.model.records import Outcome
 from pages import phrases, releases
 from pages.grid import Grid, GridCell, GridRow
 from pages.markdown import Markdown, anchor, entities
-from pages.places import Here
+from pages.places import PageContext
 
 MOST = 12
 """Rows of a picture."""
@@ -65,7 +65,7 @@ def _badness(cell: GridCell | int) -> int:
     return -1 if isinstance(cell, int) else WORST_LAST.index(cell.outcome)
 
 
-def picture(here: Here, title: str, table: Grid) -> Markdown:
+def picture(here: PageContext, title: str, table: Grid) -> Markdown:
     """An SVG of links: every op, release and cell leads to its page."""
     rows = heat_rows(table)
     width = _NAME + _CELL * len(table.lines)
@@ -92,7 +92,7 @@ def picture(here: Here, title: str, table: Grid) -> Markdown:
     )
 
 
-def _row(here: Here, title: str, table: Grid, row: HeatRow, top: int) -> str:
+def _row(here: PageContext, title: str, table: Grid, row: HeatRow, top: int) -> str:
     name = row.ops[0]
     short = name if len(name) <= _LETTERS else f"…{name[-_LETTERS:]}"
     more = f" +{len(row.ops) - 1}" if len(row.ops) > 1 else ""
@@ -112,7 +112,7 @@ def _row(here: Here, title: str, table: Grid, row: HeatRow, top: int) -> str:
 
 
 def _cell(
-    here: Here, package: str, title: str, op: str, cell: GridCell, left: int, top: int
+    here: PageContext, package: str, title: str, op: str, cell: GridCell, left: int, top: int
 ) -> str:
     span = cell.first.name if cell.width == 1 else f"{cell.first.name} to {cell.last.name}"
     said = cell.branches or phrases.WORDS[cell.outcome]

@@ -12,7 +12,7 @@ from d9m.api import advise
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, HelperAnswer
-from d9m.model.records import Helper, Turn
+from d9m.model.records import Helper, SettingChange
 from d9m.model.when import When, clauses
 from d9m.resolve import helper_calls, helper_effects
 from d9m.resolve.helper_calls import Call
@@ -41,7 +41,7 @@ class HelperColumn(msgspec.Struct, frozen=True):
     """What a call sets in some releases of its package, whatever else must hold."""
 
     span: str
-    sets: tuple[tuple[Turn, When], ...]
+    sets: tuple[tuple[SettingChange, When], ...]
     """With what else must hold."""
 
 
@@ -81,7 +81,7 @@ def _titles(kb: KnowledgeBase) -> list[tuple[str, str]]:
 
 def _columns(kb: KnowledgeBase, call: Call) -> list[HelperColumn]:
     """What the call sets by release, newest first; releases without it are left out."""
-    groups: list[tuple[list[str], list[Turn]]] = []
+    groups: list[tuple[list[str], list[SettingChange]]] = []
     for release in reversed(kb.releases(call.home)):
         here = describe(kb, Setup(((call.home, release), *_any_other(kb, call))))
         if not here.holding(call.helper.condition):

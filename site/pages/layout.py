@@ -18,7 +18,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.when import When
 from pages import markdown, phrases
 from pages.markdown import Markdown
-from pages.places import FOLDERS, LISTS, Here, changes, edit, file, places, report
+from pages.places import FOLDERS, LISTS, PageContext, changes, edit, file, places, report
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -89,7 +89,7 @@ def page(
     if weight is None:
         is_list = path in LISTS.values() or path.endswith("/index.md")
         weight = _OF_A_LIST if is_list else 1
-    here = Here(kb, path)
+    here = PageContext(kb, path)
     text = _environment().get_template(template).render(here=here, kb=kb, title=title, **values)
     lines = [line.rstrip() for line in text.splitlines()]
     newest = changed.newest(_LISTED[path]) if path in _LISTED else ""
@@ -130,7 +130,7 @@ def record_page(
 
 def _around(kb: KnowledgeBase, table: str, path: str) -> list[Markdown]:
     """Links to the records of the same folder that come before and after one."""
-    here = Here(kb, path)
+    here = PageContext(kb, path)
     near = kb.once(("around", table), lambda: _neighbours(kb, table))[path]
     return [here.link(table, key, title) for key, title in near]
 

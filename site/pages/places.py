@@ -63,7 +63,7 @@ def _relative(page: str, folder: str) -> str:
     return posixpath.relpath(page, folder or ".")
 
 
-class Here:
+class PageContext:
     """One page: its links to others are relative, as MkDocs checks them."""
 
     def __init__(self, kb: KnowledgeBase, path: str) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from d9m.browse.history import History
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Turn
+from d9m.model.records import SettingChange
 from d9m.model.settings import Step
 from d9m.model.when import clauses
 from d9m.render.advice.program import imports, program_steps
@@ -61,7 +61,7 @@ def for_solution(kb: KnowledgeBase, home: str, label: str) -> list[Recipe]:
     return [msgspec.structs.replace(recipe, labels=()) for recipe in found]
 
 
-def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[Turn]) -> list[Block]:
+def of_turns(kb: KnowledgeBase, by: str, turns: Iterable[SettingChange]) -> list[Block]:
     """Blocks for settings that are shown for all environments at once: each condition is a
     comment.
     """
@@ -126,7 +126,7 @@ def _steps(
     return merge(wanted).steps, tuple(does)
 
 
-def _turned(turn: Turn) -> str:
+def _turned(turn: SettingChange) -> str:
     """``TF_CUDNN_DETERMINISTIC=1``, or that a variable is absent."""
     if turn.to:
         return f"{turn.set}={' or '.join(turn.to)}"

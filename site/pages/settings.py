@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.kb.kinds import HELPERS, INGREDIENTS, SOLUTIONS
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Setting, Turn
+from d9m.model.records import Setting, SettingChange
 from pages import layout, phrases, proof, recipes, solutions
 from pages.markdown import code, codes
 from pages.places import record_id
@@ -20,8 +20,8 @@ class Use(msgspec.Struct, frozen=True):
     table: str
     id: str
     name: str
-    turn: Turn
-    of_itself: bool
+    turn: SettingChange
+    automatic: bool
 
 
 _KINDS = {
@@ -94,7 +94,7 @@ def _askers(kb: KnowledgeBase, uses: list[Use]) -> dict[str, list[Use]]:
     covered = solutions.covered(kb)
     found: dict[str, dict[str, Use]] = {}
     for use in uses:
-        if use.table != HELPERS.table and not use.of_itself:
+        if use.table != HELPERS.table and not use.automatic:
             found.setdefault(use.table, {}).setdefault(use.id, use)
 
     def sources(use: Use) -> int:
@@ -118,7 +118,7 @@ def _uses(kb: KnowledgeBase) -> dict[str, list[Use]]:
     for kind in (SOLUTIONS, INGREDIENTS, HELPERS):
         for id_, record in kb.of(kind).items():
             turned = [(turn, False) for turn in getattr(record, "settings", [])]
-            for turn, of_itself in [*turned, *((turn, True) for turn in record.sets)]:
-                use = Use(kind.table, id_, record.title, turn, of_itself)
+            for turn, automatic in [*turned, *((turn, True) for turn in record.sets)]:
+                use = Use(kind.table, id_, record.title, turn, automatic)
                 found.setdefault(turn.name, []).append(use)
     return found

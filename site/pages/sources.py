@@ -14,7 +14,7 @@ from d9m.model.op_syntax import Direction, parse
 from d9m.model.records import Outcome, Package, Source
 from pages import bar, layout, phrases, proof, recipes, runs, upstream, versions
 from pages.markdown import Markdown, code
-from pages.places import Here
+from pages.places import PageContext
 
 _Row = tuple[str, Source, History]
 
@@ -99,7 +99,7 @@ def _page(kb: KnowledgeBase, id_: str, source: Source) -> tuple[str, str]:
 def _op_link(kb: KnowledgeBase, id_: str, told: History, item: str) -> Markdown:
     """A query item of a source as a link to its op, with arguments and direction behind it."""
     query = parse(item)
-    here = Here(kb, f"sources/{id_}.md")
+    here = PageContext(kb, f"sources/{id_}.md")
     name = here.link("ops", f"{told.home}:{query.name}", query.name)
     arguments = [code(f"{argument}={value}") for argument, value in query.arguments.items()]
     ways: tuple[Direction, ...] = query.directions

@@ -11,7 +11,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Package
 from pages import grid, heatmap, layout, releases, runs, status, upgrades, versions
 from pages.grid import Grid
-from pages.places import Here
+from pages.places import PageContext
 from pages.worked import worked
 
 _COUNTED = (
@@ -41,7 +41,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         if released and package.kind != "platform":
             covered.append((name, package, released))
     measured = runs.newest(kb)
-    here = Here(kb, "index.md")
+    here = PageContext(kb, "index.md")
     frameworks = versions.frameworks(kb)
     tables = list(_tables(kb, frameworks[:_PICTURES]))
     yield layout.page(

@@ -10,7 +10,7 @@ from d9m.model.records import Package
 from pages import grid, layout, phrases, releases, versions
 from pages.grid import Grid, GridCell, GridRow
 from pages.markdown import Markdown, anchor
-from pages.places import Here
+from pages.places import PageContext
 
 DEVICES = {
     "cuda": "NVIDIA GPU",
@@ -38,7 +38,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     yield layout.page(kb, "status/index.md", "statuses.md", title, description, frameworks=told)
     for package in known:
         name = kb.packages[package].title
-        here = Here(kb, path(package))
+        here = PageContext(kb, path(package))
         tables: list[tuple[str, str, Markdown]] = []
         for of in found[package]:
             tables.append((DEVICES.get(of.device, of.device), of.device, table(here, of)))
@@ -69,7 +69,7 @@ def _latest(kb: KnowledgeBase, package: str) -> list[grid.MinorRelease]:
     return list(reversed(grid.lines(kb, package)))[:_LATEST]
 
 
-def table(here: Here, of: Grid) -> Markdown:
+def table(here: PageContext, of: Grid) -> Markdown:
     """One device's table, as HTML: cells of several releases have no form in Markdown."""
     heads = "".join(f'<th scope="col">{_line(here, of, each)}</th>' for each in reversed(of.lines))
     device = html.escape(of.device)
@@ -93,12 +93,12 @@ _PART = 40
 """Rows of a part of a table: a browser lays out those parts only that are in view."""
 
 
-def _line(here: Here, of: Grid, line: grid.MinorRelease) -> str:
+def _line(here: PageContext, of: Grid, line: grid.MinorRelease) -> str:
     address = _address(here, releases.path(of.package, line.name))
     return f'<a href="{address}">{html.escape(line.name)}</a>'
 
 
-def _row(here: Here, of: Grid, row: GridRow) -> str:
+def _row(here: PageContext, of: Grid, row: GridRow) -> str:
     cells = "".join(_cell(here, each) for each in reversed(row.cells))
     name = f"{row.op}({row.arguments})" if row.arguments else row.op
     shown = html.escape(name).replace(".", ".<wbr>").replace("_", "_<wbr>")
@@ -110,7 +110,7 @@ def _row(here: Here, of: Grid, row: GridRow) -> str:
     )
 
 
-def _cell(here: Here, cell: GridCell | int) -> str:
+def _cell(here: PageContext, cell: GridCell | int) -> str:
     if isinstance(cell, int):
         return f'<td colspan="{cell}"><span class="d9m-none">nothing known</span></td>'
     where = cell.first.name if cell.width == 1 else f"{cell.first.name} to {cell.last.name}"
@@ -125,5 +125,5 @@ def _cell(here: Here, cell: GridCell | int) -> str:
     )
 
 
-def _address(here: Here, page: str, at: str = "") -> str:
+def _address(here: PageContext, page: str, at: str = "") -> str:
     return html.escape(here.served(page, at))

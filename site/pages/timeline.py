@@ -15,7 +15,7 @@ from d9m.model.advice import REPEATS
 from pages import grid, layout, releases, versions
 from pages.grid import Grid
 from pages.markdown import Markdown, entities
-from pages.places import Here
+from pages.places import PageContext
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 900, 320, 44, 16, 130, 30
 _LETTER = 16
@@ -39,7 +39,7 @@ class TimelinePoint(msgspec.Struct, frozen=True):
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    here = Here(kb, "history.md")
+    here = PageContext(kb, "history.md")
     yield layout.page(
         kb,
         "history.md",
@@ -78,7 +78,7 @@ def _column(table: Grid, place: int) -> Iterator[str | None]:
             start += width
 
 
-def _picture(kb: KnowledgeBase, here: Here) -> Markdown:
+def _picture(kb: KnowledgeBase, here: PageContext) -> Markdown:
     known: list[tuple[str, str, list[TimelinePoint]]] = []
     for name in versions.frameworks(kb):
         for table in grid.grids(kb, name):
@@ -122,7 +122,7 @@ def _axes(first: int, last: int, across: Callable[[date], float]) -> Iterator[st
 
 
 def _line(
-    here: Here,
+    here: PageContext,
     package: str,
     title: str,
     marks: Sequence[TimelinePoint],

@@ -14,7 +14,7 @@ from d9m.model.records import Package
 from pages import grid, layout, phrases, releases, versions
 from pages.grid import Grid, GridCell
 from pages.markdown import Markdown, anchor
-from pages.places import Here
+from pages.places import PageContext
 
 
 def path(package: str) -> str:
@@ -46,7 +46,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             package=package,
             lines=table.lines,
             steps=[(line.name, releases.path(name, line.name)) for line in reversed(table.lines)],
-            data=_data(Here(kb, path(name)), table),
+            data=_data(PageContext(kb, path(name)), table),
         )
 
 
@@ -58,7 +58,7 @@ def _known(kb: KnowledgeBase) -> Iterator[tuple[str, Package, Grid]]:
                 yield name, package, table
 
 
-def _data(here: Here, table: Grid) -> Markdown:
+def _data(here: PageContext, table: Grid) -> Markdown:
     """The rows of the status table, for the script of the page, as between single quotes."""
     page = here.served(f"ops/{table.package}.md")
     shown: dict[str, Any] = {
@@ -79,7 +79,7 @@ def _data(here: Here, table: Grid) -> Markdown:
     return Markdown(html.escape(text, quote=False).replace("'", "&#39;"))
 
 
-def _cell(here: Here, cell: GridCell | int) -> list[Any]:
+def _cell(here: PageContext, cell: GridCell | int) -> list[Any]:
     """Number of lines; then the outcome, what it takes and what decides."""
     if isinstance(cell, int):
         return [cell]

@@ -128,7 +128,7 @@ def _solution(number: int) -> Iterator[Loaded]:
         label=f"S{number}",
         title=f"Synthetic solution {number}",
         summary="Chooses ordered kernels.",
-        settings=[records.Turn(set=name, to=["1"])],
+        settings=[records.SettingChange(set=name, to=["1"])],
         evidence=_evidence(number),
     )
     yield _loaded("settings", f"{FRAMEWORK}/synthetic-{number}", setting)

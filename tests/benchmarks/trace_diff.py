@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from d9m.trace.inject._d9m_recorder import seals
+from d9m.trace.inject._d9m_recorder.core import seals
 
 OPS_IN_A_STEP = 1000
 SITES = 50

@@ -143,7 +143,7 @@ VALUES = st.recursive(
         [
             *(kind.type for kind in KINDS),
             records.TimelineStep,
-            records.Turn,
+            records.SettingChange,
             records.Evidence,
             records.Fact,
         ]

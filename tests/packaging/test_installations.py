@@ -63,6 +63,14 @@ def test_every_command_is_there(
         assert (done.returncode, done.stderr) == (0, ""), command
 
 
+def test_records_are_edited_in_a_checkout_only(
+    installations: dict[str, Installation], tmp_path: Path
+) -> None:
+    done = installations["wheel"].run("kb", "lint", "--format", "json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "works in a checkout" in done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

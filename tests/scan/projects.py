@@ -17,7 +17,7 @@ from d9m.scan.project.project import Goal
 from d9m.scan.read_file import read_file
 from d9m.scan.run import judge
 from d9m.scan.scanned import Scanned
-from d9m.scan.surroundings.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment, StatedVersion
 from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.versions.read import read_versions
 from d9m.scan.versions.stated import FileVersions
@@ -54,7 +54,7 @@ def scanned(files: Mapping[str, str], goal: Goal = "auto", **packages: str | Non
     return judge(knowledge(), ".", read, around, goal)
 
 
-def _around(files: Mapping[str, str]) -> dict[str, Surrounding]:
+def _around(files: Mapping[str, str]) -> dict[str, ScanEnvironment]:
     """What the files state of versions."""
     versions: list[tuple[str, FileVersions]] = []
     for path, text in files.items():

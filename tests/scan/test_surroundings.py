@@ -11,7 +11,7 @@ from d9m.errors import UsageError
 from d9m.scan.file_kinds import kind_of
 from d9m.scan.read_file import read_file
 from d9m.scan.surroundings.statements import Contradiction
-from d9m.scan.surroundings.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment, StatedVersion
 from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.versions.project_files import poetry_range
 from d9m.scan.versions.read import read_versions
@@ -22,7 +22,7 @@ from scan.projects import vocabulary
 
 def around(
     files: Mapping[str, str], given: Setup | None = None
-) -> tuple[dict[str, Surrounding], list[Contradiction]]:
+) -> tuple[dict[str, ScanEnvironment], list[Contradiction]]:
     stated = [
         (path, read_versions(path, kind_of(path, "") or "packages", text))
         for path, text in files.items()

@@ -36,10 +36,12 @@ def test_a_table_stands_in_parts_that_hold_each_row_once() -> None:
     """A browser lays out those that are in view: the page of PyTorch has 9000 elements."""
     generator()
     from pages import status
-    from pages.places import Here
+    from pages.places import PageContext
 
     (table,) = [each for each in tables() if (each.package, each.device) == ("torch", "cuda")]
-    parts = status.table(Here(real(), "status/torch.md"), table).split('<div class="d9m-part"')[1:]
+    parts = status.table(PageContext(real(), "status/torch.md"), table).split(
+        '<div class="d9m-part"'
+    )[1:]
     rows = [part.count('<th scope="row">') for part in parts]
     assert sum(rows) == len(table.rows) > 200
     assert max(rows) <= 40
@@ -154,7 +156,7 @@ def test_addresses_in_html_are_those_that_are_served(here: str, page: str, addre
     generator()
     from pages import places
 
-    assert places.Here(real(), here).served(page) == address
+    assert places.PageContext(real(), here).served(page) == address
 
 
 def test_the_bar_of_a_record_tells_the_answer_of_each_release() -> None:

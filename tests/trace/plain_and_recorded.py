@@ -56,7 +56,7 @@ def run(python: str, name: str, place: Path, level: str | None) -> TriedProgram:
     }
     if level is not None:
         folder.make(record, folder.begun(command, level))
-        variables |= start.variables(record, start.Wish(level=level), variables)
+        variables |= start.variables(record, start.RecordingRequest(level=level), variables)
     outputs = place / "stdout", place / "stderr"
     with open(outputs[0], "wb") as stdout, open(outputs[1], "wb") as stderr:
         child = subprocess.Popen(

@@ -648,7 +648,7 @@ def test_what_was_touched_of_late_is_followed_in_a_long_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(memory, "MOST", 3)
-    taints = memory.Taints()
+    taints = memory.TaintMap()
     for storage in range(10):
         taints.put(storage, [0])
         taints.put(100, [1])

@@ -17,7 +17,7 @@ from d9m.errors import DataError
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.contents import contents
-from d9m.trace.inject._d9m_recorder import seals
+from d9m.trace.inject._d9m_recorder.core import seals
 from d9m.trace.whole_lines import WholeLines
 from process import d9m
 

@@ -9,7 +9,7 @@ import pytest
 
 from d9m.errors import DataError, UsageError
 from d9m.trace import folder
-from d9m.trace.inject._d9m_recorder import seals
+from d9m.trace.inject._d9m_recorder.core import seals
 
 
 def recording(path: Path) -> Path:

@@ -19,7 +19,7 @@ from d9m.trace.findings import Cause, Findings, Replay
 from d9m.trace.hunt import REPLAY_SECONDS, Hunt, HuntLimits
 from d9m.trace.replay import ReplayFailure
 from d9m.trace.report.sentences import verdict
-from d9m.trace.start import Ending, Wish
+from d9m.trace.start import RecordingRequest, RunExit
 from process import d9m, environment
 
 SITE = (
@@ -48,10 +48,12 @@ class MadeUpProgram:
         """Of each second run, from step 2 on."""
         self.fits = fits
         """Whether all ops of a step fit into a recording."""
-        self.wishes: list[Wish] = []
+        self.wishes: list[RecordingRequest] = []
         self.watched: list[bool] = []
 
-    def __call__(self, path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def __call__(
+        self, path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None
+    ) -> RunExit:
         self.wishes.append(wish)
         run = len(self.wishes)
         last = 3 if wish.stop is None else min(3, wish.stop - 1)
@@ -90,11 +92,11 @@ class MadeUpProgram:
         write(path, {"r0-0": lines}, header)
         self.watched.append(watch is not None and watch())
         ended(path, self.code, stopped=self.watched[-1])
-        return Ending(self.code, self.watched[-1], 1)
+        return RunExit(self.code, self.watched[-1], 1)
 
 
 def hunted(path: Path, program: MadeUpProgram, **limits: object) -> Findings:
-    wish = Wish(stop=20)
+    wish = RecordingRequest(stop=20)
     hunt = Hunt(program, path, wish, HuntLimits(**limits), "", lambda _text: None)  # type: ignore[arg-type]
     found = hunt.found()
     assert not output_schema.faults(msgspec.to_builtins(found), ["hunt"])
@@ -186,7 +188,7 @@ def test_what_could_have_differed_is_called_alone_where_nothing_was_seen_to(
 ) -> None:
     program = MadeUpProgram(lambda run, step: run == 2)
     limits = HuntLimits(runs=6)
-    hunt = Hunt(program, tmp_path, Wish(stop=20), limits, "", lambda _text: None)
+    hunt = Hunt(program, tmp_path, RecordingRequest(stop=20), limits, "", lambda _text: None)
     found = hunt.found()
     (candidate,) = found.candidates
     assert (candidate.op, candidate.node, candidate.step) == (
@@ -253,20 +255,22 @@ def test_what_does_not_come_back_in_tensorflow_is_not_looked_at_by_module(tmp_pa
 def test_a_program_whose_ops_cannot_be_recorded_has_the_answer_of_its_steps(tmp_path: Path) -> None:
     made_up = MadeUpProgram(lambda run, step: run == 2, framework="tensorflow")
 
-    def program(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def program(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         if wish.level == "step":
             return made_up(path, wish, watch)
         write(path, {}, {})
-        return Ending(4, False, 0)
+        return RunExit(4, False, 0)
 
-    found = Hunt(program, tmp_path, Wish(), HuntLimits(), "", lambda _text: None).found()
+    found = Hunt(
+        program, tmp_path, RecordingRequest(), HuntLimits(), "", lambda _text: None
+    ).found()
     assert [cause.kind for cause in found.causes] == ["state"]
     assert any("could not be recorded: that run's stderr says why" in note for note in found.notes)
 
 
 def test_a_compiled_graph_that_differs_is_run_op_by_op(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 1, compiles=True)
-    hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    hunt = Hunt(program, tmp_path, RecordingRequest(stop=20), HuntLimits(), "", lambda _text: None)
     found = hunt.found()
     assert [(cause.kind, cause.argument) for cause in found.causes] == [
         ("compiled", "graph 0 backward")
@@ -297,7 +301,7 @@ def test_the_op_is_called_alone_with_what_one_more_run_saved(
     tmp_path: Path, came: Replay | ReplayFailure
 ) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
-    hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    hunt = Hunt(program, tmp_path, RecordingRequest(stop=20), HuntLimits(), "", lambda _text: None)
     asked: list[tuple[Path, str | None]] = []
 
     def replay(place: Path, cause: Cause, _seconds: float) -> Replay | ReplayFailure:
@@ -318,7 +322,7 @@ def test_the_op_is_called_alone_with_what_one_more_run_saved(
 def test_no_op_is_called_alone_after_the_time_is_up(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
     limits = HuntLimits(seconds=3600)
-    hunt = Hunt(program, tmp_path, Wish(stop=20), limits, "", lambda _text: None)
+    hunt = Hunt(program, tmp_path, RecordingRequest(stop=20), limits, "", lambda _text: None)
     given: list[float] = []
 
     def replay(_place: Path, _cause: Cause, seconds: float) -> Replay | ReplayFailure:
@@ -329,7 +333,9 @@ def test_no_op_is_called_alone_after_the_time_is_up(tmp_path: Path) -> None:
     hunt.replayed(found, replay)
     assert len(given) == 1
     assert 0 < given[0] <= REPLAY_SECONDS, "without --time, too"
-    late = Hunt(program, tmp_path / "late", Wish(stop=20), limits, "", lambda _text: None)
+    late = Hunt(
+        program, tmp_path / "late", RecordingRequest(stop=20), limits, "", lambda _text: None
+    )
     found = late.found()
     late._limits = HuntLimits(seconds=0.0)  # pyright: ignore[reportPrivateUsage]
     late.replayed(found, replay)
@@ -339,13 +345,13 @@ def test_no_op_is_called_alone_after_the_time_is_up(tmp_path: Path) -> None:
 def test_a_replay_that_records_nothing_keeps_the_answer(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
 
-    def lost(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def lost(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         if not wish.zoom:
             return program(path, wish, watch)
         write(path, {}, {})
-        return Ending(1, False, 0)
+        return RunExit(1, False, 0)
 
-    hunt = Hunt(lost, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    hunt = Hunt(lost, tmp_path, RecordingRequest(stop=20), HuntLimits(), "", lambda _text: None)
     found = hunt.replayed(hunt.found(), lambda _place, _cause, _seconds: ALONE)
     assert [cause.kind for cause in found.causes] == ["op"]
     assert any("No op was called alone: nothing was recorded" in note for note in found.notes)
@@ -354,14 +360,16 @@ def test_a_replay_that_records_nothing_keeps_the_answer(tmp_path: Path) -> None:
 def test_runs_that_fail_only_while_ops_are_recorded_say_so(tmp_path: Path) -> None:
     made_up = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
 
-    def program(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def program(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         ending = made_up(path, wish, watch)
         if wish.level != "op":
             return ending
         ended(path, 1, error="TypeError: all handlers returned NotImplemented")
-        return Ending(1, False, 1)
+        return RunExit(1, False, 1)
 
-    found = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None).found()
+    found = Hunt(
+        program, tmp_path, RecordingRequest(stop=20), HuntLimits(), "", lambda _text: None
+    ).found()
     assert [cause.op for cause in found.causes] == ["aten::index_put"]
     assert [gap.why for gap in found.incomplete] == ["error", "error"]
     assert "Both runs ended with an error after 3 steps: TypeError" in verdict(found)
@@ -369,7 +377,9 @@ def test_runs_that_fail_only_while_ops_are_recorded_say_so(tmp_path: Path) -> No
 
 def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
-    hunt = Hunt(program, tmp_path, Wish(stop=20), HuntLimits(runs=4), "", lambda _text: None)
+    hunt = Hunt(
+        program, tmp_path, RecordingRequest(stop=20), HuntLimits(runs=4), "", lambda _text: None
+    )
     found = hunt.replayed(hunt.found(), lambda _place, _cause, _seconds: ALONE)
     assert len(program.wishes) == 4
     assert any("to call it alone: --runs" in note for note in found.notes)
@@ -396,24 +406,24 @@ def test_a_program_that_fails_is_compared_all_the_same(tmp_path: Path) -> None:
 def test_a_program_that_was_ended_after_the_last_step_has_not_failed(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: False, code=1)
 
-    def cut(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def cut(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         ending = program(path, wish, watch)
         (stream,) = path.glob("*.d9m")
         stream.write_bytes(sealed(*(line.replace('"exit"', '"steps"') for line in opened(stream))))
         return ending
 
-    hunt = Hunt(cut, tmp_path, Wish(stop=20), HuntLimits(), "", lambda _text: None)
+    hunt = Hunt(cut, tmp_path, RecordingRequest(stop=20), HuntLimits(), "", lambda _text: None)
     found = hunt.found()
     assert (found.notes, found.complete) == ([], True)
 
 
 def test_a_program_without_a_framework_cannot_be_hunted(tmp_path: Path) -> None:
-    def nothing(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def nothing(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         write(path, {}, {})
-        return Ending(0, False, 0)
+        return RunExit(0, False, 0)
 
     with pytest.raises(AbsentError, match="nothing was recorded"):
-        Hunt(nothing, tmp_path, Wish(), HuntLimits(), "", lambda _text: None).found()
+        Hunt(nothing, tmp_path, RecordingRequest(), HuntLimits(), "", lambda _text: None).found()
 
 
 @pytest.mark.parametrize(

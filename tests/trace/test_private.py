@@ -12,7 +12,7 @@ from recorded import PROGRAMS, torch_python
 
 from d9m.trace import folder
 from d9m.trace.inject._d9m_recorder.core.private import masked, masked_variable
-from d9m.trace.start import Wish, ZoomCall, start
+from d9m.trace.start import RecordingRequest, ZoomCall, start
 from process import d9m
 
 PLANTED = [f"planted{number}x" for number in range(11)]
@@ -167,7 +167,7 @@ def test_a_hunt_prints_no_planted_secret(tmp_path: Path, usual_umask: None) -> N
 def test_saved_values_are_private(tmp_path: Path, usual_umask: None) -> None:
     calls = (ZoomCall(0, "aten::sort", "stable", "fwd", "", "", 0),)
     program = [torch_python(), str(PROGRAMS / "zoomed.py")]
-    start(program, tmp_path / "run", Wish(level="op", zoom=calls))
+    start(program, tmp_path / "run", RecordingRequest(level="op", zoom=calls))
     assert (tmp_path / "run" / "zoom" / "0" / "call.json").exists()
     assert modes(tmp_path / "run") == PRIVATE
 

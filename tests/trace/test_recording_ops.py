@@ -12,7 +12,7 @@ import pytest
 from recorded import PROGRAMS, Recorded, record, recording, torch_python
 from written import opened
 
-from d9m.trace.start import Wish, start
+from d9m.trace.start import RecordingRequest, start
 
 LETTER = re.compile(r"(?:[0-9a-f]{16}|-)([.uvnxr+])\d+")
 
@@ -226,8 +226,8 @@ def test_a_fault_of_the_recorder_stays_inside(tmp_path: Path) -> None:
 @pytest.mark.nightly
 def test_a_fault_at_the_border_of_a_module_or_a_graph_stays_inside(tmp_path: Path) -> None:
     plants = FAULTS.partition("\nplant(")[0]
-    plants += 'plant(module("torch_modules")._Names, "number")\n'
-    plants += 'plant(module("torch_compiled"), "is_tensor")\n'
+    plants += 'plant(module("torch.modules")._Names, "number")\n'
+    plants += 'plant(module("torch.compiled"), "is_tensor")\n'
     (tmp_path / "sitecustomize.py").write_text(plants)
     python = torch_python()
     options = "--level module"
@@ -256,13 +256,13 @@ def module(name):
     return importlib.import_module("_d9m_recorder." + name)
 
 
-plant(module("torch_memory").Memories, "read")
-plant(module("torch_place").Places, "view")
-plant(module("torch_steps").Steps, "_write_losses")
-plant(module("torch_steps").Steps, "_write_before")
-plant(module("torch_steps").Steps, "_write")
-plant(module("torch_batches"), "leaves")
-plant(module("generators"), "states")
+plant(module("torch.memory").Memories, "read")
+plant(module("torch.place").Places, "view")
+plant(module("torch.steps").Steps, "_write_losses")
+plant(module("torch.steps").Steps, "_write_before")
+plant(module("torch.steps").Steps, "_write")
+plant(module("torch.batches"), "leaves")
+plant(module("core.generators"), "states")
 '''
 
 
@@ -281,19 +281,21 @@ def test_modules_show_what_they_return_and_what_comes_back(tmp_path: Path) -> No
 
 
 def test_ops_of_some_modules_are_recorded_with_what_encloses_them(tmp_path: Path) -> None:
-    found = record_wish(tmp_path, Wish(level="op", stop=1, modules=("FilledNet.memory.0",)))
+    found = record_wish(
+        tmp_path, RecordingRequest(level="op", stop=1, modules=("FilledNet.memory.0",))
+    )
     modules = {line[6] for line in found if line[0] == "S"}
     assert {"FilledNet.memory.0", "FilledNet"} <= modules
     assert not [module for module in modules if module.startswith("FilledNet.filler")]
     assert "SGD" not in modules
-    whole = record_wish(tmp_path / "all", Wish(level="op", stop=1))
+    whole = record_wish(tmp_path / "all", RecordingRequest(level="op", stop=1))
     assert {"FilledNet.filler.0", "FilledNet.filler.1"} < {
         line[6] for line in whole if line[0] == "S"
     }
 
 
 def test_parameters_are_named_where_modules_are_recorded(tmp_path: Path) -> None:
-    found = record_wish(tmp_path, Wish(level="module", stop=1))
+    found = record_wish(tmp_path, RecordingRequest(level="module", stop=1))
     (names,) = [line[1] for line in found if line[0] == "P"]
     assert names == [
         "FilledNet.filler.1.weight",
@@ -302,7 +304,7 @@ def test_parameters_are_named_where_modules_are_recorded(tmp_path: Path) -> None
     ]
 
 
-def record_wish(path: Path, wish: Wish) -> list[Any]:
+def record_wish(path: Path, wish: RecordingRequest) -> list[Any]:
     """The records of `modules.py` with a wish that only hunt has."""
     ending = start([torch_python(), str(PROGRAMS / "modules.py")], path / "run", wish)
     assert ending.code == 0

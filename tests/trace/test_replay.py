@@ -14,7 +14,7 @@ from written import compared, recordings
 from d9m.trace.findings import Cause, Replay
 from d9m.trace.replay import ReplayFailure, replayed, wanted
 from d9m.trace.report.text import alone
-from d9m.trace.start import INJECT, Wish, ZoomCall, start
+from d9m.trace.start import INJECT, RecordingRequest, ZoomCall, start
 
 CALLS = [
     ("aten::sort", "stable", 0),
@@ -50,7 +50,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     start(
         ["sh", "-c", f"exec '{python}' '{PROGRAMS / 'zoomed.py'}' > '{out}'"],
         path / "run",
-        Wish(level="op", zoom=tuple(calls)),
+        RecordingRequest(level="op", zoom=tuple(calls)),
     )
     return path / "run" / "zoom", out.read_text().split()
 

@@ -15,7 +15,7 @@ import output_schema
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings
-from d9m.trace.inject._d9m_recorder import seals
+from d9m.trace.inject._d9m_recorder.core import seals
 
 HEADER = {
     "d9m_trace": seals.FORMAT, "level": "op", "inputs": "exact", "digest": "xxh3-64", "rank": 0,

@@ -51,7 +51,7 @@ def _stem(word: str) -> str:
     return word
 
 
-class Thought(msgspec.Struct, frozen=True):
+class Sentence(msgspec.Struct, frozen=True):
     """What a part of a text tells."""
 
     words: frozenset[str]
@@ -122,7 +122,7 @@ class SymptomWords:
                 said.add(other)
         return frozenset(said)
 
-    def thoughts(self, text: str) -> list[Thought]:
+    def thoughts(self, text: str) -> list[Sentence]:
         """What the title of a text tells, each sentence, each two that follow each other, and each
         part of a long one.
         """
@@ -133,10 +133,10 @@ class SymptomWords:
         distinct = dict.fromkeys([*titles, *parts, *pairs])
         return list(dict.fromkeys(map(self._thought, distinct)))
 
-    def _thought(self, part: str) -> Thought:
+    def _thought(self, part: str) -> Sentence:
         named = self._named(part)
         clear = {word: named[word] for word in named if word not in self.faint}
-        return Thought(self._with_more(named), self._with_more(clear))
+        return Sentence(self._with_more(named), self._with_more(clear))
 
 
 def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:

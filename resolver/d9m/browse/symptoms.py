@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.browse.similarity import Likeness, SymptomWords, Thought
+from d9m.browse.similarity import Likeness, Sentence, SymptomWords
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import ErrorRecord, ErrorText
 from d9m.model.words import Words
@@ -62,7 +62,7 @@ def described(kb: KnowledgeBase, text: str, shown: frozenset[str] = frozenset())
     """
     thoughts = _vocabulary(kb).thoughts(text)
     if shown:
-        thoughts = [Thought(thought.words | shown, thought.clear | shown) for thought in thoughts]
+        thoughts = [Sentence(thought.words | shown, thought.clear | shown) for thought in thoughts]
     everything = frozenset[str]().union(*(thought.words for thought in thoughts))
     best: dict[str, Symptom] = {}
     known = _known(kb)
@@ -198,7 +198,7 @@ def _is_about(record: ErrorRecord, thought: frozenset[str]) -> bool:
     return all(thought.intersection(groups) for groups in record.about)
 
 
-def _rests_on_one_faint_word(known: _Known, place: int, thought: Thought) -> bool:
+def _rests_on_one_faint_word(known: _Known, place: int, thought: Sentence) -> bool:
     """Whether all that a text shares with a wording is what every complaint says, and one group
     that is named by a word with other meanings.
     """
@@ -206,7 +206,7 @@ def _rests_on_one_faint_word(known: _Known, place: int, thought: Thought) -> boo
     return len(signs) == 1 and not signs & thought.clear
 
 
-def _general(kb: KnowledgeBase, thoughts: list[Thought]) -> list[Symptom]:
+def _general(kb: KnowledgeBase, thoughts: list[Sentence]) -> list[Symptom]:
     """The general symptom, for a text of which one thought is about determinism."""
     lists = kb.word_lists
     record = kb.errors.get(lists.general) if lists.general else None

@@ -22,7 +22,7 @@ With the collector's own 700, a quarter of a short run goes into looking for gar
 ONE_SIGNAL = 1.0
 """Seconds in which a second signal is the same wish: `timeout` sends two."""
 
-SOON = 0.05
+RETRY_SECONDS = 0.05
 """Seconds until an interruption that got lost is repeated."""
 
 
@@ -69,7 +69,7 @@ def _listen(received: list[int]) -> None:
     def report(dropped: sys.UnraisableHookArgs) -> None:
         if issubclass(dropped.exc_type, KeyboardInterrupt) and hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, interrupt)
-            signal.setitimer(signal.ITIMER_REAL, SOON)
+            signal.setitimer(signal.ITIMER_REAL, RETRY_SECONDS)
         else:
             sys.__unraisablehook__(dropped)
 

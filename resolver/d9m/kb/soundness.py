@@ -44,7 +44,7 @@ def faults(record: Any, settings: Collection[str]) -> Iterator[str]:
                 yield f"{quote(release)} is not a release, such as 2.10.1"
         if isinstance(struct, records.Setting) and not is_setting_name(struct):
             yield f"{quote(struct.name)} is not the name of a setting of kind {struct.kind}"
-        if isinstance(struct, records.Turn):
+        if isinstance(struct, records.SettingChange):
             name = struct.name
             if name not in settings:
                 yield f"no record describes the setting {quote(name)}"

@@ -200,7 +200,7 @@ class KnowledgeBase:
         """By ``package:`` and the name as `op_syntax.plain` spells it."""
         self.op_sources = Table(storage, "op_sources", tuple[OpSource, ...])
         """By ``package:name`` of the op."""
-        self.opless = Table(storage, "opless", tuple[OpSource, ...])
+        self.package_level = Table(storage, "opless", tuple[OpSource, ...])
         """Sources that belong to a package itself, by package."""
         self.labels = Table(storage, "labels", str)
         """Id of a solution by its label in lower case."""
@@ -313,7 +313,7 @@ class KnowledgeBase:
     def sources_of(self, package: str, op: str) -> tuple[OpSource, ...]:
         """The sources of an op; for `WHOLE` those of the package itself."""
         if op == WHOLE:
-            return self.opless.get(package) or ()
+            return self.package_level.get(package) or ()
         return self.op_sources.get(f"{package}:{op}") or ()
 
     def signature(self, package: str, name: str, release: str) -> Signature | None:

@@ -119,7 +119,7 @@ class Caution(Conditional, frozen=True, kw_only=True):
     evidence: list[Evidence] = []
 
 
-class Turn(Conditional, frozen=True, kw_only=True):
+class SettingChange(Conditional, frozen=True, kw_only=True):
     """One knob turned: exactly one of ``set`` (to the first value everyone accepts) and
     ``unset``.
     """
@@ -143,7 +143,7 @@ class Turn(Conditional, frozen=True, kw_only=True):
 class Workaround(Conditional, frozen=True, kw_only=True):
     text: Prose
     when: When = {}
-    settings: list[Turn] = []
+    settings: list[SettingChange] = []
     evidence: list[Evidence] = []
 
 
@@ -244,9 +244,9 @@ class Solution(Conditional, frozen=True, kw_only=True):
     when: When = {}
     """Where it exists."""
     requires: list[str] = []
-    settings: list[Turn] = []
+    settings: list[SettingChange] = []
     """What the user turns."""
-    sets: list[Turn] = []
+    sets: list[SettingChange] = []
     """What it turns by itself once in use."""
     notes: list[Caution] = []
     """Good to know rather than a warning: what replaces it, what it includes."""
@@ -348,8 +348,8 @@ class Ingredient(Conditional, frozen=True, kw_only=True):
     """Needed by some programs only: its settings are shown, not merged."""
     done_by: list[str] = []
     """Labels of solutions that leave nothing of it to do."""
-    settings: list[Turn] = []
-    sets: list[Turn] = []
+    settings: list[SettingChange] = []
+    sets: list[SettingChange] = []
     examples: list[Example] = []
     cautions: list[Caution] = []
     evidence: list[Evidence]
@@ -371,7 +371,7 @@ class Helper(Conditional, frozen=True, kw_only=True):
     """Releases that have it."""
     left_out: When | None = None
     """Where a call without these arguments does the same."""
-    sets: list[Turn]
+    sets: list[SettingChange]
     overwrites: list[str] = []
     """Names of settings that it replaces even where the user has set another value."""
     warns: When | None = None

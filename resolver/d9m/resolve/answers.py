@@ -27,7 +27,7 @@ from d9m.model.advice import (
 from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source, Workaround
 from d9m.model.versions import key
 from d9m.model.when import Clause
-from d9m.resolve.applied_sources import Judged
+from d9m.resolve.applied_sources import AppliedSource
 from d9m.resolve.decide import in_order, to_decide
 from d9m.resolve.evaluate import Evaluation
 from d9m.resolve.merge import demands, merge
@@ -36,10 +36,12 @@ from d9m.resolve.rules import Basis, Verdict
 
 
 def op_answers(
-    kb: KnowledgeBase, judged: Iterable[tuple[OpItem, Sequence[Judged]]], chosen: frozenset[str]
+    kb: KnowledgeBase,
+    judged: Iterable[tuple[OpItem, Sequence[AppliedSource]]],
+    chosen: frozenset[str],
 ) -> list[OpAnswer]:
     """An entry for each query item with its sources."""
-    shared: dict[Judged, SourceAnswer] = {}
+    shared: dict[AppliedSource, SourceAnswer] = {}
     found: list[OpAnswer] = []
     for item, group in judged:
         sources: list[SourceAnswer] = []
@@ -52,7 +54,7 @@ def op_answers(
 
 
 def _for_item(
-    kb: KnowledgeBase, judged: Judged, answer: SourceAnswer, item: OpItem
+    kb: KnowledgeBase, judged: AppliedSource, answer: SourceAnswer, item: OpItem
 ) -> SourceAnswer:
     """An answer with what decides between its branches, which is written as the item is."""
     if not answer.otherwise and len(answer.possible) == 1:
@@ -103,7 +105,7 @@ def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherw
     return sorted(found.values(), key=lambda deviation: -WORST_LAST.index(deviation.outcome))
 
 
-def _fall(kb: KnowledgeBase, judged: Judged, clause: Clause, outcome: Outcome) -> Otherwise:
+def _fall(kb: KnowledgeBase, judged: AppliedSource, clause: Clause, outcome: Outcome) -> Otherwise:
     """What happens where an assumption does not hold. A call that raises names its switch, if all
     that raise there have the same one.
     """
@@ -122,7 +124,7 @@ def _fall(kb: KnowledgeBase, judged: Judged, clause: Clause, outcome: Outcome) -
     )
 
 
-def _is_frequent(judged: Judged, clause: Clause) -> bool:
+def _is_frequent(judged: AppliedSource, clause: Clause) -> bool:
     """Whether many programs have the values of a clause."""
     environment = judged.environment
     for name, value in clause.items():
@@ -134,7 +136,7 @@ def _is_frequent(judged: Judged, clause: Clause) -> bool:
     return True
 
 
-def _ways_there(kb: KnowledgeBase, judged: Judged, clause: Clause) -> list[Work]:
+def _ways_there(kb: KnowledgeBase, judged: AppliedSource, clause: Clause) -> list[Work]:
     """The work-arounds that are for somebody of whom a clause holds, and not for this program."""
     environment, ways = judged.environment, judged.op_source.source.workarounds
     if not ways:
@@ -168,7 +170,9 @@ def _fixed(sources: Sequence[SourceAnswer]) -> dict[str, str] | None:
     return fixed
 
 
-def _source_answer(kb: KnowledgeBase, judged: Judged, chosen: frozenset[str]) -> SourceAnswer:
+def _source_answer(
+    kb: KnowledgeBase, judged: AppliedSource, chosen: frozenset[str]
+) -> SourceAnswer:
     source, finding = judged.op_source.source, judged.finding
     environment = judged.environment
     branches = in_order(environment, finding.possible)
@@ -248,7 +252,9 @@ def _text_here(environment: Environment, texts: Sequence[ErrorText]) -> str | No
     return here[0].text if here else None
 
 
-def _evidence(kb: KnowledgeBase, judged: Judged, verdicts: Sequence[Verdict]) -> list[Citation]:
+def _evidence(
+    kb: KnowledgeBase, judged: AppliedSource, verdicts: Sequence[Verdict]
+) -> list[Citation]:
     found: dict[Basis, None] = {}
     for verdict in verdicts:
         found.update(dict.fromkeys(judged.finding.bases.get(verdict, ())))

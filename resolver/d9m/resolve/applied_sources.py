@@ -19,7 +19,7 @@ from d9m.resolve.op_lookup import OpCall, OpItem
 from d9m.resolve.rules import rules
 
 
-class Judged(msgspec.Struct, frozen=True, eq=False):
+class AppliedSource(msgspec.Struct, frozen=True, eq=False):
     """One source as some calls reach it, judged."""
 
     op_source: OpSource
@@ -32,11 +32,11 @@ class Judged(msgspec.Struct, frozen=True, eq=False):
 
 def of_items(
     kb: KnowledgeBase, environment: Environment, items: Sequence[OpItem], scope: Scope
-) -> list[list[Judged]]:
+) -> list[list[AppliedSource]]:
     """For each query item the sources of its ops that apply, worst first."""
-    known: dict[Hashable, Judged] = {}
+    known: dict[Hashable, AppliedSource] = {}
 
-    def judged(op: OpCall, op_source: OpSource) -> Judged:
+    def judged(op: OpCall, op_source: OpSource) -> AppliedSource:
         place = (
             rules(kb, op_source, op.when),
             *op.arguments.items(),
@@ -45,12 +45,12 @@ def of_items(
         )
         if place not in known:
             call = environment.given(op.arguments, op.defaults)
-            known[place] = Judged(
+            known[place] = AppliedSource(
                 op_source, op.package, call, *judge(kb, call, op_source, op.when, op.directions)
             )
         return known[place]
 
-    def every(item: OpItem) -> Iterator[Judged]:
+    def every(item: OpItem) -> Iterator[AppliedSource]:
         for op in item.ops:
             for op_source in kb.sources_of(op.package, op.name):
                 if _can_apply(op_source.source, environment, scope):
@@ -65,9 +65,9 @@ def _can_apply(source: Source, environment: Environment, scope: Scope) -> bool:
     return source.scope == scope and not elsewhere
 
 
-def _worst_first(every: Iterable[Judged]) -> list[Judged]:
+def _worst_first(every: Iterable[AppliedSource]) -> list[AppliedSource]:
     """Sources that apply, each at its worst."""
-    found: dict[str, Judged] = {}
+    found: dict[str, AppliedSource] = {}
     for source in every:
         known = found.get(source.op_source.id)
         if source.finding.is_present and (known is None or _worse(source.finding, known.finding)):
@@ -80,32 +80,34 @@ def _worst_first(every: Iterable[Judged]) -> list[Judged]:
 
 def of_packages(
     kb: KnowledgeBase, environment: Environment, scope: Scope, items: Sequence[OpItem] = ()
-) -> list[Judged]:
+) -> list[AppliedSource]:
     """Sources of the packages themselves, but for those that an item asks about: Horovod's fusion,
     a launcher's switches.
     """
     calls = itertools.chain.from_iterable(item.ops for item in items)
     asked = {op.package for op in calls if op.name == WHOLE}
-    found: list[Judged] = []
+    found: list[AppliedSource] = []
     for package in environment.packages:
         if package in asked or not _is_asked_about(kb, environment, package):
             continue
-        for op_source in kb.opless.get(package) or ():
+        for op_source in kb.package_level.get(package) or ():
             if _can_apply(op_source.source, environment, scope):
                 finding, directions = judge(kb, environment, op_source, {}, BOTH)
                 if finding.is_present:
-                    found.append(Judged(op_source, package, environment, finding, directions))
+                    found.append(
+                        AppliedSource(op_source, package, environment, finding, directions)
+                    )
     return found
 
 
 def of_add_ons(
     kb: KnowledgeBase, environment: Environment, scope: Scope, items: Sequence[OpItem]
-) -> list[Judged]:
+) -> list[AppliedSource]:
     """What an add-on does that the user names without asking about one of its ops: FlashAttention,
     where the question is about an op of PyTorch.
     """
     asked = {op.package for item in items for op in item.ops}
-    found: list[Judged] = []
+    found: list[AppliedSource] = []
     for package in environment.packages:
         if package not in asked and op_lookup.is_add_on(kb, environment, package):
             names = kb.meta.stands_for[package]

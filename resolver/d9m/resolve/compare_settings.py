@@ -9,7 +9,7 @@ from typing import Literal
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, Existing
-from d9m.model.records import Setting, Solution, Turn
+from d9m.model.records import Setting, SettingChange, Solution
 from d9m.model.settings import Kind, PlainValue, Step, as_text
 from d9m.resolve.answers import cite
 from d9m.resolve.conflicts import party
@@ -256,7 +256,7 @@ class _Case:
             if turns and self.environment.holding(solution.condition):
                 yield solution
 
-    def _is_turned_as(self, turn: Turn) -> bool:
+    def _is_turned_as(self, turn: SettingChange) -> bool:
         return turn.set == self.setting.name and (
             not turn.to or not set(self.items).isdisjoint(turn.to)
         )

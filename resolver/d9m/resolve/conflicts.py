@@ -14,7 +14,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Scope, Solution
 from d9m.model.settings import Conflict
 from d9m.resolve import applied_sources
-from d9m.resolve.merge import Contest, Demand, merge
+from d9m.resolve.merge import Demand, SettingConflict, merge
 from d9m.resolve.needs import by_label, covered, needs, turned
 from d9m.resolve.select import Need, choose
 
@@ -47,7 +47,7 @@ def _with_scope(
 ) -> Iterator[Conflict]:
     """Conflicts of `own` with the best set of solutions for what another scope needs."""
 
-    def together(labels: frozenset[str]) -> tuple[Contest, ...]:
+    def together(labels: frozenset[str]) -> tuple[SettingConflict, ...]:
         further = turned(kb, environment, labels, wanted)
         knobs = {demand.setting.name for demand in further}
         shared = [demand for demand in own.demands if demand.setting.name in knobs]
@@ -69,7 +69,11 @@ def _with_scope(
 
 
 def priced(
-    kb: KnowledgeBase, environment: Environment, contest: Contest, chosen: Chosen, scope: Scope
+    kb: KnowledgeBase,
+    environment: Environment,
+    contest: SettingConflict,
+    chosen: Chosen,
+    scope: Scope,
 ) -> Conflict:
     """The choices that a contest leaves, each with its cost; one of them may be to run two
     separate programs.
@@ -104,7 +108,7 @@ def _listed(kb: KnowledgeBase, side: Sequence[str]) -> str:
     return " and ".join(party(kb, by) for by in side)
 
 
-def _sides(contest: Contest) -> dict[tuple[str, ...], list[str]]:
+def _sides(contest: SettingConflict) -> dict[tuple[str, ...], list[str]]:
     """Parties that one value suits, as many as possible together, with all such values."""
     by_value: dict[str, tuple[str, ...]] = {}
     for values in contest.parties.values():
@@ -122,7 +126,7 @@ def _cost(
     kb: KnowledgeBase,
     environment: Environment,
     side: Sequence[str],
-    contest: Contest,
+    contest: SettingConflict,
     chosen: Chosen,
 ) -> str:
     """What it costs to do as some parties want: the sources that the others cover, and the price of

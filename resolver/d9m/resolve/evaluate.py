@@ -159,7 +159,7 @@ def _find(
             branches = conditions.by_answer(
                 elsewhere, lambda world: case.verdict(world, image, here)[0]
             )
-            verdicts = [verdict for _, verdict in _honest(environment, case.home, branches)]
+            verdicts = [verdict for _, verdict in mark_unverified(environment, case.home, branches)]
         else:
             worlds = conditions.worlds(elsewhere)
             verdicts = [case.verdict(world, image, here)[0] for world in worlds]
@@ -168,7 +168,7 @@ def _find(
                 refused.add((verdict.raised_by, verdict.default))
         return joined(verdict.outcome for verdict in verdicts)
 
-    possible = _honest(environment, case.home, conditions.by_answer(domains, answer))
+    possible = mark_unverified(environment, case.home, conditions.by_answer(domains, answer))
     outcome = joined(verdict.outcome for _clause, verdict in possible)
     asks = [name for name in domains if name in environment.vocabulary]
     opened = {name: environment.cells(name, case.cuts[name], assume=False) for name in assumed}
@@ -195,7 +195,7 @@ def _find(
     )
 
 
-def _honest(
+def mark_unverified(
     environment: Environment, home: str, possible: list[tuple[Clause, Verdict]]
 ) -> list[tuple[Clause, Verdict]]:
     """Say `unknown` where nobody looked, or where a pre-release lies between two answers of which

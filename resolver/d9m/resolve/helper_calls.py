@@ -13,7 +13,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import split
 from d9m.model.records import Helper
 from d9m.model.signatures import arguments as read_arguments
-from d9m.resolve import own_statements
+from d9m.resolve import plain_statements
 from d9m.resolve.op_names import meaning
 
 
@@ -44,7 +44,7 @@ def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
     named = [known for known in every if wanted in (known.id, *map(str.lower, spellings(known)))]
     written = re.fullmatch(_CALL, text)
     arguments = written["arguments"] if written is not None else None
-    own = None if named else own_statements.helper_of(kb, text)
+    own = None if named else plain_statements.helper_of(kb, text)
     if written is not None and not named and (own is None or arguments is not None):
         named = _best(every, written["name"], arguments)
     found = [known for known in named if known.home in packages] or named

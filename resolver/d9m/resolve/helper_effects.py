@@ -12,16 +12,16 @@ from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.advice import Difference, HelperAnswer, OpAnswer
-from d9m.model.records import Turn, together
+from d9m.model.records import SettingChange, together
 from d9m.model.settings import PlainValue, Step
 from d9m.model.when import Clause
 from d9m.resolve.answers import cite
 from d9m.resolve.helper_calls import Call, call
-from d9m.resolve.merge import ABSENT, Contest, Demand, Merged, both, demands, line, merge
+from d9m.resolve.merge import ABSENT, Demand, Merged, SettingConflict, both, demands, line, merge
 from d9m.resolve.select import Need
 
 
-class Made(msgspec.Struct, frozen=True):
+class CallEffect(msgspec.Struct, frozen=True):
     """What one call does about one advised setting."""
 
     value: str | None
@@ -60,7 +60,7 @@ def with_calls(
     return Merged(steps, tuple(contests))
 
 
-def _marked(kb: KnowledgeBase, step: Step, by: Call, made: Made | None) -> Step:
+def _marked(kb: KnowledgeBase, step: Step, by: Call, made: CallEffect | None) -> Step:
     if made is None or not made.covers(step):
         return step
     covered = msgspec.structs.replace(step, covered_by=by.helper.call)
@@ -71,15 +71,17 @@ def _marked(kb: KnowledgeBase, step: Step, by: Call, made: Made | None) -> Step:
     )
 
 
-def _contest(by: Call, step: Step, made: Made) -> Contest:
+def _contest(by: Call, step: Step, made: CallEffect) -> SettingConflict:
     wanted = ABSENT if step.kind in ("unset", "avoid") else tuple(step.accepts)
     set_ = ABSENT if made.value is None else (made.value,)
-    return Contest(step.name, {by.helper.call: set_, **dict.fromkeys(step.solutions, wanted)})
+    return SettingConflict(
+        step.name, {by.helper.call: set_, **dict.fromkeys(step.solutions, wanted)}
+    )
 
 
-def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> Made | None:
+def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> CallEffect | None:
     """None: the call leaves this setting alone."""
-    found: list[Made] = []
+    found: list[CallEffect] = []
     for turn in by.helper.sets:
         if step.name == turn.name:
             where = both(
@@ -91,10 +93,14 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
         return None
     good = conditions.united(clause for made in found for clause in made.good)
     worst = next((made for made in found if made.fault is not None), found[0])
-    return Made(worst.value, worst.fault, any(made.contradicts for made in found), tuple(good))
+    return CallEffect(
+        worst.value, worst.fault, any(made.contradicts for made in found), tuple(good)
+    )
 
 
-def _turned(step: Step, turn: Turn, where: tuple[Clause, ...], overwrites: bool) -> Made:
+def _turned(
+    step: Step, turn: SettingChange, where: tuple[Clause, ...], overwrites: bool
+) -> CallEffect:
     value = None if turn.set is None or turn.free or not turn.to else _joined(step, turn)
     if not _accepts(step, turn):
         wrong_anyway = step.kind in ("unset", "avoid")
@@ -105,9 +111,9 @@ def _turned(step: Step, turn: Turn, where: tuple[Clause, ...], overwrites: bool)
         )
         if not overwrites and not wrong_anyway:
             fault += "; yours is kept if you set it before the call"
-        return Made(value, fault, overwrites or wrong_anyway, ())
+        return CallEffect(value, fault, overwrites or wrong_anyway, ())
     late = _LATE.get(step.read_at) if step.setting_kind == "env" else None
-    return Made(value, late, False, () if late else where)
+    return CallEffect(value, late, False, () if late else where)
 
 
 _LATE = {
@@ -120,11 +126,11 @@ _LATE = {
 """When a variable is read -> why a call inside the program does not surely set it in time."""
 
 
-def _joined(step: Step, turn: Turn) -> str:
+def _joined(step: Step, turn: SettingChange) -> str:
     return turn.to[0] if step.separator is None else step.separator.join(turn.to)
 
 
-def _accepts(step: Step, turn: Turn) -> bool:
+def _accepts(step: Step, turn: SettingChange) -> bool:
     if step.kind in ("unset", "avoid"):
         return turn.set is None
     if turn.set is None:

@@ -11,7 +11,7 @@ import msgspec
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
-from d9m.model.records import Setting, Turn
+from d9m.model.records import Setting, SettingChange
 from d9m.model.settings import Avoided, Edit, Kind, Settings, Step
 from d9m.model.when import Clause
 
@@ -22,10 +22,10 @@ class Demand(msgspec.Struct, frozen=True):
     by: str
     """Label, or id of an ingredient."""
     setting: Setting
-    turn: Turn
+    turn: SettingChange
     when: tuple[Clause, ...] = ()
     """Where it is needed; none: everywhere."""
-    of_itself: bool = False
+    automatic: bool = False
     """The solution does it: nothing is left for the user, but nothing may contradict it."""
 
     @property
@@ -34,7 +34,7 @@ class Demand(msgspec.Struct, frozen=True):
         return None if self.turn.set is None else tuple(self.turn.to)
 
 
-class Contest(msgspec.Struct, frozen=True):
+class SettingConflict(msgspec.Struct, frozen=True):
     """One knob that several want turned differently."""
 
     name: str
@@ -44,16 +44,16 @@ class Contest(msgspec.Struct, frozen=True):
 
 class Merged(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
-    contests: tuple[Contest, ...]
+    contests: tuple[SettingConflict, ...]
 
 
 def demands(
     kb: KnowledgeBase,
     environment: Environment,
     by: str,
-    turns: Iterable[Turn],
+    turns: Iterable[SettingChange],
     when: Sequence[Clause] = (),
-    of_itself: bool = False,
+    automatic: bool = False,
 ) -> list[Demand]:
     """The turns that are needed here, each with what would still have to hold for it."""
     found: list[Demand] = []
@@ -61,7 +61,7 @@ def demands(
         here = both(when or [{}], environment.holding(turn.condition))
         if here:
             setting = kb.settings[turn.name]
-            found.append(Demand(by, setting, turn, () if {} in here else here, of_itself))
+            found.append(Demand(by, setting, turn, () if {} in here else here, automatic))
     return found
 
 
@@ -74,7 +74,7 @@ def both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...
 def merge(wanted: Sequence[Demand]) -> Merged:
     """One step for every knob, in the order of a person's work; contested knobs stand aside."""
     steps: list[Step] = []
-    contests: list[Contest] = []
+    contests: list[SettingConflict] = []
     knobs: dict[str, list[Demand]] = {}
     for demand in wanted:
         knobs.setdefault(demand.setting.name, []).append(demand)
@@ -82,7 +82,7 @@ def merge(wanted: Sequence[Demand]) -> Merged:
         for group, values in _compatible(all_):
             if values is None:
                 contests.append(_contest(name, group))
-            elif not all(demand.of_itself for demand in group):
+            elif not all(demand.automatic for demand in group):
                 steps.append(_step(group, values))
     return Merged(tuple(sorted(steps, key=place)), tuple(contests))
 
@@ -154,7 +154,7 @@ def _united(group: Sequence[Demand]) -> tuple[str, ...] | None:
     return items if len(named) == len(set(named)) else None
 
 
-def _contest(name: str, group: Sequence[Demand]) -> Contest:
+def _contest(name: str, group: Sequence[Demand]) -> SettingConflict:
     parties: dict[str, tuple[str, ...]] = {}
     for demand in group:
         accepted = ABSENT if demand.accepted is None else demand.accepted
@@ -162,7 +162,7 @@ def _contest(name: str, group: Sequence[Demand]) -> Contest:
             accepted = (demand.setting.list_.join(accepted),)
         values = parties.get(demand.by, ()) + accepted
         parties[demand.by] = tuple(dict.fromkeys(values))
-    return Contest(name, parties)
+    return SettingConflict(name, parties)
 
 
 _KINDS: dict[str, Kind] = {
@@ -176,7 +176,7 @@ _KINDS: dict[str, Kind] = {
 
 
 def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
-    users = [demand for demand in group if not demand.of_itself]
+    users = [demand for demand in group if not demand.automatic]
     setting = users[0].setting
     kind = _KINDS[setting.kind]
     if users[0].turn.set is None:

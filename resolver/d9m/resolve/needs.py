@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
-from d9m.resolve.applied_sources import Judged
+from d9m.resolve.applied_sources import AppliedSource
 from d9m.resolve.merge import Demand, demands
 from d9m.resolve.select import Need
 
 
-def needs(judged: Iterable[Judged]) -> list[Need]:
+def needs(judged: Iterable[AppliedSource]) -> list[Need]:
     """What has to be solved, where it can be: the answer of a newest verified release counts
     too.
     """
@@ -63,5 +63,5 @@ def turned(
             else [need.when for need in helped]
         )
         found += demands(kb, environment, label, solution.settings, clauses)
-        found += demands(kb, environment, label, solution.sets, clauses, of_itself=True)
+        found += demands(kb, environment, label, solution.sets, clauses, automatic=True)
     return found

@@ -31,7 +31,7 @@ from d9m.model.records import Caution, Ingredient, Outcome, Scope, Solution
 from d9m.model.settings import PlainValue
 from d9m.resolve import applied_sources, helper_effects
 from d9m.resolve.answers import cite, op_answers
-from d9m.resolve.applied_sources import Judged
+from d9m.resolve.applied_sources import AppliedSource
 from d9m.resolve.conflicts import Chosen, across, priced
 from d9m.resolve.helper_calls import Call
 from d9m.resolve.merge import Demand, Merged, alone, demands, merge, total
@@ -56,12 +56,12 @@ def resolve(
     """
     judged = applied_sources.of_items(kb, environment, items, scope)
     packages = applied_sources.of_packages(kb, environment, scope, items)
-    opless: list[Judged] = []
+    package_level: list[AppliedSource] = []
     for source in packages:
         if source.finding.applies or kb.packages[source.home].kind != "framework":
-            opless.append(source)
-    opless += applied_sources.of_add_ons(kb, environment, scope, items)
-    every = [source for group in [*judged, opless] for source in group]
+            package_level.append(source)
+    package_level += applied_sources.of_add_ons(kb, environment, scope, items)
+    every = [source for group in [*judged, package_level] for source in group]
     ingredients = _ingredients(kb, environment, scope)
     always: list[Demand] = []
     for _id, ingredient, asked in ingredients:
@@ -82,7 +82,10 @@ def resolve(
     already = helper_effects.solutions_made(kb, environment, wanted, used, found)
     chosen = choose(wanted, lambda labels: not plan(labels)[1].contests, already)
     own, whole = plan(chosen)
-    answered = [*zip(items, judged), *([(OpItem(OPLESS, ()), opless)] if opless else [])]
+    answered = [
+        *zip(items, judged),
+        *([(OpItem(OPLESS, ()), package_level)] if package_level else []),
+    ]
     ops = op_answers(kb, answered, chosen)
     unknowns = _unknowns(kb, environment, ops)
     outcomes: list[Outcome] = [op.outcome for op in ops] or (
@@ -107,7 +110,7 @@ def resolve(
     )
 
 
-def _surroundings(environment: Environment, judged: Iterable[Judged]) -> Surroundings:
+def _surroundings(environment: Environment, judged: Iterable[AppliedSource]) -> Surroundings:
     asks: set[str] = set()
     for source in judged:
         asks.update(source.finding.asks)
@@ -204,7 +207,7 @@ def _ingredient_answer(
 def _cautions(
     kb: KnowledgeBase,
     environment: Environment,
-    judged: Sequence[Judged],
+    judged: Sequence[AppliedSource],
     chosen: frozenset[str],
     ingredients: Sequence[_Asked],
 ) -> list[CautionAnswer]:
@@ -258,7 +261,7 @@ def _unknown_sources(ops: Sequence[OpAnswer]) -> Iterator[Unknown]:
 
 
 def _has_records(kb: KnowledgeBase, package: str) -> bool:
-    return package in kb.meta.prefixes or package in kb.opless
+    return package in kb.meta.prefixes or package in kb.package_level
 
 
 def _missing(source: SourceAnswer) -> str:

@@ -40,13 +40,13 @@ def unknown_op(
                     nearest=nearest(plain(query.name), names),
                     tip="it may exist: leave it out here, and ask about the ops that it runs",
                 )
-    opless: list[str] = []
+    package_level: list[str] = []
     for name, installed in environment.packages.items():
-        if installed.origin == "given" and name not in packages and name in kb.opless:
-            opless.append(name)
+        if installed.origin == "given" and name not in packages and name in kb.package_level:
+            package_level.append(name)
     tips = [_read(kb, package) for package in packages if package in kb.meta.catalogued]
-    if opless:
-        named = ", ".join(opless)
+    if package_level:
+        named = ", ".join(package_level)
         tips.append(f"d9m knows no ops of {named}: leave --ops out to ask about the package")
     return UsageError(
         f"unknown op {quote(query.name)} in {', '.join(packages)}",

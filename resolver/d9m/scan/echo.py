@@ -7,13 +7,13 @@ from d9m.scan.project.project import Project
 from d9m.scan.rules.program_seeds import seeded
 from d9m.scan.rules.seeds import draws_of
 from d9m.scan.scanned import ScannedEnvironment, ScannedPackage, ScannedProgram, SwitchPlace
-from d9m.scan.surroundings.surrounding import Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment
 
 
 def environments(project: Project) -> list[ScannedEnvironment]:
     """The packages that the Python files around which something is stated import."""
     imported: dict[str, set[str]] = {}
-    around: dict[str, Surrounding] = {}
+    around: dict[str, ScanEnvironment] = {}
     for path, facts in project.python.items():
         surrounding = project.around(path)
         around[surrounding.folder] = surrounding

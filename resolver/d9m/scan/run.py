@@ -16,14 +16,14 @@ from d9m.scan.measuring import is_retired, is_vendored
 from d9m.scan.project.project import Goal, Project
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
-from d9m.scan.surroundings.surrounding import Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment
 
 
 def judge(
     kb: KnowledgeBase,
     root: str,
     files: Sequence[FileFacts],
-    surroundings: Mapping[str, Surrounding],
+    surroundings: Mapping[str, ScanEnvironment],
     goal: Goal = "auto",
     entry_points: Sequence[str] = (),
     shown: frozenset[str] | None = None,

@@ -8,7 +8,7 @@ _SHORTEST = 8
 _LONG = 16
 
 
-def is_slip_of(name: str, known: Iterable[str]) -> str | None:
+def closest_typo(name: str, known: Iterable[str]) -> str | None:
     """The known name that was meant: one slip away, or two in a long name that are not two wrong
     letters. MAX and MIN are not slips of each other.
 

@@ -109,7 +109,7 @@ def _variables() -> tuple[str, ...]:
 
 
 def _make(folder: str, level: str) -> None:
-    private, seals = (importlib.import_module(f"_d9m_recorder.{name}") for name in _SHARED)
+    private, seals = (importlib.import_module(f"_d9m_recorder.core.{name}") for name in _SHARED)
     private.make_folder(folder)
     about = {
         "d9m_run": seals.FORMAT,

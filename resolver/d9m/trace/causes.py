@@ -13,9 +13,9 @@ from typing import Any
 from d9m.trace.align import Alike, Fork, Matched
 from d9m.trace.draws import Generators
 from d9m.trace.findings import CauseKind
-from d9m.trace.learned import Learned
+from d9m.trace.learned import StateDiff
 from d9m.trace.loading import Loading
-from d9m.trace.memory import NO_CONTENT, Bits, Taints, both, differing
+from d9m.trace.memory import NO_CONTENT, Bits, TaintMap, both, differing
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import (
     JITTED,
@@ -37,8 +37,8 @@ from d9m.trace.stream_records import (
     UpdatedParameters,
     named_arguments,
 )
-from d9m.trace.suspects import FROM_OUTSIDE, Suspect, Suspects, place
-from d9m.trace.together import Mailbox
+from d9m.trace.suspects import FROM_OUTSIDE, CauseCandidate, Suspects, place
+from d9m.trace.together import CollectiveTracker
 
 _BY_LETTER: dict[str, CauseKind] = {
     "x": "outside-write",
@@ -52,15 +52,15 @@ _BY_LETTER: dict[str, CauseKind] = {
 """Letter of an input that differs, and that nothing recorded explains -> what it means."""
 
 
-class Trail:
+class DiffWalker:
     """Follows one process through both recordings, a pair of records at a time."""
 
     def __init__(self, stream: RecordStream, exact: bool, other: StreamHeader) -> None:
         self.suspects = Suspects()
-        taints = self._taints = Taints()
+        taints = self._taints = TaintMap()
         self.generators = Generators(self.suspects, stream.header, other)
-        self.learned = Learned(self.suspects, taints, stream.header.level == "op")
-        self.mailbox = Mailbox(taints)
+        self.learned = StateDiff(self.suspects, taints, stream.header.level == "op")
+        self.mailbox = CollectiveTracker(taints)
         self._loading = Loading(self.suspects, taints)
         self._stream = stream
         self._exact = exact
@@ -147,7 +147,7 @@ class Trail:
         first = fork.a or fork.b
         if self.suspects.fork is None and first is not None:
             self.suspects.fork = len(self.suspects)
-            suspect = Suspect(
+            suspect = CauseCandidate(
                 "structure",
                 first.step,
                 fork.a.number if fork.a else self._stream.number,
@@ -243,7 +243,11 @@ class Trail:
         if len(self.suspects):
             return set(range(len(self.suspects)))
         name = site.module if site else None
-        return {self.suspects.add(at, Suspect("state", at.a.step, at.a.number, name=name), (name,))}
+        return {
+            self.suspects.add(
+                at, CauseCandidate("state", at.a.step, at.a.number, name=name), (name,)
+            )
+        }
 
     def _began(self, at: Matched, a: CalledOp, site: Site) -> int:
         """Equal inputs and other outputs: an op, or what a jitted function does inside."""
@@ -269,7 +273,7 @@ class Trail:
     def _add(
         self, at: Matched, kind: CauseKind, site: Site | None, name: str | None = None, **more: Any
     ) -> int:
-        suspect = Suspect(kind, at.a.step, at.a.number, site=site, name=name, **more)
+        suspect = CauseCandidate(kind, at.a.step, at.a.number, site=site, name=name, **more)
         if kind in FROM_OUTSIDE:
             suspect.may_follow = self._taints.alive()
         return self.suspects.add(at, suspect, place(site) if site else (name,))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import msgspec
 
 from d9m.trace.draws import UNSEEDED
-from d9m.trace.findings import Cause, Heir, Reach, SourceLine
+from d9m.trace.findings import Cause, Descendant, Reach, SourceLine
 from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
 from d9m.trace.stream_records import PRIMITIVE, Site, named_arguments
-from d9m.trace.suspects import DRAWS, Suspect
+from d9m.trace.suspects import DRAWS, CauseCandidate
 
 PYTHON_VARIES = ("data-order", "data-content", "outside-value", "argument", "structure")
 """Kinds that begin in Python: what varies there may be the reason."""
@@ -43,7 +43,7 @@ _THREADS = (
 )
 
 
-class _Told(msgspec.Struct, frozen=True):
+class LocatedCause(msgspec.Struct, frozen=True):
     """A cause, and where it was found."""
 
     cause: Cause
@@ -53,12 +53,12 @@ class _Told(msgspec.Struct, frozen=True):
 
 def causes(processes: Sequence[ComparedProcess]) -> tuple[list[Cause], list[Cause]]:
     """Causes that matter, in the order in which they began, and those that reach nothing."""
-    matter: list[_Told] = []
+    matter: list[LocatedCause] = []
     harmless: list[Cause] = []
     for place, process in enumerate(processes):
         wanted = _mattering(process)
         for number, suspect in enumerate(process.trail.suspects):
-            told = _Told(_cause(process, suspect), place, number)
+            told = LocatedCause(_cause(process, suspect), place, number)
             if number in wanted:
                 matter.append(told)
             elif not suspect.moved and suspect.kind not in ("state", "structure"):
@@ -85,7 +85,7 @@ def _mattering(process: ComparedProcess) -> set[int]:
     return named if named and follows_ops else found
 
 
-def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
+def _cause(process: ComparedProcess, suspect: CauseCandidate) -> Cause:
     site = suspect.site
     hints = _hints(process, suspect)
     made = None
@@ -123,9 +123,9 @@ def _cause(process: ComparedProcess, suspect: Suspect) -> Cause:
     )
 
 
-def _heirs(process: ComparedProcess, suspect: Suspect) -> list[Heir]:
+def _heirs(process: ComparedProcess, suspect: CauseCandidate) -> list[Descendant]:
     """By place: a loop over one line is one entry."""
-    found: dict[tuple[object, ...], Heir] = {}
+    found: dict[tuple[object, ...], Descendant] = {}
     for number, (step, count) in suspect.heirs.items():
         site = process.a.sites[number]
         key = (site.op, site.node, site.module, site.phase, site.source)
@@ -133,7 +133,7 @@ def _heirs(process: ComparedProcess, suspect: Suspect) -> list[Heir]:
         if known is not None:
             found[key] = msgspec.structs.replace(known, count=known.count + count)
         elif len(found) < MOST_HEIRS:
-            found[key] = Heir(
+            found[key] = Descendant(
                 op=site.op,
                 phase=site.phase,
                 node=site.node or None,
@@ -145,7 +145,7 @@ def _heirs(process: ComparedProcess, suspect: Suspect) -> list[Heir]:
     return list(found.values())
 
 
-def _is_module(suspect: Suspect) -> bool:
+def _is_module(suspect: CauseCandidate) -> bool:
     return suspect.kind == "state"
 
 
@@ -153,7 +153,7 @@ def _source(site: Site | None) -> SourceLine | None:
     return SourceLine(*site.source) if site and site.source else None
 
 
-def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
+def _hints(process: ComparedProcess, suspect: CauseCandidate) -> list[str]:
     """What else was seen that can be the reason."""
     if suspect.kind == "outside-write" and "thread" in process.unseen:
         return [_THREADS]
@@ -180,7 +180,7 @@ def _hints(process: ComparedProcess, suspect: Suspect) -> list[str]:
     return hints
 
 
-def _function_called(suspect: Suspect) -> str | None:
+def _function_called(suspect: CauseCandidate) -> str | None:
     """The name of the Python function that a primitive of JAX calls, such as pure_callback."""
     if suspect.kind != "op" or suspect.site is None or not suspect.site.op.startswith(PRIMITIVE):
         return None
@@ -193,7 +193,7 @@ def _is_unseeded(process: ComparedProcess) -> bool:
     return seeds == [UNSEEDED, UNSEEDED]
 
 
-def _merged(matter: Sequence[_Told]) -> list[Cause]:
+def _merged(matter: Sequence[LocatedCause]) -> list[Cause]:
     """Alike causes of several processes as one."""
     kept: list[Cause] = []
     numbers: dict[tuple[int, int], int] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from d9m.trace.align import Matched
 from d9m.trace.stream_records import CalledOp, Site, StepEnd, StreamHeader
-from d9m.trace.suspects import DRAWS, Suspect, Suspects, place
+from d9m.trace.suspects import DRAWS, CauseCandidate, Suspects, place
 
 SEEDED_BY_CHANCE = ("python", "numpy")
 """Generators that begin differently in each process. A difference counts once they were equal."""
@@ -46,7 +46,7 @@ class Generators:
         if a.generator is None or b.generator is None or a.generator == b.generator:
             return set()
         seed, its_seed = str(a.generator[0]), str(b.generator[0])
-        suspect = Suspect(
+        suspect = CauseCandidate(
             "seed" if seed != its_seed or seed == UNSEEDED else "generator",
             at.a.step,
             at.a.number,
@@ -69,5 +69,7 @@ class Generators:
                 self._differed.add(name)
                 self.other_states[name] = self.other_states.get(name, 0) + 1
             elif not self._suspects.numbers((*DRAWS, "structure")):
-                suspect = Suspect("generator", at.a.step, at.a.number, argument=name, certain=False)
+                suspect = CauseCandidate(
+                    "generator", at.a.step, at.a.number, argument=name, certain=False
+                )
                 self._suspects.add(at, suspect, (name,))

@@ -86,7 +86,7 @@ class CauseAdvice(msgspec.Struct, frozen=True):
     """What would be advised, and both runs had set."""
 
 
-class Heir(msgspec.Struct, frozen=True, kw_only=True):
+class Descendant(msgspec.Struct, frozen=True, kw_only=True):
     """Ops of one place that differ because of a cause."""
 
     op: str
@@ -134,7 +134,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     reaches: Reach = Reach()
     inherited: int = 0
     """Later ops that differ because of it."""
-    descendants: list[Heir] = []
+    descendants: list[Descendant] = []
     """Where they are, in the order in which they ran; the first of them."""
     replay: Replay | None = None
     advice: CauseAdvice | None = None
@@ -246,7 +246,7 @@ class Stage(msgspec.Struct, frozen=True):
     differs_from: int | None
 
 
-class Silence(msgspec.Struct, frozen=True):
+class NoDifferenceBound(msgspec.Struct, frozen=True):
     """What equal runs prove: a difference that shows in this share of pairs can be missed."""
 
     runs: int
@@ -286,7 +286,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = []
     """What a reader must know of the comparison itself."""
     stages: list[Stage] = []
-    bound: Silence | None = None
+    bound: NoDifferenceBound | None = None
 
 
 def exit_code(found: Findings) -> ExitCode:

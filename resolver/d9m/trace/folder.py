@@ -7,14 +7,14 @@
     processes.txt  sealed lines. Of each process that imported a framework: {"process": PID,
                    "imported": NAME}; of each that an exception ended: {"process": PID,
                    "error": TEXT, "file": NAME, "line": NUMBER}
-    zoom/0/        a call that was asked for, with its values (`torch_zoom.py`); only from hunt's
+    zoom/0/        a call that was asked for, with its values (`torch/zoom.py`); only from hunt's
                    last run
 
 Files are readable for their owner alone. All but too-old.txt carry checksums
-(`inject/_d9m_recorder/core/seals.py`): a line ends with a space and the CRC-32 of what comes before it,
-as 8 hex digits, then the line break; the last key of `run.json` and of a saved call is "checksum",
-of all bytes before its digits; a saved call has a checksum of each tensor. What does not fit its
-checksum is damaged, and is refused. Format 1 had no checksums; it is refused, too.
+(`inject/_d9m_recorder/core/seals.py`): a line ends with a space and the CRC-32 of what comes before
+it, as 8 hex digits, then the line break; the last key of `run.json` and of a saved call is
+"checksum", of all bytes before its digits; a saved call has a checksum of each tensor. What does
+not fit its checksum is damaged, and is refused. Format 1 had no checksums; it is refused, too.
 
 A stream is text with one JSON value a line, shown here without its seal: the header (an object),
 records (arrays whose first item is a letter), the tail (an object). A process that was killed
@@ -138,7 +138,7 @@ import msgspec
 from d9m import files
 from d9m.about import __version__
 from d9m.errors import DataError, UsageError, quote, reason
-from d9m.trace.inject._d9m_recorder import private, seals
+from d9m.trace.inject._d9m_recorder.core import private, seals
 from d9m.trace.whole_lines import WholeLines
 
 FORMAT = seals.FORMAT

@@ -23,15 +23,15 @@ from d9m.trace.findings import (
     Cause,
     Findings,
     Gap,
+    NoDifferenceBound,
     Replay,
     SettingDifference,
-    Silence,
     Stage,
     with_gaps,
 )
 from d9m.trace.reading import RecordStream
 from d9m.trace.replay import ReplayFailure, wanted
-from d9m.trace.start import Ending, Wish, ZoomCall
+from d9m.trace.start import RecordingRequest, RunExit, ZoomCall
 from d9m.trace.watch import RunWatch, first_step
 
 BY_MODULE = ("torch",)
@@ -52,7 +52,7 @@ REPLAY_SECONDS = 120.0
 """For all calls of ops alone, where no limit of the whole hunt is nearer."""
 
 
-Runs: TypeAlias = Callable[[Path, Wish, Callable[[], bool] | None], Ending]
+Runs: TypeAlias = Callable[[Path, RecordingRequest, Callable[[], bool] | None], RunExit]
 """Records one run of the program in a folder; it may be ended as soon as it is known to differ."""
 
 
@@ -77,7 +77,7 @@ class Hunt:
         self,
         run: Runs,
         place: Path,
-        wish: Wish,
+        wish: RecordingRequest,
         limits: HuntLimits,
         kb_date: str,
         tell: Callable[[str], None],
@@ -129,7 +129,7 @@ class Hunt:
         compared = self._count
         self._stages.append(Stage(compared, "step", step))
         if step is None:
-            bound = Silence(compared, 1 - 0.05 ** (1 / (compared - 1)))
+            bound = NoDifferenceBound(compared, 1 - 0.05 ** (1 / (compared - 1)))
             return self._answer(found, bound)
         if found.first is None or found.causes[found.first.cause].kind in NO_OPS:
             return self._answer(found, None)
@@ -299,14 +299,18 @@ class Hunt:
         self._stages.append(Stage(2, "module", first_step(found)))
         return found
 
-    def _closer(self, step: int) -> Wish:
+    def _closer(self, step: int) -> RecordingRequest:
         """The ops of one step; the program ends with it."""
         return msgspec.structs.replace(
             self._wish, level="op", inputs="exact", first=step, last=step, stop=step + 1
         )
 
     def _record(
-        self, level: str, wish: Wish, watch: Callable[[], bool] | None = None, must: bool = True
+        self,
+        level: str,
+        wish: RecordingRequest,
+        watch: Callable[[], bool] | None = None,
+        must: bool = True,
     ) -> Path:
         """The folder of one more run. `must`: raises AbsentError where nothing was recorded."""
         path = self._next_path()
@@ -342,7 +346,7 @@ class Hunt:
     def _compared(self, first: Path, other: Path) -> Findings:
         return compare(first, other, self._kb_date, Wanted(resume=False))
 
-    def _answer(self, found: Findings, bound: Silence | None) -> Findings:
+    def _answer(self, found: Findings, bound: NoDifferenceBound | None) -> Findings:
         found = msgspec.structs.replace(
             found, stages=self._stages, bound=bound, notes=[*found.notes, *self._notes]
         )

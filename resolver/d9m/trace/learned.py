@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from d9m.trace.align import Matched
-from d9m.trace.memory import Taints, differing
+from d9m.trace.memory import TaintMap, differing
 from d9m.trace.stream_records import Sums
-from d9m.trace.suspects import Suspect, Suspects
+from d9m.trace.suspects import CauseCandidate, Suspects
 
 
-class Learned:
+class StateDiff:
     """The state of one process, in both runs.
 
     Where ops were recorded, a difference is traced back through the storages that hold it. Where
     they were not, the first state that differs is a cause of its own, and all others follow.
     """
 
-    def __init__(self, suspects: Suspects, taints: Taints, follows: bool) -> None:
+    def __init__(self, suspects: Suspects, taints: TaintMap, follows: bool) -> None:
         self._suspects = suspects
         self._taints = taints
         self._follows = follows
@@ -57,7 +57,7 @@ class Learned:
         if not blame and self._suspects.fork is not None:
             blame = {self._suspects.fork}
         if not blame:
-            suspect = Suspect(
+            suspect = CauseCandidate(
                 "state",
                 at.a.step,
                 at.a.number,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict, deque
 
 from d9m.trace.align import Matched
-from d9m.trace.memory import Taints, bits, differing
+from d9m.trace.memory import TaintMap, bits, differing
 from d9m.trace.stream_records import BatchContent, BatchIndices, Name
-from d9m.trace.suspects import Suspect, Suspects
+from d9m.trace.suspects import CauseCandidate, Suspects
 
 
 class Loading:
     """The data loaders of one process, in both runs."""
 
-    def __init__(self, suspects: Suspects, taints: Taints) -> None:
+    def __init__(self, suspects: Suspects, taints: TaintMap) -> None:
         self._suspects = suspects
         self._taints = taints
         self._picked: defaultdict[Name, deque[set[int]]] = defaultdict(deque)
@@ -24,7 +24,7 @@ class Loading:
     def picked(self, at: Matched, a: BatchIndices, b: BatchIndices) -> None:
         blame: set[int] = set()
         if a.digest != b.digest:
-            suspect = Suspect("data-order", at.a.step, at.a.number, name=str(a.loader))
+            suspect = CauseCandidate("data-order", at.a.step, at.a.number, name=str(a.loader))
             blame = {self._suspects.add(at, suspect, (a.loader,))}
             self._suspects.reach("data", at.a.step, blame)
         self._picked[a.loader].append(blame)
@@ -37,7 +37,7 @@ class Loading:
         others = list(differing(a.digests, b.digests))
         known = {cause for _place, mine, _its in others for cause in self._taints.of(mine.storage)}
         if others and not known and not blame:
-            suspect = Suspect("data-content", at.a.step, at.a.number, name=str(a.loader))
+            suspect = CauseCandidate("data-content", at.a.step, at.a.number, name=str(a.loader))
             blame = {self._suspects.add(at, suspect, (a.loader,))}
         if others:
             self._suspects.reach("data", at.a.step, known | blame)

@@ -51,7 +51,7 @@ def both(a: Sequence[str], b: Sequence[str]) -> list[tuple[Bits, Bits]]:
     return [(bits(one), bits(other)) for one, other in zip(a, b)]
 
 
-class Taints:
+class TaintMap:
     """Storage of run A -> the causes of its difference."""
 
     def __init__(self) -> None:

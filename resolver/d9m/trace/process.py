@@ -8,7 +8,7 @@ import msgspec
 
 from d9m.errors import D9mError, DataError, UsageError
 from d9m.trace.align import Fork, Matched, align, resumed_after
-from d9m.trace.causes import Trail
+from d9m.trace.causes import DiffWalker
 from d9m.trace.findings import FROM_PYTHON, ForkPlace, ForkSide
 from d9m.trace.reading import Placed, RecordStream
 from d9m.trace.settings_differ import SettingsTrail
@@ -39,7 +39,7 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     name: str
     a: RecordStream
     b: RecordStream
-    trail: Trail
+    trail: DiffWalker
     settings: SettingsTrail
     forks: list[ForkPlace] = []
     step_rule: str | None = None
@@ -77,7 +77,7 @@ def follow(
         name=name(a),
         a=a,
         b=b,
-        trail=Trail(a, exact, other),
+        trail=DiffWalker(a, exact, other),
         settings=SettingsTrail(a, b),
     )
     if steps is None and resume:

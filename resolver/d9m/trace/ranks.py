@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.trace.causes import Trail
-from d9m.trace.suspects import Suspect
+from d9m.trace.causes import DiffWalker
+from d9m.trace.suspects import CauseCandidate
 
 
-def settle(trails: Sequence[Trail]) -> None:
+def settle(trails: Sequence[DiffWalker]) -> None:
     """Trace what collectives brought back to the process that sent it.
 
     Where every process sent what it had sent in the other run, the collective itself is the cause.
@@ -25,12 +25,14 @@ def settle(trails: Sequence[Trail]) -> None:
                     root.inherited += suspect.inherited
 
 
-def _senders(trails: Sequence[Trail], own: Trail, suspect: Suspect) -> list[tuple[Trail, Suspect]]:
+def _senders(
+    trails: Sequence[DiffWalker], own: DiffWalker, suspect: CauseCandidate
+) -> list[tuple[DiffWalker, CauseCandidate]]:
     """The causes, on other ranks, of what the collective was given."""
     arrival = suspect.arrival
     if arrival is None:
         return []
-    found: list[tuple[Trail, Suspect]] = []
+    found: list[tuple[DiffWalker, CauseCandidate]] = []
     for trail in trails:
         if trail is not own:
             numbers = trail.mailbox.sent.get((arrival.group, arrival.number), frozenset())
@@ -39,15 +41,18 @@ def _senders(trails: Sequence[Trail], own: Trail, suspect: Suspect) -> list[tupl
 
 
 def _roots(
-    trails: Sequence[Trail], own: Trail, suspect: Suspect, passed: list[Suspect]
-) -> list[Suspect]:
+    trails: Sequence[DiffWalker],
+    own: DiffWalker,
+    suspect: CauseCandidate,
+    passed: list[CauseCandidate],
+) -> list[CauseCandidate]:
     """What began it, through as many collectives as it takes."""
     if any(suspect is known for known in passed):
         return []
     if not suspect.moved:
         return [suspect]
     passed.append(suspect)
-    found: list[Suspect] = []
+    found: list[CauseCandidate] = []
     for trail, sender in _senders(trails, own, suspect):
         found += _roots(trails, trail, sender, passed)
     return found

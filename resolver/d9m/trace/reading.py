@@ -12,7 +12,7 @@ import msgspec
 from d9m.errors import DataError, quote
 from d9m.files import UNREADABLE
 from d9m.trace import folder
-from d9m.trace.inject._d9m_recorder import seals
+from d9m.trace.inject._d9m_recorder.core import seals
 from d9m.trace.stream_records import (
     BatchContent,
     BatchIndices,

@@ -50,7 +50,7 @@ class ZoomCall(msgspec.Struct, frozen=True):
     nth: int
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be recorded. The recorder's `settings.py` has the same names."""
 
     level: str = "step"
@@ -75,7 +75,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """Environment variables whose values are stored."""
 
 
-class Ending(msgspec.Struct, frozen=True):
+class RunExit(msgspec.Struct, frozen=True):
     """How a recorded program ended."""
 
     code: int
@@ -86,7 +86,7 @@ class Ending(msgspec.Struct, frozen=True):
     """That were recorded."""
 
 
-def variables(path: Path, wish: Wish, own: Mapping[str, str]) -> dict[str, str]:
+def variables(path: Path, wish: RecordingRequest, own: Mapping[str, str]) -> dict[str, str]:
     """What the program must find in its environment, given that it would find `own`."""
     found = importlib.util.find_spec("xxhash")
     settings = msgspec.to_builtins(wish) | {
@@ -103,12 +103,12 @@ def variables(path: Path, wish: Wish, own: Mapping[str, str]) -> dict[str, str]:
 def start(
     command: Sequence[str],
     path: Path,
-    wish: Wish,
+    wish: RecordingRequest,
     *,
     env: Mapping[str, str] | None = None,
     force: bool = False,
     watch: Callable[[], bool] | None = None,
-) -> Ending:
+) -> RunExit:
     """Run a command to its end, recorded in the folder `path`, which is made.
 
     Its streams and its working directory are those of this process. `env` is set on top of the
@@ -144,7 +144,7 @@ def start(
     done = msgspec.structs.replace(about, ended=folder.now(), exit_code=code, stopped=stopped)
     with contextlib.suppress(OSError):  # the program may have deleted the folder
         folder.write_about(path, done)
-    return Ending(code, stopped, len(folder.streams(path)))
+    return RunExit(code, stopped, len(folder.streams(path)))
 
 
 def _ends_with_d9m() -> Callable[[], None] | None:

@@ -35,7 +35,7 @@ class Arrival(msgspec.Struct, frozen=True):
     number: int
 
 
-class Suspect(msgspec.Struct):
+class CauseCandidate(msgspec.Struct):
     kind: CauseKind
     step: int
     record: int
@@ -86,15 +86,15 @@ class Suspects:
     """All of one process, in the order in which they were found."""
 
     def __init__(self) -> None:
-        self.found: list[Suspect] = []
+        self.found: list[CauseCandidate] = []
         self.fork: int | None = None
         """The first place where the programs part."""
         self._numbers: dict[Key, int] = {}
 
-    def __iter__(self) -> Iterator[Suspect]:
+    def __iter__(self) -> Iterator[CauseCandidate]:
         return iter(self.found)
 
-    def __getitem__(self, number: int) -> Suspect:
+    def __getitem__(self, number: int) -> CauseCandidate:
         return self.found[number]
 
     def __len__(self) -> int:
@@ -104,7 +104,7 @@ class Suspects:
         wanted = set(kinds)
         return {number for number, each in enumerate(self.found) if each.kind in wanted}
 
-    def add(self, at: Matched, suspect: Suspect, *keys: Key) -> int:
+    def add(self, at: Matched, suspect: CauseCandidate, *keys: Key) -> int:
         """The number of a suspect: that of an equal one, by any of `keys`, if there is one.
 
         After a fork it is the fork's, unless a fork could not be the reason.
@@ -160,7 +160,7 @@ class Suspects:
         return found
 
 
-def _may_lead_to(earlier: Suspect, suspect: Suspect) -> bool:
+def _may_lead_to(earlier: CauseCandidate, suspect: CauseCandidate) -> bool:
     if earlier.at_step_end:
         return earlier.step <= suspect.step
     return earlier.record < suspect.record and (earlier.leaked or earlier.kind in DRAWS)

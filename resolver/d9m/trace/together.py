@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from d9m.trace.memory import Taints
+from d9m.trace.memory import TaintMap
 from d9m.trace.stream_records import CalledCollective, Name
 from d9m.trace.suspects import Arrival
 
 
-class Mailbox:
-    def __init__(self, taints: Taints) -> None:
+class CollectiveTracker:
+    def __init__(self, taints: TaintMap) -> None:
         self.sent: dict[tuple[Name, int], frozenset[int]] = {}
         """Group and number of a collective -> causes of what this process put in, if it differed.
         """

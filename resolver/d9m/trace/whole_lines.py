@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from d9m.errors import DataError, quote, reason
-from d9m.trace.inject._d9m_recorder import seals
+from d9m.trace.inject._d9m_recorder.core import seals
 
 LONGEST = 1 << 24
 """Bytes of one line."""

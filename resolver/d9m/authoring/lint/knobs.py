@@ -19,9 +19,9 @@ from d9m.model.when import When
 
 def _turns(
     index: RecordIndex,
-) -> Iterator[tuple[Loaded, Path, records.Turn, records.Setting | None]]:
+) -> Iterator[tuple[Loaded, Path, records.SettingChange, records.Setting | None]]:
     """Every turn of a knob, with the knob's record if there is one."""
-    for at, path, turn in index.parts(records.Turn):
+    for at, path, turn in index.parts(records.SettingChange):
         loaded = index.settings.get(turn.name)
         yield at, path, turn, loaded.record if loaded else None
 

@@ -78,7 +78,7 @@ def _solution_links(index: RecordIndex) -> Iterator[Link]:
 
 
 def _setting_links(index: RecordIndex) -> Iterator[Link]:
-    for at, path, turn in index.parts(records.Turn):
+    for at, path, turn in index.parts(records.SettingChange):
         for word, name in (("set", turn.set), ("unset", turn.unset)):
             if name is not None:
                 yield Link(at, (*path, word), "setting", "settings", name, index.settings)

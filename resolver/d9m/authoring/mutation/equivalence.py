@@ -17,7 +17,7 @@ from d9m.kb.kinds import BY_NAME
 from d9m.kb.store import KnowledgeBase, OpSource
 from d9m.model.conditions import Cells
 from d9m.model.op_syntax import BOTH
-from d9m.model.records import Turn
+from d9m.model.records import SettingChange
 from d9m.model.when import World
 from d9m.resolve.rules import Rules, Verdict, rules
 
@@ -46,7 +46,7 @@ def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
     """Whether somebody else wants a knob otherwise than the solution turns it by itself: else it
     does not show.
     """
-    own: Turn = kb.of(BY_NAME[mutant.kind])[mutant.id].sets[mutant.path[1]]
+    own: SettingChange = kb.of(BY_NAME[mutant.kind])[mutant.id].sets[mutant.path[1]]
     for record in (*kb.solutions.values(), *kb.ingredients.values()):
         for turn in (*record.settings, *record.sets):
             is_rival = turn.name == own.set and turn != own
@@ -57,7 +57,7 @@ def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
 
 def _every_met(kb: KnowledgeBase) -> Iterator[OpSource]:
     """Every source of each op, and the sources of no op."""
-    for table in (kb.op_sources, kb.opless):
+    for table in (kb.op_sources, kb.package_level):
         for group in table.values():
             yield from group
 

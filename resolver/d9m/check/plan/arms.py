@@ -13,7 +13,7 @@ from d9m.check.plan import catalogue
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
-from d9m.model.records import Setting, Turn, together
+from d9m.model.records import Setting, SettingChange, together
 from d9m.model.settings import Step
 from d9m.resolve.merge import Demand, demands, merge
 
@@ -115,7 +115,7 @@ def _wanted(kb: KnowledgeBase, name: str) -> set[str]:
     return found
 
 
-def _turns(kb: KnowledgeBase) -> Iterator[Turn]:
+def _turns(kb: KnowledgeBase) -> Iterator[SettingChange]:
     for solution in kb.solutions.values():
         yield from solution.settings
 

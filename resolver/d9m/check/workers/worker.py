@@ -36,7 +36,7 @@ INFINITE.update({"complex64": INFINITE["float32"], "complex128": INFINITE["float
 COMPARED = 3
 """Different results that are compared value by value in one process; further ones are only counted.
 """
-STIRRED = 32
+SCRAMBLE_EVERY = 32
 """Calls before each of which memory is stirred; of later ones every eighth, for it takes longer
 than most ops.
 """
@@ -359,7 +359,7 @@ class Prober:
             if probe["reseed"]:
                 for each in self.statements:
                     exec(each, self.scope)
-            if turn < STIRRED or turn % 8 == 0:
+            if turn < SCRAMBLE_EVERY or turn % 8 == 0:
                 self.framework.stir(turn)
 
         found, first = repeated(case, self.job["repeats"], self.job["budget"], before, self.share)

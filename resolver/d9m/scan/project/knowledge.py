@@ -9,11 +9,11 @@ import msgspec
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.code_marks import CodeMarks
-from d9m.model.records import Setting, Solution, Source, Turn
+from d9m.model.records import Setting, SettingChange, Solution, Source
 from d9m.model.when import Range
 from d9m.scan.vocabulary import setting_statements
 
-VariableTurn: TypeAlias = tuple[Solution, Turn]
+VariableTurn: TypeAlias = tuple[Solution, SettingChange]
 
 _BY_TIMING = "algorithm-choice"
 """The mechanism of sources where a library times its algorithms."""
@@ -133,7 +133,7 @@ class Knowledge:
                 yield Generator(marks.generator, marks, frozenset(settings))
 
 
-def _take_turns(one: Turn, other: Turn) -> bool:
+def _take_turns(one: SettingChange, other: SettingChange) -> bool:
     """Whether the releases of one begin where those of the other end."""
     if isinstance(one.when, list) or isinstance(other.when, list):
         return False

@@ -21,7 +21,7 @@ from d9m.scan.project.programs import Program, find_programs, launched_files
 from d9m.scan.project.questions import PackageStack, Questions
 from d9m.scan.project.reach import CodeReach
 from d9m.scan.project.returned import through_returns
-from d9m.scan.surroundings.surrounding import Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment
 from d9m.scan.vocabulary import Marks, Vocabulary
 
 Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
@@ -54,7 +54,7 @@ class Project:
         self,
         kb: KnowledgeBase,
         files: Sequence[FileFacts],
-        surroundings: Mapping[str, Surrounding],
+        surroundings: Mapping[str, ScanEnvironment],
         goal: Goal = "auto",
         entry_points: Sequence[str] = (),
     ) -> None:
@@ -69,18 +69,18 @@ class Project:
         self._trains: dict[str, bool] = {}
         self._packages: dict[str, frozenset[str]] = {}
 
-    def surroundings(self) -> Collection[Surrounding]:
+    def surroundings(self) -> Collection[ScanEnvironment]:
         """Those of all folders that state anything, and of the root."""
         return self._surroundings.values()
 
-    def around(self, path: str) -> Surrounding:
+    def around(self, path: str) -> ScanEnvironment:
         """What holds for a file: what the nearest folder above it states."""
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]
             if folder in self._surroundings:
                 return self._surroundings[folder]
-        return Surrounding("")
+        return ScanEnvironment("")
 
     @functools.cached_property
     def python(self) -> dict[str, FileFacts]:

@@ -16,7 +16,7 @@ from d9m.model.versions import in_order
 from d9m.model.when import Condition
 from d9m.resolve import helper_calls
 from d9m.resolve.helper_calls import Call
-from d9m.scan.surroundings.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment, StatedVersion
 
 Versions: TypeAlias = tuple[tuple[str, str | None], ...]
 
@@ -42,7 +42,7 @@ class Questions:
 
     # --- environments ------------------------------------------------------------------
 
-    def stated(self, around: Surrounding, package: str) -> StatedVersion:
+    def stated(self, around: ScanEnvironment, package: str) -> StatedVersion:
         """The release of a package that is meant; without a word on it the newest."""
         said = around.packages.get(package)
         if said is not None and said.version is not None:
@@ -51,7 +51,7 @@ class Questions:
         return StatedVersion(releases[-1] if releases else None, "assumed")
 
     def world(
-        self, around: Surrounding, packages: Iterable[str], oldest: bool = False
+        self, around: ScanEnvironment, packages: Iterable[str], oldest: bool = False
     ) -> PackageStack:
         """The environment of some packages, at the newest or the oldest release allowed."""
         versions: dict[str, str | None] = {}
@@ -60,7 +60,7 @@ class Questions:
             versions[package] = said.oldest if oldest and said.oldest else said.version
         return _stack(around, versions)
 
-    def earlier(self, around: Surrounding, packages: Iterable[str]) -> PackageStack:
+    def earlier(self, around: ScanEnvironment, packages: Iterable[str]) -> PackageStack:
         """Like `world`, but where no file states a release of a package, the middle one of its
         releases on record: what varies only in the newest says little of a project of unknown age.
         """
@@ -137,7 +137,7 @@ class Questions:
         return self._calls[package, text]
 
 
-def _stack(around: Surrounding, versions: Mapping[str, str | None]) -> PackageStack:
+def _stack(around: ScanEnvironment, versions: Mapping[str, str | None]) -> PackageStack:
     facts = tuple(sorted(around.facts.items()))
     return PackageStack(tuple(sorted(versions.items())), around.device, None, facts)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from d9m.scan.facts import FileFacts
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
-from d9m.scan.surroundings.surrounding import Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment
 
-ASSUMED = Surrounding("").device
+ASSUMED = ScanEnvironment("").device
 """The device of a project that states none."""
 _WORDS = (ASSUMED, "device", "gpu", "gpus")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from d9m.model.records import Solution, Turn
+from d9m.model.records import SettingChange, Solution
 from d9m.scan.facts import WITHOUT_EFFECT, FileFacts, Launch
 from d9m.scan.finding import Because, RelatedSpot, Spot
 from d9m.scan.project.project import Project
@@ -72,7 +72,7 @@ def _against(
     given: dict[str, GivenValue],
     option: str,
     solution: Solution,
-    turn: Turn,
+    turn: SettingChange,
 ) -> Objection | None:
     """A variable or option of a launch that contradicts another option of it."""
     if turn.name == option:

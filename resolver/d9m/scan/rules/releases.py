@@ -16,7 +16,7 @@ from d9m.scan.rules.devices import ASSUMED
 from d9m.scan.rules.program_seeds import seed_call
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
-from d9m.scan.surroundings.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment, StatedVersion
 
 
 def _check_release(project: Project) -> Iterator[Objection]:
@@ -89,7 +89,7 @@ def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
 
 def _meant(
     project: Project, path: str, package: str, said: StatedVersion
-) -> Iterator[tuple[Surrounding, bool]]:
+) -> Iterator[tuple[ScanEnvironment, bool]]:
     """The surroundings that a file may have, as to the release of one package, and whether the
     oldest of its range is meant. Where the files of one folder do not agree on a release, those
     of other folders may be meant as well.
@@ -130,7 +130,7 @@ def _successor(project: Project, path: str, effect: Effect) -> str:
                 is_own = project.kb.home(project.kb.setting_ids[name]) == home
                 if setting.kind == "python" and here and is_own and setting.statement is not None:
                     return setting.statement.replace("{value}", "seed")
-    newest = project.questions.world(Surrounding(""), (home,))
+    newest = project.questions.world(ScanEnvironment(""), (home,))
     has_it = project.questions.holds(newest, project.kb.settings[effect.setting].condition)
     return "upgrade, or remove it" if has_it else "remove it"
 

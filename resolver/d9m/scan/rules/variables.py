@@ -14,7 +14,7 @@ from d9m.scan.rules.hash_seed import comes_too_late
 from d9m.scan.rules.program_seeds import listed
 from d9m.scan.rules.rule import Objection, ScanRule
 from d9m.scan.rules.settings import because_of, refused_by_switch, value_fault
-from d9m.scan.spelling import is_slip_of
+from d9m.scan.spelling import closest_typo
 
 
 def _check_late_variable(project: Project) -> Iterator[Objection]:
@@ -81,7 +81,7 @@ def _check_misspelt(project: Project) -> Iterator[Objection]:
     for path, write in project.writes():
         if write.name in known or write.how == "unset":
             continue
-        meant = is_slip_of(write.name, known)
+        meant = closest_typo(write.name, known)
         if meant is None:
             continue
         fix = None

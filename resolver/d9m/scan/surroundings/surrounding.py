@@ -31,7 +31,7 @@ class StatedVersion(msgspec.Struct, frozen=True):
         return self.how != "assumed" and not self.by_calls
 
 
-class Surrounding(msgspec.Struct, frozen=True):
+class ScanEnvironment(msgspec.Struct, frozen=True):
     """What holds for the files of a folder, and of the folders below it that state nothing."""
 
     folder: str

@@ -15,7 +15,7 @@ from d9m.scan.surroundings.statements import (
     followed,
     statements,
 )
-from d9m.scan.surroundings.surrounding import StatedVersion, Surrounding
+from d9m.scan.surroundings.surrounding import ScanEnvironment, StatedVersion
 from d9m.scan.versions.stated import FileVersions
 
 
@@ -25,7 +25,7 @@ def surroundings(
     code: Iterable[str],
     given: Setup | None = None,
     given_in: str = "command line",
-) -> tuple[dict[str, Surrounding], list[Contradiction]]:
+) -> tuple[dict[str, ScanEnvironment], list[Contradiction]]:
     """The surrounding of each folder that states anything, and of the root; and what contradicts
     what.
 
@@ -34,7 +34,7 @@ def surroundings(
     """
     stating = by_folder(files, code)
     typed = _given(kb, given, given_in)
-    found: dict[str, Surrounding] = {}
+    found: dict[str, ScanEnvironment] = {}
     contradictions: list[Contradiction] = []
     for folder in sorted(stating):
         above = _above(folder, found)
@@ -43,21 +43,21 @@ def surroundings(
     return found, contradictions
 
 
-def _above(folder: str, known: Mapping[str, Surrounding]) -> Surrounding:
+def _above(folder: str, known: Mapping[str, ScanEnvironment]) -> ScanEnvironment:
     while folder:
         folder = folder.rpartition("/")[0]
         if folder in known:
             return known[folder]
-    return Surrounding("")
+    return ScanEnvironment("")
 
 
 def _surrounding(
     kb: KnowledgeBase,
     folder: str,
     files: Sequence[tuple[str, FileVersions]],
-    above: Surrounding,
+    above: ScanEnvironment,
     contradictions: list[Contradiction],
-) -> Surrounding:
+) -> ScanEnvironment:
     """What the files of one folder say, over what holds above it."""
     said = statements(kb, files)
     packages = dict(above.packages)
@@ -73,7 +73,7 @@ def _surrounding(
     if not said.containers and all(packages[name] == held for name, held in above.packages.items()):
         container = above.container
     device = _device(kb, container, said.devices) or above.device
-    return Surrounding(folder, packages, container, device, above.facts)
+    return ScanEnvironment(folder, packages, container, device, above.facts)
 
 
 def _container(
@@ -100,7 +100,7 @@ def _device(kb: KnowledgeBase, container: str | None, devices: Sequence[str]) ->
     return devices[0] if devices and len(set(devices)) == 1 else None
 
 
-def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> Surrounding | None:
+def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> ScanEnvironment | None:
     """What somebody typed, or what the configuration says."""
     if setup is None:
         return None
@@ -115,14 +115,14 @@ def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> Surrounding
             packages[name] = StatedVersion(newest(installed), "given", given_in, oldest)
     named = setup.device or setup.gpu or setup.container
     device = environment.device if named else ""
-    return Surrounding("", packages, setup.container, device, environment.facts)
+    return ScanEnvironment("", packages, setup.container, device, environment.facts)
 
 
-def _overridden(own: Surrounding, given: Surrounding) -> Surrounding:
+def _overridden(own: ScanEnvironment, given: ScanEnvironment) -> ScanEnvironment:
     """What is given wins; an image that it contradicts is forgotten."""
     shared = own.packages.keys() & given.packages.keys()
     agrees = all(own.packages[name].version == given.packages[name].version for name in shared)
-    return Surrounding(
+    return ScanEnvironment(
         own.folder,
         {**own.packages, **given.packages},
         given.container or (own.container if agrees else None),

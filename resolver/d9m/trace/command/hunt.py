@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from d9m.trace.hunt_folder import RecordingsFolder
     from d9m.trace.replay import ReplayFailure
     from d9m.trace.settings_made import MadeSettings
-    from d9m.trace.start import Ending, Wish
+    from d9m.trace.start import RecordingRequest, RunExit
 
 STEPS = 20
 """Steps of a run, where nobody says otherwise."""
@@ -165,7 +165,7 @@ def _again(
     return shlex.join(masked(words))
 
 
-def _to_the_last(wish: Wish) -> Wish:
+def _to_the_last(wish: RecordingRequest) -> RecordingRequest:
     """A run that ends behind the last step to look at."""
     return wish if wish.last is None else msgspec.structs.replace(wish, stop=wish.last + 1)
 
@@ -194,10 +194,10 @@ def _place(keep: str | None) -> RecordingsFolder:
 
 def _runner(
     program: Sequence[str], settings: MadeSettings, before: Sequence[str]
-) -> Callable[[Path, Wish, Callable[[], bool] | None], Ending]:
+) -> Callable[[Path, RecordingRequest, Callable[[], bool] | None], RunExit]:
     from d9m.trace.start import start
 
-    def run(path: Path, wish: Wish, watch: Callable[[], bool] | None) -> Ending:
+    def run(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         if before:
             _run_before(before)
         wish = msgspec.structs.replace(wish, python=settings.python)

@@ -11,7 +11,7 @@ from d9m.errors import UsageError
 from d9m.trace.start import COMPILED, STEP_RULES
 
 if TYPE_CHECKING:
-    from d9m.trace.start import Wish
+    from d9m.trace.start import RecordingRequest
 
 Program = Annotated[
     list[str] | None,
@@ -41,16 +41,16 @@ def required(program: list[str] | None, example: str) -> list[str]:
     return program
 
 
-def wish(steps: str | None, step_by: str, compiled: str, max_size: str) -> Wish:
+def wish(steps: str | None, step_by: str, compiled: str, max_size: str) -> RecordingRequest:
     """How a run is recorded. Raises UsageError for a value that its option does not take."""
     from d9m.kb.locate import open_knowledge_base
-    from d9m.trace.start import Wish
+    from d9m.trace.start import RecordingRequest
     from d9m.trace.wishes import read_size, read_steps
 
     output.one_of("--step-by", step_by, STEP_RULES)
     output.one_of("--compiled", compiled, COMPILED)
     first, last, stop = read_steps(steps)
-    return Wish(
+    return RecordingRequest(
         first=first,
         last=last,
         stop=stop,

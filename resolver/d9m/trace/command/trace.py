@@ -16,7 +16,7 @@ from d9m.trace.command import program as recorded_program
 from d9m.trace.start import INPUTS, LEVELS
 
 if TYPE_CHECKING:
-    from d9m.trace.start import Wish
+    from d9m.trace.start import RecordingRequest
 
 PLACE = "d9m-runs"
 """Folder of the recordings that nobody gave a name."""
@@ -88,7 +88,7 @@ def command(
     raise typer.Exit(_record(program, path, wish, force))
 
 
-def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:
+def _record(program: list[str], path: Path, wish: RecordingRequest, force: bool) -> int:
     from d9m.trace import outcomes
     from d9m.trace.contents import contents, is_incomplete, lacks_level
     from d9m.trace.report import recording as trace
@@ -116,7 +116,7 @@ def _record(program: list[str], path: Path, wish: Wish, force: bool) -> int:
     )
 
 
-def _export(path: Path, wish: Wish, force: bool) -> ExitCode:
+def _export(path: Path, wish: RecordingRequest, force: bool) -> ExitCode:
     """Make the folder, and print two lines for a job file or a container."""
     import os
     import shlex

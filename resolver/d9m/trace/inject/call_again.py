@@ -17,11 +17,11 @@ import time
 import zlib
 
 import torch  # pyright: ignore[reportMissingImports]
-from _d9m_recorder import seals
+from _d9m_recorder.core import seals
 
 LEAST = 2
 ALIGNED = 64
-"""As in torch_zoom.py."""
+"""As in torch/zoom.py."""
 LARGEST = 1 << 30
 """Bytes of a result that is compared element by element; of larger ones only digests are."""
 UNSIGNED = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

@@ -9,7 +9,7 @@ from html import escape
 import msgspec
 
 from d9m.render.phrases import plural
-from d9m.trace.findings import Cause, Heir
+from d9m.trace.findings import Cause, Descendant
 from d9m.trace.report import sentences, text
 from d9m.trace.report.text import FindingsView
 
@@ -93,7 +93,7 @@ class _Branch(msgspec.Struct):
     """A module of the program, with what differs in it."""
 
     modules: dict[str, _Branch] = {}
-    heirs: list[Heir] = []
+    heirs: list[Descendant] = []
 
     @property
     def count(self) -> int:
@@ -129,7 +129,7 @@ def _inside(branch: _Branch) -> str:
     return "".join(lines)
 
 
-def _heir(heir: Heir) -> str:
+def _heir(heir: Descendant) -> str:
     said = [f"from step {heir.step} on"] if heir.count > 1 else [f"step {heir.step}"]
     phase = sentences.PHASES.get(heir.phase)
     if phase is not None:

@@ -2,7 +2,7 @@
 """Calls of jitted functions from outside of any other: what went in, and what came out.
 
 A jitted function is one program of XLA. It runs as it would alone: what is recorded is read before
-the call and after it. Only where its ops are wanted one by one, `jax_eager` runs it.
+the call and after it. Only where its ops are wanted one by one, `eager` runs it.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Known:
 
 
 class Memories:
-    """Digests of values, each with a letter and a number: those of `torch_memory`."""
+    """Digests of values, each with a letter and a number: those of `torch.memory`."""
 
     def __init__(self, values, session) -> None:
         self._values = values

@@ -8,7 +8,7 @@ import re
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import split
-from d9m.model.records import Helper, Setting, Turn
+from d9m.model.records import Helper, Setting, SettingChange
 
 # Text, not compiled: few questions need them, and compiling is felt at the start.
 _ENVIRON = r"""os\.environ\[["'](?P<name>\w+)["']\]\s*=\s*["'](?P<value>.*)["']"""
@@ -26,7 +26,7 @@ def helper_of(kb: KnowledgeBase, text: str) -> tuple[str, Helper] | None:
     if found is None:
         return None
     setting, value = found
-    turn = Turn(set=setting.name, to=[] if value is None else [value])
+    turn = SettingChange(set=setting.name, to=[] if value is None else [value])
     helper = Helper(
         title=setting.name,
         call=written,
