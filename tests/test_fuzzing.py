@@ -5,28 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from command_lines import command_line, commands
 from fuzzing import WEIGHTS, fuzz
 
-OPEN = {
-    "env files": "advise answers a configuration of another program with 0",
-    "recordings": "diff ends with 0 where one of two recordings lacks records; "
-    "trace --show of a damaged header is a traceback",
-}
-"""Doors that are known to fail."""
 
-
-def _door(name: str) -> ParameterSet:
-    is_open = pytest.mark.xfail(reason=OPEN.get(name, ""), raises=AssertionError, strict=False)
-    return pytest.param(name, marks=[is_open] if name in OPEN else [])
-
-
-DOORS = [_door(name) for name in WEIGHTS]
-
-
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", WEIGHTS)
 def test_what_is_broken_is_refused_or_answered(door: str) -> None:
     found = fuzz(40, seed=2, doors=[door])
     assert found.tried[door] == 40

@@ -294,6 +294,12 @@ def test_a_file_without_a_known_setting_is_named_beside_an_environment_that_has_
     assert done.stdout.startswith("Nothing in job.env is a setting that d9m knows.")
 
 
+def test_keys_of_another_program_are_no_settings_of_this_one(tmp_path: Path) -> None:
+    done = _linear(tmp_path, '{"determinism": {"tf_seed": 1}}', "-q")
+    assert done.returncode == 1
+    assert done.stdout.startswith("CUBLAS_WORKSPACE_CONFIG and PYTHONHASHSEED are missing.")
+
+
 NESTED = [
     '{"env": {"CUBLAS_WORKSPACE_CONFIG": ":0:0"}}',
     '{"settings": {"env": {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}}, "PYTHONHASHSEED": "0"}',

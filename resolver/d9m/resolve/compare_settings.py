@@ -47,8 +47,8 @@ def missing(
 def _kinds(kb: KnowledgeBase, advice: Advice, place: Mapping[str, PlainValue]) -> set[Kind]:
     """Return the kinds of settings that a place could hold, by the known names in it.
 
-    Keys of a configuration are no environment variables; whatever else is there is taken for an
-    environment, unless the advice has no variables.
+    Keys of a configuration are no environment variables, where the advice has such keys; whatever
+    else is there is taken for an environment, unless the advice has no variables.
     """
     kinds: set[Kind] = set()
     for name in place:
@@ -56,7 +56,8 @@ def _kinds(kb: KnowledgeBase, advice: Advice, place: Mapping[str, PlainValue]) -
         if setting is not None and setting.kind in _JUDGED:
             kinds.add(setting.kind)
     variables: set[Kind] = {"env", "append"}
-    if "env" in kinds or "config" not in kinds:
+    has_keys = any(step.kind == "config" for step in advice.steps)
+    if "env" in kinds or "config" not in kinds or not has_keys:
         kinds |= variables
     if kinds == variables and not any(step.kind in variables for step in advice.steps):
         kinds.add("config")
