@@ -32,7 +32,7 @@ COMMANDS = {
     "explain": ("d9m.cli.explain_command", "Recognise an error or warning text, and answer it."),
     "show": ("d9m.cli.show_command", "One record or op across all versions."),
     "list": ("d9m.cli.list_command", "Filterable lists of what is known."),
-    "kb": ("d9m.authoring.command", "For people who write records, in a checkout."),
+    "kb": ("d9m.authoring.command", "For people who write records."),
 }
 """Command -> its module, which has a ``register(app)``, and its line in the overview."""
 
