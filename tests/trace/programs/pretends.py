@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import time
+import zlib
 from pathlib import Path
 
 settings = json.loads(os.environ["D9M_TRACE"])
@@ -20,7 +21,7 @@ if how == "nothing":
     sys.exit(7)
 stop = settings["stop"] if settings["stop"] is not None else count
 header = {
-    "d9m_trace": 1, "level": settings["level"], "inputs": "exact", "digest": "xxh3-64",
+    "d9m_trace": 2, "level": settings["level"], "inputs": "exact", "digest": "xxh3-64",
     "steps": [settings["first"], settings["last"]], "argv": ["pretends.py"],
     "packages": {"torch": "2.13.0"}, "device": "cpu", "threads": 1,
 }  # fmt: skip
@@ -32,7 +33,8 @@ if how != "waits":
     lines.append(
         json.dumps({"ended": "steps" if settings["stop"] is not None and count >= stop else "exit"})
     )
-(place / "r0-0.d9m").write_text("".join(f"{line}\n" for line in lines))
+sealed = [b"%b %08x\n" % (line.encode(), zlib.crc32(line.encode())) for line in lines]
+(place / "r0-0.d9m").write_bytes(b"".join(sealed))
 while how == "waits":
     time.sleep(60)
 sys.exit(5 if how == "fails" else 0)
