@@ -7,10 +7,14 @@ from __future__ import annotations
 import gc
 import os
 import re
+import sys
 from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import ClassVar
+
+# The d9m of this checkout, whichever is installed: a wheel lacks what describes lint rules.
+sys.path.insert(0, str(Path(__file__).parents[1] / "resolver"))
 
 import jinja2
 from mkdocs.config.defaults import MkDocsConfig

@@ -59,7 +59,7 @@ def d9m(
         }  # fmt: skip
         code = _forked(json.dumps(order))
         stdout, stderr = (Path(path).read_bytes().decode() for path in streams[1:])
-    if stdout and "--format json" in " ".join(arguments):
+    if stdout and "--format json" in " ".join(arguments) and "-o" not in arguments:
         wrong = output_schema.faults(json.loads(stdout), output_schema.names(arguments))
         assert not wrong, "\n".join(wrong)
     return subprocess.CompletedProcess(["d9m", *arguments], code, stdout, stderr)

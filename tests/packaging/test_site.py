@@ -29,8 +29,10 @@ def test_the_site_is_built_from_the_records_around_it_however_d9m_is_installed(
     )
     assert README_SAYS in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     checkout = tmp_path / "checkout"
-    shutil.copytree(ROOT / "site", checkout / "site", ignore=shutil.ignore_patterns("__pycache__"))
+    leave = shutil.ignore_patterns("__pycache__", "_kb")
+    shutil.copytree(ROOT / "site", checkout / "site", ignore=leave)
     shutil.copytree(SMALL, checkout / "kb")
+    shutil.copytree(ROOT / "resolver", checkout / "resolver", ignore=leave)
     for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, checkout)
     python = (

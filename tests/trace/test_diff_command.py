@@ -163,7 +163,7 @@ def test_versions_of_python_that_were_not_recorded_are_named(tmp_path: Path) -> 
     a, b = recordings(tmp_path, SAME, level="step")
     (a / folder.TOO_OLD).write_text("3.6\n2.7\n3.6\n\x1b[2J\n")
     done = d9m("diff", str(a), str(b))
-    assert done.returncode == 0
+    assert done.returncode == 3
     said = "A child of Python 3.6 was not recorded: the recorder needs 3.8 or newer."
     assert done.stdout.count(said) == 1
     assert "Python 2.7" in done.stdout

@@ -33,7 +33,8 @@ def test_outermost_calls_are_records_and_a_repeated_one_begins_a_step(plain: Rec
     called = [sites[line[1]][2] for line in plain.records("o")]
     assert called == ["jax.random.key", *4 * ["train_step"], "evaluate", "apply"]
     assert [line[1:4:2] for line in plain.records("d")] == [[step, "call"] for step in range(4)]
-    assert plain.stream()[-1] == {"ended": "exit", "steps": 4}
+    end = plain.stream()[-1]
+    assert (end["ended"], end["steps"]) == ("exit", 4)
 
 
 def test_a_call_has_its_line_its_arguments_and_its_arrays(plain: Recorded) -> None:
@@ -120,7 +121,7 @@ def test_other_settings_come_first(plain: Recorded) -> None:
     other = recorded("x64", "plain", JAX_ENABLE_X64="1")
     _code, found = json_diff(plain, other)
     names = {setting["name"] for setting in found["settings"]}
-    assert names == {"JAX_ENABLE_X64", "jax_enable_x64"}
+    assert names == {"jax_enable_x64"}
     assert found["causes"][0]["kind"] == "settings"
 
 
@@ -133,14 +134,15 @@ def test_a_killed_program_stays_readable(plain: Recorded) -> None:
     assert killed.code == 128 + 9
     assert [line[1] for line in killed.records("d")] == [0, 1]
     code, found = json_diff(plain, killed)
-    assert (code, found["same"], found["complete"]) == (3, True, False)
+    assert (code, found["same"], found["complete"]) == (1, False, False)
 
 
 @pytest.mark.nightly
 def test_steps_bound_the_recording() -> None:
     found = recorded("bounded", "plain", options="--steps 2")
     assert [line[1] for line in found.records("d")] == [0, 1]
-    assert found.stream()[-1] == {"ended": "steps", "steps": 2}
+    end = found.stream()[-1]
+    assert (end["ended"], end["steps"]) == ("steps", 2)
     window = recorded("window", "plain", options="--steps 1:2")
     assert [line[1] for line in window.records("d")] == [1, 2]
 

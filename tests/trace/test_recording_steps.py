@@ -28,7 +28,8 @@ def test_every_step_has_its_records(plain: Recorded) -> None:
     steps = [line[1] for line in plain.records("d")]
     assert steps == [0, 1, 2, 3]
     assert {line[3] for line in plain.records("d")} == {"optimizer"}
-    assert plain.stream()[-1] == {"ended": "exit", "steps": 4}
+    end = plain.stream()[-1]
+    assert end == {"ended": "exit", "steps": 4, "lines": len(plain.stream()) - 1}
     assert plain.errors == ""
 
 
@@ -167,7 +168,8 @@ def test_steps_of_inference_bound_the_recording(tmp_path: Path) -> None:
     found = record(tmp_path, "--steps 2", torch_python(), "step_rules.py", "infers")
     assert (found.code, found.stdout) == (0, "")
     assert [line[1:4:2] for line in found.records("d")] == [[0, "forward"], [1, "forward"]]
-    assert found.stream()[-1] == {"ended": "steps", "steps": 2}
+    end = found.stream()[-1]
+    assert (end["ended"], end["steps"]) == ("steps", 2)
 
 
 def test_workers_that_prepare_data_leave_no_stream(tmp_path: Path) -> None:

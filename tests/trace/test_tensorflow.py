@@ -64,7 +64,8 @@ def test_every_eager_step_has_its_records(loop: Recorded) -> None:
     assert [line[1:4:2] for line in loop.records("d")] == [[at, "optimizer"] for at in range(4)]
     for letter in "gp":
         assert len({line[1] for line in loop.records(letter)}) == 4
-    assert loop.stream()[-1] == {"ended": "exit", "steps": 4}
+    end = loop.stream()[-1]
+    assert (end["ended"], end["steps"]) == ("exit", 4)
 
 
 def test_the_header_says_what_ran(loop: Recorded) -> None:
@@ -90,8 +91,7 @@ def test_recording_changes_no_bit_and_no_exit_code(loop: Recorded, fit: Recorded
 
 
 def test_equal_runs_are_equal_and_the_answer_is_marked(loop: Recorded, tmp_path: Path) -> None:
-    again = record(tmp_path, "", tensorflow_python(), "tensorflow_loop.py", "7", "1")
-    assert again.code == 7
+    again = record(tmp_path / "again", "", tensorflow_python(), "tensorflow_loop.py", "0", "1")
     found = compared(loop, again)
     assert found["same"]
     assert "Recordings of TensorFlow programs are experimental." in found["notes"]

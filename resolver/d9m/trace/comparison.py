@@ -204,7 +204,7 @@ def _findings(
         harmless=harmless,
         forks=forks,
         unseen=unseen,
-        notes=[*_notes(processes, causes), *_not_recorded(paths)],
+        notes=_notes(processes, causes),
     )
     gaps = [gap for gap in _gaps(paths, runs, streams, alone) if not causes or gap.why != "stopped"]
     return with_gaps(found, gaps)
@@ -233,10 +233,6 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
         failed=failed and (error is not None or "steps" not in endings),
         error=error,
     )
-
-
-def _not_recorded(paths: Sequence[Path]) -> list[str]:
-    return list(dict.fromkeys(said for path in paths for said in folder.not_recorded(path)))
 
 
 def _with_error(causes: list[Cause], runs: Sequence[RecordedRun]) -> list[Cause]:
@@ -283,7 +279,8 @@ def _gaps(
             found.append(Gap("recorder", label, faults[0] if faults else None))
         if "subclass" in unseen:
             found.append(Gap("unseen", label))
-    return [*found, *alone]
+    missed = dict.fromkeys(said for path in paths for said in folder.not_recorded(path))
+    return [*found, *(Gap("unrecorded", None, said) for said in missed), *alone]
 
 
 def _steps(

@@ -68,7 +68,8 @@ def contents(path: Path) -> RunContents:
 
 def is_incomplete(found: RunContents) -> bool:
     """Whether something that was to be recorded was not."""
-    return bool(found.complaints) or any(stream.ended == "size" for stream in found.streams)
+    missed = found.complaints or found.not_recorded
+    return bool(missed) or any(stream.ended == "size" for stream in found.streams)
 
 
 def lacks_level(found: RunContents) -> bool:

@@ -23,12 +23,13 @@ with an error and the other did not, or a setting that was to be tried ended bot
 """
 
 GapKind: TypeAlias = Literal[
-    "error", "killed", "stopped", "size", "recorder", "process", "steps", "unseen",
+    "error", "killed", "stopped", "size", "recorder", "process", "steps", "unseen", "unrecorded",
     "interrupted",
 ]  # fmt: skip
 """Why not all was compared: a run ended with an error; a process wrote no end; a hunt ended the
 run; its recording became too large; the recorder failed, or could not read a tensor; only one run
-has a process; a default limit ended the runs; the hunt was interrupted.
+has a process, or a child could not be recorded; a default limit ended the runs; the hunt was
+interrupted.
 """
 
 FROM_PYTHON = "aten::lift_fresh"

@@ -108,10 +108,12 @@ def start(
     env: Mapping[str, str] | None = None,
     force: bool = False,
     watch: Callable[[], bool] | None = None,
+    stdout_to_stderr: bool = False,
 ) -> RunExit:
     """Run a command to its end, recorded in the folder `path`, which is made.
 
-    Its streams and its working directory are those of this process. `env` is set on top of the
+    Its streams and its working directory are those of this process; with `stdout_to_stderr` what it
+    prints goes to stderr, since a report for machines goes to stdout. `env` is set on top of the
     environment. With `watch`, the program reads nothing, has a process group of its own, and is
     ended with all that it started as soon as `watch()` is true. Raises UsageError where the command
     cannot be run, DataError where the folder cannot be written.
@@ -126,6 +128,7 @@ def start(
             list(command),
             env=own | variables(path, wish, own),
             stdin=subprocess.DEVNULL if watch else None,
+            stdout=2 if stdout_to_stderr else None,
             start_new_session=watch is not None,
             preexec_fn=_ends_with_d9m() if watch else None,
         )

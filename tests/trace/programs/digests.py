@@ -55,7 +55,7 @@ PAIRS = {
 found = {}
 for folder in (None, sys.argv[1]):
     digester = Digester(folder)
-    digest = Tensors(torch, SimpleNamespace(digester=digester)).digest
+    digest = Tensors(torch, SimpleNamespace(digester=digester, unseen=print)).digest
     found[digester.name] = [name for name, (one, other) in PAIRS.items()
                             if digest(one) == digest(other)]  # fmt: skip
 print(json.dumps(found))

@@ -112,7 +112,7 @@ def command(
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
     limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
-    runner = _runner(program, settings, first)
+    runner = _runner(program, settings, first, format_ != "text" and out is None)
     hunt = Hunt(runner, place.path, _to_the_last(wish), limits, kb.meta.date, _tell)
     again = _again(steps, step_by, compiled, max_size, before, set_)
 
@@ -193,7 +193,7 @@ def _place(keep: str | None) -> RecordingsFolder:
 
 
 def _runner(
-    program: Sequence[str], settings: MadeSettings, before: Sequence[str]
+    program: Sequence[str], settings: MadeSettings, before: Sequence[str], stdout_to_stderr: bool
 ) -> Callable[[Path, RecordingRequest, Callable[[], bool] | None], RunExit]:
     from d9m.trace.start import start
 
@@ -201,7 +201,14 @@ def _runner(
         if before:
             _run_before(before)
         wish = msgspec.structs.replace(wish, python=settings.python)
-        return start(program, path, wish, env=settings.env, watch=watch or _never)
+        return start(
+            program,
+            path,
+            wish,
+            env=settings.env,
+            watch=watch or _never,
+            stdout_to_stderr=stdout_to_stderr,
+        )
 
     return run
 

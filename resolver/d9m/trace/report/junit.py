@@ -12,7 +12,7 @@ from d9m.trace.report.text import FindingsView
 
 def render(view: FindingsView) -> str:
     found = view.findings
-    suite = Suite("d9m diff")
+    suite = Suite("d9m hunt" if found.stages else "d9m diff")
     for process in found.runs[0].processes or found.runs[1].processes:
         case = suite.case("processes", process)
         causes = [cause for cause in found.causes if process in (cause.process, *cause.also)]

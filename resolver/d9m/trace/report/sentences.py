@@ -44,7 +44,11 @@ def verdict(found: Findings) -> str:
     if found.causes:
         since = found.first.step if found.first is not None else 0
         said = f"The runs differ since step {since}, for {len(found.causes)} reasons."
-        if len(found.causes) == 1:
+        if all(cause.kind == "error" for cause in found.causes) and all(
+            run.failed for run in found.runs
+        ):
+            said = " ".join(sentence(found, cause) for cause in found.causes)
+        elif len(found.causes) == 1:
             said = f"The runs differ since step {since}. {sentence(found, found.causes[0])}"
         return f"{said} {reasons}".rstrip()
     extent = f"{steps(found)} of {processes(found)}"
@@ -59,7 +63,7 @@ def verdict(found: Findings) -> str:
     return f"{seen[0].upper()}{seen[1:]} {verb} equal bit for bit in {extent}."
 
 
-_ALWAYS_SAID = ("error", "recorder", "unseen", "interrupted")
+_ALWAYS_SAID = ("error", "recorder", "unseen", "unrecorded", "interrupted")
 """Gaps that the verdict names whatever else was found."""
 
 
@@ -115,6 +119,8 @@ def _reason(found: Findings, gap: Gap) -> tuple[str, str]:
             return "The recorder failed in ", f" ({gap.what})." if gap.what else "."
         case "unseen":
             return "What some tensors hold could not be read in ", "."
+        case "unrecorded":
+            return gap.what or "", ""
         case "process":
             return "Only ", f" has {gap.what}."
         case "steps":

@@ -350,6 +350,6 @@ def extent(found: Findings) -> str:
     parts = [f"{phrases.plural(counts.records, 'record')} compared, {counts.equal} equal"]
     if counts.absorbed:
         parts.append(f"{counts.absorbed} got other inputs and gave equal results")
-    if found.bound is not None:
+    if found.bound is not None or (found.stages and not found.causes):  # a hunt removes them
         return runs + ", ".join(parts)
     return f"{runs}{', '.join(parts)} · {found.runs[0].path} and {found.runs[1].path}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The recorder's own files."""
 
 
