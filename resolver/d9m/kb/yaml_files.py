@@ -87,7 +87,10 @@ class Records(msgspec.Struct, frozen=True):
 
 
 def load(root: Path) -> Records:
-    """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
+    """Read every record under `root`. Never raises for a malformed file: it becomes a fault.
+
+    Raises DataError where there is no record at all.
+    """
     kinds = ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
     apart: dict[str, list[Loaded]] = {kind: [] for kind in kinds}
     faults: list[Fault] = []
@@ -99,6 +102,8 @@ def load(root: Path) -> Records:
                 apart.get(found.kind, apart[""]).append(found)
             else:
                 faults.append(found)
+    if not apart[""] and not faults:
+        raise DataError(f"{root}: no records there")
     return Records(
         root=root,
         date=apart["edition"][0].record.date if apart["edition"] else "",
