@@ -115,6 +115,22 @@ def test_a_probe_without_one_result_is_not_comparable(lost: Report) -> None:
     assert_result(lost, TWO, "not comparable", 3, "1 probe could not be compared.")
 
 
+def raising(found: Report) -> Report:
+    """Return the report with settings that the first op answers with an error."""
+    default = found.probes[0].arms["default"]
+    advised = replace(default, repeats=0, processes=0, distinct=0, digest=None, raised="Error: no")
+    return changed(found, verdict="raises", arms={"default": default, "advised": advised})
+
+
+def test_an_op_that_raises_on_both_machines_is_compared_without_settings() -> None:
+    assert_result(raising(TWO), raising(TWO), "same", 0, SAME)
+    arms = raising(TWO).probes[0].arms
+    quiet = changed(TWO, arms={"default": arms["default"], "advised": arms["default"]})
+    assert_result(raising(TWO), quiet, "not comparable", 3, "1 probe could not be compared.")
+    neither = changed(TWO, arms={**arms, "default": replace(arms["default"], digest=None)})
+    assert_result(neither, neither, "not comparable", 3, "1 probe could not be compared.")
+
+
 @pytest.mark.parametrize("fields", [{"verdict": "inconclusive"}, {"arm": {"differing": 1}}])
 def test_a_difference_of_a_doubtful_probe_is_a_finding(fields: dict[str, Any]) -> None:
     assert_result(changed(TWO, **fields), report("c", "b"), "differs", 1, "different bits")

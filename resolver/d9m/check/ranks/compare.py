@@ -20,6 +20,7 @@ ARMS = ("default", "advised")
 Alike = Literal["same", "differs", "not comparable"]
 
 _VARIES = "varies by itself"
+_RAISED = "raised"
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -54,17 +55,13 @@ class ReportComparison(msgspec.Struct, frozen=True):
 
 
 def _uncompared(pairs: Sequence[Pair]) -> set[tuple[str, str]]:
-    """Results may vary without settings where those with settings were compared."""
-    advised = {
-        (pair.id, pair.dtype)
-        for pair in pairs
-        if pair.arm == "advised" and pair.result != "not comparable"
-    }
+    """One arm is enough where the other raised in both reports, or varies without settings."""
+    compared = {(pair.id, pair.dtype) for pair in pairs if pair.result != "not comparable"}
     found: set[tuple[str, str]] = set()
     for pair in pairs:
         key = (pair.id, pair.dtype)
-        is_expected = pair.arm == "default" and pair.why == _VARIES and key in advised
-        if pair.result == "not comparable" and not is_expected:
+        is_expected = pair.why == _RAISED or (pair.arm == "default" and pair.why == _VARIES)
+        if pair.result == "not comparable" and not (is_expected and key in compared):
             found.add(key)
     return found
 
@@ -220,8 +217,10 @@ def _pair(one: ProbeResult, other: ProbeResult, arm: str) -> Pair:
 
 
 def _why_not(both: Sequence[ArmResult]) -> str:
+    if all(arm.raised for arm in both):
+        return _RAISED
     if any(arm.raised for arm in both):
-        return "raised"
+        return "raised in one report only"
     return "not run to its end" if any(arm.failed for arm in both) else _VARIES
 
 
