@@ -63,4 +63,4 @@ def from_yaml(root: Path) -> KnowledgeBase:
     """Read and index the records of a checkout. Raises DataError where there are none."""
     from d9m.kb import build, yaml_files
 
-    return build.build(yaml_files.load(root))
+    return build.build(yaml_files.load_some(root))

@@ -87,10 +87,7 @@ class Records(msgspec.Struct, frozen=True):
 
 
 def load(root: Path) -> Records:
-    """Read every record under `root`. Never raises for a malformed file: it becomes a fault.
-
-    Raises DataError where there is no record at all.
-    """
+    """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
     kinds = ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
     apart: dict[str, list[Loaded]] = {kind: [] for kind in kinds}
     faults: list[Fault] = []
@@ -102,8 +99,6 @@ def load(root: Path) -> Records:
                 apart.get(found.kind, apart[""]).append(found)
             else:
                 faults.append(found)
-    if not apart[""] and not faults:
-        raise DataError(f"{root}: no records there")
     return Records(
         root=root,
         date=apart["edition"][0].record.date if apart["edition"] else "",
@@ -117,6 +112,14 @@ def load(root: Path) -> Records:
         signatures=[each.record for each in apart["signatures"]],
         wheels=frozenset(each.id for each in apart["wheels"]),
     )
+
+
+def load_some(root: Path) -> Records:
+    """Read every record, as `load` does. Raises DataError where there is none at all."""
+    found = load(root)
+    if not found.loaded and not found.faults:
+        raise DataError(f"{root}: no records there")
+    return found
 
 
 _SINGLE: dict[str, Any] = {
