@@ -18,7 +18,7 @@ import pytest
 import output_schema
 from d9m.about import SCHEMA_VERSION
 from d9m.authoring.lint import RULES, Fault, as_json, as_text, find, lint
-from d9m.errors import UsageError
+from d9m.errors import DataError, UsageError
 from d9m.kb import build, yaml_files
 
 TREES = Path(__file__).parent / "lint"
@@ -53,6 +53,14 @@ def test_a_rule_finds_what_is_marked_and_nothing_else(case: Path, tmp_path: Path
 
 def test_the_base_of_all_cases_has_no_fault(tmp_path: Path) -> None:
     assert lint(overlaid(None, tmp_path / "kb")) == []
+
+
+@pytest.mark.parametrize("names", [(), ("edition.yaml",), ("edition.yaml", "facts.yaml")])
+def test_lint_refuses_a_folder_without_records(names: tuple[str, ...], tmp_path: Path) -> None:
+    for name in names:
+        shutil.copy(TREES / "base" / name, tmp_path)
+    with pytest.raises(DataError, match="no records there"):
+        lint(tmp_path)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -7,10 +7,13 @@ import re
 import pytest
 
 from d9m.api import advise
+from d9m.browse.changes import compare, exit_code
 from d9m.environment.environment import Setup
+from d9m.errors import ExitCode
 from d9m.model.records import Scope
 from d9m.render import phrases
 from d9m.render.advice.text import environment, render
+from d9m.render.browse import changes
 from d9m.render.interface import Answer
 from d9m.render.page import WIDTH
 from golden import flat, knowledge_base
@@ -327,6 +330,15 @@ def test_a_comparison_with_a_release_that_nobody_knows_says_so_first() -> None:
     done = d9m("advise", "--torch", "any", "--ops", "cumsum", "--diff", "2.4..2.44")
     assert done.stdout.startswith("PyTorch 2.44 is newer than 2.")
     assert "nobody has checked with" not in flat(done.stdout)
+
+
+def test_a_comparison_of_nothing_does_not_say_that_nothing_changes() -> None:
+    asked = Setup(packages=(("numpy", None),))
+    change = compare(knowledge_base(), asked, None, "1.20..1.21", "run")
+    text = flat(changes.render(knowledge_base(), change).plain())
+    assert exit_code(change) == ExitCode.ABSENT
+    assert "Between NumPy 1.20 and 1.21, nothing is known to compare." in text
+    assert "no op changes" not in text
 
 
 def test_on_a_cpu_the_number_of_threads_is_a_note() -> None:

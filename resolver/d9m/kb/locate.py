@@ -63,7 +63,4 @@ def from_yaml(root: Path) -> KnowledgeBase:
     """Read and index the records of a checkout. Raises DataError where there are none."""
     from d9m.kb import build, yaml_files
 
-    loaded = yaml_files.load(root)
-    if not loaded.loaded and not loaded.faults:
-        raise DataError(f"{root}: no records there")
-    return build.build(loaded)
+    return build.build(yaml_files.load_some(root))

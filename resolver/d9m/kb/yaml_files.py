@@ -114,6 +114,14 @@ def load(root: Path) -> Records:
     )
 
 
+def load_some(root: Path) -> Records:
+    """Read every record, as `load` does. Raises DataError where there is none at all."""
+    found = load(root)
+    if not found.loaded and not found.faults:
+        raise DataError(f"{root}: no records there")
+    return found
+
+
 _SINGLE: dict[str, Any] = {
     "edition.yaml": records.Edition,
     "facts.yaml": dict[str, records.Fact],

@@ -55,9 +55,9 @@ _BY_CODE = {each.code: each for each in RULES}
 
 def lint(root: Path) -> list[Fault]:
     """All faults of all files under `root`, by file and line. A file that cannot be read takes only
-    itself out.
+    itself out. Raises DataError where there is no record at all.
     """
-    loaded = yaml_files.load(root)
+    loaded = yaml_files.load_some(root)
     index = RecordIndex(loaded)
     found = set(loaded.faults)
     for rule in RULES:

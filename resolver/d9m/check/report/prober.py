@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from d9m.check.plan.catalogue import Probe
 from d9m.check.ranks.compare import ReportComparison, exit_code
@@ -41,17 +41,9 @@ def selftest(facts: Sequence[SelftestFact], width: int = WIDTH) -> Page:
 def comparison(found: ReportComparison, width: int = WIDTH) -> Page:
     page = Page(width)
     same, other, unlike = (found.count(kind) for kind in ("same", "differs", "not comparable"))
-    verdict = (
-        "The two machines give different bits." if other else "The two machines give the same bits."
-    )
-    if not same and not other:
-        verdict = "Nothing in these reports can be compared."
-    elif not other and found.uncompared():
-        count = len(found.uncompared())
-        probes = "1 probe" if count == 1 else f"{count} probes"
-        verdict = f"{verdict} {probes} could not be compared."
     is_good = exit_code(found) == ExitCode.ANSWERED
-    page.paragraph(verdict, style="bad" if other else "good" if is_good else "doubt")
+    style = "bad" if other else "good" if is_good else "doubt"
+    page.paragraph(" ".join(_comparison_verdict(found)), style=style)
     page.line(Span(f"{same} results the same, {other} different, {unlike} not comparable", "dim"))
     if found.differences:
         page.gap()
@@ -63,3 +55,23 @@ def comparison(found: ReportComparison, width: int = WIDTH) -> Page:
         results = [(pair.id, pair.dtype, pair.arm) for pair in differing]
         page.table(("differs", "type", "arm"), results, shrink=(0,))
     return page
+
+
+def _comparison_verdict(found: ReportComparison) -> Iterator[str]:
+    """The result, then what keeps it from being whole."""
+    if found.result == "differs":
+        yield "The two machines give different bits."
+    elif found.result == "same":
+        yield "The two machines give the same bits."
+    elif found.unlike:
+        unlike = ", ".join(found.unlike)
+        yield f"The two machines are not alike ({unlike}): their bits cannot be compared."
+    elif not found.count("same"):
+        yield "Nothing in these reports can be compared."
+    else:
+        yield "What could be compared gives the same bits."
+        if count := len(found.uncompared()):
+            probes = "1 probe" if count == 1 else f"{count} probes"
+            yield f"{probes} could not be compared."
+    for why in found.incomplete:
+        yield f"{why}."

@@ -22,6 +22,8 @@ def render(kb: KnowledgeBase, change: ReleaseChanges, width: int = WIDTH) -> Pag
     count = len(change.ops)
     changes = {0: "no op changes", 1: "1 op changes"}.get(count, f"{count} ops change")
     unchanged = f"; {change.unchanged} unchanged" if change.unchanged and count else ""
+    if not count and not change.unchanged:
+        changes = "nothing is known to compare"
     page.paragraph(f"{_beyond(kb, change)}{between}, {changes}{unchanged}.{_unknown(change)}")
     page.gap()
     if change.ops:
