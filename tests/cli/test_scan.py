@@ -92,6 +92,9 @@ def test_nothing_found(project: Path) -> None:
         (("--baseline", "none.json"), 5),
         (("--write-baseline",), 2),
         (("--statistics", "--format", "json"), 2),
+        (("--diff", "--format", "json"), 2),
+        (("--select", "seeds", "--ignore", "seeds"), 2),
+        (("--select", "unused-ignore", "--ignore", "files"), 2),
         (("-o", "nowhere/x.txt"), 2),
     ],
 )

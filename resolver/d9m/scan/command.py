@@ -146,6 +146,8 @@ def command(
         raise UsageError("--unsafe goes with --fix or --diff")
     if statistics and format_ != "text":
         raise UsageError("--statistics goes with --format text")
+    if diff and format_ != "text":
+        raise UsageError("--diff prints a patch, which has no other --format")
     if explain is not None:
         _explain(explain, color, out)
         return

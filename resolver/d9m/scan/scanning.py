@@ -25,7 +25,7 @@ from d9m.scan.read_file import FileRead
 from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
-from d9m.scan.selection import check_codes, names
+from d9m.scan.selection import check_codes, check_selection, names
 from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.walk import Walk, fits, ignored_by_git, walk
 from d9m.scan.workers import read_files
@@ -62,6 +62,8 @@ def scan(
     UsageError.
     """
     check_codes((*request.select, *request.ignore))
+    select, ignore = _selection(request, configuration)
+    check_selection(select, ignore)
     walked = _walk(request, configuration)
     if not request.cache or not _is_encodable(walked.root, *request.paths):
         reads = read_files(kb, walked, request.jobs)
@@ -202,6 +204,14 @@ def _setup(request: ScanRequest, configuration: Configuration) -> Setup | None:
     )
 
 
+def _selection(
+    request: ScanRequest, configuration: Configuration
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The codes and families that are selected, and those that are ignored."""
+    select = request.select or configuration.select
+    return tuple(select), (*request.ignore, *configuration.ignore)
+
+
 def _chosen(
     root: str,
     findings: Iterable[ScanFinding],
@@ -209,8 +219,7 @@ def _chosen(
     configuration: Configuration,
 ) -> list[ScanFinding]:
     """The findings whose codes are wanted, with the severities that the project gives them."""
-    select = request.select or configuration.select
-    ignore = (*request.ignore, *configuration.ignore)
+    select, ignore = _selection(request, configuration)
     found: list[ScanFinding] = []
     for finding in findings:
         below = os.path.relpath(os.path.join(root, finding.path), configuration.folder)

@@ -29,6 +29,15 @@ def check_codes(words: Iterable[str]) -> None:
             )
 
 
+def check_selection(select: Collection[str], ignore: Collection[str]) -> None:
+    """Raises UsageError where no rule is selected that is not ignored."""
+    for rule in RULES:
+        own = {rule.code, rule.family}
+        if own.isdisjoint(ignore) and not (select and own.isdisjoint(select)):
+            return
+    raise UsageError("no rule is left: all that are selected are ignored", tip="see: d9m list rules")
+
+
 def find_rule(code: str) -> ScanRule:
     """The rule with this code. Raises UsageError."""
     for rule in RULES:
