@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import msgspec
@@ -27,6 +28,12 @@ LARGEST: dict[Kind, int] = {
 """Bytes of a file that is read; of every other kind a mebibyte. Larger ones hold data."""
 
 
+TOO_LARGE = "it is larger than "
+
+_PROGRAM = re.compile(rb"__main__|\b(?:import|from)\s+(?:torch|tensorflow|jax)\b")
+"""In a file that cannot be read: it may be a program."""
+
+
 class FileRead(msgspec.Struct, frozen=True, array_like=True):
     """What a scan keeps of one file."""
 
@@ -46,7 +53,7 @@ def load(root: str, path: str, kind: Kind) -> bytes | FileFacts:
     if len(data) > most and kind in ABOUT:
         return FileFacts(path=path, kind="about")
     if len(data) > most:
-        return _unreadable(path, kind, f"it is larger than {most >> 20} MiB")
+        return _unreadable(path, kind, f"{TOO_LARGE}{most >> 20} MiB", data)
     return data
 
 
@@ -63,7 +70,7 @@ def read_file(vocabulary: Vocabulary, path: str, kind: Kind, data: bytes) -> Fil
         except UnreadableError as fault:
             if kind in ABOUT:
                 return FileRead(FileFacts(path=path, kind="about"))
-            facts = _unreadable(path, kind, fault.why)
+            facts = _unreadable(path, kind, fault.why, data)
             return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line))
     facts = read_job(path, kind, text) or FileFacts(path=path, kind="other")
     ignores = () if kind in ABOUT else find_ignores(kind, text)
@@ -97,7 +104,7 @@ def _python(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
     try:
         facts = reading.read_text(vocabulary, path, text)
     except UnreadableError as fault:
-        facts = _unreadable(path, "python", fault.why)
+        facts = _unreadable(path, "python", fault.why, data)
         return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line), stated)
     return FileRead(facts, _with_calls(vocabulary, stated, facts), find_ignores("python", text))
 
@@ -142,5 +149,8 @@ _FACTS_KINDS: dict[Kind, FileKind] = {
 }
 
 
-def _unreadable(path: str, kind: Kind, why: str) -> FileFacts:
-    return FileFacts(path=path, kind=_FACTS_KINDS.get(kind, "other"), unreadable=why)
+def _unreadable(path: str, kind: Kind, why: str, data: bytes | None = None) -> FileFacts:
+    is_entry = data is None or _PROGRAM.search(data.replace(b"\0", b"")) is not None
+    return FileFacts(
+        path=path, kind=_FACTS_KINDS.get(kind, "other"), unreadable=why, is_entry=is_entry
+    )

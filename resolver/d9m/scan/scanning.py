@@ -15,13 +15,13 @@ from d9m.scan.baseline import Baseline, BaselineEntry, split_known
 from d9m.scan.cache import Cache, digests_of, question_of
 from d9m.scan.configuration import Configuration, find_configuration
 from d9m.scan.facts import FileFacts, Launch
-from d9m.scan.file_kinds import ABOUT, kind_of
+from d9m.scan.file_kinds import ABOUT, Kind, kind_of
 from d9m.scan.file_names import as_text
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
 from d9m.scan.project.project import Goal
-from d9m.scan.read_file import FileRead
+from d9m.scan.read_file import TOO_LARGE, FileRead
 from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
@@ -115,7 +115,7 @@ def _judged(
     by_comment: list[Suppressed] = []
     for one, finding in zip(hidden.hidden, finished):
         by_comment.append(msgspec.structs.replace(one, finding=finding))
-    files = _files(walked, reads, scanned)
+    files = _files(walked, reads, scanned, request.changed is not None)
     is_unchanged = request.changed is not None and bool(_code(walked))
     nothing = ""
     if not files.unreadable and not _has_code(walked, reads):
@@ -146,10 +146,13 @@ def _judged(
 
 
 def _unread_code(walked: Walk) -> Iterator[FileFacts]:
-    """Return the Python files that the walk could not open, so that imports of them are seen."""
+    """Return the Python files and notebooks that the walk could not open, so that imports of them
+    are seen. Each may be a program.
+    """
     for file in walked.unread:
-        if kind_of(file.path, "") == "python":
-            yield FileFacts(path=file.path, kind="python", unreadable=file.why)
+        kind = kind_of(file.path, "")
+        if kind == "python" or kind == "notebook":
+            yield FileFacts(path=file.path, kind=kind, unreadable=file.why, is_entry=True)
 
 
 def _has_code(walked: Walk, reads: Sequence[FileRead]) -> bool:
@@ -272,17 +275,30 @@ def _starts(launch: Launch, code: Iterable[str]) -> bool:
     return any(f"/{path}".endswith(endings) for path in code)
 
 
-def _files(walked: Walk, reads: Sequence[FileRead], scanned: Scanned) -> FilesRead:
+def _files(
+    walked: Walk, reads: Sequence[FileRead], scanned: Scanned, is_changed: bool
+) -> FilesRead:
+    """`is_changed`: only changed files are scanned, and each counts as named."""
     why = {file.path: file.why for file in walked.unread}
     why |= {file.path: file.why for file in scanned.files.unreadable}
     needed = walked.named | {file.path for file in scanned.files.unreadable if file.needed}
     unread: list[UnreadableFile] = []
-    only = not _has_code(walked, reads)
+    all_needed = is_changed or not _has_code(walked, reads)
+    kinds = dict(walked.files)
+    needed |= {path for path in why if _decides(kinds.get(path) or kind_of(path, ""), why[path])}
     for path in sorted(why):
         if walked.shows(path) or path in needed:
-            unread.append(UnreadableFile(path, why[path], only or path in needed))
-    count = sum(read.facts.kind != "about" and not read.facts.unreadable for read in reads)
-    return FilesRead(count, unread)
+            unread.append(UnreadableFile(path, why[path], all_needed or path in needed))
+    return FilesRead(scanned.files.read, unread)
+
+
+def _decides(kind: Kind | None, why: str) -> bool:
+    """Whether an unread file may decide which releases and variables programs have: a job, a list
+    of packages, or a folder. Large YAML holds data.
+    """
+    if kind == "yaml" and why.startswith(TOO_LARGE):
+        return False
+    return kind not in ("python", "notebook", *ABOUT)
 
 
 def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:

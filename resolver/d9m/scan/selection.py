@@ -35,7 +35,7 @@ def check_selection(select: Collection[str], ignore: Collection[str]) -> None:
         own = {rule.code, rule.family}
         if own.isdisjoint(ignore) and not (select and own.isdisjoint(select)):
             return
-    raise UsageError("no rule is left: all that are selected are ignored", tip="see: d9m list rules")
+    raise UsageError("no rule is left: all selected ones are ignored", tip="see: d9m list rules")
 
 
 def find_rule(code: str) -> ScanRule:

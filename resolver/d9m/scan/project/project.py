@@ -40,6 +40,21 @@ def _only_tests(entry: FileFacts) -> bool:
     return bool(started) and all(map(_TESTS.match, started))
 
 
+def _names_file(facts: FileFacts, path: str) -> bool:
+    """Whether texts of a file name another one, as a path or, in Python, as a module."""
+    if facts.kind == "about" or facts.path == path:
+        return False
+    name = path.rpartition("/")[2]
+    module = f".{path.rpartition('.')[0].replace('/', '.')}"
+    for value in facts.values:
+        if value.rpartition("/")[2] == name:
+            return True
+        is_module = bool(value) and module.endswith(f".{value.lstrip('.')}")
+        if is_module and facts.kind in ("python", "notebook"):
+            return True
+    return False
+
+
 def _rank(program: Program, trains: Marks) -> tuple[bool, bool]:
     """Programs that train in their own file come first, and those whose name says so."""
     own = any(call.name in trains for call in program.entry.calls)
@@ -225,9 +240,13 @@ class Project:
         return CodeReach(self.files, self.programs, self.training_paths, named)
 
     def needed_unread(self, shown: frozenset[str] | None = None) -> frozenset[str]:
-        """Return the unreadable files that a program imports or a job runs; with `shown`, only
-        those of programs that hold one of these files.
+        """Return the unreadable files that the answer needs: those that a program or another file
+        imports, runs or names, those that may be programs, and all of them where no program was
+        read. With `shown`, only those that one of these files or its programs reach.
         """
+        unread = {path for path, facts in self.files.items() if facts.unreadable}
+        if not unread:
+            return frozenset()
         started = {*self.entry_points, *launched_files(self.files, self.python, self._modules)}
         found: set[str] = set()
         for program in self.programs:
@@ -235,6 +254,28 @@ class Project:
                 for path, facts in program.files.items():
                     if facts.unreadable and (path != program.path or path in started):
                         found.add(path)
+        for path in self.reached(shown):
+            facts = self.files[path]
+            found.update(unread.intersection(self._modules.imported(facts)))
+            found.update(other for other in unread if _names_file(facts, other))
+        if shown is None:
+            no_program = all(program.entry.unreadable for program in self.programs)
+            found.update(path for path in unread if no_program or self.files[path].is_entry)
+        return frozenset(found)
+
+    def reached(self, shown: frozenset[str] | None) -> frozenset[str]:
+        """Return the files that are shown, and those that they import or start."""
+        if shown is None:
+            return frozenset(self.files)
+        todo = [path for path in shown if path in self.files]
+        found: set[str] = set()
+        while todo:
+            path = todo.pop()
+            if path not in found:
+                found.add(path)
+                facts = self.files[path]
+                todo += self._modules.imported(facts)
+                todo += launched_files({path: facts}, self.python, self._modules)
         return frozenset(found)
 
     def _effects_in(self, program: Program) -> Iterator[Effect]:
