@@ -572,6 +572,41 @@ def test_a_release_beyond_the_records_is_unknown(project: Path) -> None:
     done = scan(project)
     assert done.returncode == 3
     assert "torch 99.1 is newer than the records" in done.stdout
+    assert done.stdout.startswith("INCOMPLETE  1 release unknown, 3 read\n")
     assert scan(project, "--allow-unknown").returncode == 0
     done = scan(project, "--torch", "2.4.1")
     assert (done.returncode, done.stdout.split("\n")[1]) == (0, "torch 2.4.1 (command line) · cuda")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "stated"),
+    [
+        ("requirements.txt", "torch==2.4.99\n", "torch 2.4.99"),
+        ("requirements.txt", "torch>=2.4.98,<2.4.99\n", "torch >=2.4.98,<2.4.99"),
+        ("Dockerfile", "FROM pytorch/pytorch:2.4.99\n", "pytorch/pytorch:2.4.99"),
+        (
+            "Dockerfile",
+            "FROM nvcr.io/nvidia/pytorch:24.77-py3\n",
+            "nvcr.io/nvidia/pytorch:24.77-py3",
+        ),
+    ],
+)
+def test_a_release_that_does_not_exist_is_unknown(
+    project: Path, file: str, text: str, stated: str
+) -> None:
+    write(project, "train.py", "import torch\n\ntorch.manual_seed(0)\n")
+    write(project, file, text)
+    done = scan(project)
+    assert done.returncode == 3
+    assert done.stdout.startswith("INCOMPLETE  1 release unknown, ")
+    sentence = f"{file}:1 states {stated}, which no record has."
+    assert sentence in done.stdout.replace("\n", " ")
+    for format_ in FORMATS[2:]:
+        done = scan(project, "--format", format_)
+        assert done.returncode == 3
+        assert "which no record has" in done.stdout
+    junit = ElementTree.fromstring(scan(project, "--format", "junit").stdout)
+    assert junit.get("errors") == "1"
+    assert scan(project, "--torch", "2.4.1").returncode == 0
+    write(project, "uv.lock", '[[package]]\nname = "torch"\nversion = "2.4.1"\n')
+    assert scan(project).returncode == 0

@@ -323,10 +323,11 @@ def _end(
     """Return how the command ends. `is_refused`: a fix was not made that was asked for."""
     report = outcome.report
     failing = FAIL_ON[: FAIL_ON.index(fail_on) + 1] if fail_on != "never" else ()
-    unread = any(file.needed for file in report.files.unreadable)
+    from d9m.scan.report.words import is_incomplete
+
     result = CommandResult(
         did_nothing=report.did_nothing,
         has_findings=any(finding.severity in failing for finding in report.findings),
-        is_incomplete=bool(report.beyond or report.before or unread or is_refused),
+        is_incomplete=is_incomplete(report) or is_refused,
     )
     return typer.Exit(exit_code(result, allow_unknown=allow_unknown))

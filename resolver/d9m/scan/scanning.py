@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 
 from d9m.environment.environment import Setup
+from d9m.environment.version_options import VERSION_OPTIONS
+from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import candidates, is_before_all
 from d9m.scan.baseline import Baseline, BaselineEntry, split_known
@@ -26,6 +28,7 @@ from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
 from d9m.scan.selection import check_codes, check_selection, names
+from d9m.scan.surroundings.images import is_unlisted
 from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.walk import Walk, fits, ignored_by_git, walk
 from d9m.scan.workers import read_files
@@ -137,6 +140,7 @@ def _judged(
         contradictions=contradictions,
         beyond=_beyond(kb, scanned),
         before=_before(kb, scanned),
+        unlisted=_unlisted(kb, reads, scanned),
         files=files,
         nothing=nothing,
         did_nothing=bool(nothing) and not is_unchanged,
@@ -320,6 +324,37 @@ def _before(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
         if is_before_all(version, kb.releases(name)):
             found.add(f"{name} {version}")
     return sorted(found)
+
+
+def _unlisted(kb: KnowledgeBase, reads: Sequence[FileRead], scanned: Scanned) -> list[str]:
+    """Releases and images that files state and that no record has, where nothing else states
+    exactly which release counts.
+    """
+    open_: set[str] = set()
+    for environment in scanned.environments:
+        for name, package in environment.packages.items():
+            if package.how in ("assumed", "range"):
+                open_.add(name)
+    found: list[str] = []
+    for read in reads:
+        path = read.facts.path
+        for stated in read.versions.packages:
+            name = kb.distribution(stated.name)
+            if name in open_ and stated.version and not _is_listed(kb, name, stated.version):
+                found.append(f"{path}:{stated.line} states {name} {stated.version}")
+        for image in read.versions.images:
+            if not open_.isdisjoint(VERSION_OPTIONS) and is_unlisted(kb, image.reference):
+                found.append(f"{path}:{image.line} states {image.reference}")
+    return found
+
+
+def _is_listed(kb: KnowledgeBase, name: str, version: str) -> bool:
+    released = kb.releases(name)
+    try:
+        candidates(name, version, released)
+    except UsageError:
+        return is_before_all(version, released)
+    return True
 
 
 def _stated(scanned: Scanned) -> Iterator[tuple[str, str]]:
