@@ -376,8 +376,24 @@ def test_a_baseline(project: Path) -> None:
     assert scan(project).returncode == 0
     write(project, "train.py", "")
     assert "1 entry of the baseline gone" in scan(project).stdout
+    for words in (("good.py",), ("--ignore", "files"), ("sub",)):
+        write(project, "sub/c.py", "")
+        assert "gone" not in scan(project, *words).stdout
+    (project / "train.py").unlink()
+    assert "1 entry of the baseline gone" in scan(project).stdout
+    write(project, "train.py", "def (")
+    assert "gone" not in scan(project).stdout
     assert scan(project, "good.py").returncode == 0
     assert scan(project, "good.py", "--write-baseline").returncode == 2
+
+
+def test_a_baseline_does_not_hold_an_unread_file_that_is_needed(project: Path) -> None:
+    write(project, "old.py", "import torch\ndef (")
+    words = ("--baseline", "known.json")
+    done = scan(project, *words, "--write-baseline")
+    assert (done.returncode, "not read: old.py" in done.stderr) == (3, True)
+    assert "old.py" not in (project / "known.json").read_text()
+    assert scan(project, *words).returncode == 3
 
 
 def test_a_file_beside_stdout(project: Path) -> None:

@@ -175,12 +175,14 @@ def command(
         _whole(request, file)
         outcome = scan(kb, request, configuration)
         if not outcome.report.did_nothing:
-            output.write(render_baseline(outcome.every), file)
-            typer.echo(f"{file}: {len(outcome.every)} findings", err=True)
+            unread = {each.path for each in outcome.report.files.unreadable if each.needed}
+            known = [one for one in outcome.every if one.path not in unread]
+            output.write(render_baseline(known), file)
+            typer.echo(f"{file}: {len(known)} findings", err=True)
         _say_unread(outcome)
         raise _end(outcome, "never", allow_unknown)
-    known = None if file is None else read_baseline(file)
-    outcome = scan(kb, request, configuration, known)
+    old = None if file is None else read_baseline(file)
+    outcome = scan(kb, request, configuration, old)
     if diff:
         patch, refusals = _patch(outcome, unsafe)
         output.write_bytes(patch, out)
@@ -192,7 +194,7 @@ def command(
         count, refusals = _make_fixes(outcome, unsafe)
         if not count:
             break
-        outcome = scan(kb, request, configuration, known)
+        outcome = scan(kb, request, configuration, old)
     _say_refused(refusals)
     _deliver(outcome, format_, color, out, statistics)
     raise _end(outcome, fail_on, allow_unknown, bool(refusals))

@@ -18,7 +18,7 @@ from d9m.scan.cache import Cache, digests_of, question_of
 from d9m.scan.configuration import Configuration, find_configuration
 from d9m.scan.facts import FileFacts, Launch
 from d9m.scan.file_kinds import ABOUT, Kind, kind_of
-from d9m.scan.file_names import as_text
+from d9m.scan.file_names import as_text, on_disk
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
@@ -27,7 +27,7 @@ from d9m.scan.read_file import TOO_LARGE, FileRead
 from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
-from d9m.scan.selection import check_codes, check_selection, names
+from d9m.scan.selection import check_codes, check_selection, is_selected, names
 from d9m.scan.surroundings.images import is_unlisted
 from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.walk import Walk, fits, ignored_by_git, walk
@@ -113,6 +113,8 @@ def _judged(
     new, known, gone = kept, list[ScanFinding](), list[BaselineEntry]()
     if baseline is not None:
         new, known, gone = split_known(kept, baseline)
+        paths, selection = _paths(request, configuration), _selection(request, configuration)
+        gone = [entry for entry in gone if _is_in_range(walked, reads, entry, paths, selection)]
     shown = [finding for finding in new if request.hints or finding.severity != "hint"]
     finished = _finished(walked, reads, [one.finding for one in hidden.hidden])
     by_comment: list[Suppressed] = []
@@ -147,6 +149,26 @@ def _judged(
     )
     suppressed = (*by_comment, *(Suppressed(finding, "baseline") for finding in known))
     return ScanOutcome(walked, report, suppressed, tuple(kept))
+
+
+def _is_in_range(
+    walked: Walk,
+    reads: Sequence[FileRead],
+    entry: BaselineEntry,
+    paths: Sequence[str],
+    selection: tuple[tuple[str, ...], tuple[str, ...]],
+) -> bool:
+    """Whether this scan would have found what an entry of the baseline says: its rule is selected,
+    and its file was read, or is gone from what is scanned.
+    """
+    if not walked.shows(entry.path) or not is_selected(entry.code, *selection):
+        return False
+    if any(read.facts.path == entry.path and not read.facts.unreadable for read in reads):
+        return True
+    full = on_disk(walked.root, entry.path)
+    folders = [os.path.realpath(path) for path in paths]
+    below = any(full.startswith(os.path.join(folder, "")) for folder in folders)
+    return not os.path.lexists(full) and (below or walked.shown is not None)
 
 
 def _unread_code(walked: Walk) -> Iterator[FileFacts]:
@@ -185,15 +207,19 @@ MOST_LEFT_OUT = 5
 
 
 def _walk(request: ScanRequest, configuration: Configuration) -> Walk:
-    folder = configuration.folder
-    configured = tuple(os.path.relpath(os.path.join(folder, path)) for path in configuration.paths)
     return walk(
-        request.paths or configured or (".",),
+        _paths(request, configuration),
         exclude=configuration.exclude,
         exclude_from=configuration.folder,
         tests=request.tests,
         changed=request.changed,
     )
+
+
+def _paths(request: ScanRequest, configuration: Configuration) -> tuple[str, ...]:
+    folder = configuration.folder
+    configured = tuple(os.path.relpath(os.path.join(folder, path)) for path in configuration.paths)
+    return request.paths or configured or (".",)
 
 
 def _setup(request: ScanRequest, configuration: Configuration) -> Setup | None:
