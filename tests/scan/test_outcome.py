@@ -427,7 +427,7 @@ def test_odd_files_get_a_line_each_and_the_rest_goes_on(here: Path) -> None:
     assert sorted(unread) == sorted([*BAD, "loop.py"])
     assert all(why and "\n" not in why for why in unread.values())
     assert outcome.report.files.read == len(GOOD) + 1
-    assert not any(file.needed for file in outcome.report.files.unreadable)
+    assert all(file.needed for file in outcome.report.files.unreadable)
 
 
 DEEP = {
@@ -583,6 +583,25 @@ def test_an_unread_file_that_decides_releases_or_variables_is_needed(here: Path,
         BROKEN[how](here / name)
     assert needed(scanned()) == sorted(DECIDING)
     assert needed(scanned("a.py")) == sorted(DECIDING)
+
+
+UNPARSED = {
+    "sub/pyproject.toml": "[project\n",
+    "uv.lock": "[[package]]\nname =\n",
+    "Pipfile": "[packages\n",
+    "Pipfile.lock": "{",
+    "setup.cfg": "[options\ninstall_requires = torch\n",
+    "environment.yml": "dependencies:\n\t- pytorch=2.4.1\n",
+    "conda.yaml": "dependencies: [pytorch=2.4.1]\n",
+    "requirements.txt": "<<<<<<< HEAD\ntorch==2.4.1\n=======\n",
+    "run.sh": "<<<<<<< HEAD\nexport A=1\n",
+}
+
+
+@pytest.mark.parametrize("name", UNPARSED)
+def test_an_environment_or_job_file_that_does_not_parse_is_needed(here: Path, name: str) -> None:
+    write(here, {"a.py": SCRIPT, name: UNPARSED[name]})
+    assert needed(scanned()) == [name]
 
 
 def test_a_named_file_is_counted_alone_with_what_it_reaches(here: Path) -> None:

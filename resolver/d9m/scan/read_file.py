@@ -15,6 +15,7 @@ from d9m.scan.jobs.read import read_job
 from d9m.scan.notebooks import NotANotebookError, read_notebook
 from d9m.scan.reading import reading
 from d9m.scan.source import UnreadableError, decode
+from d9m.scan.versions.project_files import parse_fault
 from d9m.scan.versions.read import read_versions
 from d9m.scan.versions.stated import FileVersions, StatedPackage
 from d9m.scan.vocabulary import Vocabulary
@@ -67,6 +68,8 @@ def read_file(vocabulary: Vocabulary, path: str, kind: Kind, data: bytes) -> Fil
             if kind == "python":
                 return _python(vocabulary, path, data)
             text = decode_text(data)
+            if why := parse_fault(kind, path.rpartition("/")[2], text):
+                raise UnreadableError(why)
         except UnreadableError as fault:
             if kind in ABOUT:
                 return FileRead(FileFacts(path=path, kind="about"))
