@@ -533,6 +533,7 @@ SCRIPT = "import random\n\nrandom.seed(1)\n"
         ({"a.py": SCRIPT}, []),
         ({"run.sh": "python a.py\n", "a.py": SCRIPT}, []),
         ({"setup.py": ""}, ["old.py"]),
+        ({"empty.ipynb": '{"cells": []}'}, ["old.py"]),
         ({"run.sh": "echo 1\n"}, ["old.py"]),
         ({"a.py": SCRIPT, "lib.py": "import old\n"}, ["old.py"]),
         (
@@ -549,7 +550,8 @@ SCRIPT = "import random\n\nrandom.seed(1)\n"
     ],
     ids=[
         "imported", "imported by an import", "started", "started as a module", "configured",
-        "left over", "beside a job", "beside an empty file", "beside a job alone",
+        "left over", "beside a job", "beside an empty file", "beside an empty notebook",
+        "beside a job alone",
         "imported by a file that is no program", "imported by a name", "run by a path",
         "started in a shell", "names a framework", "has a main block",
         "names a framework in UTF-16", "beside versions alone", "alone",

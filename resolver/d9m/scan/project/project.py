@@ -259,7 +259,7 @@ class Project:
             found.update(unread.intersection(self._modules.imported(facts)))
             found.update(other for other in unread if _names_file(facts, other))
         if shown is None:
-            no_program = all(program.entry.unreadable for program in self.programs)
+            no_program = not any(program.entry.called for program in self.programs)
             found.update(path for path in unread if no_program or self.files[path].is_entry)
         return frozenset(found)
 
