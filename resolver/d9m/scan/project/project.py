@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
@@ -40,19 +40,20 @@ def _only_tests(entry: FileFacts) -> bool:
     return bool(started) and all(map(_TESTS.match, started))
 
 
-def _names_file(facts: FileFacts, path: str) -> bool:
-    """Whether texts of a file name another one, as a path or, in Python, as a module."""
-    if facts.kind == "about" or facts.path == path:
-        return False
-    name = path.rpartition("/")[2]
-    module = f".{path.rpartition('.')[0].replace('/', '.')}"
-    for value in facts.values:
-        if value.rpartition("/")[2] == name:
-            return True
-        is_module = bool(value) and module.endswith(f".{value.lstrip('.')}")
-        if is_module and facts.kind in ("python", "notebook"):
-            return True
-    return False
+def _named_in(files: Iterable[FileFacts], unread: Iterable[str]) -> Iterator[str]:
+    """The unread files that texts of others name, as a path or, in Python, as a module."""
+    paths: set[str] = set()
+    modules: set[str] = set()
+    for facts in files:
+        if facts.kind != "about":
+            paths.update(value.rpartition("/")[2] for value in facts.values)
+        if facts.kind in ("python", "notebook"):
+            modules.update(value.lstrip(".") for value in facts.values)
+    for path in unread:
+        parts = path.rpartition(".")[0].split("/")
+        endings = (".".join(parts[start:]) for start in range(len(parts)))
+        if path.rpartition("/")[2] in paths or not modules.isdisjoint(endings):
+            yield path
 
 
 def _rank(program: Program, trains: Marks) -> tuple[bool, bool]:
@@ -254,10 +255,10 @@ class Project:
                 for path, facts in program.files.items():
                     if facts.unreadable and (path != program.path or path in started):
                         found.add(path)
-        for path in self.reached(shown):
-            facts = self.files[path]
+        near = [self.files[path] for path in self.reached(shown)]
+        for facts in near:
             found.update(unread.intersection(self._modules.imported(facts)))
-            found.update(other for other in unread if _names_file(facts, other))
+        found.update(_named_in(near, unread))
         if shown is None:
             no_program = not any(program.entry.called for program in self.programs)
             found.update(path for path in unread if no_program or self.files[path].is_entry)
