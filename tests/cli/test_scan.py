@@ -64,7 +64,7 @@ def test_what_a_person_sees(project: Path) -> None:
 
 def test_nothing_found(project: Path) -> None:
     done = scan(project, "good.py")
-    assert done.stdout.startswith("NOTHING FOUND  2 files\n")
+    assert done.stdout.startswith("NOTHING FOUND  1 file\n")
     assert "does not prove that a run repeats" in done.stdout
     assert done.returncode == 0
 
@@ -92,6 +92,9 @@ def test_nothing_found(project: Path) -> None:
         (("--baseline", "none.json"), 5),
         (("--write-baseline",), 2),
         (("--statistics", "--format", "json"), 2),
+        (("--diff", "--format", "json"), 2),
+        (("--select", "seeds", "--ignore", "seeds"), 2),
+        (("--select", "unused-ignore", "--ignore", "files"), 2),
         (("-o", "nowhere/x.txt"), 2),
     ],
 )
@@ -104,14 +107,14 @@ def test_exit_codes(project: Path, words: tuple[str, ...], code: int) -> None:
 
 def test_a_named_file_that_is_no_python_is_unknown(project: Path) -> None:
     write(project, "old.py", "print 'x'\n")
-    write(project, "train.py", "")
+    write(project, "train.py", "import random\n\nrandom.seed(1)\n")
     done = scan(project)
     assert done.returncode == 0
     assert done.stdout.startswith("NOTHING FOUND  2 files, 1 unread")
     assert "1 file that no program here needs could not be read:\n  old.py: it is" in done.stdout
     done = scan(project, "old.py", "--ignore", "files")
     assert done.returncode == 3
-    assert done.stdout.startswith("INCOMPLETE  1 file could not be read, 2 read\n")
+    assert done.stdout.startswith("INCOMPLETE  1 file could not be read, 0 read\n")
     assert "old.py: it is not valid Python 3" in done.stdout
     assert scan(project, "old.py", "--ignore", "files", "--allow-unknown").returncode == 0
     (project / "good.py").unlink()
@@ -189,7 +192,7 @@ def test_every_format_shows_files_that_no_program_needs(project: Path) -> None:
     write(project, "old.py", "print 'x'\n")
     github = scan(project, "good.py", "old.py", "--format", "github").stdout
     assert github.startswith("::error file=old.py")
-    write(project, "train.py", "")
+    write(project, "train.py", "import random\n\nrandom.seed(1)\n")
     found = {format_: scan(project, "--format", format_) for format_ in FORMATS}
     assert {done.returncode for done in found.values()} == {0}
     assert found["github"].stdout.startswith("::notice file=old.py,title=unreadable::")
@@ -328,7 +331,7 @@ def test_a_name_that_is_spelled_as_another_is_not_skipped(tmp_path: Path) -> Non
     (root / "\\xff.py").write_text("a = 1\n")
     report = json.loads(scan(root, "--format", "json").stdout)
     why = "another file has the name by which this one is shown"
-    assert report["files"]["unreadable"] == [{"path": "\\xff.py", "why": why, "needed": False}]
+    assert report["files"]["unreadable"] == [{"path": "\\xff.py", "why": why, "needed": True}]
 
 
 @pytest.mark.parametrize(
@@ -373,8 +376,24 @@ def test_a_baseline(project: Path) -> None:
     assert scan(project).returncode == 0
     write(project, "train.py", "")
     assert "1 entry of the baseline gone" in scan(project).stdout
+    for words in (("good.py",), ("--ignore", "files"), ("sub",)):
+        write(project, "sub/c.py", "")
+        assert "gone" not in scan(project, *words).stdout
+    (project / "train.py").unlink()
+    assert "1 entry of the baseline gone" in scan(project).stdout
+    write(project, "train.py", "def (")
+    assert "gone" not in scan(project).stdout
     assert scan(project, "good.py").returncode == 0
     assert scan(project, "good.py", "--write-baseline").returncode == 2
+
+
+def test_a_baseline_does_not_hold_an_unread_file_that_is_needed(project: Path) -> None:
+    write(project, "old.py", "import torch\ndef (")
+    words = ("--baseline", "known.json")
+    done = scan(project, *words, "--write-baseline")
+    assert (done.returncode, "not read: old.py" in done.stderr) == (3, True)
+    assert "old.py" not in (project / "known.json").read_text()
+    assert scan(project, *words).returncode == 3
 
 
 def test_a_file_beside_stdout(project: Path) -> None:
@@ -396,6 +415,9 @@ def test_files_that_differ_from_a_revision(project: Path) -> None:
     assert scan(project, "--changed").returncode == 0
     write(project, "old.py", "print 'x'\n")
     assert scan(project, "--changed").returncode == 3
+    write(project, "new.py", "print(1)\n")
+    assert scan(project, "--changed").returncode == 3
+    (project / "new.py").unlink()
     (project / "old.py").unlink()
     write(project, "good.py", f"\n{IDLE}")
     for words in (("--changed",), ("--changed", "HEAD"), ("--changed", "."), ("--changed=HEAD",)):
@@ -566,6 +588,41 @@ def test_a_release_beyond_the_records_is_unknown(project: Path) -> None:
     done = scan(project)
     assert done.returncode == 3
     assert "torch 99.1 is newer than the records" in done.stdout
+    assert done.stdout.startswith("INCOMPLETE  1 release unknown, 3 read\n")
     assert scan(project, "--allow-unknown").returncode == 0
     done = scan(project, "--torch", "2.4.1")
     assert (done.returncode, done.stdout.split("\n")[1]) == (0, "torch 2.4.1 (command line) · cuda")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "stated"),
+    [
+        ("requirements.txt", "torch==2.4.99\n", "torch 2.4.99"),
+        ("requirements.txt", "torch>=2.4.98,<2.4.99\n", "torch >=2.4.98,<2.4.99"),
+        ("Dockerfile", "FROM pytorch/pytorch:2.4.99\n", "pytorch/pytorch:2.4.99"),
+        (
+            "Dockerfile",
+            "FROM nvcr.io/nvidia/pytorch:24.77-py3\n",
+            "nvcr.io/nvidia/pytorch:24.77-py3",
+        ),
+    ],
+)
+def test_a_release_that_does_not_exist_is_unknown(
+    project: Path, file: str, text: str, stated: str
+) -> None:
+    write(project, "train.py", "import torch\n\ntorch.manual_seed(0)\n")
+    write(project, file, text)
+    done = scan(project)
+    assert done.returncode == 3
+    assert done.stdout.startswith("INCOMPLETE  1 release unknown, ")
+    sentence = f"{file}:1 states {stated}, which no record has."
+    assert sentence in done.stdout.replace("\n", " ")
+    for format_ in FORMATS[2:]:
+        done = scan(project, "--format", format_)
+        assert done.returncode == 3
+        assert "which no record has" in done.stdout
+    junit = ElementTree.fromstring(scan(project, "--format", "junit").stdout)
+    assert junit.get("errors") == "1"
+    assert scan(project, "--torch", "2.4.1").returncode == 0
+    write(project, "uv.lock", '[[package]]\nname = "torch"\nversion = "2.4.1"\n')
+    assert scan(project).returncode == 0

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -426,7 +427,7 @@ def test_odd_files_get_a_line_each_and_the_rest_goes_on(here: Path) -> None:
     assert sorted(unread) == sorted([*BAD, "loop.py"])
     assert all(why and "\n" not in why for why in unread.values())
     assert outcome.report.files.read == len(GOOD) + 1
-    assert not any(file.needed for file in outcome.report.files.unreadable)
+    assert all(file.needed for file in outcome.report.files.unreadable)
 
 
 DEEP = {
@@ -518,6 +519,7 @@ def needed(outcome: ScanOutcome) -> list[str]:
 
 
 OLD = "print 'x'\n"
+SCRIPT = "import random\n\nrandom.seed(1)\n"
 
 
 @pytest.mark.parametrize(
@@ -528,23 +530,89 @@ OLD = "print 'x'\n"
         ({"run.sh": "python old.py\n"}, ["old.py"]),
         ({"run.sh": "python -m old\n"}, ["old.py"]),
         ({"d9m.toml": '[scan]\nentry-points = ["old.py"]\n', "a.py": ""}, ["old.py"]),
-        ({"a.py": "x = 1\n"}, []),
-        ({"run.sh": "python a.py\n"}, []),
+        ({"a.py": SCRIPT}, []),
+        ({"run.sh": "python a.py\n", "a.py": SCRIPT}, []),
+        ({"setup.py": ""}, ["old.py"]),
+        ({"empty.ipynb": '{"cells": []}'}, ["old.py"]),
+        ({"run.sh": "echo 1\n"}, ["old.py"]),
+        ({"a.py": SCRIPT, "lib.py": "import old\n"}, ["old.py"]),
+        (
+            {"a.py": SCRIPT, "b.py": 'import importlib\nimportlib.import_module("old")\n'},
+            ["old.py"],
+        ),
+        ({"b.py": SCRIPT, "a.py": 'import runpy\nrunpy.run_path("./old.py")\n'}, ["old.py"]),
+        ({"a.py": SCRIPT, "run.sh": 'srun bash -c "python old.py"\n'}, ["old.py"]),
+        ({"a.py": SCRIPT, "old.py": "import torch\ndef ("}, ["old.py"]),
+        ({"a.py": SCRIPT, "old.py": 'if __name__ == "__main__":\n(' }, ["old.py"]),
+        ({"a.py": SCRIPT, "old.py": "from jax import x\n(".encode("utf-16")}, ["old.py"]),
         ({"requirements.txt": "torch==2.4.1\n", "README.md": "text"}, ["old.py"]),
         ({}, ["old.py"]),
     ],
     ids=[
         "imported", "imported by an import", "started", "started as a module", "configured",
-        "left over", "beside a job", "beside versions alone", "alone",
+        "left over", "beside a job", "beside an empty file", "beside an empty notebook",
+        "beside a job alone",
+        "imported by a file that is no program", "imported by a name", "run by a path",
+        "started in a shell", "names a framework", "has a main block",
+        "names a framework in UTF-16", "beside versions alone", "alone",
     ],
 )  # fmt: skip
 def test_which_unread_files_an_answer_needs(
-    here: Path, files: dict[str, str], found: list[str]
+    here: Path, files: dict[str, str | bytes], found: list[str]
 ) -> None:
     write(here, {"old.py": OLD, **files})
     outcome = scanned()
     assert [file.path for file in outcome.report.files.unreadable] == ["old.py"]
     assert needed(outcome) == found
+
+
+DECIDING = [
+    "requirements.txt", "environment.yml", "uv.lock", "run.sh", ".env", "Dockerfile", "job.yaml",
+    "Makefile", "Pipfile",
+]  # fmt: skip
+BROKEN: dict[str, Callable[[Path], object]] = {
+    "not UTF-8": lambda path: path.write_bytes(b"a\xff"),
+    "NUL": lambda path: path.write_bytes(b"a\0"),
+    "a dangling link": lambda path: path.symlink_to("nowhere"),
+    "a pipe": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_an_unread_file_that_decides_releases_or_variables_is_needed(here: Path, how: str) -> None:
+    write(here, {"a.py": "print(1)\n"})
+    for name in DECIDING:
+        BROKEN[how](here / name)
+    assert needed(scanned()) == sorted(DECIDING)
+    assert needed(scanned("a.py")) == sorted(DECIDING)
+
+
+UNPARSED = {
+    "sub/pyproject.toml": "[project\n",
+    "uv.lock": "[[package]]\nname =\n",
+    "Pipfile": "[packages\n",
+    "Pipfile.lock": "{",
+    "setup.cfg": "[options\ninstall_requires = torch\n",
+    "environment.yml": "dependencies:\n\t- pytorch=2.4.1\n",
+    "conda.yaml": "dependencies: [pytorch=2.4.1]\n",
+    "requirements.txt": "<<<<<<< HEAD\ntorch==2.4.1\n=======\n",
+    "run.sh": "<<<<<<< HEAD\nexport A=1\n",
+}
+
+
+@pytest.mark.parametrize("name", UNPARSED)
+def test_an_environment_or_job_file_that_does_not_parse_is_needed(here: Path, name: str) -> None:
+    write(here, {"a.py": SCRIPT, name: UNPARSED[name]})
+    assert needed(scanned()) == [name]
+
+
+def test_a_named_file_is_counted_alone_with_what_it_reaches(here: Path) -> None:
+    train = "import torch\nimport lib\ntorch.manual_seed(0)\nloss.backward()\n"
+    write(here, {"a.py": train, "b.py": train, "lib.py": "x = 1\n", "c.py": "x = 1\n"})
+    assert len(scanned().report.programs) == 2
+    report = scanned("a.py").report
+    assert [program.path for program in report.programs] == ["a.py"]
+    assert report.files.read == 2
 
 
 def test_a_file_that_the_walk_cannot_open_is_needed_by_what_imports_it(here: Path) -> None:

@@ -146,6 +146,8 @@ def command(
         raise UsageError("--unsafe goes with --fix or --diff")
     if statistics and format_ != "text":
         raise UsageError("--statistics goes with --format text")
+    if diff and format_ != "text":
+        raise UsageError("--diff prints a patch, which has no other --format")
     if explain is not None:
         _explain(explain, color, out)
         return
@@ -173,12 +175,14 @@ def command(
         _whole(request, file)
         outcome = scan(kb, request, configuration)
         if not outcome.report.did_nothing:
-            output.write(render_baseline(outcome.every), file)
-            typer.echo(f"{file}: {len(outcome.every)} findings", err=True)
+            unread = {each.path for each in outcome.report.files.unreadable if each.needed}
+            known = [one for one in outcome.every if one.path not in unread]
+            output.write(render_baseline(known), file)
+            typer.echo(f"{file}: {len(known)} findings", err=True)
         _say_unread(outcome)
         raise _end(outcome, "never", allow_unknown)
-    known = None if file is None else read_baseline(file)
-    outcome = scan(kb, request, configuration, known)
+    old = None if file is None else read_baseline(file)
+    outcome = scan(kb, request, configuration, old)
     if diff:
         patch, refusals = _patch(outcome, unsafe)
         output.write_bytes(patch, out)
@@ -190,7 +194,7 @@ def command(
         count, refusals = _make_fixes(outcome, unsafe)
         if not count:
             break
-        outcome = scan(kb, request, configuration, known)
+        outcome = scan(kb, request, configuration, old)
     _say_refused(refusals)
     _deliver(outcome, format_, color, out, statistics)
     raise _end(outcome, fail_on, allow_unknown, bool(refusals))
@@ -321,10 +325,11 @@ def _end(
     """Return how the command ends. `is_refused`: a fix was not made that was asked for."""
     report = outcome.report
     failing = FAIL_ON[: FAIL_ON.index(fail_on) + 1] if fail_on != "never" else ()
-    unread = any(file.needed for file in report.files.unreadable)
+    from d9m.scan.report.words import is_incomplete
+
     result = CommandResult(
         did_nothing=report.did_nothing,
         has_findings=any(finding.severity in failing for finding in report.findings),
-        is_incomplete=bool(report.beyond or report.before or unread or is_refused),
+        is_incomplete=is_incomplete(report) or is_refused,
     )
     return typer.Exit(exit_code(result, allow_unknown=allow_unknown))

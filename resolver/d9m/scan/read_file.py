@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import msgspec
@@ -14,6 +15,7 @@ from d9m.scan.jobs.read import read_job
 from d9m.scan.notebooks import NotANotebookError, read_notebook
 from d9m.scan.reading import reading
 from d9m.scan.source import UnreadableError, decode
+from d9m.scan.versions.project_files import parse_fault
 from d9m.scan.versions.read import read_versions
 from d9m.scan.versions.stated import FileVersions, StatedPackage
 from d9m.scan.vocabulary import Vocabulary
@@ -25,6 +27,12 @@ LARGEST: dict[Kind, int] = {
     "config": 64 << 10,
 }
 """Bytes of a file that is read; of every other kind a mebibyte. Larger ones hold data."""
+
+
+TOO_LARGE = "it is larger than "
+
+_PROGRAM = re.compile(rb"__main__|\b(?:import|from)\s+(?:torch|tensorflow|jax)\b")
+"""In a file that cannot be read: it may be a program."""
 
 
 class FileRead(msgspec.Struct, frozen=True, array_like=True):
@@ -46,7 +54,7 @@ def load(root: str, path: str, kind: Kind) -> bytes | FileFacts:
     if len(data) > most and kind in ABOUT:
         return FileFacts(path=path, kind="about")
     if len(data) > most:
-        return _unreadable(path, kind, f"it is larger than {most >> 20} MiB")
+        return _unreadable(path, kind, f"{TOO_LARGE}{most >> 20} MiB", data)
     return data
 
 
@@ -60,10 +68,12 @@ def read_file(vocabulary: Vocabulary, path: str, kind: Kind, data: bytes) -> Fil
             if kind == "python":
                 return _python(vocabulary, path, data)
             text = decode_text(data)
+            if why := parse_fault(kind, path.rpartition("/")[2], text):
+                raise UnreadableError(why)
         except UnreadableError as fault:
             if kind in ABOUT:
                 return FileRead(FileFacts(path=path, kind="about"))
-            facts = _unreadable(path, kind, fault.why)
+            facts = _unreadable(path, kind, fault.why, data)
             return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line))
     facts = read_job(path, kind, text) or FileFacts(path=path, kind="other")
     ignores = () if kind in ABOUT else find_ignores(kind, text)
@@ -97,7 +107,7 @@ def _python(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
     try:
         facts = reading.read_text(vocabulary, path, text)
     except UnreadableError as fault:
-        facts = _unreadable(path, "python", fault.why)
+        facts = _unreadable(path, "python", fault.why, data)
         return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line), stated)
     return FileRead(facts, _with_calls(vocabulary, stated, facts), find_ignores("python", text))
 
@@ -142,5 +152,8 @@ _FACTS_KINDS: dict[Kind, FileKind] = {
 }
 
 
-def _unreadable(path: str, kind: Kind, why: str) -> FileFacts:
-    return FileFacts(path=path, kind=_FACTS_KINDS.get(kind, "other"), unreadable=why)
+def _unreadable(path: str, kind: Kind, why: str, data: bytes | None = None) -> FileFacts:
+    is_entry = data is None or _PROGRAM.search(data.replace(b"\0", b"")) is not None
+    return FileFacts(
+        path=path, kind=_FACTS_KINDS.get(kind, "other"), unreadable=why, is_entry=is_entry
+    )

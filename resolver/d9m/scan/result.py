@@ -46,6 +46,8 @@ class ScanReport(msgspec.Struct, frozen=True, kw_only=True):
     """Stated releases that are newer than the records."""
     before: list[str] = []
     """Stated releases that are older than the records."""
+    unlisted: list[str] = []
+    """Which files state releases or images that no record has."""
     files: FilesRead
     nothing: str = ""
     """Why no file was scanned; empty if any was."""

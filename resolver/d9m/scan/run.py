@@ -38,9 +38,9 @@ def judge(
             found.append(finding)
     unreadable: list[UnreadableFile] = []
     read = 0
-    needed = project.needed_unread(shown)
+    needed, reached = project.needed_unread(shown), project.reached(shown)
     for facts in project.files.values():
-        read += facts.kind != "about"
+        read += facts.path in reached and facts.kind != "about" and not facts.unreadable
         if facts.unreadable:
             unreadable.append(UnreadableFile(facts.path, facts.unreadable, facts.path in needed))
     return Scanned(
@@ -48,7 +48,7 @@ def judge(
         root=root,
         goal=goal,
         environments=environments(project),
-        programs=programs(project),
+        programs=[one for one in programs(project) if shown is None or one.path in shown],
         findings=sorted(found, key=sort_key),
         files=FilesRead(read, unreadable),
     )

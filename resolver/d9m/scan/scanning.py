@@ -9,23 +9,26 @@ from pathlib import Path
 import msgspec
 
 from d9m.environment.environment import Setup
+from d9m.environment.version_options import VERSION_OPTIONS
+from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import candidates, is_before_all
 from d9m.scan.baseline import Baseline, BaselineEntry, split_known
 from d9m.scan.cache import Cache, digests_of, question_of
 from d9m.scan.configuration import Configuration, find_configuration
 from d9m.scan.facts import FileFacts, Launch
-from d9m.scan.file_kinds import ABOUT, kind_of
-from d9m.scan.file_names import as_text
+from d9m.scan.file_kinds import ABOUT, Kind, kind_of
+from d9m.scan.file_names import as_text, on_disk
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
 from d9m.scan.project.project import Goal
-from d9m.scan.read_file import FileRead
+from d9m.scan.read_file import TOO_LARGE, FileRead
 from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
-from d9m.scan.selection import check_codes, names
+from d9m.scan.selection import check_codes, check_selection, is_selected, names
+from d9m.scan.surroundings.images import is_unlisted
 from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.walk import Walk, fits, ignored_by_git, walk
 from d9m.scan.workers import read_files
@@ -62,6 +65,8 @@ def scan(
     UsageError.
     """
     check_codes((*request.select, *request.ignore))
+    select, ignore = _selection(request, configuration)
+    check_selection(select, ignore)
     walked = _walk(request, configuration)
     if not request.cache or not _is_encodable(walked.root, *request.paths):
         reads = read_files(kb, walked, request.jobs)
@@ -108,12 +113,14 @@ def _judged(
     new, known, gone = kept, list[ScanFinding](), list[BaselineEntry]()
     if baseline is not None:
         new, known, gone = split_known(kept, baseline)
+        paths, selection = _paths(request, configuration), _selection(request, configuration)
+        gone = [entry for entry in gone if _is_in_range(walked, reads, entry, paths, selection)]
     shown = [finding for finding in new if request.hints or finding.severity != "hint"]
     finished = _finished(walked, reads, [one.finding for one in hidden.hidden])
     by_comment: list[Suppressed] = []
     for one, finding in zip(hidden.hidden, finished):
         by_comment.append(msgspec.structs.replace(one, finding=finding))
-    files = _files(walked, reads, scanned)
+    files = _files(walked, reads, scanned, request.changed is not None)
     is_unchanged = request.changed is not None and bool(_code(walked))
     nothing = ""
     if not files.unreadable and not _has_code(walked, reads):
@@ -135,6 +142,7 @@ def _judged(
         contradictions=contradictions,
         beyond=_beyond(kb, scanned),
         before=_before(kb, scanned),
+        unlisted=_unlisted(kb, reads, scanned),
         files=files,
         nothing=nothing,
         did_nothing=bool(nothing) and not is_unchanged,
@@ -143,11 +151,34 @@ def _judged(
     return ScanOutcome(walked, report, suppressed, tuple(kept))
 
 
+def _is_in_range(
+    walked: Walk,
+    reads: Sequence[FileRead],
+    entry: BaselineEntry,
+    paths: Sequence[str],
+    selection: tuple[tuple[str, ...], tuple[str, ...]],
+) -> bool:
+    """Whether this scan would have found what an entry of the baseline says: its rule is selected,
+    and its file was read, or is gone from what is scanned.
+    """
+    if not walked.shows(entry.path) or not is_selected(entry.code, *selection):
+        return False
+    if any(read.facts.path == entry.path and not read.facts.unreadable for read in reads):
+        return True
+    full = on_disk(walked.root, entry.path)
+    folders = [os.path.realpath(path) for path in paths]
+    below = any(full.startswith(os.path.join(folder, "")) for folder in folders)
+    return not os.path.lexists(full) and (below or walked.shown is not None)
+
+
 def _unread_code(walked: Walk) -> Iterator[FileFacts]:
-    """Return the Python files that the walk could not open, so that imports of them are seen."""
+    """Return the Python files and notebooks that the walk could not open, so that imports of them
+    are seen. Each may be a program.
+    """
     for file in walked.unread:
-        if kind_of(file.path, "") == "python":
-            yield FileFacts(path=file.path, kind="python", unreadable=file.why)
+        kind = kind_of(file.path, "")
+        if kind == "python" or kind == "notebook":
+            yield FileFacts(path=file.path, kind=kind, unreadable=file.why, is_entry=True)
 
 
 def _has_code(walked: Walk, reads: Sequence[FileRead]) -> bool:
@@ -176,15 +207,19 @@ MOST_LEFT_OUT = 5
 
 
 def _walk(request: ScanRequest, configuration: Configuration) -> Walk:
-    folder = configuration.folder
-    configured = tuple(os.path.relpath(os.path.join(folder, path)) for path in configuration.paths)
     return walk(
-        request.paths or configured or (".",),
+        _paths(request, configuration),
         exclude=configuration.exclude,
         exclude_from=configuration.folder,
         tests=request.tests,
         changed=request.changed,
     )
+
+
+def _paths(request: ScanRequest, configuration: Configuration) -> tuple[str, ...]:
+    folder = configuration.folder
+    configured = tuple(os.path.relpath(os.path.join(folder, path)) for path in configuration.paths)
+    return request.paths or configured or (".",)
 
 
 def _setup(request: ScanRequest, configuration: Configuration) -> Setup | None:
@@ -202,6 +237,14 @@ def _setup(request: ScanRequest, configuration: Configuration) -> Setup | None:
     )
 
 
+def _selection(
+    request: ScanRequest, configuration: Configuration
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The codes and families that are selected, and those that are ignored."""
+    select = request.select or configuration.select
+    return tuple(select), (*request.ignore, *configuration.ignore)
+
+
 def _chosen(
     root: str,
     findings: Iterable[ScanFinding],
@@ -209,8 +252,7 @@ def _chosen(
     configuration: Configuration,
 ) -> list[ScanFinding]:
     """The findings whose codes are wanted, with the severities that the project gives them."""
-    select = request.select or configuration.select
-    ignore = (*request.ignore, *configuration.ignore)
+    select, ignore = _selection(request, configuration)
     found: list[ScanFinding] = []
     for finding in findings:
         below = os.path.relpath(os.path.join(root, finding.path), configuration.folder)
@@ -263,17 +305,30 @@ def _starts(launch: Launch, code: Iterable[str]) -> bool:
     return any(f"/{path}".endswith(endings) for path in code)
 
 
-def _files(walked: Walk, reads: Sequence[FileRead], scanned: Scanned) -> FilesRead:
+def _files(
+    walked: Walk, reads: Sequence[FileRead], scanned: Scanned, is_changed: bool
+) -> FilesRead:
+    """`is_changed`: only changed files are scanned, and each counts as named."""
     why = {file.path: file.why for file in walked.unread}
     why |= {file.path: file.why for file in scanned.files.unreadable}
     needed = walked.named | {file.path for file in scanned.files.unreadable if file.needed}
     unread: list[UnreadableFile] = []
-    only = not _has_code(walked, reads)
+    all_needed = is_changed or not _has_code(walked, reads)
+    kinds = dict(walked.files)
+    needed |= {path for path in why if _decides(kinds.get(path) or kind_of(path, ""), why[path])}
     for path in sorted(why):
         if walked.shows(path) or path in needed:
-            unread.append(UnreadableFile(path, why[path], only or path in needed))
-    count = sum(read.facts.kind != "about" and not read.facts.unreadable for read in reads)
-    return FilesRead(count, unread)
+            unread.append(UnreadableFile(path, why[path], all_needed or path in needed))
+    return FilesRead(scanned.files.read, unread)
+
+
+def _decides(kind: Kind | None, why: str) -> bool:
+    """Whether an unread file may decide which releases and variables programs have: a job, a list
+    of packages, or a folder. Large YAML holds data.
+    """
+    if kind == "yaml" and why.startswith(TOO_LARGE):
+        return False
+    return kind not in ("python", "notebook", *ABOUT)
 
 
 def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
@@ -295,6 +350,37 @@ def _before(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
         if is_before_all(version, kb.releases(name)):
             found.add(f"{name} {version}")
     return sorted(found)
+
+
+def _unlisted(kb: KnowledgeBase, reads: Sequence[FileRead], scanned: Scanned) -> list[str]:
+    """Releases and images that files state and that no record has, where nothing else states
+    exactly which release counts.
+    """
+    open_: set[str] = set()
+    for environment in scanned.environments:
+        for name, package in environment.packages.items():
+            if package.how in ("assumed", "range"):
+                open_.add(name)
+    found: list[str] = []
+    for read in reads:
+        path = read.facts.path
+        for stated in read.versions.packages:
+            name = kb.distribution(stated.name)
+            if name in open_ and stated.version and not _is_listed(kb, name, stated.version):
+                found.append(f"{path}:{stated.line} states {name} {stated.version}")
+        for image in read.versions.images:
+            if not open_.isdisjoint(VERSION_OPTIONS) and is_unlisted(kb, image.reference):
+                found.append(f"{path}:{image.line} states {image.reference}")
+    return found
+
+
+def _is_listed(kb: KnowledgeBase, name: str, version: str) -> bool:
+    released = kb.releases(name)
+    try:
+        candidates(name, version, released)
+    except UsageError:
+        return is_before_all(version, released)
+    return True
 
 
 def _stated(scanned: Scanned) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,20 @@ def check_codes(words: Iterable[str]) -> None:
             )
 
 
+def check_selection(select: Collection[str], ignore: Collection[str]) -> None:
+    """Raises UsageError where no rule is selected that is not ignored."""
+    for rule in RULES:
+        if is_selected(rule.code, select, ignore):
+            return
+    raise UsageError("no rule is left: all selected ones are ignored", tip="see: d9m list rules")
+
+
+def is_selected(code: str, select: Collection[str], ignore: Collection[str]) -> bool:
+    """Whether the rule with a code is selected and not ignored."""
+    own = {code, *(rule.family for rule in RULES if rule.code == code)}
+    return own.isdisjoint(ignore) and not (select and own.isdisjoint(select))
+
+
 def find_rule(code: str) -> ScanRule:
     """The rule with this code. Raises UsageError."""
     for rule in RULES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
@@ -38,6 +38,22 @@ def _only_tests(entry: FileFacts) -> bool:
         if call.in_main and call.is_call and call.name in own:
             started.append(call.name)
     return bool(started) and all(map(_TESTS.match, started))
+
+
+def _named_in(files: Iterable[FileFacts], unread: Iterable[str]) -> Iterator[str]:
+    """The unread files that texts of others name, as a path or, in Python, as a module."""
+    paths: set[str] = set()
+    modules: set[str] = set()
+    for facts in files:
+        if facts.kind != "about":
+            paths.update(value.rpartition("/")[2] for value in facts.values)
+        if facts.kind in ("python", "notebook"):
+            modules.update(value.lstrip(".") for value in facts.values)
+    for path in unread:
+        parts = path.rpartition(".")[0].split("/")
+        endings = (".".join(parts[start:]) for start in range(len(parts)))
+        if path.rpartition("/")[2] in paths or not modules.isdisjoint(endings):
+            yield path
 
 
 def _rank(program: Program, trains: Marks) -> tuple[bool, bool]:
@@ -225,9 +241,13 @@ class Project:
         return CodeReach(self.files, self.programs, self.training_paths, named)
 
     def needed_unread(self, shown: frozenset[str] | None = None) -> frozenset[str]:
-        """Return the unreadable files that a program imports or a job runs; with `shown`, only
-        those of programs that hold one of these files.
+        """Return the unreadable files that the answer needs: those that a program or another file
+        imports, runs or names, those that may be programs, and all of them where no program was
+        read. With `shown`, only those that one of these files or its programs reach.
         """
+        unread = {path for path, facts in self.files.items() if facts.unreadable}
+        if not unread:
+            return frozenset()
         started = {*self.entry_points, *launched_files(self.files, self.python, self._modules)}
         found: set[str] = set()
         for program in self.programs:
@@ -235,6 +255,28 @@ class Project:
                 for path, facts in program.files.items():
                     if facts.unreadable and (path != program.path or path in started):
                         found.add(path)
+        near = [self.files[path] for path in self.reached(shown)]
+        for facts in near:
+            found.update(unread.intersection(self._modules.imported(facts)))
+        found.update(_named_in(near, unread))
+        if shown is None:
+            no_program = not any(program.entry.called for program in self.programs)
+            found.update(path for path in unread if no_program or self.files[path].is_entry)
+        return frozenset(found)
+
+    def reached(self, shown: frozenset[str] | None) -> frozenset[str]:
+        """Return the files that are shown, and those that they import or start."""
+        if shown is None:
+            return frozenset(self.files)
+        todo = [path for path in shown if path in self.files]
+        found: set[str] = set()
+        while todo:
+            path = todo.pop()
+            if path not in found:
+                found.add(path)
+                facts = self.files[path]
+                todo += self._modules.imported(facts)
+                todo += launched_files({path: facts}, self.python, self._modules)
         return frozenset(found)
 
     def _effects_in(self, program: Program) -> Iterator[Effect]:

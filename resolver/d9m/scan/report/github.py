@@ -28,6 +28,8 @@ def render(report: ScanReport) -> str:
         shown[level] += 1
         if shown[level] <= MOST:
             lines.append(f"::{level} {rest}")
+    for sentence in words.unknown_releases(report):
+        lines.append(f"::error ::{_data(sentence)}")
     if report.did_nothing:
         lines.append(f"::error ::{_data(report.nothing)}")
     lines.append(words.headline(report))

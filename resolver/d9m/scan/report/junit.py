@@ -26,10 +26,12 @@ def render(report: ScanReport) -> str:
         case = suite.case(path, f"unreadable {path}", file=path)
         outcome = error if file.needed else skip
         outcome(case, words.unread_sentence(file))
+    for sentence in words.unknown_releases(report):
+        error(suite.case("d9m scan", "known releases"), sentence)
     if report.nothing:
         case = suite.case("d9m scan", "anything to scan")
         if report.did_nothing:
             error(case, report.nothing)
-    elif not report.findings and not report.files.unreadable:
+    elif not (report.findings or report.files.unreadable or words.unknown_releases(report)):
         suite.case("d9m scan", "nothing found")
     return suite.text([words.headline(report)])

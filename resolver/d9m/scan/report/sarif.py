@@ -10,6 +10,7 @@ from d9m.render import as_json
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import RelatedSpot, ScanFinding, Severity, TextEdit
 from d9m.scan.marking import PAGES
+from d9m.scan.report import words
 from d9m.scan.report.explain import as_markdown
 from d9m.scan.result import ScanOutcome, Suppressed
 from d9m.scan.rules.catalogue import RULES
@@ -38,6 +39,8 @@ def render(outcome: ScanOutcome) -> str:
     }
     unread = report.files.unreadable
     notes: list[dict[str, Any]] = list(map(_note, unread))
+    for sentence in words.unknown_releases(report):
+        notes.append({"level": "error", "message": {"text": sentence}})
     if report.nothing:
         level = "error" if report.did_nothing else "note"
         notes.append({"level": level, "message": {"text": report.nothing}})

@@ -160,10 +160,8 @@ def _foot(page: Page, report: ScanReport) -> None:
     hidden = words.hidden_line(report)
     if hidden:
         page.paragraph(f"{hidden}.", style="dim")
-    for release in report.beyond:
-        page.paragraph(f"{release} is newer than the records: what changed there is not known.")
-    for release in report.before:
-        page.paragraph(f"{release} is older than the records: what holds there is not known.")
+    for sentence in words.unknown_releases(report):
+        page.paragraph(words.one_line(sentence))
     if report.nothing:
         return
     if not report.findings:

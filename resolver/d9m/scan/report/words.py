@@ -24,15 +24,28 @@ def headline(report: ScanReport) -> str:
     if shown:
         return f"FINDINGS  {', '.join(shown)} in {files}{more}{hints}"
     if is_incomplete(report):
-        missing = plural(unread, "file")
-        return f"INCOMPLETE  {missing} could not be read, {report.files.read} read{hints}"
+        unknown = unknown_releases(report)
+        missing = [f"{plural(unread, 'file')} could not be read"] if unread else []
+        if unknown:
+            missing.append(f"{plural(len(unknown), 'release')} unknown")
+        return f"INCOMPLETE  {', '.join(missing)}, {report.files.read} read{hints}"
     programs = f", {plural(len(report.programs), 'program')}" if report.programs else ""
     return f"NOTHING FOUND  {files}{more}{programs}{hints}"
 
 
 def is_incomplete(report: ScanReport) -> bool:
-    """Whether a file was not read that the answer needs."""
-    return any(file.needed for file in report.files.unreadable)
+    """Whether a file was not read that the answer needs, or a release is not known."""
+    return any(file.needed for file in report.files.unreadable) or bool(unknown_releases(report))
+
+
+def unknown_releases(report: ScanReport) -> list[str]:
+    """A sentence for each stated release of which nothing is known."""
+    found: list[str] = []
+    for release in report.beyond:
+        found.append(f"{release} is newer than the records: what changed there is not known.")
+    for release in report.before:
+        found.append(f"{release} is older than the records: what holds there is not known.")
+    return [*found, *(f"{statement}, which no record has." for statement in report.unlisted)]
 
 
 def unread_sentence(file: UnreadableFile) -> str:
@@ -49,7 +62,7 @@ def environment_line(environment: ScannedEnvironment) -> str:
     )
     parts: list[str] = []
     for name, package in packages[:MOST_PACKAGES]:
-        source = package.from_ or "assumed: no file says which"
+        source = package.from_ or "assumed: no file names a known release"
         parts.append(f"{name} {package.version or 'any'} ({source})")
     if len(packages) > MOST_PACKAGES:
         parts.append(plural(len(packages) - MOST_PACKAGES, "more package"))

@@ -34,6 +34,20 @@ def _contents(kb: KnowledgeBase, reference: str) -> dict[str, Installed]:
         return {}
 
 
+def is_unlisted(kb: KnowledgeBase, reference: str) -> bool:
+    """Whether a reference names an image of the records by a tag that none of them has."""
+    if "$" in reference or _moves(reference):
+        return False
+    if reference.rpartition(":")[0].rpartition("/")[2].lower() not in _families(kb):
+        return False
+    try:
+        contents(kb, find_image(kb, reference))
+    except UsageError as error:
+        said = str(error)
+        return not said.startswith("unknown container") and " variants" not in said
+    return False
+
+
 def _moves(reference: str) -> bool:
     """Whether a tag means another image after every release: ``latest-gpu``."""
     return reference.rpartition(":")[2].startswith("latest")
@@ -45,13 +59,16 @@ def newest(installed: Installed) -> str | None:
 
 
 def known_image(kb: KnowledgeBase, reference: str) -> Image | None:
-    families = kb.once("image words", lambda: set(_image_words(kb)))
-    if reference.rpartition(":")[0].rpartition("/")[2].lower() not in families:
+    if reference.rpartition(":")[0].rpartition("/")[2].lower() not in _families(kb):
         return None
     try:
         return find_image(kb, reference)
     except UsageError:
         return None
+
+
+def _families(kb: KnowledgeBase) -> set[str]:
+    return kb.once("image words", lambda: set(_image_words(kb)))
 
 
 def _image_words(kb: KnowledgeBase) -> Iterator[str]:

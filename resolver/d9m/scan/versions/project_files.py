@@ -14,8 +14,42 @@ import msgspec
 
 from d9m.environment.package_files import requirement
 from d9m.files import UNREADABLE
+from d9m.scan.file_kinds import ABOUT, Kind
 
 Pair: TypeAlias = tuple[str, str | None]
+
+
+_CONFLICT = re.compile(r"^<{7} .*$", re.MULTILINE)
+_TAB = re.compile(r"^ *\t\s*\S", re.MULTILINE)
+_INLINE = re.compile(r"^dependencies:[ \t]*(?!\[\s*\])[^\s#]", re.MULTILINE)
+LARGEST_LOCK = 1 << 20
+"""Characters of a lock file that is parsed to find faults; a program writes it."""
+
+
+def parse_fault(kind: Kind, name: str, text: str) -> str:
+    """Return why a file that states packages or runs jobs cannot be parsed; empty if it can. A
+    template and a part of a script are read like any other.
+    """
+    if kind in ABOUT:
+        return ""
+    if _CONFLICT.search(text):
+        return "it holds an unresolved merge conflict"
+    if kind != "packages":
+        return ""
+    if name.endswith((".yml", ".yaml")):
+        if _TAB.search(text):
+            return "it is not valid YAML: tabs indent it"
+        return "its dependencies are not one on a line" if _INLINE.search(text) else ""
+    try:
+        if name == "Pipfile.lock":
+            msgspec.json.decode(text)
+        elif name == "setup.cfg":
+            configparser.ConfigParser(interpolation=None, strict=False).read_string(text)
+        elif name.endswith((".toml", ".lock", "Pipfile")) and len(text) <= LARGEST_LOCK:
+            msgspec.toml.decode(text)
+    except (*UNREADABLE, configparser.Error):
+        return "it is not valid JSON, TOML or INI, which its name says that it is"
+    return ""
 
 
 def pyproject(text: str) -> list[Pair]:
