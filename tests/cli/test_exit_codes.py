@@ -328,7 +328,7 @@ def _linear(
 
 
 NOTHING = [
-    ("kb lint .", 1),
+    ("kb lint .", 5),
     ("kb audit .", 4),
     ("kb build -o out", 5),
     ("kb stats", 5),

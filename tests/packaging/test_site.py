@@ -32,6 +32,7 @@ def test_the_site_is_built_from_the_records_around_it_however_d9m_is_installed(
     leave = shutil.ignore_patterns("__pycache__", "_kb")
     shutil.copytree(ROOT / "site", checkout / "site", ignore=leave)
     shutil.copytree(SMALL, checkout / "kb")
+    shutil.copytree(ROOT / "schema", checkout / "schema")
     shutil.copytree(ROOT / "resolver", checkout / "resolver", ignore=leave)
     for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, checkout)
