@@ -47,21 +47,27 @@ def missing(
 def _kinds(kb: KnowledgeBase, advice: Advice, place: Mapping[str, PlainValue]) -> set[Kind]:
     """Return the kinds of settings that a place could hold, by the known names in it.
 
-    Keys of a configuration are no environment variables, where the advice has such keys; whatever
-    else is there is taken for an environment, unless the advice has no variables.
+    Keys of a configuration that a package of the environment reads are no environment variables;
+    whatever else is there is taken for an environment, unless the advice has no variables.
     """
     kinds: set[Kind] = set()
     for name in place:
         setting = kb.settings.get(name)
-        if setting is not None and setting.kind in _JUDGED:
+        if setting is not None and setting.kind in _JUDGED and _is_read(kb, advice, setting):
             kinds.add(setting.kind)
     variables: set[Kind] = {"env", "append"}
-    has_keys = any(step.kind == "config" for step in advice.steps)
-    if "env" in kinds or "config" not in kinds or not has_keys:
+    if "env" in kinds or "config" not in kinds:
         kinds |= variables
     if kinds == variables and not any(step.kind in variables for step in advice.steps):
         kinds.add("config")
     return kinds
+
+
+def _is_read(kb: KnowledgeBase, advice: Advice, setting: Setting) -> bool:
+    """Return whether a package of the environment may read a setting."""
+    clauses = setting.when if isinstance(setting.when, list) else [setting.when]
+    readers = {name for clause in clauses for name in clause if name in kb.packages}
+    return not readers or not readers.isdisjoint(advice.environment.packages)
 
 
 def _is_there(step: Step, found: Mapping[str, PlainValue]) -> bool:
