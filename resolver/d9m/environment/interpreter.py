@@ -20,7 +20,9 @@ MARK = "d9m:"
 """Begins the line of the answer; a sitecustomize may print others."""
 
 SURVEY = """
-import json, sys
+import sys
+sys.path[:] = [place for place in sys.path if place]
+import json
 try:
     from importlib.metadata import version
 except ImportError:
@@ -35,7 +37,7 @@ for name in json.loads(sys.argv[1]):
         pass
 print("d9m:" + json.dumps([versions, ".".join(map(str, sys.version_info[:3]))]))
 """
-"""For any Python from 3.6 on."""
+"""For any Python from 3.6 on. Modules in the current folder are not its own."""
 
 
 def installed_in(kb: KnowledgeBase, python: str, variables: Mapping[str, str]) -> Setup:
