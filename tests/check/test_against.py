@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from d9m.check.report import text as check_text
 from d9m.check.result import Report, exit_code
 from d9m.errors import DataError, ExitCode
 from d9m.model.runs import DigestFile
-from golden import knowledge_base
+from golden import KB, knowledge_base
 
 OPS = "torch/cumsum,torch/mean"
 
@@ -199,6 +200,7 @@ def test_lint_reads_the_digests_that_the_knowledge_base_keeps(
 ) -> None:
     folder = tmp_path / "kb" / "evidence" / "digests"
     folder.mkdir(parents=True)
+    shutil.copytree(KB / "versions", tmp_path / "kb" / "versions")
     (folder / "good.json").write_text(reference.read_text())
     assert "digests" not in str(lint(tmp_path / "kb"))
     (folder / "bad.json").write_text("{}")
