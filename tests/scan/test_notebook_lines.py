@@ -14,7 +14,7 @@ from scan.projects import knowledge
 
 @pytest.mark.parametrize(
     ("middle", "severity"),
-    [("import torch\nrandom.seed(1)\nloss.backward()", "warning"), ("print(1)\nprint(2)", "hint")],
+    [("import torch\nrandom.seed(1)\nloss.backward()", "place"), ("print(1)\nprint(2)", "place")],
     ids=["it trains", "it only looks at data"],
 )
 def test_lines_count_in_their_cells(tmp_path: Path, middle: str, severity: str) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "sarif", "github", "markdown", "junit")
 GOALS = ("auto", "seeded", "repeatable")
-FAIL_ON = ("error", "warning", "hint", "never")
+FAIL_ON = ("error", "missing", "place", "never")
 MOST_ROUNDS = 10
 """Rounds of fixes: a fix that overlaps another waits for the next round."""
 
@@ -106,10 +106,10 @@ def command(
         str,
         typer.Option(
             "--fail-on",
-            metavar="error|warning|hint|never",
+            metavar="error|missing|place|never",
             help="Exit with 1 for findings of this severity or worse.",
         ),
-    ] = "warning",
+    ] = "error",
     format_: Annotated[str, output.formats(*FORMATS)] = "text",
     out: output.Out = None,
     color: output.Color = "auto",
@@ -163,7 +163,7 @@ def command(
         goal=goal,  # type: ignore[arg-type]
         select=_words(select),
         ignore=_words(ignore),
-        hints=hints or fail_on == "hint",
+        hints=hints or fail_on in ("missing", "place"),
         tests=tests,
         changed=changed,
         cache=not no_cache,

@@ -67,7 +67,7 @@ class ScanOutcome(msgspec.Struct, frozen=True):
 
 def counts(findings: list[ScanFinding]) -> dict[str, int]:
     """How many findings there are of each severity, the gravest first."""
-    found = {"error": 0, "warning": 0, "hint": 0}
+    found = {"error": 0, "missing": 0, "place": 0}
     for finding in findings:
         found[finding.severity] += 1
     return found

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
 from d9m import about
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
@@ -33,9 +31,8 @@ def judge(
     found: list[ScanFinding] = []
     for rule in RULES:
         for finding in rule.findings(project):
-            if _is_hint(project, finding):
-                finding = msgspec.structs.replace(finding, severity="hint")
-            found.append(finding)
+            if finding.severity != "error" or not _is_hint(project, finding):
+                found.append(finding)
     unreadable: list[UnreadableFile] = []
     read = 0
     needed, reached = project.needed_unread(shown), project.reached(shown)

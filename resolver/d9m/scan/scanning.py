@@ -115,7 +115,7 @@ def _judged(
         new, known, gone = split_known(kept, baseline)
         paths, selection = _paths(request, configuration), _selection(request, configuration)
         gone = [entry for entry in gone if _is_in_range(walked, reads, entry, paths, selection)]
-    shown = [finding for finding in new if request.hints or finding.severity != "hint"]
+    shown = [finding for finding in new if request.hints or finding.severity == "error"]
     finished = _finished(walked, reads, [one.finding for one in hidden.hidden])
     by_comment: list[Suppressed] = []
     for one, finding in zip(hidden.hidden, finished):

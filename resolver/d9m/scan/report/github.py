@@ -15,7 +15,7 @@ from d9m.scan.scanned import UnreadableFile
 MOST = 10
 """Annotations of one level that GitHub shows for a step."""
 
-_COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "notice"}
+_COMMANDS: dict[Severity, str] = {"error": "error", "missing": "warning", "place": "notice"}
 
 
 def render(report: ScanReport) -> str:

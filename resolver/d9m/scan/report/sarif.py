@@ -21,7 +21,7 @@ SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
-_LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "note"}
+_LEVELS: dict[Severity, str] = {"error": "error", "missing": "warning", "place": "note"}
 
 
 def render(outcome: ScanOutcome) -> str:

@@ -16,7 +16,7 @@ from d9m.scan.report import words
 from d9m.scan.result import ScanReport, counts
 from d9m.scan.scanned import ScannedProgram
 
-_STYLES: dict[Severity, Style] = {"error": "bad", "warning": "doubt", "hint": "dim"}
+_STYLES: dict[Severity, Style] = {"error": "bad", "missing": "doubt", "place": "dim"}
 
 MOST_ENVIRONMENTS = 3
 MOST_JOBS = 4
@@ -26,7 +26,7 @@ MOST_RELATED = 3
 def render(report: ScanReport, width: int = WIDTH, statistics: bool = False) -> Page:
     page = Page(width)
     found = counts(report.findings)
-    verdict: Style = "bad" if found["error"] else "doubt" if found["warning"] else "good"
+    verdict: Style = "bad" if found["error"] else "doubt" if found["missing"] else "good"
     if verdict == "good" and (report.nothing or words.is_incomplete(report)):
         verdict = "doubt"
     page.paragraph(words.headline(report), style=verdict)
@@ -90,7 +90,7 @@ def _findings(page: Page, findings: Sequence[ScanFinding]) -> None:
 
 
 def _finding(page: Page, finding: ScanFinding, column: int, codes: int) -> None:
-    indent = 2 + column + 2 + len("warning") + 2 + codes + 2
+    indent = 2 + column + 2 + len("missing") + 2 + codes + 2
     room = page.width - indent
     lines = _wrapped(finding.message, room)
     for spot in finding.related[:MOST_RELATED]:

@@ -192,7 +192,7 @@ def _draws(program: Program, drawn: str) -> bool:
 UNSEEDED_ENVIRONMENT = ScanRule(
     code="unseeded-environment",
     family="seeds",
-    severity="warning",
+    severity="place",
     title="An environment that nothing seeds, in a program that seeds others",
     why="""An environment of Gym draws its first states and random events from a generator of its
     own. Seeds of Python, NumPy and the framework do not reach it, so episodes differ in every

@@ -96,7 +96,7 @@ def _check_unreadable(project: Project) -> Iterator[Objection]:
 UNREADABLE = ScanRule(
     code="unreadable",
     family="files",
-    severity="hint",
+    severity="missing",
     title="A file that cannot be read",
     why="""The scan cannot read templates, Python 2, files in an encoding that they do not name,
     or syntax that is newer than the Python that runs the scan. It says nothing about their

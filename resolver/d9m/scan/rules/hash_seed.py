@@ -121,7 +121,7 @@ def _has_variable(job: FileFacts, launch: Launch, name: str) -> bool:
 LATE_HASH_SEED = ScanRule(
     code="late-hash-seed",
     family="settings",
-    severity="hint",
+    severity="error",
     title="A program sets a variable that Python has already read",
     why="""Python reads PYTHONHASHSEED once, when it starts. A program that sets it later
     changes nothing for itself: sets and hashes of strings still differ in every run. Export it

@@ -166,7 +166,7 @@ def _started(programs: Iterable[str], launch: Launch) -> str:
 SETTINGS_DIFFER = ScanRule(
     code="settings-differ",
     family="files",
-    severity="warning",
+    severity="missing",
     title="Launchers of one program set a variable to different values",
     why="""Two scripts start the same program, one with the value that determinism needs and one
     with another. Which results repeat then hangs on which script was used.""",
@@ -219,7 +219,7 @@ def _check_unpinned(project: Project) -> Iterator[Objection]:
 UNPINNED_STACK = ScanRule(
     code="unpinned-stack",
     family="files",
-    severity="hint",
+    severity="missing",
     title="A framework without a pinned release",
     why="""Another release of the framework brings other kernels: results change without a change
     of the code. Pin the release, or keep a lock file.""",

@@ -111,7 +111,7 @@ def _seeding(project: Project, program: Program, switch: str) -> str:
 HELPER_LEAVES = ScanRule(
     code="helper-leaves",
     family="settings",
-    severity="warning",
+    severity="missing",
     title="A helper sets seeds or the deterministic switch, and nobody sets the other",
     why="""Trainer(deterministic=True) and calls like it turn the switch on, and most of them seed
     nothing: weights, shuffles and dropout then differ in every run, however deterministic each op
@@ -187,7 +187,7 @@ def _reads_unset(project: Project, package: str) -> bool:
 FILL_COST = ScanRule(
     code="fill-cost",
     family="settings",
-    severity="hint",
+    severity="missing",
     title="The switch fills new memory that no op reads unset",
     why="""From PyTorch 2.1 on torch.use_deterministic_algorithms(True) fills every new tensor with
     a fixed value: one more write for each. It matters only where a program reads memory that it

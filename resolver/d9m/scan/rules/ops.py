@@ -8,14 +8,14 @@ import msgspec
 
 from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.facts import FileFacts, WrittenCall
-from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
+from d9m.scan.finding import Because, Fix, RelatedSpot, Spot, TextEdit
 from d9m.scan.measuring import is_in_loader, loads_weights, measures, prepares
 from d9m.scan.project.effects import Effect, written
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack
 from d9m.scan.rules.devices import is_stated_otherwise
-from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.rule import Doubt, Objection, ScanRule
 from d9m.scan.syntax.kinds import INTEGERS
 
 
@@ -179,7 +179,7 @@ def _check_raises(project: Project) -> Iterator[Objection]:
             continue
         trained = project.trains(asked.program)
         sure = trained or "forward" in source.direction
-        severity: Severity | None = None if sure and not asked.only_oldest else "warning"
+        severity: Doubt | None = None if sure and not asked.only_oldest else "warning"
         if not trained and not (sure and asked.is_near):
             severity = "hint"
         on = _release(project, asked)
@@ -203,7 +203,7 @@ def _is_by(project: Project, asked: Asked) -> bool:
 OP_RAISES = ScanRule(
     code="op-raises",
     family="ops",
-    severity="error",
+    severity="missing",
     title="An op that raises an error with the program's switch on",
     why="""A deterministic switch makes ops without a deterministic version raise an error.
     The list changes with every release; the records have it for each. Upgrade, use
@@ -292,7 +292,7 @@ def has_gradients(project: Project, program: Program, path: str, call: WrittenCa
 OP_VARIES = ScanRule(
     code="op-varies",
     family="ops",
-    severity="warning",
+    severity="missing",
     title="An op that no switch makes repeatable",
     why="""Some ops vary whatever is set, without an error. In a program that asks for
     determinism they are what still differs.""",
@@ -398,7 +398,7 @@ def _with_argument(call: WrittenCall, statement: str) -> Fix | None:
 OP_ARGUMENT = ScanRule(
     code="op-argument",
     family="ops",
-    severity="warning",
+    severity="missing",
     title="A call without the argument that makes it deterministic",
     why="""Some functions take an argument that makes them deterministic, and no switch of
     the framework sets it: flash_attn_func(deterministic=True). In a program that asks for

@@ -112,7 +112,7 @@ def _twins(together: Sequence[Order]) -> list[int]:
 UNSORTED_LISTING = ScanRule(
     code="unsorted-listing",
     family="order",
-    severity="warning",
+    severity="place",
     title="The order of a folder decides which sample is which",
     why="""os.listdir, glob and Path.iterdir list files in the order of the file system, which
     can change after a copy, and differs between disks and machines. A shuffle with a fixed seed,
@@ -185,7 +185,7 @@ def _check_set(project: Project) -> Iterator[Objection]:
 SET_ORDER = ScanRule(
     code="set-order",
     family="order",
-    severity="warning",
+    severity="place",
     title="The order of a set of strings decides a number or a choice",
     why="""Strings hash with a salt that Python draws when it starts, so the
     order of a set of them differs in every process, unless PYTHONHASHSEED is fixed outside.
@@ -220,7 +220,7 @@ def _check_hash(project: Project) -> Iterator[Objection]:
 STRING_HASH = ScanRule(
     code="string-hash",
     family="seeds",
-    severity="error",
+    severity="place",
     title="The hash of a string decides a number",
     why="""hash() of a string is salted anew in every process. A bucket, a split or a seed made
     from it differs in every run. zlib.crc32 and hashlib give the same number
@@ -263,7 +263,7 @@ def _check_completion(project: Project) -> Iterator[Objection]:
 COMPLETION_ORDER = ScanRule(
     code="completion-order",
     family="order",
-    severity="warning",
+    severity="place",
     title="Results are kept in the order in which they finish",
     why="""as_completed and imap_unordered yield results as workers finish, in an order that
     differs from run to run. Keep each result under the index of its task, or use map.""",
@@ -299,7 +299,7 @@ def _check_identity(project: Project) -> Iterator[Objection]:
 IDENTITY_ORDER = ScanRule(
     code="identity-order",
     family="order",
-    severity="warning",
+    severity="place",
     title="A list is sorted by addresses or hashes",
     why="""id() is an address, and hash() of most objects is made from one or salted: a list
     sorted by them comes out in a different order in every process.""",

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 
 from d9m.model.advice import OpAnswer, SourceAnswer
 from d9m.scan.facts import FileFacts, WrittenCall
-from d9m.scan.finding import Because, RelatedSpot, Severity, Spot
+from d9m.scan.finding import Because, RelatedSpot, Spot
 from d9m.scan.measuring import is_in_loader, loads_weights, measures, prepares
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.rules.ops import answers, has_gradients, is_foreign, is_good_flag, question, turns_on
 from d9m.scan.rules.program_seeds import seeded
-from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.rule import Doubt, Objection, ScanRule
 from d9m.scan.rules.seeds import draws_of
 
 _MOST_NAMED = 3
 
 
 def _check_no_seed(project: Project) -> Iterator[Objection]:
-    severity: Severity = "hint" if project.goal == "auto" else "error"
+    severity: Doubt = "hint" if project.goal == "auto" else "error"
     for program in project.programs:
         trains = project.trains(program)
         draws = project.goal == "repeatable" and _draws(project, program)
@@ -82,7 +82,7 @@ def _stated_seed(project: Project, program: Program) -> tuple[str, int] | None:
 NO_SEED = ScanRule(
     code="no-seed",
     family="program",
-    severity="hint",
+    severity="missing",
     title="A program that trains and seeds nothing",
     why="""Weights, shuffles and dropout come from generators that start differently in every
     run unless they are seeded. The first step to a repeatable run is a seed for each of them.
@@ -101,7 +101,7 @@ NO_SEED = ScanRule(
 
 
 def _check_no_switch(project: Project) -> Iterator[Objection]:
-    severity: Severity = "error" if project.goal == "repeatable" else "hint"
+    severity: Doubt = "error" if project.goal == "repeatable" else "hint"
     for program in project.programs:
         if not project.trains(program) or not seeded(project, program):
             continue
@@ -136,7 +136,7 @@ def _varying(project: Project, program: Program) -> list[str]:
 NO_SWITCH = ScanRule(
     code="no-switch",
     family="program",
-    severity="hint",
+    severity="missing",
     title="A program that sets a seed but turns on no deterministic switch",
     why="""Seeds fix the random numbers, not the order of additions. Without the framework's
     switch, kernels that add in no fixed order stay in use. With --goal repeatable this is an
@@ -256,7 +256,7 @@ def needs_switch(project: Project, source: SourceAnswer, setting: str) -> bool:
 CUDNN_FLAG_ALONE = ScanRule(
     code="cudnn-flag-alone",
     family="settings",
-    severity="hint",
+    severity="missing",
     title="A flag for cuDNN alone, in a program with other ops that vary",
     why="""torch.backends.cudnn.deterministic reaches cuDNN's convolutions and nothing else. The
     program has other ops that vary, and PyTorch's switch makes them repeatable.""",

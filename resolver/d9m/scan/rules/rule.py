@@ -19,6 +19,7 @@ from d9m.scan.finding import (
 )
 from d9m.scan.project.project import Project
 
+Doubt: TypeAlias = Literal["error", "warning", "hint"]
 Fixable: TypeAlias = Literal["safe", "unsafe", "no"]
 
 
@@ -29,8 +30,8 @@ class Objection(msgspec.Struct, frozen=True, kw_only=True):
     place: Spot
     message: str
     way_out: str = ""
-    severity: Severity | None = None
-    """Where it differs from the rule's."""
+    severity: Doubt | None = None
+    """A hint of an error is none."""
     confidence: Confidence = "sure"
     because: tuple[Because, ...] = ()
     related: tuple[RelatedSpot, ...] = ()
@@ -46,7 +47,6 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     family: Family
     severity: Severity
-    """The usual one."""
     title: str
     """What it finds, in one line."""
     why: str
@@ -64,11 +64,13 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
 
     def findings(self, project: Project) -> Iterator[ScanFinding]:
         for found in self.check(project):
+            if self.severity == "error" and found.severity == "hint":
+                continue
             place = found.place
             yield ScanFinding(
                 code=self.code,
                 family=self.family,
-                severity=found.severity or self.severity,
+                severity=self.severity,
                 confidence=found.confidence,
                 path=found.path,
                 line=place.line,

@@ -291,7 +291,7 @@ def _gets_state(facts: FileFacts, call: WrittenCall) -> bool:
 UNSEEDED_GENERATOR = ScanRule(
     code="unseeded-generator",
     family="seeds",
-    severity="warning",
+    severity="place",
     title="A generator without a seed",
     why="""numpy.random.default_rng() and random.Random() without a seed start from the
     randomness of the operating system. The global seeds do not reach them.""",
@@ -410,7 +410,7 @@ def _is_called(program: Program, facts: FileFacts, call: WrittenCall) -> bool:
 UNSEEDED_LIBRARY = ScanRule(
     code="unseeded-library",
     family="seeds",
-    severity="error",
+    severity="missing",
     title="A program seeds some generators and draws from another",
     why="""Python, NumPy, PyTorch and TensorFlow each have a generator of their own. A program that
     seeds PyTorch and shuffles with Python's random still shuffles differently in every run.""",

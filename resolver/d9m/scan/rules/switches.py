@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
+from d9m.scan.finding import Because, Fix, RelatedSpot, Spot, TextEdit
 from d9m.scan.project.effects import Effect
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.rules.devices import may_use_gpu
 from d9m.scan.rules.ops import first_warned, shown
 from d9m.scan.rules.program_seeds import seeded
-from d9m.scan.rules.rule import Objection, ScanRule
+from d9m.scan.rules.rule import Doubt, Objection, ScanRule
 from d9m.scan.rules.settings import because_of, switches_on
 from d9m.scan.rules.timed_ops import times_nothing
 
@@ -98,7 +98,7 @@ def _is_parameter(effect: Effect) -> bool:
 NO_WORKSPACE = ScanRule(
     code="no-workspace",
     family="settings",
-    severity="error",
+    severity="missing",
     title="A switch without the variable that it needs",
     why="""Under torch.use_deterministic_algorithms(True) PyTorch 1.7 to 2.9 refuses matrix
     products on CUDA 10.2 and newer unless CUBLAS_WORKSPACE_CONFIG is :4096:8 or :16:8. With
@@ -218,7 +218,7 @@ def _timed(project: Project, effect: Effect, good: Effect | None) -> Objection:
             f"{good.by} {where} asks for determinism, but with {effect.setting} = {effect.value} "
             "timing picks among the deterministic algorithms: the choice can differ between runs."
         )
-    severity: Severity | None = None
+    severity: Doubt | None = None
     if (good is None and project.goal != "repeatable") or times_nothing(project, effect):
         severity = "hint"
     return Objection(
@@ -349,7 +349,7 @@ def _strict(effect: Effect) -> str:
 WARN_ONLY = ScanRule(
     code="warn-only",
     family="settings",
-    severity="warning",
+    severity="missing",
     title="A switch that only warns",
     why="""With warn_only=True, or deterministic="warn", an op that has no deterministic version
     prints a warning and still runs. Two runs can then differ, and a warning among thousands

@@ -166,7 +166,7 @@ _BASES = ("super", "__init__")
 SEED_AFTER_USE = ScanRule(
     code="seed-after-use",
     family="seeds",
-    severity="warning",
+    severity="error",
     title="A seed is set after the first draw",
     why="""A seed fixes what is drawn after it. Weights and random tensors that are made above it
     differ in every run. Set every seed first.""",
@@ -245,7 +245,7 @@ def _compiled_before(project: Project, path: str, switch: Effect) -> LocalCall |
 LATE_SWITCH = ScanRule(
     code="late-switch",
     family="settings",
-    severity="warning",
+    severity="error",
     title="A deterministic switch is turned on after what it governs",
     why="""A switch reaches the ops that run after it. A gradient step, compiled code, or an op of
     TensorFlow that runs above it can already differ. Turn it on at the top of the program.""",
@@ -320,7 +320,7 @@ def _taken_back(project: Project, earlier: Effect, off: Effect) -> Objection:
 SWITCHED_OFF = ScanRule(
     code="switched-off",
     family="settings",
-    severity="warning",
+    severity="error",
     title="A switch that is turned off again before anything runs",
     why="""The last word counts. A switch that a later line, or a call of a library, turns off
     again has no effect. Trainer(deterministic=False) of Lightning before 2.0 is such a call.""",

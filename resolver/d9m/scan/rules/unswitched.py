@@ -41,7 +41,7 @@ def _check_needs_switch(project: Project) -> Iterator[Objection]:
 OP_NEEDS_SWITCH = ScanRule(
     code="op-needs-switch",
     family="ops",
-    severity="hint",
+    severity="missing",
     title="An op that the missing switch would make repeatable",
     why="""This op adds in no fixed order unless the deterministic switch of the framework is on.
     The program sets seeds and no switch (no-switch names the program; this rule points at each
@@ -90,7 +90,7 @@ def _check_unknown(project: Project) -> Iterator[Objection]:
 OP_UNKNOWN = ScanRule(
     code="op-unknown",
     family="ops",
-    severity="hint",
+    severity="error",
     title="An op that the stated release does not have",
     why="""The records know this op in other releases than the one that the project states. Either
     the program runs with another release than it says, and what the scan says of it is about the

@@ -255,7 +255,7 @@ def _check_list_overwritten(project: Project) -> Iterator[Objection]:
 LIST_OVERWRITTEN = ScanRule(
     code="list-overwritten",
     family="settings",
-    severity="hint",
+    severity="error",
     title="A list variable that is replaced instead of extended",
     why="""XLA_FLAGS and its like hold several flags. An assignment throws away what the user,
     the image or another library put there.""",

@@ -202,7 +202,7 @@ def _objection(
 WORKER_SEEDS = ScanRule(
     code="worker-seeds",
     family="seeds",
-    severity="error",
+    severity="missing",
     title="Workers of a loader draw the same random numbers",
     why="""A worker process starts with a copy of the dataset and of what it holds. A generator
     made in __init__ is then the same in every worker: all of them draw the same numbers, and
@@ -279,7 +279,7 @@ def _check_shuffle(project: Project) -> Iterator[Objection]:
 SHUFFLE_WITHOUT_GENERATOR = ScanRule(
     code="shuffle-without-generator",
     family="seeds",
-    severity="hint",
+    severity="missing",
     title="A loader shuffles with the global generator",
     why="""DataLoader(shuffle=True) draws the order from PyTorch's global generator. Two runs of the
     same program agree. Another layer in the model, or another draw before the first epoch,
