@@ -131,7 +131,6 @@ def test_paths_and_excluded_folders(here: Path) -> None:
 
 def test_severities(here: Path) -> None:
     write(here, {"a.py": IDLE, "d9m.toml": '[scan]\nseverity = {unused-ignore = "place"}\n'})
-    assert scanned(hints=False).report.findings == []
-    assert scanned(hints=False).report.hints == 1
+    assert [finding.severity for finding in scanned().report.findings] == ["place"]
     write(here, {"d9m.toml": '[scan]\nseverity = {files = "error"}\n'})
     assert scanned().report.findings[0].severity == "error"

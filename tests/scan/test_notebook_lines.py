@@ -25,7 +25,7 @@ def test_lines_count_in_their_cells(tmp_path: Path, middle: str, severity: str) 
     ]
     written = [{"cell_type": "code", "source": cell} for cell in cells]
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": written}))
-    request = ScanRequest(paths=(str(tmp_path),), cache=False, hints=True, select=("order",))
+    request = ScanRequest(paths=(str(tmp_path),), cache=False, select=("order",))
     (finding,) = scan(knowledge(), request, Configuration(folder=str(tmp_path))).report.findings
     assert finding.severity == severity
     assert (finding.cell, finding.line) == (1, 3)

@@ -87,6 +87,10 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     variables: dict[str, str | None] = {}
     """Set for this command alone; None where the text does not say the value."""
     place: Spot
+    launcher: str = ""
+    """``torchrun``, ``mpirun``."""
+    ranks: str = ""
+    """How many processes it starts; ``?`` where the text does not say it."""
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True):

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from d9m import about
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
-from d9m.scan.echo import environments, programs
+from d9m.scan.card.card import cards
+from d9m.scan.echo import environments
 from d9m.scan.facts import FileFacts
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.measuring import is_retired, is_vendored
@@ -45,7 +46,7 @@ def judge(
         root=root,
         goal=goal,
         environments=environments(project),
-        programs=[one for one in programs(project) if shown is None or one.path in shown],
+        programs=[one for one in cards(project, found) if shown is None or one.path in shown],
         findings=sorted(found, key=sort_key),
         files=FilesRead(read, unreadable),
     )

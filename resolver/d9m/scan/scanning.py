@@ -26,7 +26,7 @@ from d9m.scan.project.project import Goal
 from d9m.scan.read_file import TOO_LARGE, FileRead
 from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
-from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
+from d9m.scan.scanned import FilesRead, Scanned, ScannedProgram, UnreadableFile
 from d9m.scan.selection import check_codes, check_selection, is_selected, names
 from d9m.scan.surroundings.images import is_unlisted
 from d9m.scan.surroundings.surroundings import surroundings
@@ -35,14 +35,13 @@ from d9m.scan.workers import read_files
 
 
 class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to have scanned, as typed."""
+    """What is to be scanned, as typed."""
 
     paths: tuple[str, ...] = ()
     setup: Setup | None = None
     goal: Goal | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    hints: bool = False
     tests: bool = False
     changed: str | None = None
     cache: bool = True
@@ -104,18 +103,20 @@ def _judged(
         "command line" if request.setup else configuration.file,
     )
     goal = request.goal or configuration.goal or "auto"
+    select, ignore = _selection(request, configuration)
     facts = [read.facts for read in reads]
     facts += _unread_code(walked)
     scanned = judge(kb, walked.root, facts, around, goal, configuration.entry_points, walked.shown)
     hidden = hide(scanned.findings, {read.facts.path: read.ignores for read in reads})
-    kept = _finished(walked, reads, _chosen(walked.root, hidden.kept, request, configuration))
+    chosen = _chosen(walked.root, hidden.kept, request, configuration)
+    chosen = [finding for finding in chosen if finding.severity != "missing"]
+    kept = _finished(walked, reads, chosen)
     kept = [finding for finding in kept if walked.shows(finding.path)]
     new, known, gone = kept, list[ScanFinding](), list[BaselineEntry]()
     if baseline is not None:
         new, known, gone = split_known(kept, baseline)
         paths, selection = _paths(request, configuration), _selection(request, configuration)
         gone = [entry for entry in gone if _is_in_range(walked, reads, entry, paths, selection)]
-    shown = [finding for finding in new if request.hints or finding.severity == "error"]
     finished = _finished(walked, reads, [one.finding for one in hidden.hidden])
     by_comment: list[Suppressed] = []
     for one, finding in zip(hidden.hidden, finished):
@@ -130,12 +131,11 @@ def _judged(
         schema_version=scanned.schema_version,
         d9m=scanned.d9m,
         root=_shown_root(walked),
-        goal=goal,
+        strict=goal == "repeatable",
         environments=scanned.environments,
-        programs=scanned.programs,
+        programs=[_chosen_lines(program, select, ignore) for program in scanned.programs],
         jobs=_jobs(reads),
-        findings=shown,
-        hints=len(new) - len(shown),
+        findings=new,
         suppressed=len(hidden.hidden),
         known=len(known),
         gone=[f"{entry.code} {entry.path}" for entry in gone],
@@ -269,6 +269,14 @@ def _chosen(
             finding = msgspec.structs.replace(finding, severity=severity)
         found.append(finding)
     return sorted(found, key=sort_key)
+
+
+def _chosen_lines(
+    program: ScannedProgram, select: Sequence[str], ignore: Sequence[str]
+) -> ScannedProgram:
+    """Return a card with the lines whose codes are wanted."""
+    checks = [check for check in program.checks if is_selected(check.code, select, ignore)]
+    return msgspec.structs.replace(program, checks=checks)
 
 
 def _finished(

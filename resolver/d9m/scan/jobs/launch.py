@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from d9m.scan.facts import Launch
 from d9m.scan.finding import Spot
 
@@ -37,6 +39,41 @@ _LAUNCHER_MODULES = frozenset(
 """Modules that start the program that their arguments name."""
 
 
+_RANKS: dict[str, tuple[str, ...]] = {
+    "torchrun": ("--nproc_per_node", "--nproc-per-node"),
+    "torch.distributed.launch": ("--nproc_per_node", "--nproc-per-node"),
+    "torch.distributed.run": ("--nproc_per_node", "--nproc-per-node"),
+    "accelerate": ("--num_processes", "--num-processes"),
+    "deepspeed": ("--num_gpus",),
+    "horovodrun": ("-np", "--num-proc"),
+    "mpirun": ("-np", "-n"),
+    "mpiexec": ("-np", "-n"),
+    "srun": ("-n", "--ntasks"),
+}
+"""Launcher -> options that say how many processes it starts, on each node where it takes nodes."""
+
+_NODES = ("--nnodes", "--num_nodes")
+
+
+def _launched(words: Sequence[str], launch: Launch) -> Launch:
+    """A launch with the launcher among these words, and its ranks."""
+    launcher = next((name for name in map(_name, words) if name in _RANKS), "")
+    if not launcher:
+        return launch
+    given: dict[str, str] = {}
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        option, equals, value = word.partition("=")
+        given.setdefault(option, value if equals else following)
+    ranks = next((given[option] for option in _RANKS[launcher] if option in given), "")
+    nodes = next((given[option] for option in _NODES if option in given), "1")
+    count = str(int(ranks) * int(nodes)) if ranks.isdigit() and nodes.isdigit() else "?"
+    return msgspec.structs.replace(launch, launcher=launcher, ranks=count)
+
+
+def _name(word: str) -> str:
+    return word.rpartition("/")[2]
+
+
 def find_launch(
     words: Sequence[str], variables: Mapping[str, str | None], place: Spot
 ) -> Launch | None:
@@ -49,6 +86,13 @@ def find_launch(
     'pkg.train'
     >>> find_launch("pip install torch".split(), {}, Spot(1))
     """
+    found = _started(words, variables, place)
+    return None if found is None else _launched(words, found)
+
+
+def _started(
+    words: Sequence[str], variables: Mapping[str, str | None], place: Spot
+) -> Launch | None:
     at = 0
     while at < len(words) and not _PYTHON.fullmatch(words[at]):
         if at == 0 and not _may_start_python(words[0]):
@@ -63,7 +107,7 @@ def find_launch(
         if words[at] == "-m" and at + 1 < len(words):
             module = words[at + 1]
             if module in _LAUNCHER_MODULES:
-                return find_launch(("run", *words[at + 2 :]), variables, place)
+                return _started(("run", *words[at + 2 :]), variables, place)
             return _program(words, at + 1, module, variables, place) if _is_module(module) else None
         if words[at] in ("-c", "-"):
             return None

@@ -25,6 +25,9 @@ _LEADING = frozenset(
 )  # fmt: skip
 """Words of the shell, and commands, after which the command proper begins."""
 
+_OPENS, _CLOSES = ("if", "case"), ("fi", "esac")
+"""Words of the shell around what only runs under a condition."""
+
 
 class Job(msgspec.Struct, frozen=True):
     """What a job file sets and starts, in the order of its lines."""
@@ -97,6 +100,8 @@ class _Script:
         self._exported: set[str] = set()
         self._used: set[str] = set()
         self._exports_all = False
+        self._conditions = 0
+        """How many ``if`` and ``case`` are open."""
 
     def job(self) -> Job:
         """What was read; an assignment that a later line exports is an export."""
@@ -111,7 +116,9 @@ class _Script:
     def read(self, command: list[Word]) -> None:
         for word in command:
             self._used.update(re.findall(r"\$\{?([A-Za-z_]\w*)", word.raw))
-        while command and command[0].text in _LEADING:
+        while command and command[0].text in (*_LEADING, *_OPENS, *_CLOSES):
+            self._conditions += command[0].text in _OPENS
+            self._conditions -= command[0].text in _CLOSES
             command = command[1:]
         before = 0
         while before < len(command) and _ASSIGNMENT.match(command[before].raw):
@@ -212,6 +219,7 @@ class _Script:
                 name_place=word.spot(name_start, name_end),
                 value_place=None if value_start is None else word.spot(value_start),
                 copies=copies,
+                arms=((0, 0),) if self._conditions > 0 else (),
             )
         )
 

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from d9m.scan.facts import DYNAMIC, OWN, FileFacts, Order, WrittenCall
+from d9m.scan.facts import DYNAMIC, OWN, FileFacts, Launch, Order, WrittenCall
 from d9m.scan.project.call_graph import CallGraph, Place, ScopeSet, called_as, last_part
 from d9m.scan.project.effects import Effect
 from d9m.scan.project.known_values import KnownValues
@@ -47,6 +47,8 @@ class Program:
         self._turned_on = turned_on
         self._stated = stated
         self._live = calls.packed(calls.live(entry.path, self.files))
+        self.launches: tuple[tuple[str, Launch], ...] = ()
+        self.collectives: tuple[tuple[str, WrittenCall], ...] = ()
         self.effects: tuple[Effect, ...] = ()
         """Settings that it makes for sure."""
 

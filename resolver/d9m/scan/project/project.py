@@ -233,6 +233,11 @@ class Project:
         found = find_programs(self.files, self.entry_points, self.vocabulary, self._modules)
         for program in found:
             program.effects = tuple(self._effects_in(program))
+            for job, facts in self.files.items():
+                for launch in facts.launches:
+                    one = FileFacts(path=job, kind=facts.kind, launches=(launch,))
+                    if program.path in launched_files({job: one}, self.python, self._modules):
+                        program.launches = (*program.launches, (job, launch))
         return tuple(found)
 
     @functools.cached_property

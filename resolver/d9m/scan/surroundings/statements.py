@@ -52,12 +52,13 @@ class FolderStatements(msgspec.Struct, frozen=True):
     """By the knowledge base's name of the package, the strongest first."""
     containers: dict[str, str]
     """The reference of an image, by the place that names it."""
-    devices: list[str]
+    devices: dict[str, str]
+    """The file that shows it -> device."""
 
 
 def statements(kb: KnowledgeBase, files: Sequence[tuple[str, FileVersions]]) -> FolderStatements:
     """All that the files of one folder state, in their order."""
-    found = FolderStatements({}, {}, [])
+    found = FolderStatements({}, {}, {})
     mixed = _mixed(files)
     for path, versions in files:
         for package in versions.packages:
@@ -73,7 +74,7 @@ def statements(kb: KnowledgeBase, files: Sequence[tuple[str, FileVersions]]) -> 
                 found.packages.setdefault(name, []).append(Stated(version, strength))
                 found.containers[version.said_in] = image.reference
         if versions.device is not None:
-            found.devices.append(versions.device)
+            found.devices[path] = versions.device
     for stated in found.packages.values():
         stated.sort(key=lambda each: STRENGTHS.index(each.strength))
     return found

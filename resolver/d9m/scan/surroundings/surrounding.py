@@ -40,4 +40,6 @@ class ScanEnvironment(msgspec.Struct, frozen=True):
     """By the knowledge base's name of the package."""
     container: str | None = None
     device: str = "cuda"
+    device_said_in: str = ""
+    """``Dockerfile:1``; empty where nothing says it."""
     facts: dict[str, str] = {}
