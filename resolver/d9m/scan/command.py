@@ -206,7 +206,7 @@ def command(
 
 
 def _explain(code: str, color: str, out: str | None) -> None:
-    from d9m.scan.card.check import LINES
+    from d9m.scan.card_line import LINES
     from d9m.scan.report import explain
     from d9m.scan.selection import find_rule
 

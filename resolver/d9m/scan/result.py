@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from d9m.model.advice import Tool
-from d9m.scan.card.check import CardCheck
+from d9m.scan.card_line import CardCheck
 from d9m.scan.finding import ScanFinding
 from d9m.scan.scanned import FilesRead, ScannedEnvironment, ScannedProgram
 from d9m.scan.surroundings.statements import Contradiction

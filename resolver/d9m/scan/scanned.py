@@ -6,7 +6,7 @@ import msgspec
 
 from d9m.about import SCHEMA_VERSION
 from d9m.model.advice import Tool
-from d9m.scan.card.check import CardCheck
+from d9m.scan.card_line import CardCheck
 from d9m.scan.finding import ScanFinding
 from d9m.scan.project.project import Goal
 from d9m.scan.surroundings.surrounding import How

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import get_args
 
 from d9m.errors import UsageError, nearest, quote
-from d9m.scan.card.check import LINES
+from d9m.scan.card_line import LINES
 from d9m.scan.finding import Family, ScanFinding
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from d9m.scan.card.certain import CertainCode
 from d9m.scan.card.checks import CardLines
 from d9m.scan.card.environment import stack_of
-from d9m.scan.card.launches import Started, started_by
+from d9m.scan.card.launches import ProgramStart, started_by
 from d9m.scan.finding import ScanFinding
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
@@ -72,7 +72,7 @@ def _card(
     )
 
 
-def _jobs(started: Sequence[Started]) -> list[str]:
+def _jobs(started: Sequence[ProgramStart]) -> list[str]:
     return list(dict.fromkeys(f"{each.path}:{each.launch.place.line}" for each in started))
 
 

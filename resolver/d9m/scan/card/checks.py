@@ -16,10 +16,10 @@ from d9m.model.advice import Advice, OpAnswer
 from d9m.model.settings import Step
 from d9m.render.phrases import join
 from d9m.scan.card.certain import CertainCode
-from d9m.scan.card.check import LINES, CardCheck, Status
 from d9m.scan.card.environment import stack_of
-from d9m.scan.card.launches import Started, ranks_of
-from d9m.scan.card.settings import ProgramSettings, State, in_order
+from d9m.scan.card.launches import ProgramStart, ranks_of
+from d9m.scan.card.settings import ProgramSettings, SettingState, in_order
+from d9m.scan.card_line import LINES, CardCheck, Status
 from d9m.scan.facts import WrittenCall
 from d9m.scan.project.knowledge import Generator
 from d9m.scan.project.programs import Program
@@ -44,7 +44,7 @@ class CardLines:
         self,
         project: Project,
         program: Program,
-        started: Sequence[Started],
+        started: Sequence[ProgramStart],
         certain: CertainCode,
         faults: frozenset[tuple[str, int]],
     ) -> None:
@@ -169,7 +169,7 @@ class CardLines:
             parts += self._set_nowhere(nowhere)
             yield _check(code, status, "; ".join(parts), states[shown[0]])
 
-    def _says(self, step: Step, state: State) -> str:
+    def _says(self, step: Step, state: SettingState) -> str:
         """Say in half a sentence how a setting is made: ``benchmark = True (train.py:88)``."""
         made, wanted = state.made, written(self._project, step)
         if made is None:
@@ -196,7 +196,7 @@ class CardLines:
         """Generators that the program uses: that of a framework that it imports, and those that it
         draws from.
         """
-        states: dict[str, State] = {}
+        states: dict[str, SettingState] = {}
         wanted: dict[str, Step] = {}
         seeded = False
         for generator in self._generators():
@@ -214,7 +214,9 @@ class CardLines:
         elif states:
             yield self._seed_line(states, wanted)
 
-    def _seed_line(self, states: Mapping[str, State], steps: Mapping[str, Step]) -> CardCheck:
+    def _seed_line(
+        self, states: Mapping[str, SettingState], steps: Mapping[str, Step]
+    ) -> CardCheck:
         status = in_order(states)
         shown = {title: state for title, state in states.items() if state.status == status}
         first = next(iter(shown.values()))
@@ -379,7 +381,7 @@ def _check(
     code: str,
     status: Status,
     text: str,
-    state: State | None = None,
+    state: SettingState | None = None,
     path: str = "",
     line: int = 0,
 ) -> CardCheck:

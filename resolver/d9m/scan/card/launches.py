@@ -14,23 +14,23 @@ from d9m.scan.project.project import Project
 NOT_EVERYWHERE = "not in every job that starts it"
 
 
-class Started(msgspec.Struct, frozen=True):
+class ProgramStart(msgspec.Struct, frozen=True):
     """A command of a job file that starts the program."""
 
     path: str
     launch: Launch
 
 
-def started_by(program: Program) -> tuple[Started, ...]:
+def started_by(program: Program) -> tuple[ProgramStart, ...]:
     """Return the commands that start a program, but for those of CI servers."""
-    found: list[Started] = []
+    found: list[ProgramStart] = []
     for path, launch in program.launches:
         if not path.startswith("."):
-            found.append(Started(path, launch))
+            found.append(ProgramStart(path, launch))
     return tuple(found)
 
 
-def ranks_of(started: Sequence[Started]) -> str:
+def ranks_of(started: Sequence[ProgramStart]) -> str:
     """Return the most ranks that a command starts: ``8``; ``?`` where the text does not say it,
     empty where no command has any.
     """
@@ -41,7 +41,7 @@ def ranks_of(started: Sequence[Started]) -> str:
     return "?" if "?" in given else str(max(numbers)) if numbers else ""
 
 
-def set_by_jobs(project: Project, started: Sequence[Started], name: str) -> Iterator[Made]:
+def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) -> Iterator[Made]:
     """Yield where job files set a variable for the program."""
     found: list[Made] = []
     for each in started:

@@ -10,9 +10,9 @@ import msgspec
 from d9m.model.settings import Step
 from d9m.model.signatures import arguments
 from d9m.scan.card.certain import CertainCode
-from d9m.scan.card.check import WORST_FIRST, Status
-from d9m.scan.card.launches import NOT_EVERYWHERE, Started, set_by_jobs
+from d9m.scan.card.launches import NOT_EVERYWHERE, ProgramStart, set_by_jobs
 from d9m.scan.card.made import Made
+from d9m.scan.card_line import WORST_FIRST, Status
 from d9m.scan.facts import BY_PROCESS
 from d9m.scan.project.effects import Effect
 from d9m.scan.project.programs import Program
@@ -20,7 +20,7 @@ from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack
 
 
-class State(msgspec.Struct, frozen=True):
+class SettingState(msgspec.Struct, frozen=True):
     """Whether a program makes a setting as advised, and the place that decides it."""
 
     status: Status
@@ -36,7 +36,7 @@ class ProgramSettings:
         self,
         project: Project,
         program: Program,
-        started: Sequence[Started],
+        started: Sequence[ProgramStart],
         certain: CertainCode,
         stack: PackageStack,
         faults: frozenset[tuple[str, int]],
@@ -55,7 +55,7 @@ class ProgramSettings:
             for effect in project.effects[path]:
                 self._effects.setdefault(effect.setting, []).append(effect)
 
-    def state(self, step: Step) -> State:
+    def state(self, step: Step) -> SettingState:
         """Return how a program makes an advised setting. Setting it to something else certainly is
         missing, as is setting it nowhere, unless that is its default.
         """
@@ -67,21 +67,21 @@ class ProgramSettings:
             made = msgspec.structs.replace(made, doubt=_doubt_of_value(step, made))
             (good if fits(step, made) else bad).append(made)
         if step.kind in ("unset", "avoid"):
-            return State("missing", bad[0], True) if bad else State("ok")
+            return SettingState("missing", bad[0], True) if bad else SettingState("ok")
         certain = [made for made in good if not made.doubt and not made.warns]
         if bad:
             is_sure = not good and any(not made.doubt and made.value for made in bad)
-            return State("missing" if is_sure else "unknown", bad[0], True)
+            return SettingState("missing" if is_sure else "unknown", bad[0], True)
         if certain:
-            return State("ok", certain[0])
+            return SettingState("ok", certain[0])
         if good:
-            return State("unknown", good[0])
+            return SettingState("unknown", good[0])
         setting = self._project.kb.settings.get(step.name)
         if self.unread:
-            return State("unknown")
+            return SettingState("unknown")
         if setting is not None and setting.default is not None and setting.default == step.value:
-            return State("ok")
-        return State("missing")
+            return SettingState("ok")
+        return SettingState("missing")
 
     def made(self, name: str) -> Iterator[Made]:
         """Yield where a setting is made, by code first."""
@@ -178,7 +178,7 @@ def fits(step: Step, made: Made) -> bool:
     return step.satisfied_by(value) or (is_name and value not in ("False", "True"))
 
 
-def in_order(states: Mapping[str, State]) -> Status:
+def in_order(states: Mapping[str, SettingState]) -> Status:
     """Return the worst status of several."""
     found = {state.status for state in states.values()}
     for status in WORST_FIRST:

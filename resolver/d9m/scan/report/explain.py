@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from d9m.render.page import WIDTH, Page, Span
-from d9m.scan.card.check import LINES
+from d9m.scan.card_line import LINES
 from d9m.scan.marking import PAGES
 from d9m.scan.rules.rule import ScanRule
 

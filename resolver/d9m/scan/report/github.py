@@ -6,7 +6,7 @@ import os
 from collections import Counter
 
 from d9m.errors import printable
-from d9m.scan.card.check import CardCheck
+from d9m.scan.card_line import CardCheck
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding, Severity
 from d9m.scan.report import words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from d9m.scan.card.check import SIGNS
+from d9m.scan.card_line import SIGNS
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding
 from d9m.scan.report import words

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from d9m.render import as_json
-from d9m.scan.card.check import LINES, CardCheck, CardLine
+from d9m.scan.card_line import LINES, CardCheck, CardLine
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import RelatedSpot, ScanFinding, Severity, TextEdit
 from d9m.scan.marking import PAGES

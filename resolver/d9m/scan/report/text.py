@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from d9m.render.page import WIDTH, Page, Span, Style
 from d9m.render.phrases import plural
-from d9m.scan.card.check import LEGEND, LINES, SIGNS, WORST_FIRST, Status
+from d9m.scan.card_line import LEGEND, LINES, SIGNS, WORST_FIRST, Status
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import RelatedSpot, ScanFinding
 from d9m.scan.report import words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from d9m.errors import printable
 from d9m.render.phrases import DEVICES, join, plural
-from d9m.scan.card.check import CardCheck
+from d9m.scan.card_line import CardCheck
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding
 from d9m.scan.result import ScanReport, counts
